@@ -1,0 +1,61 @@
+# Everything a fresh machine with Python >= 3.11 and make needs; each command sets itself up.
+#   make figures    environment, then every notebook runs and figures/ is made again
+#   make test       environment, then lint, types, unit tests, doctests, notebooks, the browser test
+#   make lab        opens JupyterLab
+#   make record     asks the packaged model again and writes the recorded replies
+#   make test-slow  the long twins of the tests    make bench   speed, beside peers
+
+PYTHON ?= python3
+BIN := .venv/bin
+PY := $(BIN)/python
+# The same fixed surroundings for making notebooks and for checking them.
+FIXED := PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PLATFORM_DIRS=1
+
+.PHONY: figures test test-slow lab record bench lock format clean
+.DELETE_ON_ERROR:
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ragnb needs Python 3.11 or newer; got %d.%d; set PYTHON=python3.11" % sys.version_info[:2])'
+	test -x $(PY) || $(PYTHON) -m venv .venv
+	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r .venv/uv.txt
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/model: .venv/ready requirements-model.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-model.lock
+	touch $@
+
+figures: .venv/ready
+	$(FIXED) $(PY) tests/notebooks/execute.py notebooks/*.ipynb
+
+test: .venv/ready .venv/model
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(PY) -m pytest -m "not slow" --doctest-modules ragnb tests
+	$(FIXED) $(PY) -m pytest -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg notebooks
+
+test-slow: .venv/ready .venv/model
+	$(PY) -m pytest -m slow tests
+
+lab: .venv/ready .venv/model
+	$(BIN)/jupyter lab notebooks
+
+record: .venv/ready .venv/model
+	$(PY) -m ragnb.experiments.recorded
+
+bench: .venv/ready .venv/model
+	$(PY) -m pytest benchmarks
+
+# For maintainers: resolve the lock again (names, versions and hashes for every platform; no addresses).
+lock: .venv/ready
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes --no-header --no-emit-index-url --no-annotate pyproject.toml -o requirements.lock --upgrade
+
+format: .venv/ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv build *.egg-info

@@ -1,0 +1,148 @@
+"""Where published benchmark files come from, pinned by commit and checksum, and how they are fetched.
+
+A file is looked for in the folder that the environment variable ``RAGNB_DATA`` names, then in the user's cache, then it is
+downloaded from its pinned address and kept only when its checksum is right.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import pandas as pd
+
+from ragnb.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One published file: where it lies, how to know it, and under which licence it may be used."""
+
+    name: str
+    benchmark: str
+    file: str
+    url: str
+    git_sha1: str
+    """SHA-1 of the file as a git blob, as the repository's tree lists it."""
+    licence: str
+    citation: str
+
+
+def _rgb(name: str, git_sha1: str) -> Source:
+    commit = "65ec39e40e7dc9abb50e9bf1b4f32be3f6f16615"
+    return Source(
+        name=name,
+        benchmark="rgb",
+        file=f"{name}.json",
+        url=f"https://raw.githubusercontent.com/chen700564/RGB/{commit}/data/{name}.json",
+        git_sha1=git_sha1,
+        licence="CC BY-NC-SA 4.0 (non-commercial)",
+        citation="Chen, Lin, Han, Sun (AAAI 2024), Benchmarking LLMs in RAG, arXiv 2309.01431",
+    )
+
+
+CATALOGUE: dict[str, Source] = {
+    source.name: source
+    for source in (
+        _rgb("en", "4938252230bb4ccfb7f43662e43c7f84f4c38e78"),
+        _rgb("en_refine", "de75ccaedd1c47249315002e7713d2f0a94cc2de"),
+        _rgb("en_int", "826c357bfa7df0264951e7787d248efcca4b6b60"),
+        _rgb("en_fact", "ffa989031e0d7d4e68b6c4bcab4820c74ffc4902"),
+        _rgb("zh", "2d3406d3eb5a7d9c885196bb17fa6ac6f1483b4d"),
+        _rgb("zh_refine", "6003c458bd6217636798e1810610432900ffdd21"),
+        _rgb("zh_int", "6e66066b0490cb8618fd5810e21134eadd8e3094"),
+        _rgb("zh_fact", "be725d61d5360bcb1afc0bab7f2238f6ba9942a7"),
+    )
+}
+
+
+def catalogue() -> pd.DataFrame:
+    """One row a published file that ragnb can fetch: name, benchmark, licence, citation, address."""
+    rows = [(s.name, s.benchmark, s.licence, s.citation, s.url) for s in CATALOGUE.values()]
+    return pd.DataFrame(rows, columns=["name", "benchmark", "licence", "citation", "url"])
+
+
+def find(name: str, *, benchmark: str) -> Path:
+    """Local path of a catalogue file, fetched when it is not at hand.
+
+    Raises
+    ------
+    InputError
+        Unknown name (with the nearest known ones), a download that fails, or one whose checksum is wrong.
+    """
+    known = [source.name for source in CATALOGUE.values() if source.benchmark == benchmark]
+    if name not in known:
+        near = get_close_matches(name, known, n=2, cutoff=0.4)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"use one of {', '.join(known)}"
+        raise InputError(f"a {benchmark} source needs a file that exists or a catalogue name; got {name!r}; {hint}")
+    source = CATALOGUE[name]
+    return _in_own_folder(source) or fetch(source, _cache() / source.benchmark)
+
+
+def fetch(source: Source, folder: Path) -> Path:
+    """Path of ``source`` inside ``folder``, downloaded there unless it already is, and verified.
+
+    A truncated or altered download is deleted and reported; what stands in the cache is always whole.
+    """
+    target = folder / source.file
+    if target.exists() and git_blob_sha1(target.read_bytes()) == source.git_sha1:
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    print(f"ragnb: fetching {source.name} from {source.url}\nragnb: licence {source.licence}", file=sys.stderr)
+    handle, partial = tempfile.mkstemp(dir=folder, prefix=source.file, suffix=".part")
+    os.close(handle)
+    try:
+        _download(source, partial)
+        _verify(source, Path(partial))
+        os.replace(partial, target)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+    return target
+
+
+def git_blob_sha1(content: bytes) -> str:
+    """SHA-1 that git gives a file with this content.
+
+    >>> git_blob_sha1(b"")
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _in_own_folder(source: Source) -> Path | None:
+    own = os.environ.get("RAGNB_DATA")
+    places = [Path(own) / source.benchmark / source.file, Path(own) / source.file] if own else []
+    return next((place for place in places if place.is_file()), None)
+
+
+def _cache() -> Path:
+    import pooch
+
+    return Path(pooch.os_cache("ragnb"))
+
+
+def _download(source: Source, target: str) -> None:
+    import pooch
+    import requests
+
+    quiet = os.environ.get("TQDM_DISABLE", "0") not in ("", "0")
+    try:
+        pooch.HTTPDownloader(progressbar=not quiet, timeout=60)(source.url, target, None)
+    except (requests.RequestException, OSError) as error:
+        raise InputError(
+            f"fetching {source.name!r} needs its address to answer; got {type(error).__name__} from {source.url}; "
+            f"check the network, or put {source.file} into the folder that RAGNB_DATA names"
+        ) from error
+
+
+def _verify(source: Source, path: Path) -> None:
+    content = path.read_bytes()
+    found = git_blob_sha1(content)
+    if found != source.git_sha1:
+        raise InputError(
+            f"{source.name!r} needs the git blob SHA-1 {source.git_sha1}; got {found} ({len(content):,} bytes), so the "
+            f"download is truncated or altered and was deleted; try again"
+        )

@@ -1,0 +1,172 @@
+"""RGB's contexts: which passages a model is shown at a noise rate, and in which order.
+
+The counts follow ``processdata`` of the released code (chen700564/RGB, commit 65ec39e4, evalue.py); the number of negatives
+is the ceiling of the decimal as written, so 25 passages at noise rate 0.28 hold 7 and not, as in floats, 8.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Real
+from random import Random
+from typing import Any
+
+import pandas as pd
+
+from ragnb.errors import InputError
+from ragnb.records import RGB_EXAMPLE, require_columns
+
+Passage = tuple[str, str]  # kind and text
+ORDERS = ("per_item", "released")
+RELEASED_SEED = 2333
+
+
+def build_contexts(
+    examples: pd.DataFrame,
+    *,
+    noise_rate: float | Sequence[float] = 0.0,
+    passage_num: int = 5,
+    correct_rate: float = 0.0,
+    order: str = "per_item",
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Examples with the passages that RGB shows for each at a noise rate.
+
+    Parameters
+    ----------
+    examples
+        As `load_rgb` returns them.
+    noise_rate
+        Share of passages without the answer, in [0, 1]; several rates give several rows an example.
+    passage_num
+        Passages to show; 0 is the closed-book baseline.
+    correct_rate
+        Counterfactual examples only: share of true passages, in [0, 1]; the rest holds the false answer.
+    order
+        ``"per_item"``: each example has its own permutation, drawn from (``seed``, ``example_id``), the same at every
+        noise rate. ``"released"``: the released code's contexts to the letter. It reseeds with 2333 before every item, so
+        all examples share one permutation and, say, the only true passage of five always stands last.
+    seed
+        For ``order="per_item"``.
+
+    Returns
+    -------
+    DataFrame
+        The examples' columns and ``noise_rate, passage_num, correct_rate, order, passages, kinds, n_passages,
+        effective_noise_rate``. Short examples hold fewer passages than asked for, or more negatives: ``n_passages`` and
+        ``effective_noise_rate`` say what is really shown.
+
+    Raises
+    ------
+    InputError
+        A rate outside [0, 1], a passage number that is negative or fractional, rates that together ask for more passages
+        than ``passage_num``, an unknown order.
+    """
+    require_columns(examples, RGB_EXAMPLE, "build_contexts")
+    rates = list(noise_rate) if isinstance(noise_rate, Sequence) else [noise_rate]
+    for rate in rates:
+        _check_rate(rate, "noise_rate")
+    _check_rate(correct_rate, "correct_rate")
+    _check_passage_num(passage_num)
+    if order not in ORDERS:
+        raise InputError(f"order needs one of {', '.join(ORDERS)}; got {order!r}; choose one")
+    contexts = []
+    for rate in rates:
+        condition = {"noise_rate": float(rate), "passage_num": int(passage_num), "correct_rate": float(correct_rate)}
+        for example in examples.to_dict("records"):
+            rng = Random(RELEASED_SEED) if order == "released" else Random(f"{seed}:{example['example_id']}")
+            shown = draw_passages(example, rate, passage_num, correct_rate, rng)
+            contexts.append(example | condition | {"order": order} | _describe(shown))
+    return pd.DataFrame(contexts)
+
+
+def draw_passages(
+    example: dict[str, Any], noise_rate: float, passage_num: int, correct_rate: float, rng: Random
+) -> list[Passage]:
+    """(kind, passage) pairs in the order shown, drawing from ``rng`` in the released code's sequence."""
+    if passage_num == 0:
+        return []
+    n_negative = ceil_share(passage_num, noise_rate)
+    negatives = [("negative", passage) for passage in example["negative"]]
+    if example["task"] == "integration":
+        shown = _one_of_each_group(example["positive"], passage_num - n_negative, rng)
+        shown += negatives[: max(0, passage_num - len(shown))]
+    elif example["task"] == "counterfactual":
+        shown = _false_and_true(example, passage_num - n_negative, ceil_share(passage_num, correct_rate), rng)
+        shown += negatives[:n_negative]
+    else:
+        shown = _filled_up(example["positive"][0], negatives, n_negative, passage_num, alone=noise_rate == 1)
+    rng.shuffle(shown)
+    return shown
+
+
+def _filled_up(
+    positive: list[str], negatives: list[Passage], n_negative: int, passage_num: int, *, alone: bool
+) -> list[Passage]:
+    """Base files: when one side runs short the other fills up, except that noise rate 1 shows negatives alone."""
+    n_positive = passage_num - n_negative
+    if alone:
+        n_positive = 0
+    elif n_negative > len(negatives):
+        n_negative = len(negatives)
+        n_positive = passage_num - n_negative
+    elif n_positive > len(positive):
+        n_positive = len(positive)
+        n_negative = passage_num - n_positive
+    return [("positive", passage) for passage in positive[:n_positive]] + negatives[:n_negative]
+
+
+def _one_of_each_group(groups: list[list[str]], quota: int, rng: Random) -> list[Passage]:
+    """Integration files: one passage of every group, however many; then second ones, third ones ... up to the quota."""
+    shuffled = [list(group) for group in groups]
+    for group in shuffled:
+        rng.shuffle(group)
+    firsts = [group[0] for group in shuffled]
+    longest = max(map(len, shuffled))
+    further = [group[depth] for depth in range(1, longest) for group in shuffled if len(group) > depth]
+    return [("positive", passage) for passage in firsts + further[: max(0, quota - len(firsts))]]
+
+
+def _false_and_true(example: dict[str, Any], n_not_negative: int, n_true: int, rng: Random) -> list[Passage]:
+    """Counterfactual files: false passages are drawn first; true ones from the indices left over."""
+    n_false = n_not_negative - n_true
+    if n_false < 0:
+        raise InputError(
+            f"noise_rate and correct_rate need to leave room for each other; got {n_true} true passages where only "
+            f"{n_not_negative} are not noise; lower one of the rates"
+        )
+    indices = list(range(len(example["positive_wrong"])))
+    chosen = rng.sample(indices, min(len(indices), n_false))
+    left = [index for index in indices if index not in chosen]
+    true = rng.sample(left, min(len(left), n_true)) if n_true and left else []
+    wrong, right = example["positive_wrong"], example["positive"][0]
+    return [("wrong", wrong[index]) for index in chosen] + [("positive", right[index]) for index in true]
+
+
+def _describe(shown: list[Passage]) -> dict[str, Any]:
+    kinds = [kind for kind, _ in shown]
+    return {
+        "passages": [passage for _, passage in shown],
+        "kinds": kinds,
+        "n_passages": len(shown),
+        "effective_noise_rate": kinds.count("negative") / len(shown) if shown else math.nan,
+    }
+
+
+def ceil_share(passage_num: int, rate: float) -> int:
+    """Passages that a rate asks for: the ceiling of passage_num x rate, of the decimal as written.
+
+    >>> ceil_share(25, 0.28), ceil_share(5, 0.3)
+    (7, 2)
+    """
+    return math.ceil(passage_num * Fraction(str(float(rate))))
+
+
+def _check_rate(rate: float, name: str) -> None:
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 <= rate <= 1:
+        raise InputError(f"{name} needs a number from 0 to 1; got {rate!r}; give a share such as 0.4")
+
+
+def _check_passage_num(passage_num: int) -> None:
+    if isinstance(passage_num, bool) or not isinstance(passage_num, Real) or passage_num % 1 or passage_num < 0:
+        raise InputError(f"passage_num needs a whole number from 0 (closed book) up; got {passage_num!r}; 5 is the paper's")

@@ -1,0 +1,108 @@
+"""Frames on disk: JSON Lines (read by everything) and Parquet (small and typed). What is written is read back the same."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.errors import InputError
+
+
+def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
+    """Write a frame as ``.jsonl``, ``.jsonl.gz`` or ``.parquet``, chosen by the name; missing values become null.
+
+    Raises
+    ------
+    InputError
+        Another ending.
+    """
+    path = Path(path)
+    kind = _kind(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "parquet":
+        frame.to_parquet(path, index=False)
+        return path
+    columns = {name: [_plain(value) for value in frame[name]] for name in frame.columns}
+    rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+    content = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode("utf-8")
+    path.write_bytes(gzip.compress(content, 9, mtime=0) if path.suffix == ".gz" else content)
+    return path
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a table as a frame; lists and mappings come back as Python's own.
+
+    In Parquet all mappings of a column share their keys, so what a row did not set comes back as None.
+
+    Raises
+    ------
+    InputError
+        Another ending, a file that does not exist, or a line that is no JSON object.
+    """
+    path = Path(path)
+    kind = _kind(path)
+    if not path.is_file():
+        raise InputError(f"read_table needs a file that exists; got {str(path)!r}, which does not; check the path")
+    return _read_parquet(path) if kind == "parquet" else _read_json_lines(path)
+
+
+def _kind(path: Path) -> str:
+    for ending, kind in ((".jsonl", "jsonl"), (".jsonl.gz", "jsonl"), (".parquet", "parquet")):
+        if path.name.lower().endswith(ending):
+            return kind
+    raise InputError(f"a table needs a name that ends in .jsonl, .jsonl.gz or .parquet; got {path.name!r}; rename it")
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON knows: numpy scalars as Python's, missing ones as None."""
+    if isinstance(value, list | dict | str):
+        return value
+    value = value.item() if hasattr(value, "item") else value
+    return None if value is None or value is pd.NA or value is pd.NaT or value != value else value
+
+
+def _read_json_lines(path: Path) -> pd.DataFrame:
+    content = path.read_bytes()
+    content = gzip.decompress(content) if path.suffix == ".gz" else content
+    rows = []
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.strip():
+            rows.append(_row(line, f"{path.name} line {number}"))
+    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in dict.fromkeys(_names(rows))})
+
+
+def _row(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
+    if not isinstance(row, dict):
+        raise InputError(f"{where} needs one JSON object; got a {type(row).__name__}; write one object a line")
+    return row
+
+
+def _names(rows: list[dict[str, Any]]) -> list[str]:
+    return [name for row in rows for name in row]
+
+
+def _column(values: list[Any]) -> pd.Series:
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {int} and None in values:
+        return pd.Series(values, dtype="Int64")
+    if kinds and kinds <= {int, float}:
+        return pd.Series(values, dtype=float if float in kinds else "int64")
+    return pd.Series(values, dtype=bool if kinds == {bool} and None not in values else object)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    frame = table.to_pandas()
+    for field in table.schema:
+        if pa.types.is_nested(field.type):
+            frame[field.name] = pd.Series(table[field.name].to_pylist(), dtype=object)
+    return frame

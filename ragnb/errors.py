@@ -1,0 +1,24 @@
+"""The errors of ragnb.
+
+Every message is one sentence in three parts: what needs what; what it got; what to do.
+"""
+
+
+class RagnbError(Exception):
+    """Base of every error that ragnb raises on purpose."""
+
+
+class InputError(RagnbError, ValueError):
+    """An argument, a file or a frame is not what the call needs."""
+
+
+class EndpointError(RagnbError, RuntimeError):
+    """A model endpoint cannot be used: unreachable, refused, unknown model, or not an OpenAI-compatible API."""
+
+
+class StoreError(RagnbError, RuntimeError):
+    """A store of replies cannot be read or written."""
+
+
+class MissingPartError(RagnbError, ImportError):
+    """An optional part (such as the packaged model) is not installed; the message names the one command to run."""

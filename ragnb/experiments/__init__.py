@@ -1,0 +1,1 @@
+"""Experiments: examples, prompts and a model become a frame of responses."""

@@ -1,0 +1,1 @@
+"""Calls to a model: the only place in ragnb with a network."""

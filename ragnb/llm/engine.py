@@ -1,0 +1,231 @@
+"""Sending many requests at once: workers, retries and what an answer of the endpoint means. Knows no frame and no file."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from ragnb.errors import EndpointError
+from ragnb.llm.store import Reply, canonical
+
+RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
+FATAL = frozenset({401, 403, 404, 405})
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wrong
+
+
+@dataclass(slots=True)
+class Job:
+    """One request to be sent, under its key."""
+
+    key: str
+    request: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Progress:
+    """What has happened so far; read by the progress line while the run goes on."""
+
+    total: int
+    done: int = 0
+    failed: int = 0
+    retried: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Failed(Exception):
+    """An attempt failed: why, whether another may help, and how long the endpoint asks to wait."""
+
+    def __init__(self, reason: str, *, retry: bool, fatal: str | None = None, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.retry, self.fatal, self.wait = reason, retry, fatal, wait
+
+
+@dataclass(slots=True)
+class Engine:
+    """Sends jobs with bounded concurrency; every reply goes to ``keep`` before anything else happens.
+
+    Parameters
+    ----------
+    client
+        An ``openai.AsyncOpenAI`` made with ``max_retries=0``.
+    keep
+        Called with each reply; what it raises ends the run.
+    progress
+        Counted up as the run goes on.
+    max_retries
+        Further attempts after a failure that may pass: no connection, timeout, 408, 409, 425, 429, 5xx, a reply that is no
+        completion.
+    secret
+        The key, which is cut out of every message.
+    """
+
+    client: Any
+    keep: Callable[[Reply], None]
+    progress: Progress
+    max_retries: int = 5
+    secret: str = ""
+    failures: dict[str, str] = field(default_factory=dict)
+    _not_before: float = 0.0
+    _in_a_row: int = 0
+
+    async def run(self, jobs: list[Job], max_concurrency: int) -> dict[str, str]:
+        """Send all jobs; return the reason for each key that got no reply.
+
+        Raises
+        ------
+        EndpointError
+            Going on is pointless: refused key, unknown model or address, endpoint out of reach. What was received is kept.
+        """
+        queue = iter(jobs)
+        workers = [asyncio.ensure_future(self._work(queue)) for _ in range(min(max_concurrency, len(jobs)))]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+        return self.failures
+
+    async def _work(self, queue: Iterator[Job]) -> None:
+        for job in queue:
+            try:
+                reply = await self._ask(job)
+            except _Failed as failure:
+                self._note(job, failure)
+                continue
+            self.keep(reply)
+            self._in_a_row = 0
+            self.progress.done += 1
+            self.progress.prompt_tokens += reply.prompt_tokens or 0
+            self.progress.completion_tokens += reply.completion_tokens or 0
+
+    def _note(self, job: Job, failure: _Failed) -> None:
+        self.failures[job.key] = failure.reason
+        self.progress.failed += 1
+        self._in_a_row += 1
+        if failure.fatal:
+            raise EndpointError(failure.fatal)
+        hopeless = failure.retry or self._in_a_row >= ALL_BAD
+        if hopeless and (self.progress.done == 0 or self._in_a_row >= 2 * ALL_BAD):
+            raise EndpointError(
+                f"a run needs an endpoint that answers; got {failure.reason} from {self.client.base_url} "
+                f"{self._in_a_row} times in a row; check the address and that the server runs (replies received: "
+                f"{self.progress.done}, all kept)"
+            )
+
+    async def _ask(self, job: Job) -> Reply:
+        for attempt in range(self.max_retries + 1):
+            await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
+            try:
+                return await self._attempt(job)
+            except _Failed as failure:
+                if failure.fatal or not failure.retry or attempt == self._attempts_left(failure):
+                    raise
+                self.progress.retried += 1
+                await self._wait(attempt, failure.wait)
+        raise AssertionError("unreachable")
+
+    def _attempts_left(self, failure: _Failed) -> int:
+        """A mistyped address shows at once: before the first reply, a refused connection is tried three times only."""
+        unreachable = failure.reason.startswith("no connection") and self.progress.done == 0
+        return min(2, self.max_retries) if unreachable else self.max_retries
+
+    async def _wait(self, attempt: int, asked: float | None) -> None:
+        if asked is not None:  # the endpoint speaks for all workers
+            self._not_before = max(self._not_before, time.monotonic() + asked)
+            return
+        await asyncio.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * random.uniform(0.5, 1.0))
+
+    async def _attempt(self, job: Job) -> Reply:
+        import openai
+
+        request, started = job.request, time.monotonic()
+        chat = "messages" in request
+        create = (self.client.chat.completions if chat else self.client.completions).with_raw_response.create
+        content = {"messages": request["messages"]} if chat else {"prompt": request["prompt"]}
+        try:
+            raw = await create(model=request["model"], **content, extra_body=dict(request["parameters"]))
+        except openai.APITimeoutError as error:
+            raise _Failed("timeout", retry=True) from error
+        except openai.APIConnectionError as error:
+            raise _Failed(f"no connection ({self._clean(error.__cause__ or error)})", retry=True) from error
+        except openai.APIStatusError as error:
+            raise self._refused(error) from error
+        return _read(job, raw.http_response.content, time.monotonic() - started)
+
+    def _refused(self, error: Any) -> _Failed:
+        status, said = error.status_code, self._clean(_message(error))
+        reason = f"HTTP {status}: {said}"
+        if status in FATAL or "insufficient_quota" in said:
+            return _Failed(reason, retry=False, fatal=_explain(status, said, str(self.client.base_url)))
+        wait = _retry_after(error.response.headers)
+        return _Failed(reason, retry=status in RETRIED or status >= 500, wait=wait)
+
+    def _clean(self, said: object) -> str:
+        text = " ".join(str(said).split())[:300]
+        return text.replace(self.secret, "[key]") if self.secret else text
+
+
+# ---- what came back --------------------------------------------------------------------------------------------------
+
+
+def _read(job: Job, content: bytes, seconds: float) -> Reply:
+    """The reply in a response body; a body that is no completion may be tried again."""
+    try:
+        body = json.loads(content)
+        choice = body["choices"][0]
+        message = choice["message"] if "messages" in job.request else {"content": choice["text"]}
+        usage = body.get("usage") or {}
+        extra = {name: value for name, value in message.items() if value and name not in ("content", "role")}
+        return Reply(
+            key=job.key,
+            request=canonical(job.request),
+            response=message.get("content"),
+            finish_reason=choice.get("finish_reason"),
+            prompt_tokens=usage.get("prompt_tokens"),
+            completion_tokens=usage.get("completion_tokens"),
+            served_model=body.get("model"),
+            system_fingerprint=body.get("system_fingerprint"),
+            extra=json.dumps(extra, ensure_ascii=False) if extra else None,
+            seconds=round(seconds, 3),
+            created=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        start = content[:60].decode("utf-8", "replace")
+        raise _Failed(f"a reply that is no completion ({start!r})", retry=True) from error
+
+
+def _message(error: Any) -> str:
+    body = error.body
+    if isinstance(body, Mapping) and body.get("message"):
+        return str(body["message"]) + (f" ({body['code']})" if body.get("code") else "")
+    return error.response.text or error.message
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    try:
+        if "retry-after-ms" in headers:
+            return float(headers["retry-after-ms"]) / 1000
+        return min(600.0, max(0.0, float(headers["retry-after"])))
+    except (KeyError, ValueError):
+        return None
+
+
+def _explain(status: int, said: str, address: str) -> str:
+    if status in (401, 403):
+        return (
+            f"{address} needs a key that it accepts; got HTTP {status}: {said}; put the key into the environment variable "
+            "OPENAI_API_KEY (replaying stored replies needs none)"
+        )
+    if status in (404, 405):
+        return (
+            f"{address} needs a path and a model name that it knows; got HTTP {status}: {said}; check base_url (it usually "
+            "ends in /v1) and model"
+        )
+    return f"{address} needs quota; got HTTP {status}: {said}; top up the account and run again: what was received is kept"

@@ -1,0 +1,245 @@
+"""The store of replies: one append-only SQLite file, so that nothing paid for is lost or paid for twice.
+
+A reply is kept under the hash of all that can change it (model, messages or prompt, parameters, number of the repeat), never
+of the key or the address. The first reply to a request stands; a store is readable with any SQLite tool::
+
+    SELECT key, request, response, finish_reason, prompt_tokens, completion_tokens FROM replies;
+
+A killed process loses nothing that was stored (WAL, ``synchronous=NORMAL``); a power cut may lose the last moments.
+"""
+
+import gzip
+import hashlib
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ragnb.errors import StoreError
+
+VERSION = 1
+_APPLICATION = 0x7261676E  # 'ragn'
+_SCHEMA = """
+CREATE TABLE replies (
+    key TEXT PRIMARY KEY,            -- SHA-256 of the canonical request
+    request TEXT NOT NULL,           -- canonical JSON: model, messages or prompt, parameters, repeat
+    response TEXT,                   -- the model's text; NULL when it sent none
+    finish_reason TEXT,
+    prompt_tokens INTEGER,
+    completion_tokens INTEGER,
+    served_model TEXT,               -- model name as the endpoint gave it
+    system_fingerprint TEXT,
+    extra TEXT,                      -- JSON of what else came: reasoning, refusal, log probabilities
+    seconds REAL,                    -- from sending to receiving
+    created TEXT                     -- UTC, ISO 8601
+) WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One stored reply; the fields are the columns of the table ``replies``."""
+
+    key: str
+    request: str
+    response: str | None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    served_model: str | None = None
+    system_fingerprint: str | None = None
+    extra: str | None = None
+    seconds: float | None = None
+    created: str | None = None
+
+
+_NAMES = [field.name for field in fields(Reply)]
+_INSERT = f"INSERT OR IGNORE INTO replies ({', '.join(_NAMES)}) VALUES ({', '.join('?' * len(_NAMES))})"
+
+
+def canonical(request: Mapping[str, Any]) -> str:
+    """One spelling of a request: JSON with sorted keys and no spaces, ASCII only.
+
+    >>> canonical({"model": "m", "repeat": 0, "prompt": "é"})
+    '{"model":"m","prompt":"\\\\u00e9","repeat":0}'
+    """
+    return json.dumps(request, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def request_key(request: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical request, in hex."""
+    return hashlib.sha256(canonical(request).encode("ascii")).hexdigest()
+
+
+class Store:
+    """Replies in one SQLite file; several processes may write to it at once.
+
+    Parameters
+    ----------
+    path
+        The file, made when it does not exist; ``":memory:"`` keeps replies for the life of the object only.
+
+    Raises
+    ------
+    StoreError
+        The file is no SQLite database, is of another version, corrupt, or cannot be opened or written.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = str(path)
+        self._lock = threading.Lock()
+        try:
+            if self.path != ":memory:":
+                Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(self.path, timeout=60, check_same_thread=False, isolation_level=None)
+        except (sqlite3.Error, OSError) as error:
+            raise self._error(error) from error
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return int(self._execute("SELECT count(*) FROM replies")[0][0])
+
+    def __iter__(self) -> Iterator[Reply]:
+        return (Reply(*row) for row in self._execute(f"SELECT {', '.join(_NAMES)} FROM replies ORDER BY created, key"))
+
+    def __repr__(self) -> str:
+        return f"Store({self.path!r}, {len(self)} replies)"
+
+    def close(self) -> None:
+        """Close the file; the object cannot be used afterwards."""
+        self._db.close()
+
+    def add(self, replies: Iterable[Reply]) -> None:
+        """Append replies in one transaction; a key that is already stored keeps its first reply."""
+        rows = [tuple(getattr(reply, name) for name in _NAMES) for reply in replies]
+        try:
+            with self._lock, _transaction(self._db):
+                self._db.executemany(_INSERT, rows)
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def get(self, keys: Iterable[str]) -> dict[str, Reply]:
+        """Stored replies by key; keys that are not stored are left out."""
+        wanted, found = list(dict.fromkeys(keys)), {}
+        for start in range(0, len(wanted), 500):
+            some = wanted[start : start + 500]
+            query = f"SELECT {', '.join(_NAMES)} FROM replies WHERE key IN ({', '.join('?' * len(some))})"
+            found.update({row[0]: Reply(*row) for row in self._execute(query, some)})
+        return found
+
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that are stored."""
+        wanted, found = list(dict.fromkeys(keys)), set[str]()
+        for start in range(0, len(wanted), 500):
+            some = wanted[start : start + 500]
+            query = f"SELECT key FROM replies WHERE key IN ({', '.join('?' * len(some))})"
+            found.update(row[0] for row in self._execute(query, some))
+        return found
+
+    def write_jsonl(self, path: str | Path) -> int:
+        """Write all replies as JSON Lines (compressed when the name ends in ``.gz``), sorted; return their number."""
+        lines = [json.dumps(asdict(reply), ensure_ascii=False) + "\n" for reply in self]
+        content = "".join(lines).encode("utf-8")
+        Path(path).write_bytes(gzip.compress(content, 9, mtime=0) if str(path).endswith(".gz") else content)
+        return len(lines)
+
+    def read_jsonl(self, path: str | Path) -> int:
+        """Append the replies of a JSON Lines file (compressed or not); return how many were new.
+
+        Raises
+        ------
+        StoreError
+            A line that is no stored reply, or whose key does not belong to its request.
+        """
+        content = Path(path).read_bytes()
+        content = gzip.decompress(content) if str(path).endswith(".gz") else content
+        before = len(self)
+        self.add(_read_line(line, f"{Path(path).name} line {n}") for n, line in enumerate(content.splitlines(), 1) if line)
+        return len(self) - before
+
+    def _prepare(self) -> None:
+        ours = self._execute("PRAGMA application_id")[0][0] == _APPLICATION
+        version = self._execute("PRAGMA user_version")[0][0]
+        empty = not self._execute("SELECT 1 FROM sqlite_master LIMIT 1")
+        if not empty and not ours:
+            raise StoreError(f"a store needs a file made by ragnb; got another SQLite database, {self.path!r}; "
+                             "choose another path")  # fmt: skip
+        if not empty and version != VERSION:
+            raise StoreError(f"this ragnb needs a store of version {VERSION}; got version {version} in {self.path!r}; "
+                             "use the ragnb that made it, or another path")  # fmt: skip
+        if empty:
+            self._create()
+        self._execute("PRAGMA synchronous = NORMAL")
+
+    def _create(self) -> None:
+        try:
+            self._db.execute("PRAGMA journal_mode = WAL")
+            with _transaction(self._db):
+                self._db.execute(_SCHEMA.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))
+                self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
+                self._db.execute(f"PRAGMA user_version = {VERSION}")
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def _execute(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        try:
+            with self._lock:
+                return self._db.execute(query, list(values)).fetchall()
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def _error(self, error: Exception) -> StoreError:
+        text = str(error)
+        advice = next((advice for sign, advice in _ADVICE.items() if sign in text), "check the path and the disk")
+        return StoreError(
+            f"a store needs an SQLite file that it can read and write; got {text!r} for {self.path!r}; {advice}"
+        )
+
+
+_ADVICE = {
+    "not a database": "the file is something else or damaged, so choose another path",
+    "malformed": "the file is corrupt, so copy what `sqlite3 FILE .recover` saves into a new store",
+    "readonly": "make the file and its folder writable, or copy it",
+    "disk is full": "free some space and run again: what was received before is kept",
+    "unable to open": "check that the folder exists and is writable",
+}
+
+
+class _transaction:  # noqa: N801  (used as a statement)
+    """BEGIN IMMEDIATE ... COMMIT, or ROLLBACK."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+
+    def __enter__(self) -> None:
+        self.db.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.db.execute("COMMIT")
+        elif self.db.in_transaction:
+            self.db.execute("ROLLBACK")
+
+
+def _read_line(line: bytes, where: str) -> Reply:
+    try:
+        reply = Reply(**json.loads(line))
+        right = reply.key == hashlib.sha256(reply.request.encode("ascii")).hexdigest()
+    except (ValueError, TypeError, AttributeError) as error:
+        raise StoreError(f"{where} needs one stored reply as JSON; got {type(error).__name__}; remove the line") from error
+    if not right:
+        raise StoreError(f"{where} needs a key that is the hash of its request; got another; the line was altered")
+    return reply

@@ -1,0 +1,1 @@
+"""Metrics as pure functions: values of one response in, one float out."""

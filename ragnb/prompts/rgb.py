@@ -1,0 +1,73 @@
+"""What RGB asks of a model, in our own words; only the agreed sentences that its protocol looks for are the benchmark's.
+
+``answer`` tells the model how to refuse and how to report false documents, as the benchmark does. ``plain`` only asks the
+question over the passages; ``closed_book`` asks it alone. Fields: ``{passages}`` (joined by line breaks, as in the released
+code) and ``{question}``.
+"""
+
+from collections.abc import Sequence
+
+from ragnb.errors import InputError
+from ragnb.prompts.template import Message, Template
+
+ANSWER = {
+    "en": Template(
+        name="rgb.answer.en",
+        version=1,
+        system=(
+            "You answer questions with the help of documents. Be exact and brief. Some documents may be off the subject or "
+            "state something false. If the documents hold the answer, give it. If they do not, reply 'I can not answer the "
+            "question because of the insufficient information in documents.' If documents contradict known facts, first "
+            "reply 'There are factual errors in the provided documents.' and then give the right answer."
+        ),
+        user="Documents:\n{passages}\n\nQuestion: {question}",
+    ),
+    "zh": Template(
+        name="rgb.answer.zh",
+        version=1,
+        system=(
+            "你借助所给文档回答问题，回答要准确、简短。有些文档可能与问题无关，或含有错误。文档中有答案时，请直接给出答案；"
+            "没有答案时，请回答“文档信息不足，因此我无法基于提供的文档回答该问题。”；"
+            "如果文档与事实不符，请先回答“提供文档的文档存在事实性错误。”，再给出正确答案。"
+        ),
+        user="文档：\n{passages}\n\n问题：{question}",
+    ),
+}
+
+PLAIN = {
+    "en": Template("rgb.plain.en", 1, "", "{passages}\n\nAnswer in a few words, from the text above. {question}"),
+    "zh": Template("rgb.plain.zh", 1, "", "{passages}\n\n请根据上文用几个词回答：{question}"),
+}
+
+CLOSED_BOOK = {
+    "en": Template("rgb.closed_book.en", 1, "", "Answer in a few words. {question}"),
+    "zh": Template("rgb.closed_book.zh", 1, "", "请用几个词回答：{question}"),
+}
+
+TEMPLATES = {"answer": ANSWER, "plain": PLAIN, "closed_book": CLOSED_BOOK}
+
+
+def render(question: str, passages: Sequence[str], template: Template) -> list[Message]:
+    """Chat messages that ask ``question`` over ``passages``."""
+    return template.messages({"question": question, "passages": "\n".join(passages)})
+
+
+def template_for(prompt: str | Template, language: str) -> Template:
+    """The template of a named prompt in a language; a `Template` of your own is returned as it is.
+
+    Raises
+    ------
+    InputError
+        Unknown prompt name, or a language without a template.
+    """
+    if isinstance(prompt, Template):
+        return prompt
+    if prompt not in TEMPLATES:
+        raise InputError(f"prompt needs one of {', '.join(TEMPLATES)} or a Template; got {prompt!r}; choose one")
+    try:
+        return TEMPLATES[prompt][language.split("-")[0]]
+    except KeyError:
+        known = ", ".join(TEMPLATES[prompt])
+        raise InputError(
+            f"the prompt {prompt!r} needs one of the languages {known}; got {language!r}; write a Template for it"
+        ) from None

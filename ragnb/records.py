@@ -1,0 +1,87 @@
+"""Names of the columns that flow through ragnb, each defined once.
+
+``examples`` (a row a question) → ``requests`` (rendered prompts) → ``replies`` → ``responses`` (example x condition x
+system) → ``scores`` (a row per response and metric) → ``summaries``. All are ordinary pandas DataFrames.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ragnb.errors import InputError
+
+COLUMNS: dict[str, str] = {
+    # examples
+    "example_id": "identifier, unique within a frame of examples: 'en_fact/17'",
+    "benchmark": "'rgb', 'ragbench', ...",
+    "task": "'noise', 'integration' or 'counterfactual' for RGB",
+    "language": "language code: 'en', 'zh', ...",
+    "question": "the question",
+    "references": "list of answer parts, all needed; each part a list of aliases, any of which will do",
+    "positive": "list of groups of passages that hold the answer; one group, or one a part ('integration')",
+    "negative": "list of passages that do not hold the answer",
+    "positive_wrong": "list of passages with the false answer put in ('counterfactual'), else empty",
+    "false_answers": "list of false answers ('counterfactual'), else empty",
+    # conditions
+    "system": "name of what answers: a model, a prompt, a pipeline",
+    "noise_rate": "nominal share of passages without the answer, in [0, 1]",
+    "passage_num": "number of passages asked for",
+    "correct_rate": "nominal share of true passages among counterfactual ones, in [0, 1]",
+    "order": "how passages were ordered: 'per_item' or 'released'",
+    "repeat": "number of the repeat of one request, from 0",
+    # contexts
+    "passages": "list of passages as shown to the model, in order",
+    "kinds": "list beside `passages`: 'positive', 'negative' or 'wrong'",
+    "n_passages": "number of passages really shown",
+    "effective_noise_rate": "share of negative passages among those shown; nan when none is shown",
+    # requests and replies
+    "messages": "list of {'role', 'content'} messages; None for a completion request",
+    "prompt": "text to continue (completions endpoint); None for a chat request",
+    "parameters": "mapping of sampling parameters: temperature, max_tokens, seed, ...",
+    "template": "name, version and hash of the prompt template",
+    "model": "model name as sent to the endpoint",
+    "request_key": "hash of all that can change a reply: model, messages or prompt, parameters, repeat",
+    "response": "the model's text; None when there is no reply",
+    "reason": "why there is no reply or no value; None when there is one",
+    "finish_reason": "why the model stopped: 'stop', 'length', ...",
+    "prompt_tokens": "tokens sent, as the endpoint counts them",
+    "completion_tokens": "tokens received, as the endpoint counts them",
+    "system_fingerprint": "the endpoint's own mark of its configuration",
+    # scores and summaries
+    "metric": "name of the metric: 'rgb.accuracy'",
+    "value": "the metric's value; nan when unscored",
+    "evidence": "what decided the value (score(..., explain=True))",
+    "signature": "version, metric, variant, language and prompt behind a value",
+    "mean": "mean of the scored values",
+    "low": "lower end of the interval",
+    "high": "upper end of the interval",
+    "interval": "kind of interval",
+    "confidence_level": "nominal coverage of the interval",
+    "n": "number of responses",
+    "n_scored": "number of responses with a value",
+    "worst_low": "mean if every unscored response had the metric's lowest value",
+    "worst_high": "mean if every unscored response had the metric's highest value",
+}
+
+EXAMPLE = ("example_id", "benchmark", "task", "language", "question", "references")
+RGB_EXAMPLE = (*EXAMPLE, "positive", "negative", "positive_wrong", "false_answers")
+CONDITION = ("system", "benchmark", "task", "language", "noise_rate", "passage_num", "correct_rate", "order")
+"""Columns that tell one cell of an experiment from another: what summaries are grouped by unless told otherwise."""
+
+PAYLOAD = frozenset(
+    "question references positive negative positive_wrong false_answers passages kinds messages prompt parameters "
+    "response reason".split()
+)
+"""Columns too long to repeat beside every score."""
+
+
+def require_columns(frame: Any, names: Iterable[str], what: str) -> None:
+    """Raise InputError unless ``frame`` has all columns ``names``; ``what`` says who needs them."""
+    columns = getattr(frame, "columns", None)
+    if columns is None:
+        raise InputError(f"{what} needs a pandas DataFrame; got {type(frame).__name__}; load or build a frame first")
+    missing = [name for name in names if name not in columns]
+    if missing:
+        meaning = "; ".join(f"{name} ({COLUMNS[name]})" if name in COLUMNS else name for name in missing)
+        raise InputError(
+            f"{what} needs the columns {', '.join(names)}; got a frame without {', '.join(missing)}; add {meaning}"
+        )

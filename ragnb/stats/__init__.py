@@ -1,0 +1,1 @@
+"""Statistics of evaluation: arrays in, frozen results out."""

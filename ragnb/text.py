@@ -1,0 +1,168 @@
+"""Text in any script: folding, scripts, tokens, sentences.
+
+Nothing here knows a language unless it is told: decisions rest on Unicode properties of the characters themselves.
+"""
+
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+
+import regex
+
+SCRIPTS = tuple(
+    "Latin Han Hiragana Katakana Hangul Cyrillic Greek Arabic Hebrew Devanagari Bengali Tamil Telugu Kannada Malayalam "
+    "Gujarati Gurmukhi Oriya Sinhala Thai Lao Khmer Myanmar Tibetan Ethiopic Georgian Armenian Mongolian Cherokee "
+    "Canadian_Aboriginal Bopomofo Syriac Thaana Nko Tifinagh Javanese Yi Coptic Gothic".split()
+)
+"""Scripts that `script_of` tells apart; a letter of any other script is ``"Other"``."""
+
+UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+"""Character class (without brackets) of the scripts written without spaces between words."""
+
+_SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
+_LETTER = regex.compile(r"\p{L}")
+_IGNORABLE = regex.compile(r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE00-\uFE0F\uFEFF]")
+_TOKEN = regex.compile(rf"(?V1)(?=[{UNSPACED}])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+")
+_REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | regex.IGNORECASE)
+
+
+def fold(text: str) -> str:
+    """Text with compatibility forms, letter case and runs of space made equal (NFKC, case-folded, trimmed).
+
+    >>> fold("  Ｓtraße\\u00a0№ ５ ")
+    'strasse no 5'
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(folded.split())
+
+
+def strip_reasoning(text: str) -> str:
+    """Text without the ``<think>…</think>`` passages of reasoning models; an unclosed one reaches to the end.
+
+    >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
+    'Paris.'
+    """
+    return _REASONING.sub("", text)
+
+
+@lru_cache(maxsize=65536)
+def script_of(character: str) -> str | None:
+    """Unicode script of one letter, ``"Other"`` for a rare script, None when it is no letter.
+
+    >>> script_of("é"), script_of("中"), script_of("ф"), script_of("7")
+    ('Latin', 'Han', 'Cyrillic', None)
+    """
+    if not _LETTER.match(character):
+        return None
+    found = _SCRIPT.match(character)
+    return found.lastgroup if found else "Other"
+
+
+def scripts(text: str) -> Counter[str]:
+    """Number of letters of each script.
+
+    >>> scripts("答案是 4429 meters") == {"Han": 3, "Latin": 6}
+    True
+    """
+    return Counter(script for script in map(script_of, text) if script)
+
+
+def graphemes(text: str) -> list[str]:
+    """Characters as a reader sees them: extended grapheme clusters (UAX #29).
+
+    >>> graphemes("e\\u0301👩‍🔬") == ["e\\u0301", "👩‍🔬"]
+    True
+    """
+    return regex.findall(r"\X", text)
+
+
+def tokens(text: str) -> list[str]:
+    """Words where a script puts spaces between them, grapheme clusters where it does not; letters, marks and numbers only.
+
+    The decision is made for each run of text, so mixed text is cut rightly. Invisible joiners and direction marks are
+    left out; case and compatibility forms are kept (see `fold`).
+
+    >>> tokens("GDP 增长 8.1%, don't")
+    ['GDP', '增', '长', '8', '1', 'don', 't']
+    """
+    return _TOKEN.findall(_IGNORABLE.sub("", text))
+
+
+# ---- sentences -------------------------------------------------------------------------------------------------------
+
+_NEVER_LAST = frozenset(
+    "mr mrs ms mx dr prof rev hon st sr jr gen col lt capt sgt gov sen rep vs cf viz approx ca c e.g i.e eg ie "
+    "ed eds al dept est b d z.b d.h bzw ggf s.o s.u г ул им т.е т.д".split()
+)
+_BEFORE_NUMBER = frozenset("no nos nr fig figs eq eqs sec ch vol vols pp p art № str с".split())
+_GERMAN_MONTHS = frozenset("januar februar märz april mai juni juli august september oktober november dezember".split())
+_MAYBE_LAST = frozenset(
+    "etc inc ltd co corp bros univ jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
+    "mt ft av ave blvd rd".split()
+)
+_STARTERS = frozenset(
+    "the a an it its in on at by for from to of he she they we i you this that these those there here his her their our "
+    "but and or if when while after before as since because however although what who where why how not no".split()
+)
+_HARD = "。！？｡؟۔।॥։።፧។៕။༎"  # these end a sentence whatever follows
+_BREAK = regex.compile(
+    rf"""(?:[{_HARD}]+|[.!?…‽]+) [\p{{Pe}}\p{{Pf}}"'”’»]*   # a terminator and what closes behind it
+       | (?:\r?\n[^\S\n]*){{2,}}                            # an empty line
+       | \n(?=[^\S\n]*(?:[-*•‣–]|\d{{1,3}}[.)])\s)          # a list item on the next line
+    """,
+    flags=regex.VERBOSE,
+)
+_LAST_WORD = regex.compile(r"[\p{L}\p{M}\p{N}.]+\Z")
+_NEXT_WORD = regex.compile(r"\s*[\p{P}\p{S}]*([\p{L}\p{M}\p{N}]*)")
+_ENUMERATOR = regex.compile(r"\s*\(?(?:\d{1,3}|\p{L})\Z")
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences of a text in order, trimmed, none empty.
+
+    Knows the full stops of Latin, Greek, CJK, Arabic, Urdu, Devanagari, Armenian, Ethiopic, Khmer, Burmese and Tibetan
+    writing, abbreviations, initials, decimals, numbered items and empty lines. Thai and Lao mark no sentence end: their
+    text is cut at empty lines and foreign stops only. Nothing but white space is lost.
+
+    >>> sentences("Dr. No paid 3.5 million. Really? 是的。他走了。")
+    ['Dr. No paid 3.5 million.', 'Really?', '是的。', '他走了。']
+    """
+    pieces, start = [], 0
+    for mark in _BREAK.finditer(text):
+        if _ends_sentence(text, start, mark):
+            pieces.append(text[start : mark.end()])
+            start = mark.end()
+    pieces.append(text[start:])
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def _ends_sentence(text: str, start: int, mark: regex.Match) -> bool:
+    sign = mark.group()
+    if sign[0] in _HARD or sign[0].isspace():
+        return True
+    following = text[mark.end() : mark.end() + 1]
+    if following and not following.isspace() and not regex.match(rf"[{UNSPACED}]", following):
+        return False  # 3.14, example.org, ?!x
+    upcoming = _NEXT_WORD.match(text, mark.end())
+    next_word = upcoming.group(1) if upcoming else ""
+    if next_word[:1].islower():
+        return False
+    return sign != "." or not _is_abbreviation(text[start : mark.start()], next_word)
+
+
+def _is_abbreviation(before: str, next_word: str) -> bool:
+    if _ENUMERATOR.fullmatch(before):
+        return bool(next_word)  # "1. Open the box."
+    found = _LAST_WORD.search(before)
+    if not found:
+        return False
+    word = found.group().lower()
+    if word in _NEVER_LAST:
+        return bool(next_word)
+    if word in _BEFORE_NUMBER:
+        return next_word[:1].isdigit()
+    if word.isdigit():
+        return len(word) < 3 and next_word.lower() in _GERMAN_MONTHS
+    if word in _MAYBE_LAST or "." in word.strip("."):
+        return bool(next_word) and next_word.lower() not in _STARTERS
+    return len(word) == 1 and word.isalpha() and not regex.match(rf"[{UNSPACED}]", word) and bool(next_word)

@@ -1,0 +1,106 @@
+"""What a model was shown and what it said: a static view of one response, and a browser through many."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from ipywidgets import HTML, IntSlider, SelectionSlider, VBox
+
+from ragnb.metrics.rgb import answer_evidence, answer_parts, is_correct
+from ragnb.records import require_columns
+from ragnb.widgets.markup import Markup, join, marked, tag
+
+GLYPHS = {"positive": "✓", "negative": "✗", "wrong": "≠"}
+"""Signs before a passage: it holds the answer, it is noise, it holds a false answer."""
+
+NEEDED = ("question", "references", "passages", "kinds", "language")
+
+
+class ContextView:
+    """One response in its context: the passages with their kind, every alias of the answer marked, and the verdict.
+
+    Renders without JavaScript, in JupyterLab, on code-hosting pages and in exported HTML.
+
+    Parameters
+    ----------
+    row
+        A row of a contexts or responses frame: ``question, references, passages, kinds, language`` and, if there is one,
+        ``response``.
+    protocol
+        Protocol of the verdict, see `ragnb.metrics.rgb`.
+    """
+
+    def __init__(self, row: Mapping[str, Any] | pd.Series, *, protocol: str = "paper") -> None:
+        self.row = dict(row)
+        self.protocol = protocol
+        require_columns(pd.DataFrame(columns=list(self.row)), NEEDED, "ContextView")
+
+    def __repr__(self) -> str:
+        return f"ContextView({self.row['question']!r}, {len(self.row['passages'])} passages)"
+
+    def _repr_html_(self) -> str:
+        aliases = [alias for part in answer_parts(self.row["references"]) for alias in part]
+        shown = zip(self.row["passages"], self.row["kinds"], strict=True)
+        passages = [
+            tag("p", tag("b", f"[{number}] {GLYPHS[kind]} "), marked(text, aliases), dir="auto", style="margin:0.3em 0")
+            for number, (text, kind) in enumerate(shown, start=1)
+        ]
+        key = " · ".join(f"{glyph} {kind}" for kind, glyph in GLYPHS.items() if kind in self.row["kinds"])
+        return tag(
+            "div",
+            tag("p", tag("b", self.row["question"]), dir="auto"),
+            tag("p", tag("small", key)) if key else tag("p", tag("i", "no passages: closed book")),
+            join(passages),
+            self._verdict(aliases),
+            style="max-width:60em;line-height:1.45",
+        )
+
+    def _verdict(self, aliases: list[str]) -> Markup:
+        if "response" not in self.row:
+            return tag("p", tag("i", "not asked yet"))
+        options = {"language": self.row["language"], "protocol": self.protocol}
+        response, references = self.row["response"], self.row["references"]
+        if not isinstance(response, str):
+            return tag("p", tag("b", "? unscored "), f"({self.row.get('reason') or 'no response'})")
+        right = is_correct(response, references, **options) == 1
+        why = tag("small", f"({answer_evidence(response, references, **options)})")
+        said = tag("p", tag("b", "response: "), marked(response, aliases), dir="auto")
+        return join([said, tag("p", tag("b", "✓ right " if right else "✗ not right "), why)])
+
+
+class ContextBrowser(VBox):
+    """A live browser through responses: one slider for the question, one for the noise rate.
+
+    Where no kernel runs, the first response is shown as its static view.
+
+    Parameters
+    ----------
+    responses
+        A responses frame of one system: the columns of `ContextView`, ``example_id`` and ``noise_rate``.
+    """
+
+    def __init__(self, responses: pd.DataFrame) -> None:
+        require_columns(responses, (*NEEDED, "example_id", "noise_rate"), "ContextBrowser")
+        self._rows = {(row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")}
+        self._ids = list(dict.fromkeys(responses["example_id"]))
+        self.question = IntSlider(min=1, max=len(self._ids), description="question")
+        self.noise = SelectionSlider(options=sorted(responses["noise_rate"].unique().tolist()), description="noise rate")
+        self._page = HTML()
+        self._draw()
+        for slider in (self.question, self.noise):
+            slider.observe(self._draw, "value")
+        super().__init__([self.question, self.noise, self._page])
+
+    def __repr__(self) -> str:
+        return f"ContextBrowser({len(self._ids)} questions)"
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**options)
+        data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
+        static = tag("p", tag("i", f"{self!r}; sliders need a running kernel, this is the first response"))
+        data = {**(data or {}), "text/plain": repr(self), "text/html": join([static, Markup(self._page.value)])}
+        return (data, *more) if more else data
+
+    def _draw(self, _: object = None) -> None:
+        row = self._rows.get((self._ids[self.question.value - 1], self.noise.value))
+        self._page.value = ContextView(row)._repr_html_() if row else tag("p", "no response here")
