@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from ragnb.errors import InputError
 from ragnb.records import require_columns
+from ragnb.stats.intervals import wilson_interval
 
 WIDTHS = {"column": 3.3, "text": 6.3}
 """Widths in inches of one column and of a full text block."""
@@ -66,7 +67,8 @@ def plot_noise_curve(
     line
         Column that tells the lines apart.
     published
-        Published curves in grey behind: ``model, noise_rate, accuracy_percent`` (see `ragnb.datasets.load_published`).
+        Published curves in grey behind, with Wilson intervals: ``model, noise_rate, accuracy_percent, n`` (see
+        `ragnb.datasets.load_published`).
     ax
         Axes to draw on; a new figure of column width by default.
 
@@ -137,12 +139,29 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, name: str, number: int, of: int) 
 
 
 def _draw_published(ax: Axes, published: pd.DataFrame) -> None:
+    """Grey curves with thin Wilson intervals, named at their right end."""
+    require_columns(published, ("model", "noise_rate", "accuracy_percent", "n"), "plot_noise_curve(published=...)")
+    ends: dict[str, float] = {}
     for model, curve in published.groupby("model", sort=False):
         values = curve.sort_values("noise_rate")
-        ax.plot(values["noise_rate"], values["accuracy_percent"] / 100, color="0.7", lw=0.8, zorder=1)
-        end = values.iloc[-1]
-        ax.annotate(str(model), (end["noise_rate"], end["accuracy_percent"] / 100), xytext=(3, 0), color="0.45", fontsize=6,
-                    textcoords="offset points", va="center", annotation_clip=False)  # fmt: skip
+        rates = values["accuracy_percent"] / 100
+        limits = [wilson_interval(rate * n, n) for rate, n in zip(rates, values["n"], strict=True)]
+        bars = [[rate - lim.low for rate, lim in zip(rates, limits, strict=True)],
+                [lim.high - rate for rate, lim in zip(rates, limits, strict=True)]]  # fmt: skip
+        ax.errorbar(values["noise_rate"], rates, yerr=bars, color="0.75", lw=0.8, elinewidth=0.5, zorder=1)
+        ends[str(model)] = float(rates.iloc[-1])
+    for name, height in _spread(ends, gap=0.045).items():
+        ax.annotate(name, (published["noise_rate"].max(), height), xytext=(5, 0), textcoords="offset points",
+                    color="0.4", fontsize=6, va="center", annotation_clip=False)  # fmt: skip
+
+
+def _spread(heights: dict[str, float], gap: float) -> dict[str, float]:
+    """Heights moved up just so far that no two are closer than ``gap``, in their order."""
+    placed: dict[str, float] = {}
+    below = -1.0
+    for name, height in sorted(heights.items(), key=lambda pair: pair[1]):
+        below = placed[name] = max(height, below + gap)
+    return placed
 
 
 def _write_numbers(path: Path, numbers: pd.DataFrame, note: str) -> None:

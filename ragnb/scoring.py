@@ -115,7 +115,7 @@ def score(
     InputError
         Unknown metric or option, or a missing column.
     """
-    chosen = [_lookup(metric) for metric in ([metrics] if isinstance(metrics, str | Metric) else metrics)]
+    chosen = _chosen(metrics)
     _check_options(chosen, options)
     return pd.concat([_score_one(responses, metric, options, explain) for metric in chosen], ignore_index=True)
 
@@ -140,7 +140,8 @@ def summarize(
         One row a cell and metric: ``mean, low, high, interval, confidence_level, n, n_scored, worst_low, worst_high,
         signature``. Binary metrics get Wilson intervals, others t intervals; both treat responses as independent, so a cell
         must hold one response a question. ``worst_low`` and ``worst_high`` bound the mean when responses are unscored: all
-        of them at the metric's lowest, or all at its highest value.
+        of them at the metric's lowest, or all at its highest value. Of a metric that is not in `METRICS` only the values are
+        known: it is taken for binary when all of them are 0 or 1, and has no worst case otherwise.
 
     Raises
     ------
@@ -156,6 +157,13 @@ def summarize(
 
 
 # ---- score -------------------------------------------------------------------------------------------------------------
+
+
+def _chosen(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:
+    listed = [metrics] if isinstance(metrics, str | Metric) else metrics
+    if not isinstance(listed, list | tuple) or not listed:
+        raise InputError(f"score needs at least one metric; got {metrics!r}; name one of {', '.join(METRICS)}")
+    return [_lookup(metric) for metric in listed]
 
 
 def _lookup(metric: str | Metric) -> Metric:
@@ -218,11 +226,13 @@ def _reasons(responses: pd.DataFrame, values: pd.Series) -> list[str | None]:
 
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
-    marks = [responses[column] if column in responses else [None] * len(responses) for column in ("language", "template")]
+    nothing = [None] * len(responses)
+    marks = [map(_none_if_missing, responses.get(column, nothing)) for column in ("language", "template")]
+    pairs = list(zip(*marks, strict=True))
     made: dict[tuple[Any, Any], str] = {}
-    for language, template in dict.fromkeys(zip(*marks, strict=True)):
+    for language, template in dict.fromkeys(pairs):
         made[language, template] = metric.signature(options, lang=language, prompt=template)
-    return [made[pair] for pair in zip(*marks, strict=True)]
+    return [made[pair] for pair in pairs]
 
 
 # ---- summarize ---------------------------------------------------------------------------------------------------------
@@ -233,8 +243,9 @@ def _summary(group: pd.DataFrame, confidence_level: float) -> dict[str, Any]:
     name = group["metric"].iloc[0]
     metric = METRICS.get(name)
     values = group["value"].dropna()
-    interval = _interval(values, metric is not None and metric.binary, confidence_level)
-    lowest, highest = metric.bounds if metric else (math.nan, math.nan)
+    binary = metric.binary if metric else bool(values.isin([0.0, 1.0]).all())
+    lowest, highest = metric.bounds if metric else (0.0, 1.0) if binary else (math.nan, math.nan)
+    interval = _interval(values, binary, confidence_level)
     missing, total = len(group) - len(values), float(values.sum())
     signatures = sorted(set(group["signature"]))
     return {

@@ -21,8 +21,11 @@ UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Bopomofo}\p{Thai}\p{Lao}\p{Khm
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
 _LETTER = regex.compile(r"\p{L}")
-_IGNORABLE = regex.compile(r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE00-\uFE0F\uFEFF]")
-_TOKEN = regex.compile(rf"(?V1)(?=[{UNSPACED}])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+")
+_SHARED = regex.compile(r"\p{Common}|\p{Inherited}")
+_IGNORABLE = regex.compile(
+    r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE00-\uFE0F\uFEFF\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]"
+)
+_TOKEN = regex.compile(rf"(?V1)(?=[[{UNSPACED}]&&[\p{{L}}\p{{M}}\p{{N}}]])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+")
 _REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | regex.IGNORECASE)
 
 
@@ -47,12 +50,12 @@ def strip_reasoning(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def script_of(character: str) -> str | None:
-    """Unicode script of one letter, ``"Other"`` for a rare script, None when it is no letter.
+    """Unicode script of one letter, ``"Other"`` for a rare script; None when it is no letter, or one that scripts share.
 
     >>> script_of("é"), script_of("中"), script_of("ф"), script_of("7")
     ('Latin', 'Han', 'Cyrillic', None)
     """
-    if not _LETTER.match(character):
+    if not _LETTER.match(character) or _SHARED.match(character):
         return None
     found = _SCRIPT.match(character)
     return found.lastgroup if found else "Other"
@@ -92,9 +95,9 @@ def tokens(text: str) -> list[str]:
 
 _NEVER_LAST = frozenset(
     "mr mrs ms mx dr prof rev hon st sr jr gen col lt capt sgt gov sen rep vs cf viz approx ca c e.g i.e eg ie "
-    "ed eds al dept est b d z.b d.h bzw ggf s.o s.u г ул им т.е т.д".split()
+    "ed eds al dept est b d z.b d.h bzw ggf s.o s.u г ул им т.е т.д डॉ".split()
 )
-_BEFORE_NUMBER = frozenset("no nos nr fig figs eq eqs sec ch vol vols pp p art № str с".split())
+_BEFORE_NUMBER = frozenset("no nos nr fig figs eq eqs sec ch vol vols pp art № str".split())
 _GERMAN_MONTHS = frozenset("januar februar märz april mai juni juli august september oktober november dezember".split())
 _MAYBE_LAST = frozenset(
     "etc inc ltd co corp bros univ jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
@@ -106,12 +109,13 @@ _STARTERS = frozenset(
 )
 _HARD = "。！？｡؟۔।॥։።፧។៕။༎"  # these end a sentence whatever follows
 _BREAK = regex.compile(
-    rf"""(?:[{_HARD}]+|[.!?…‽]+) [\p{{Pe}}\p{{Pf}}"'”’»]*   # a terminator and what closes behind it
+    rf"""(?:[{_HARD}]+|[.!?…‽]+|(?<=\p{{Greek}}\p{{M}}*)[;\u037E]) [\p{{Pe}}\p{{Pf}}"'“”’«»]*  # a terminator, closed
        | (?:\r?\n[^\S\n]*){{2,}}                            # an empty line
        | \n(?=[^\S\n]*(?:[-*•‣–]|\d{{1,3}}[.)])\s)          # a list item on the next line
     """,
     flags=regex.VERBOSE,
 )
+_DOTTED = regex.compile(r"(?:\p{L}{1,3}\.)+\p{L}{1,3}")
 _LAST_WORD = regex.compile(r"[\p{L}\p{M}\p{N}.]+\Z")
 _NEXT_WORD = regex.compile(r"\s*[\p{P}\p{S}]*([\p{L}\p{M}\p{N}]*)")
 _ENUMERATOR = regex.compile(r"\s*\(?(?:\d{1,3}|\p{L})\Z")
@@ -163,6 +167,6 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
         return next_word[:1].isdigit()
     if word.isdigit():
         return len(word) < 3 and next_word.lower() in _GERMAN_MONTHS
-    if word in _MAYBE_LAST or "." in word.strip("."):
+    if word in _MAYBE_LAST or _DOTTED.fullmatch(word):
         return bool(next_word) and next_word.lower() not in _STARTERS
     return len(word) == 1 and word.isalpha() and not regex.match(rf"[{UNSPACED}]", word) and bool(next_word)

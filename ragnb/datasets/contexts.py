@@ -74,30 +74,38 @@ def build_contexts(
     for rate in rates:
         condition = {"noise_rate": float(rate), "passage_num": int(passage_num), "correct_rate": float(correct_rate)}
         for example in examples.to_dict("records"):
-            rng = Random(RELEASED_SEED) if order == "released" else Random(f"{seed}:{example['example_id']}")
-            shown = draw_passages(example, rate, passage_num, correct_rate, rng)
+            draw, place = _generators(order, f"{seed}:{example['example_id']}")
+            shown = draw_passages(example, rate, passage_num, correct_rate, draw, place)
             contexts.append(example | condition | {"order": order} | _describe(shown))
     return pd.DataFrame(contexts)
 
 
 def draw_passages(
-    example: dict[str, Any], noise_rate: float, passage_num: int, correct_rate: float, rng: Random
+    example: dict[str, Any], noise_rate: float, passage_num: int, correct_rate: float, draw: Random, place: Random
 ) -> list[Passage]:
-    """(kind, passage) pairs in the order shown, drawing from ``rng`` in the released code's sequence."""
+    """(kind, passage) pairs in the order shown: chosen with ``draw``, ordered with ``place``, in the released sequence."""
     if passage_num == 0:
         return []
     n_negative = ceil_share(passage_num, noise_rate)
     negatives = [("negative", passage) for passage in example["negative"]]
     if example["task"] == "integration":
-        shown = _one_of_each_group(example["positive"], passage_num - n_negative, rng)
+        shown = _one_of_each_group(example["positive"], passage_num - n_negative, draw)
         shown += negatives[: max(0, passage_num - len(shown))]
     elif example["task"] == "counterfactual":
-        shown = _false_and_true(example, passage_num - n_negative, ceil_share(passage_num, correct_rate), rng)
+        shown = _false_and_true(example, passage_num - n_negative, ceil_share(passage_num, correct_rate), draw)
         shown += negatives[:n_negative]
     else:
         shown = _filled_up(example["positive"][0], negatives, n_negative, passage_num, alone=noise_rate == 1)
-    rng.shuffle(shown)
+    place.shuffle(shown)
     return shown
+
+
+def _generators(order: str, seed: str) -> tuple[Random, Random]:
+    """What draws passages and what orders them: one for both in the released code, else two, so that they do not mix."""
+    if order == "released":
+        both = Random(RELEASED_SEED)
+        return both, both
+    return Random(f"{seed}:draw"), Random(seed)
 
 
 def _filled_up(

@@ -58,6 +58,8 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
 
 
 def _locate(source: str | Path) -> tuple[Path, str]:
+    if not isinstance(source, str | Path):
+        raise InputError(f"an RGB source needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()")
     if source in SAMPLES:
         return Path(str(resources.files("ragnb.datasets") / "data" / SAMPLES[str(source)])), str(source)
     path = Path(source).expanduser()
@@ -83,10 +85,10 @@ def _provenance(path: Path, name: str) -> dict[str, Any]:
 
 
 def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    content = path.read_bytes()
+    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     if not content.strip():
         raise InputError(f"{path.name} needs one JSON object a line; got an empty file; check the download")
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
             where = f"{path.name} line {number}"
             yield _object(line, where), where
@@ -104,6 +106,8 @@ def _object(line: bytes, where: str) -> Mapping[str, Any]:
         raise InputError(
             f"{where} needs one JSON object; got {error.msg} at column {error.colno}; mend or remove the line"
         ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
     if not isinstance(record, dict):
         raise InputError(f"{where} needs one JSON object; got a {type(record).__name__}; write one object a line")
     return record

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,12 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
     kind = _kind(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     if kind == "parquet":
-        frame.to_parquet(path, index=False)
+        _write_parquet(frame, path)
         return path
     columns = {name: [_plain(value) for value in frame[name]] for name in frame.columns}
     rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
     content = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode("utf-8")
-    path.write_bytes(gzip.compress(content, 9, mtime=0) if path.suffix == ".gz" else content)
+    path.write_bytes(gzip.compress(content, 9, mtime=0) if kind == "jsonl.gz" else content)
     return path
 
 
@@ -45,11 +46,14 @@ def read_table(path: str | Path) -> pd.DataFrame:
     kind = _kind(path)
     if not path.is_file():
         raise InputError(f"read_table needs a file that exists; got {str(path)!r}, which does not; check the path")
-    return _read_parquet(path) if kind == "parquet" else _read_json_lines(path)
+    try:
+        return _read_parquet(path) if kind == "parquet" else _read_json_lines(path, packed=kind == "jsonl.gz")
+    except (OSError, EOFError, zlib.error) as error:
+        raise _damaged(path, error) from error
 
 
 def _kind(path: Path) -> str:
-    for ending, kind in ((".jsonl", "jsonl"), (".jsonl.gz", "jsonl"), (".parquet", "parquet")):
+    for ending, kind in ((".jsonl", "jsonl"), (".jsonl.gz", "jsonl.gz"), (".parquet", "parquet")):
         if path.name.lower().endswith(ending):
             return kind
     raise InputError(f"a table needs a name that ends in .jsonl, .jsonl.gz or .parquet; got {path.name!r}; rename it")
@@ -63,9 +67,9 @@ def _plain(value: Any) -> Any:
     return None if value is None or value is pd.NA or value is pd.NaT or value != value else value
 
 
-def _read_json_lines(path: Path) -> pd.DataFrame:
+def _read_json_lines(path: Path, *, packed: bool) -> pd.DataFrame:
     content = path.read_bytes()
-    content = gzip.decompress(content) if path.suffix == ".gz" else content
+    content = gzip.decompress(content) if packed else content
     rows = []
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
@@ -96,13 +100,36 @@ def _column(values: list[Any]) -> pd.Series:
     return pd.Series(values, dtype=bool if kinds == {bool} and None not in values else object)
 
 
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(f"{path.name} needs to be a whole file of its kind; got {error}; write or fetch it again")
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_struct(field.type) and field.type.num_fields == 0:  # Parquet has no mapping without keys
+            empty = pa.array(
+                [None if value is None else [] for value in frame[field.name]], pa.map_(pa.string(), pa.string())
+            )
+            table = table.set_column(place, field.name, empty)
+    pq.write_table(table, path)
+
+
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path)
+    try:
+        table = pq.read_table(path)
+    except pa.ArrowInvalid as error:
+        raise _damaged(path, error) from error
     frame = table.to_pandas()
     for field in table.schema:
-        if pa.types.is_nested(field.type):
+        if pa.types.is_map(field.type):
+            frame[field.name] = pd.Series([v if v is None else dict(v) for v in table[field.name].to_pylist()], dtype=object)
+        elif pa.types.is_nested(field.type):
             frame[field.name] = pd.Series(table[field.name].to_pylist(), dtype=object)
     return frame

@@ -18,7 +18,7 @@ from ragnb.llm.store import Store
 
 RGB_NOISE_ARMS: dict[str, dict[str, Any]] = {
     "answer": {"prompt": "answer"},
-    "answer, released order": {"prompt": "answer", "order": "released"},
+    "answer, released order": {"prompt": "answer", "order": "released", "noise_rates": (0.0, 0.4, 0.8)},
     "plain": {"prompt": "plain"},
     "closed book": {"prompt": "closed_book", "passage_num": 0, "noise_rates": (0.0,)},
 }
@@ -47,14 +47,15 @@ def recorded_provenance(name: str) -> dict[str, Any]:
 
 def record(name: str, store: Store) -> None:
     """Ask the packaged model for every reply of a recording that ``store`` does not have; write the recording's files."""
-    examples = load_rgb("sample-en")
+    examples, keys = load_rgb("sample-en"), set[str]()
     with serve() as endpoint:
         for system, requests in RECORDINGS[name].items():
             print(f"recording {name}: {system}", flush=True)
             options = {"base_url": endpoint.base_url, "store": store, "max_concurrency": 2, "timeout": 600.0}
-            run_noise_robustness(examples, model=endpoint.model, system=system, requests=requests, **options)
+            responses = run_noise_robustness(examples, model=endpoint.model, system=system, requests=requests, **options)
+            keys.update(responses["request_key"])
         provenance: dict[str, Any] = dict(endpoint.provenance)
-    n_replies = store.write_jsonl(_path(name, "replies.jsonl.gz"))
+    n_replies = store.write_jsonl(_path(name, "replies.jsonl.gz"), keys)
     provenance |= {"date": f"{datetime.now(UTC):%Y-%m-%d}", "parameters": PARAMETERS, "n_replies": n_replies}
     _path(name, "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
 

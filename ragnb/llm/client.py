@@ -5,25 +5,49 @@ columns of your own, which are carried along. Requests whose reply is already st
 """
 
 import asyncio
+import itertools
 import os
 import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 import pandas as pd
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.engine import Engine, Job, Progress
+from ragnb.llm.limits import Bucket, Budget
+from ragnb.llm.prices import Price, price_of, require_price
+from ragnb.llm.requests import canonical_requests
 from ragnb.llm.store import Reply, Store, request_key
-from ragnb.records import require_columns
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
 KEY_VARIABLE = "OPENAI_API_KEY"
 ADDRESS_VARIABLE = "OPENAI_BASE_URL"
+REPLY_COLUMNS = (
+    "model request_key repeat response reason finish_reason prompt_tokens completion_tokens system_fingerprint".split()
+)
+"""Columns that `complete` adds (or makes anew)."""
+
+
+class Options(TypedDict, total=False):
+    """The options of `complete`, see there."""
+
+    base_url: str | None
+    store: Store | str | Path
+    max_concurrency: int
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    budget_usd: float | None
+    prices: Mapping[str, Price] | None
+    repeats: int
+    timeout: float
+    max_retries: int
+    offline: bool
+    progress: bool
 
 
 def complete(
@@ -33,6 +57,11 @@ def complete(
     base_url: str | None = None,
     store: Store | str | Path = DEFAULT_STORE,
     max_concurrency: int = 16,
+    requests_per_minute: float | None = None,
+    tokens_per_minute: float | None = None,
+    budget_usd: float | None = None,
+    prices: Mapping[str, Price] | None = None,
+    repeats: int = 1,
     timeout: float = 120.0,
     max_retries: int = 5,
     offline: bool = False,
@@ -54,10 +83,19 @@ def complete(
         File (or open `Store`) that keeps the replies. Run again after a kill: only what is missing is asked.
     max_concurrency
         Requests under way at once.
+    requests_per_minute, tokens_per_minute
+        The endpoint's limits, kept by waiting; tokens are estimated before and corrected after each reply.
+    budget_usd
+        Hard limit of this call in US dollars: nothing is sent that could go beyond it at its dearest; what was received is
+        kept, and the rest stays unscored with the reason. Needs a known price (failed attempts are taken to cost nothing).
+    prices
+        Prices of your own, see `ragnb.llm.prices`.
+    repeats
+        Ask every request so many times and keep every reply, to tell a model's own noise from that of the sample.
     timeout
         Seconds for one attempt.
     max_retries
-        Further attempts for one request after failures that may pass.
+        Further attempts for one request after failures that may pass; a Retry-After is honoured.
     offline
         Use stored replies only and send nothing: missing ones are listed in an error.
     progress
@@ -66,77 +104,73 @@ def complete(
     Returns
     -------
     DataFrame
-        The requests' columns and ``model, request_key, response, reason, finish_reason, prompt_tokens, completion_tokens,
-        system_fingerprint``. ``response`` is None where no reply came, and ``reason`` says why.
+        The requests' columns and ``model, request_key, repeat, response, reason, finish_reason, prompt_tokens,
+        completion_tokens, system_fingerprint``; each request's repeats stand one below the other. ``response`` is None where
+        no reply came, and ``reason`` says why.
 
     Raises
     ------
     InputError
-        A frame without requests, or an offline run with replies missing.
+        A frame without requests, an offline run with replies missing, or a budget for a model without a price.
     EndpointError
         The endpoint cannot be used at all; what was received is kept.
     StoreError
         See `Store`.
     """
-    run = _Run(requests, model, base_url, max_concurrency, timeout, max_retries, offline)
+    options: Options = {
+        "base_url": base_url,
+        "max_concurrency": max_concurrency,
+        "requests_per_minute": requests_per_minute,
+        "tokens_per_minute": tokens_per_minute,
+        "budget_usd": budget_usd,
+        "prices": prices,
+        "repeats": repeats,
+        "timeout": timeout,
+        "max_retries": max_retries,
+        "offline": offline,
+    }
+    run = _Run(requests, model, **options)
     with _opened(store) as opened:
         if run.find_missing(opened):
             _in_own_loop(run.send(opened), run.progress, show=progress)
         return run.result(opened)
 
 
-async def acomplete(
-    requests: pd.DataFrame,
-    *,
-    model: str,
-    base_url: str | None = None,
-    store: Store | str | Path = DEFAULT_STORE,
-    max_concurrency: int = 16,
-    timeout: float = 120.0,
-    max_retries: int = 5,
-    offline: bool = False,
-    progress: bool = True,
-) -> pd.DataFrame:
-    """`complete`, to be awaited by code that has an event loop of its own; the same arguments, result and errors."""
-    run = _Run(requests, model, base_url, max_concurrency, timeout, max_retries, offline)
+async def acomplete(requests: pd.DataFrame, *, model: str, **options: Unpack[Options]) -> pd.DataFrame:
+    """`complete`, to be awaited by code that has an event loop of its own; the same options, result and errors."""
+    store, show = options.pop("store", DEFAULT_STORE), options.pop("progress", True)
+    run = _Run(requests, model, **options)
     with _opened(store) as opened:
         if run.find_missing(opened):
-            await _watched(run.send(opened), run.progress, show=progress)
+            await _watched(run.send(opened), run.progress, show=show)
         return run.result(opened)
 
 
 class _Run:
     """One call of `complete`: what was asked for, what is missing, what came."""
 
-    def __init__(
-        self,
-        requests: pd.DataFrame,
-        model: str,
-        base_url: str | None,
-        max_concurrency: int,
-        timeout: float,
-        max_retries: int,
-        offline: bool,
-    ) -> None:
-        if max_concurrency < 1 or timeout <= 0 or max_retries < 0:
-            raise InputError(
-                "complete needs max_concurrency >= 1, timeout > 0 and max_retries >= 0; got "
-                f"{max_concurrency}, {timeout} and {max_retries}; change them"
-            )
-        self.requests = requests
-        self.model = model
-        self.base_url, self.max_concurrency = base_url, max_concurrency
-        self.timeout, self.max_retries, self.offline = timeout, max_retries, offline
-        self.asked = _asked(requests, model)
+    def __init__(self, requests: pd.DataFrame, model: str, **options: Unpack[Options]) -> None:
+        self.requests, self.model = requests, model
+        self.base_url, self.offline = options.get("base_url"), options.get("offline", False)
+        self.repeats = options.get("repeats", 1)
+        self.max_concurrency, self.timeout = options.get("max_concurrency", 16), options.get("timeout", 120.0)
+        self.max_retries = options.get("max_retries", 5)
+        _check_limits(self.max_concurrency, self.timeout, self.max_retries)
+        limit, prices = options.get("budget_usd"), options.get("prices")
+        price = price_of(model, prices) if limit is None else require_price(model, prices)
+        self.budget = Budget(limit, price)
+        self.buckets = [Bucket(options.get("requests_per_minute")), Bucket(options.get("tokens_per_minute"))]
+        self.asked = canonical_requests(requests, model, self.repeats)
         self.keys = [request_key(request) for request in self.asked]
         self.failures: dict[str, str] = {}
+        self.jobs: list[Job] = []
         self.progress = Progress(0)
 
     def find_missing(self, store: Store) -> bool:
         """Whether anything has to be sent."""
         known = store.known(self.keys)
-        places = {key: place for place, key in reversed(list(enumerate(self.keys))) if key not in known}
-        self.jobs = [Job(key, self.asked[place]) for key, place in sorted(places.items(), key=lambda pair: pair[1])]
+        missing = {key: request for key, request in zip(self.keys, self.asked, strict=True) if key not in known}
+        self.jobs = [Job(key, request) for key, request in missing.items()]
         self.progress.total = len(self.jobs)
         if self.jobs and self.offline:
             raise InputError(
@@ -146,27 +180,49 @@ class _Run:
         return bool(self.jobs)
 
     async def send(self, store: Store) -> None:
+        """Send what is missing; every reply is stored as it comes."""
         import openai
 
         key = api_key(self.base_url)
-        async with openai.AsyncOpenAI(api_key=key, base_url=self.base_url, max_retries=0, timeout=self.timeout) as client:
-            engine = Engine(client, lambda reply: store.add([reply]), self.progress, self.max_retries, secret=key)
+        options: dict[str, Any] = {"api_key": key, "base_url": self.base_url, "timeout": self.timeout, "max_retries": 0}
+        async with openai.AsyncOpenAI(**options) as client:
+            per_minute, tokens = self.buckets
+            engine = Engine(
+                client,
+                keep=lambda reply: store.add([reply]),
+                progress=self.progress,
+                max_retries=self.max_retries,
+                secret=key,
+                requests=per_minute,
+                tokens=tokens,
+                budget=self.budget,
+            )
             self.failures = await engine.run(self.jobs, self.max_concurrency)
 
     def result(self, store: Store) -> pd.DataFrame:
         """The requests with their replies."""
         stored = store.get(self.keys)
         replies = [stored.get(key) for key in self.keys]
-        frame = self.requests.drop(columns=[name for name in REPLY_COLUMNS if name in self.requests])
-        frame = frame.assign(model=self.model, request_key=self.keys)
+        own = [name for name in self.requests.columns if name not in REPLY_COLUMNS]
+        frame = self.requests[own]
+        frame = frame.loc[frame.index.repeat(self.repeats)] if self.repeats > 1 else frame
+        frame = frame.reset_index(drop=True) if self.repeats > 1 else frame
+        frame = frame.assign(model=self.model, request_key=self.keys, repeat=self._numbers())
         frame["response"] = pd.Series([reply and reply.response for reply in replies], index=frame.index, dtype=object)
-        frame["reason"] = [_reason(reply, self.failures.get(key)) for key, reply in zip(self.keys, replies, strict=True)]
+        frame["reason"] = pd.Series(list(map(self._reason, self.keys, replies)), index=frame.index, dtype=object)
         for name in ("finish_reason", "prompt_tokens", "completion_tokens", "system_fingerprint"):
             frame[name] = [reply and getattr(reply, name) for reply in replies]
         return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
+    def _numbers(self) -> list[int]:
+        return list(itertools.islice(itertools.cycle(range(self.repeats)), len(self.keys)))
 
-REPLY_COLUMNS = "response reason finish_reason prompt_tokens completion_tokens system_fingerprint request_key model".split()
+    def _reason(self, key: str, reply: Reply | None) -> str | None:
+        if reply is None:
+            limit = self.budget.limit
+            spent = "not asked" if limit is None else f"not asked: the budget of ${limit:g} is spent"
+            return self.failures.get(key, spent)
+        return None if reply.response is not None else f"the model sent no text (finish_reason {reply.finish_reason!r})"
 
 
 def api_key(base_url: str | None) -> str:
@@ -187,28 +243,12 @@ def api_key(base_url: str | None) -> str:
     )
 
 
-def _asked(requests: pd.DataFrame, model: str) -> list[dict[str, Any]]:
-    kind = "prompt" if "prompt" in getattr(requests, "columns", ()) and "messages" not in requests else "messages"
-    require_columns(requests, [kind], "complete")
-    parameters = requests["parameters"] if "parameters" in requests else [None] * len(requests)
-    asked = []
-    for place, (content, options) in enumerate(zip(requests[kind], parameters, strict=True)):
-        if not isinstance(content, str if kind == "prompt" else list) or not content:
-            wanted = "a text" if kind == "prompt" else "a list of messages"
-            raise InputError(f"request {place} needs {wanted} in {kind!r}; got {content!r:.80}; render it again")
-        asked.append({"model": model, kind: content, "parameters": _given(options), "repeat": 0})
-    return asked
-
-
-def _given(options: Any) -> dict[str, Any]:
-    """Parameters without those that are None: frames fill in None for what a row does not set."""
-    return {name: value for name, value in options.items() if value is not None} if isinstance(options, dict) else {}
-
-
-def _reason(reply: Reply | None, failure: str | None) -> str | None:
-    if reply is None:
-        return failure or "not asked"
-    return None if reply.response is not None else f"the model sent no text (finish_reason {reply.finish_reason!r})"
+def _check_limits(max_concurrency: int, timeout: float, max_retries: int) -> None:
+    if max_concurrency < 1 or timeout <= 0 or max_retries < 0:
+        raise InputError(
+            "complete needs max_concurrency >= 1, timeout > 0 and max_retries >= 0; got "
+            f"{max_concurrency}, {timeout} and {max_retries}; change them"
+        )
 
 
 def _opened(store: Store | str | Path) -> Any:
@@ -278,5 +318,7 @@ class _Bar:
     def draw(self) -> None:
         fresh = self.progress.done + self.progress.failed - self.line.n
         if fresh and not self.line.disable:
-            self.line.set_postfix(failed=self.progress.failed, retried=self.progress.retried, refresh=False)
+            cost = self.progress.cost_usd
+            shown = "unknown" if cost is None else f"${cost:.4f}"
+            self.line.set_postfix(cost=shown, failed=self.progress.failed, retried=self.progress.retried, refresh=False)
             self.line.update(fresh)

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ragnb.errors import EndpointError
+from ragnb.llm.limits import Bucket, Budget
+from ragnb.llm.prices import completion_bound, prompt_tokens
 from ragnb.llm.store import Reply, canonical
 
 RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
@@ -34,8 +36,7 @@ class Progress:
     done: int = 0
     failed: int = 0
     retried: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    cost_usd: float | None = None  # None while or where it is unknown
 
 
 class _Failed(Exception):
@@ -44,6 +45,10 @@ class _Failed(Exception):
     def __init__(self, reason: str, *, retry: bool, fatal: str | None = None, wait: float | None = None) -> None:
         super().__init__(reason)
         self.reason, self.retry, self.fatal, self.wait = reason, retry, fatal, wait
+
+
+class _OverBudget(Exception):
+    """What is left of the budget does not pay for the next request."""
 
 
 @dataclass(slots=True)
@@ -63,6 +68,8 @@ class Engine:
         completion.
     secret
         The key, which is cut out of every message.
+    requests, tokens, budget
+        Limits a minute, and in dollars.
     """
 
     client: Any
@@ -70,9 +77,13 @@ class Engine:
     progress: Progress
     max_retries: int = 5
     secret: str = ""
+    requests: Bucket = field(default_factory=lambda: Bucket(None))
+    tokens: Bucket = field(default_factory=lambda: Bucket(None))
+    budget: Budget = field(default_factory=lambda: Budget(None, None))
     failures: dict[str, str] = field(default_factory=dict)
     _not_before: float = 0.0
     _in_a_row: int = 0
+    _spent_out: bool = False
 
     async def run(self, jobs: list[Job], max_concurrency: int) -> dict[str, str]:
         """Send all jobs; return the reason for each key that got no reply.
@@ -86,6 +97,8 @@ class Engine:
         workers = [asyncio.ensure_future(self._work(queue)) for _ in range(min(max_concurrency, len(jobs)))]
         try:
             await asyncio.gather(*workers)
+        except _OverBudget:
+            await asyncio.gather(*workers, return_exceptions=True)  # what is under way is paid for: wait for it
         finally:
             for worker in workers:
                 worker.cancel()
@@ -94,16 +107,35 @@ class Engine:
 
     async def _work(self, queue: Iterator[Job]) -> None:
         for job in queue:
+            sent, most = prompt_tokens(job.request), completion_bound(job.request)
+            reserved = self.budget.cost(sent, most)
+            await self._afford(reserved)
             try:
-                reply = await self._ask(job)
+                reply = await self._ask(job, sent + most)
             except _Failed as failure:
+                self.budget.settle(reserved, 0.0)
                 self._note(job, failure)
                 continue
             self.keep(reply)
-            self._in_a_row = 0
-            self.progress.done += 1
-            self.progress.prompt_tokens += reply.prompt_tokens or 0
-            self.progress.completion_tokens += reply.completion_tokens or 0
+            self._count(reply, reserved, sent + most)
+
+    async def _afford(self, most: float) -> None:
+        """Set money aside for a request; wait while requests under way may yet cost less than was set aside for them."""
+        while not self.budget.reserve(most):
+            if self.budget.set_aside <= 1e-12 or self._spent_out:
+                self._spent_out = True
+                raise _OverBudget
+            await asyncio.sleep(0.02)
+
+    def _count(self, reply: Reply, reserved: float, expected_tokens: int) -> None:
+        used = (reply.prompt_tokens or 0, reply.completion_tokens or 0)
+        told = reply.prompt_tokens is not None
+        real = self.budget.cost(*used) if told else reserved  # an endpoint that tells no usage is taken at its dearest
+        self.budget.settle(reserved, real)
+        self.tokens.correct(sum(used) - expected_tokens if told else 0)
+        self._in_a_row = 0
+        self.progress.done += 1
+        self.progress.cost_usd = self.budget.spent if self.budget.price else None
 
     def _note(self, job: Job, failure: _Failed) -> None:
         self.failures[job.key] = failure.reason
@@ -119,8 +151,10 @@ class Engine:
                 f"{self.progress.done}, all kept)"
             )
 
-    async def _ask(self, job: Job) -> Reply:
+    async def _ask(self, job: Job, expected_tokens: int) -> Reply:
         for attempt in range(self.max_retries + 1):
+            await self.requests.take()
+            await self.tokens.take(expected_tokens)
             await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
             try:
                 return await self._attempt(job)

@@ -6,7 +6,6 @@ model's numbers show is how measuring works.
 
 import base64
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -40,7 +39,7 @@ class Endpoint:
 
 
 @contextmanager
-def serve(*, context_tokens: int = 8192, threads: int | None = None) -> Iterator[Endpoint]:
+def serve(*, context_tokens: int = 8192, threads: int = 2) -> Iterator[Endpoint]:
     """Start the packaged model on a free loopback port; stop it at the end.
 
     The server runs in a process of its own, which ends with the ``with`` block, or with this process however that ends.
@@ -52,7 +51,7 @@ def serve(*, context_tokens: int = 8192, threads: int | None = None) -> Iterator
     context_tokens
         Longest prompt and reply together.
     threads
-        Processor threads; all by default.
+        Processor threads; a fixed number by default, because it changes rounding and so, now and then, a reply.
 
     Yields
     ------
@@ -73,7 +72,7 @@ def serve(*, context_tokens: int = 8192, threads: int | None = None) -> Iterator
     """
     file, sha256 = _model_file()
     engine = f"xllamacpp {_version('xllamacpp')}"
-    order = {"path": str(file), "alias": MODEL, "context": context_tokens, "threads": threads or os.cpu_count() or 1}
+    order = {"path": str(file), "alias": MODEL, "context": context_tokens, "threads": threads}
     server = subprocess.Popen(
         [sys.executable, "-m", "ragnb.llm.server", json.dumps(order)],
         stdin=subprocess.PIPE,

@@ -17,8 +17,10 @@ def main(order: dict[str, object]) -> None:
     params.n_ctx = order["context"]
     params.n_parallel = 1
     params.cache_prompt = False
-    params.cpuparams.n_threads = order["threads"]
-    params.cpuparams_batch.n_threads = order["threads"]
+    params.cache_ram_mib = 0  # prompts are not reused, so none need be kept
+    for threads in (params.cpuparams, params.cpuparams_batch):
+        threads.n_threads = order["threads"]
+        threads.poll = 0  # waiting threads sleep, so that a busy machine is not made busier
     params.ui = False
     params.verbosity = -1
     server = xllamacpp.Server(params)  # a free port on 127.0.0.1

@@ -149,9 +149,15 @@ class Store:
             found.update(row[0] for row in self._execute(query, some))
         return found
 
-    def write_jsonl(self, path: str | Path) -> int:
-        """Write all replies as JSON Lines (compressed when the name ends in ``.gz``), sorted; return their number."""
-        lines = [json.dumps(asdict(reply), ensure_ascii=False) + "\n" for reply in self]
+    def write_jsonl(self, path: str | Path, keys: Iterable[str] | None = None) -> int:
+        """Write replies as JSON Lines (compressed when the name ends in ``.gz``), sorted; return their number.
+
+        All replies by default, else those of ``keys``.
+        """
+        replies = sorted(
+            self if keys is None else self.get(keys).values(), key=lambda reply: reply.request
+        )  # like beside like: smaller, and the same every time
+        lines = [json.dumps(asdict(reply), ensure_ascii=False) + "\n" for reply in replies]
         content = "".join(lines).encode("utf-8")
         Path(path).write_bytes(gzip.compress(content, 9, mtime=0) if str(path).endswith(".gz") else content)
         return len(lines)

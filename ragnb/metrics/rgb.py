@@ -6,6 +6,7 @@ which will do. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means a OR b.
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from ragnb.errors import InputError
 from ragnb.text import strip_reasoning
@@ -28,14 +29,20 @@ def answer_parts(answer: Answer) -> list[list[str]]:
     >>> answer_parts("Tampa"), answer_parts(["a", "b"]), answer_parts([["a", "b"]])
     ([['Tampa']], [['a'], ['b']], [['a', 'b']])
     """
-    parts = [answer] if isinstance(answer, str) else list(answer)
-    aliases = [[part] if isinstance(part, str) else list(part) for part in parts]
+    parts = _listed(answer)
+    aliases = [_listed(part) for part in parts]
     if not aliases or not all(aliases) or not all(isinstance(a, str) and a.strip() for part in aliases for a in part):
         raise InputError(
             f"a reference answer needs at least one part, and every part an alias that is not empty; got {answer!r}; "
             "write a text, or a list of parts"
         )
     return aliases
+
+
+def _listed(value: object) -> list[Any]:
+    if isinstance(value, str):
+        return [value]
+    return list(value) if isinstance(value, list | tuple) else []
 
 
 def is_refusal(response: str, *, language: str = "en", protocol: str = "paper") -> bool:

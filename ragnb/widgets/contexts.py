@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 from ipywidgets import HTML, IntSlider, SelectionSlider, VBox
 
+from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_evidence, answer_parts, is_correct
 from ragnb.records import require_columns
 from ragnb.widgets.markup import Markup, join, marked, tag
@@ -61,7 +62,8 @@ class ContextView:
         options = {"language": self.row["language"], "protocol": self.protocol}
         response, references = self.row["response"], self.row["references"]
         if not isinstance(response, str):
-            return tag("p", tag("b", "? unscored "), f"({self.row.get('reason') or 'no response'})")
+            reason = self.row.get("reason")
+            return tag("p", tag("b", "? unscored "), f"({reason if isinstance(reason, str) else 'no response'})")
         right = is_correct(response, references, **options) == 1
         why = tag("small", f"({answer_evidence(response, references, **options)})")
         said = tag("p", tag("b", "response: "), marked(response, aliases), dir="auto")
@@ -81,12 +83,15 @@ class ContextBrowser(VBox):
 
     def __init__(self, responses: pd.DataFrame) -> None:
         require_columns(responses, (*NEEDED, "example_id", "noise_rate"), "ContextBrowser")
+        if responses.empty:
+            raise InputError("ContextBrowser needs at least one response; got an empty frame; run or load some first")
         self._rows = {(row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")}
         self._ids = list(dict.fromkeys(responses["example_id"]))
         self.question = IntSlider(min=1, max=len(self._ids), description="question")
         self.noise = SelectionSlider(options=sorted(responses["noise_rate"].unique().tolist()), description="noise rate")
         self._page = HTML()
         self._draw()
+        self._first = Markup(self._page.value)
         for slider in (self.question, self.noise):
             slider.observe(self._draw, "value")
         super().__init__([self.question, self.noise, self._page])
@@ -98,7 +103,7 @@ class ContextBrowser(VBox):
         bundle = super()._repr_mimebundle_(**options)
         data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
         static = tag("p", tag("i", f"{self!r}; sliders need a running kernel, this is the first response"))
-        data = {**(data or {}), "text/plain": repr(self), "text/html": join([static, Markup(self._page.value)])}
+        data = {**(data or {}), "text/plain": repr(self), "text/html": join([static, self._first])}
         return (data, *more) if more else data
 
     def _draw(self, _: object = None) -> None:

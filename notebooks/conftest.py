@@ -1,0 +1,22 @@
+"""Makes nbval strict: notebooks that were never executed are refused, and a trailing semicolon means what it says."""
+
+import pytest
+from nbval import kernel, plugin
+
+
+def _execute(self, cell_input, allow_stdin=None):
+    return self.kc.execute(cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False)
+
+
+kernel.RunningKernel.execute_cell_input = _execute  # nbval runs cells without history, where IPython ignores the semicolon
+
+
+def pytest_collection_modifyitems(items):
+    """Refuse cells stored without an execution count: nbval would run them and compare nothing."""
+    unexecuted = [
+        f"{item.parent.name}::{item.name}"
+        for item in items
+        if isinstance(item, plugin.IPyNbCell) and item.cell.source.strip() and item.cell.execution_count is None
+    ]
+    if unexecuted:
+        raise pytest.UsageError(f"notebook cells stored without execution: {', '.join(unexecuted[:5])}; run `make figures`")

@@ -1,0 +1,37 @@
+"""Exercises in a notebook: an answer is checked at once, and the right one is not printed beside the question."""
+
+import hashlib
+from typing import Any
+
+
+def check(answer: Any, digest: str, *, hint: str, decimals: int = 3) -> None:
+    """Say whether an exercise's answer is right; print the hint where it is missing or not.
+
+    Parameters
+    ----------
+    answer
+        A number, a text, or None while the exercise is open.
+    digest
+        `answer_digest` of the right answer.
+    hint
+        What to think of next.
+    decimals
+        Numbers are compared rounded to so many decimals.
+
+    >>> check(None, answer_digest(0.5), hint="half of them")
+    Your turn. Hint: half of them
+    >>> check(0.5, answer_digest(0.5), hint="half of them")
+    ✓ Right.
+    """
+    if answer is None:
+        print(f"Your turn. Hint: {hint}")
+    elif answer_digest(answer, decimals=decimals) == digest:
+        print("✓ Right.")
+    else:
+        print(f"✗ Not yet: {answer!r} is not it. Hint: {hint}")
+
+
+def answer_digest(answer: Any, *, decimals: int = 3) -> str:
+    """Eight hex digits that stand for an answer: numbers rounded, texts trimmed and case-folded."""
+    text = f"{float(answer):.{decimals}f}" if not isinstance(answer, str) else answer.strip().casefold()
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

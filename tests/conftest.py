@@ -1,0 +1,19 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("ragnb", deadline=None)  # a busy machine is no failure
+settings.load_profile("ragnb")
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Folder of real benchmark files, named by RAGNB_TEST_DATA; tests that need it are skipped without it."""
+    folder = os.environ.get("RAGNB_TEST_DATA")
+    if not folder:
+        pytest.skip("real data not at hand: set RAGNB_TEST_DATA to a folder that holds rgb/en_fact.json and its like")
+    if not Path(folder).is_dir():
+        pytest.fail(f"RAGNB_TEST_DATA needs to name a folder; got {folder!r}")
+    return Path(folder)

@@ -1,0 +1,134 @@
+import pytest
+
+from ragnb.datasets.auditing import ISSUES, audit
+from ragnb.datasets.rgb import load_rgb
+from ragnb.errors import InputError
+
+
+def found(frame, issue):
+    return frame[frame["issue"] == issue]["example_id"].tolist()
+
+
+# ---- what the real files hide ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_zh_int_has_twelve_items_whose_groups_are_unlike_their_parts_and_two_with_too_many(rgb_file, raw_records):
+    report = audit(load_rgb(rgb_file("zh_int")))
+    unlike = [f"zh_int/{r['id']}" for r in raw_records("zh_int") if len(r["positive"]) != len(r["answer"])]
+    many = [f"zh_int/{r['id']}" for r in raw_records("zh_int") if len(r["positive"]) > 5]
+    assert (len(unlike), len(many)) == (12, 2)
+    assert found(report, "groups_unlike_parts") == unlike
+    assert found(report, "more_groups_than_passages") == many
+
+
+@pytest.mark.data
+def test_zh_fact_has_three_false_answers_that_hold_the_true_one_and_three_items_without_negatives(rgb_file, raw_records):
+    report = audit(load_rgb(rgb_file("zh_fact")))
+    assert found(report, "false_answer_holds_true") == ["zh_fact/0", "zh_fact/7", "zh_fact/82"]
+    bare = [f"zh_fact/{r['id']}" for r in raw_records("zh_fact") if not r["negative"]]
+    assert len(bare) == 3
+    assert found(report, "no_negatives") == bare
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "few"), [("en_fact", 62), ("zh_fact", 59)])
+def test_counterfactual_items_with_few_passages_are_listed(name, few, rgb_file, raw_records):
+    short = [f"{name}/{r['id']}" for r in raw_records(name) if len(r["positive_wrong"]) < 5]
+    assert len(short) == few
+    assert found(audit(load_rgb(rgb_file(name))), "few_passages") == short
+
+
+@pytest.mark.data
+def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file):
+    report = audit(load_rgb(rgb_file("en_refine_first50")))
+    assert len(found(report, "noise_differs")) == 50
+
+
+# ---- each issue in miniature -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "expected"),
+    [
+        ("base", {}, {}),
+        ("integration", {"groups": (3, 3)}, {}),
+        ("fact", {}, {}),
+        (
+            "base",
+            {"positives": 2, "negatives": 1},
+            {
+                "few_passages": "3 at 0, 3 at 0.2, 3 at 0.4, 3 at 0.6, 3 at 0.8, 1 at 1",
+                "noise_differs": "1/3 at 0, 1/3 at 0.2, 1/3 at 0.4, 1/3 at 0.6, 1/3 at 0.8",
+            },
+        ),
+        ("base", {"positives": 4}, {"noise_differs": "1/5 at 0"}),
+        ("base", {"negatives": 4}, {"few_passages": "4 at 1"}),
+        ("integration", {"groups": (1, 1)}, {"noise_differs": "3/5 at 0, 3/5 at 0.2, 3/5 at 0.4"}),
+        ("fact", {"positives": 3}, {"few_passages": "3 at 0"}),
+        ("fact", {"negatives": 0}, {"no_negatives": "negative is empty"}),
+        (
+            "base",
+            {"negative": ["none", "ada quill's hat", "n", "n", "A. QUILL", "n"]},
+            {"negative_holds_answer": "negative 1, 4"},
+        ),
+        (
+            "base",
+            {"positive": ["Ada Quill", "nobody", "A. Quill", "Quill, Ada", "a. quill"]},
+            {"positive_lacks_answer": "positive 1, 3"},
+        ),
+        ("fact", {"fakeanswer": "Northeastport"}, {"false_answer_holds_true": "'Northeastport' for [['Eastport']]"}),
+        ("fact", {"fakeanswer": ["Westhaven", "eastport"]}, {"false_answer_holds_true": "'eastport' for [['Eastport']]"}),
+        (
+            "integration",
+            {"groups": (3, 3), "answer": ["keeper0x", "keeper1x", "keeper0x"]},
+            {"groups_unlike_parts": "2 groups, 3 parts"},
+        ),
+        (
+            "integration",
+            {"groups": (1,) * 6},
+            {"more_groups_than_passages": "6 groups, 5 passages", "noise_differs": "0/6 at 0.2, 0/6 at 0.4"},
+        ),
+    ],
+)
+def test_an_issue_is_told_with_its_detail_and_no_other(make, load, shape, options, expected):
+    report = audit(load(getattr(make, shape)(9, **options)))
+    assert dict(zip(report["issue"], report["detail"], strict=True)) == expected
+    assert set(report["example_id"]) <= {"mini/9"}
+
+
+def test_an_answer_with_parts_is_held_only_by_all_of_them_in_a_negative_and_by_any_in_a_positive(make, load):
+    record = make.integration(groups=(3, 3), negative=["keeper0x", "keeper1x", "keeper1x and keeper0x", "n", "n"])
+    report = audit(load(record))
+    assert report[["issue", "detail"]].values.tolist() == [["negative_holds_answer", "negative 2"]]
+
+
+def test_issues_stand_in_the_order_of_the_file(make, load):
+    short = {"negatives": 4}
+    report = audit(load(make.base(30, **short), make.base(5), make.base(1, positives=4, **short), make.base(20, **short)))
+    assert report["example_id"].tolist() == ["mini/30", "mini/1", "mini/1", "mini/20"]
+
+
+def test_the_number_of_passages_asked_for_decides_what_is_few(make, load):
+    examples = load(make.base(positives=5, negatives=5))
+    assert audit(examples, passage_num=5).empty
+    assert found(audit(examples, passage_num=6), "few_passages") == ["mini/1"]
+
+
+def test_every_issue_has_a_meaning_and_a_clean_file_has_none(make, load):
+    report = audit(load(*map(make.base, range(3))))
+    assert report.empty
+    assert list(report.columns) == ["example_id", "issue", "detail"]
+    assert all(ISSUES.values())
+
+
+def test_auditing_changes_nothing(make, load):
+    examples = load(make.integration(groups=(4, 2)), make.integration(2))
+    before = examples.copy(deep=True)
+    audit(examples)
+    assert examples.to_dict("records") == before.to_dict("records")
+
+
+def test_a_frame_that_holds_no_examples_is_refused(make, load):
+    with pytest.raises(InputError, match=r"audit.*positive"):
+        audit(load(make.base()).drop(columns="positive"))

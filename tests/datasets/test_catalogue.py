@@ -1,0 +1,201 @@
+import importlib
+import shutil
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+import pooch
+import pytest
+
+from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue, fetch, find, git_blob_sha1
+from ragnb.datasets.rgb import load_rgb
+from ragnb.errors import InputError
+
+MODULE = importlib.import_module("ragnb.datasets.catalogue")  # the package holds a function of this name
+BODY = b'{"id": 0, "query": "Q?", "answer": "A", "positive": ["A."], "negative": ["' + b"B. " * 900 + b'"]}\n'
+BODY_SHA1 = git_blob_sha1(BODY)  # git_blob_sha1 itself is held against git below
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A web server on the loopback that counts requests; `behaviour` says how it answers the next ones."""
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+    state = SimpleNamespace(behaviour="good", requests=0)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            state.requests += 1
+            if state.behaviour == "missing":
+                self.send_error(404)
+                return
+            body = {"tampered": BODY[:-2] + b" \n", "truncated": BODY[:-100], "empty": b""}.get(state.behaviour, BODY)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(BODY) if state.behaviour == "truncated" else len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    state.url = f"http://127.0.0.1:{httpd.server_port}/mini.json"
+    yield state
+    httpd.shutdown()
+    httpd.server_close()
+    thread.join()
+
+
+def source_at(url):
+    return Source("mini", "rgb", "mini.json", url, BODY_SHA1, "CC0 (nothing forbidden)", "nobody (2026)")
+
+
+def test_a_good_download_stands_whole_in_the_folder(server, tmp_path):
+    path = fetch(source_at(server.url), tmp_path / "new" / "folder")
+    assert path == tmp_path / "new" / "folder" / "mini.json"
+    assert path.read_bytes() == BODY
+    assert [p.name for p in path.parent.iterdir()] == ["mini.json"]
+
+
+def test_the_licence_and_address_are_shown_before_a_download_and_not_again(server, tmp_path, capsys):
+    fetch(source_at(server.url), tmp_path)
+    said = capsys.readouterr()
+    assert "CC0 (nothing forbidden)" in said.err
+    assert server.url in said.err
+    assert said.out == ""
+    fetch(source_at(server.url), tmp_path)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_file_in_the_cache_is_not_downloaded_again(server, tmp_path):
+    for _ in range(3):
+        fetch(source_at(server.url), tmp_path)
+    assert server.requests == 1
+
+
+@pytest.mark.parametrize("damage", [BODY[:50], b"", BODY + b"more"])
+def test_a_damaged_file_in_the_cache_is_fetched_again(server, tmp_path, damage):
+    (tmp_path / "mini.json").write_bytes(damage)
+    assert fetch(source_at(server.url), tmp_path).read_bytes() == BODY
+    assert server.requests == 1
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        ("truncated", "'mini'"),
+        ("tampered", rf"'mini'.*SHA-1 {BODY_SHA1}.*altered"),
+        ("empty", r"'mini'.*\(0 bytes\)"),
+        ("missing", "'mini'.*RAGNB_DATA"),
+    ],
+)
+def test_a_bad_download_is_refused_and_leaves_nothing_behind(server, tmp_path, behaviour, words):
+    server.behaviour = behaviour
+    with pytest.raises(InputError, match=words):
+        fetch(source_at(server.url), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    server.behaviour = "good"
+    assert fetch(source_at(server.url), tmp_path).read_bytes() == BODY
+
+
+def test_a_refused_connection_names_the_address_and_leaves_nothing_behind(tmp_path):
+    closed = "http://127.0.0.1:9/mini.json"
+    with pytest.raises(InputError, match=r"'mini'.*ConnectionError.*127\.0\.0\.1:9.*network.*RAGNB_DATA"):
+        fetch(source_at(closed), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_file_that_cannot_be_fetched_again_is_not_used(server, tmp_path):
+    (tmp_path / "mini.json").write_bytes(b"damaged")
+    server.behaviour = "missing"
+    with pytest.raises(InputError):
+        fetch(source_at(server.url), tmp_path)
+
+
+def test_a_catalogue_name_is_fetched_once_and_loaded(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / name)
+    monkeypatch.setitem(CATALOGUE, "mini", source_at(server.url))
+    monkeypatch.delenv("RAGNB_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        examples = load_rgb("mini")
+        assert examples["example_id"].tolist() == ["mini/0"]
+        assert examples.attrs["source"]["verified"]
+        assert examples.attrs["source"]["licence"].startswith("CC0")
+    assert server.requests == 1
+    assert (tmp_path / "ragnb" / "rgb" / "mini.json").read_bytes() == BODY
+
+
+@pytest.mark.parametrize("layout", ["rgb/en_refine.json", "en_refine.json"])
+def test_the_folder_in_ragnb_data_goes_before_cache_and_network(tmp_path, monkeypatch, make, write_rgb, layout):
+    own = tmp_path / layout
+    own.parent.mkdir(exist_ok=True)
+    own.write_bytes(write_rgb([make.base(4)]).read_bytes())
+    monkeypatch.setenv("RAGNB_DATA", str(tmp_path))
+    monkeypatch.setattr(MODULE, "fetch", lambda *_: pytest.fail("went to the network"))
+    assert find("en_refine", benchmark="rgb") == own
+    assert load_rgb("en_refine")["example_id"].tolist() == ["en_refine/4"]
+
+
+def test_a_file_that_ragnb_data_lacks_is_fetched(tmp_path, monkeypatch):
+    monkeypatch.setenv("RAGNB_DATA", str(tmp_path))
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / name)
+    monkeypatch.setattr(MODULE, "fetch", lambda source, folder: (source.name, folder))
+    assert find("zh", benchmark="rgb") == ("zh", tmp_path / "ragnb" / "rgb")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("en_facts", "'en_facts'.*did you mean 'en_fact'"), ("ZH_INT", "'ZH_INT'"), ("", "use one of en,")],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_known_ones(name, words):
+    with pytest.raises(InputError, match=words):
+        find(name, benchmark="rgb")
+
+
+def test_a_name_of_another_benchmark_is_unknown():
+    with pytest.raises(InputError, match="trace source"):
+        find("en", benchmark="trace")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize("content", [b"", b"a\n", b"\x00\xff\r\n", BODY])
+def test_the_checksum_is_the_one_that_git_gives(content, tmp_path):
+    done = subprocess.run(["git", "hash-object", "--stdin"], input=content, capture_output=True, check=True, cwd=tmp_path)
+    assert git_blob_sha1(content) == done.stdout.decode().strip()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["en_fact", "zh_fact", "zh_int", "zh_refine"])
+def test_the_real_files_have_the_checksums_of_the_catalogue(name, rgb_file):
+    assert git_blob_sha1(rgb_file(name).read_bytes()) == CATALOGUE[name].git_sha1
+
+
+def test_the_catalogue_lists_the_eight_files_at_one_commit():
+    table = catalogue()
+    assert sorted(table["name"]) == sorted(f"{la}{kind}" for la in ("en", "zh") for kind in ("", "_refine", "_int", "_fact"))
+    commit = "65ec39e40e7dc9abb50e9bf1b4f32be3f6f16615"
+    expected = [f"https://raw.githubusercontent.com/chen700564/RGB/{commit}/data/{name}.json" for name in table["name"]]
+    assert table["url"].tolist() == expected
+    assert table["licence"].str.contains("NC").all()
+
+
+@pytest.mark.parametrize(
+    ("name", "sha1"),
+    [
+        ("en", "4938252230bb4ccfb7f43662e43c7f84f4c38e78"),
+        ("en_int", "826c357bfa7df0264951e7787d248efcca4b6b60"),
+        ("en_refine", "de75ccaedd1c47249315002e7713d2f0a94cc2de"),
+        ("en_fact", "ffa989031e0d7d4e68b6c4bcab4820c74ffc4902"),
+        ("zh", "2d3406d3eb5a7d9c885196bb17fa6ac6f1483b4d"),
+        ("zh_fact", "be725d61d5360bcb1afc0bab7f2238f6ba9942a7"),
+        ("zh_int", "6e66066b0490cb8618fd5810e21134eadd8e3094"),
+        ("zh_refine", "6003c458bd6217636798e1810610432900ffdd21"),
+    ],
+)
+def test_each_file_has_the_checksum_of_the_upstream_tree(name, sha1):
+    assert CATALOGUE[name].git_sha1 == sha1

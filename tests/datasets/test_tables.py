@@ -1,0 +1,182 @@
+import gzip
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragnb.datasets.contexts import build_contexts
+from ragnb.datasets.tables import read_table, write_table
+from ragnb.errors import InputError
+from ragnb.scoring import score, summarize
+
+ENDINGS = ("jsonl", "jsonl.gz", "parquet")
+
+
+def plain(frame):
+    """Column names and values as Python's own, every missing value as None."""
+
+    def value(x):
+        x = x.item() if isinstance(x, np.generic) else x
+        return None if x is None or x is pd.NA or (isinstance(x, float) and math.isnan(x)) else x
+
+    return {name: [value(x) for x in frame[name]] for name in frame.columns}
+
+
+@pytest.fixture
+def responses(make, load):
+    contexts = build_contexts(load(*map(make.base, range(4))), noise_rate=[0, 0.4], passage_num=3)
+    contexts["system"] = "tiny 模型 🤖"
+    contexts["template"] = "t:1:0a1b2c3d"
+    contexts["response"] = ["Ada Quill\n\nthat is", None, "l\u2028s \u0085 \r\n \t", "नमस्ते 👩‍🔬"] * 2
+    contexts["reason"] = [None, "it timed out", None, None] * 2
+    contexts["completion_tokens"] = pd.array([3, None, 4, 5] * 2, dtype="Int64")
+    contexts["parameters"] = [{"temperature": 0.0, "stop": ["\n"], "extra": {"seed": 3, "note": None}}] * 8
+    contexts["messages"] = [[{"role": "user", "content": '"q" \\ \u202e'}]] * 8
+    return contexts
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_examples_contexts_responses_and_scores_survive_the_disk(make, load, responses, tmp_path, ending):
+    frames = {
+        "examples": load(make.fact(1), make.fact(2, fakeanswer=["a", "b"])),
+        "groups": load(make.integration(groups=(1, 3))),
+        "closed": build_contexts(load(make.base()), passage_num=0),
+        "responses": responses,
+        "scores": score(responses, "rgb.accuracy", explain=True),
+    }
+    for name, frame in frames.items():
+        again = read_table(write_table(frame, tmp_path / f"{name}.{ending}"))
+        assert plain(again) == plain(frame), name
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_numbers_read_back_can_be_counted_with(responses, tmp_path, ending):
+    scores = score(responses, "rgb.accuracy")
+    again = read_table(write_table(scores, tmp_path / f"scores.{ending}"))
+    assert again["value"].dtype == float
+    assert plain(summarize(again)) == plain(summarize(scores))
+    unscored = scores[scores["value"].isna()]
+    again = read_table(write_table(unscored, tmp_path / f"unscored.{ending}"))
+    assert plain(summarize(again)) == plain(summarize(unscored))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2],
+        [1.0, 2.0],
+        [0.1 + 0.2, -0.0],
+        [1.5, math.nan],
+        [True, False],
+        [True, None],
+        ["", " "],
+        ["a", None],
+        [None, None],
+        [[], []],
+        [[], ["a"]],
+        [[["a", "b"], ["c"]], [[]]],
+        [[1, 2], None],
+        [{"a": 1}, {"a": 2}],
+        [{"a": {"b": [1]}}, None],
+        [{}, {}],
+        ["\n", "\r"],
+        ["\x00\x1b", "\ufeff"],
+        ["e\u0301", "é"],
+        ["null", "NaN"],
+        [2**53 + 1, 0],
+    ],
+    ids=repr,
+)
+def test_a_column_survives_the_disk(tmp_path, ending, values):
+    frame = pd.DataFrame({"id": ["x", "y"], "column": pd.Series(values, dtype=object if None in values else None)})
+    again = plain(read_table(write_table(frame, tmp_path / f"t.{ending}")))
+    assert again == plain(frame)
+    assert [type(v) for v in again["column"]] == [type(v) for v in plain(frame)["column"]]
+
+
+text = st.text(st.characters(exclude_categories=["Cs"]))
+nested = st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | text, st.lists, max_leaves=6)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.fixed_dictionaries({"a": text, "b": st.lists(text), "c": st.lists(nested)}), min_size=1, max_size=4))
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
+def test_any_text_and_nesting_survives_json_lines(tmp_path_factory, ending, rows):
+    frame = pd.DataFrame(rows)
+    assert plain(read_table(write_table(frame, tmp_path_factory.mktemp("t") / f"t.{ending}"))) == plain(frame)
+
+
+def test_mappings_in_parquet_share_their_keys(tmp_path):
+    frame = pd.DataFrame({"m": [{"a": 1}, {"b": "x"}]})
+    again = read_table(write_table(frame, tmp_path / "t.parquet"))
+    assert again["m"].tolist() == [{"a": 1, "b": None}, {"a": None, "b": "x"}]
+
+
+def test_json_lines_hold_one_object_a_row_readable_by_anyone(responses, tmp_path):
+    lines = write_table(responses, tmp_path / "r.jsonl").read_bytes().split(b"\n")
+    assert lines.pop() == b""
+    rows = [json.loads(line) for line in lines]
+    assert len(rows) == len(responses)
+    assert rows[0]["response"] == "Ada Quill\n\nthat is"
+    assert rows[1]["response"] is None
+    assert "नमस्ते".encode() in lines[3]
+
+
+def test_the_same_frame_gives_the_same_bytes_on_any_day(responses, tmp_path, monkeypatch):
+    first = write_table(responses, tmp_path / "a.jsonl.gz").read_bytes()
+    monkeypatch.setattr("time.time", lambda: 1_000_000_000.0)
+    assert first == write_table(responses, tmp_path / "b.jsonl.gz").read_bytes()
+    assert gzip.decompress(first) == write_table(responses, tmp_path / "c.jsonl").read_bytes()
+
+
+def test_a_name_in_capitals_is_the_same_kind_of_file(tmp_path):
+    frame = pd.DataFrame({"a": ["x"]})
+    path = write_table(frame, tmp_path / "T.JSONL.GZ")
+    assert gzip.decompress(path.read_bytes()) == b'{"a": "x"}\n'
+    assert plain(read_table(path)) == plain(frame)
+
+
+def test_missing_folders_are_made_and_the_path_returned(tmp_path):
+    path = write_table(pd.DataFrame({"a": [1]}), str(tmp_path / "x" / "y" / "t.jsonl"))
+    assert path == tmp_path / "x" / "y" / "t.jsonl"
+    assert path.is_file()
+
+
+def test_rows_may_lack_a_key_in_json_lines(tmp_path):
+    (tmp_path / "t.jsonl").write_bytes(b'{"a": 1}\n\n{"b": "x", "a": 2}\r\n')
+    assert plain(read_table(tmp_path / "t.jsonl")) == {"a": [1, 2], "b": [None, "x"]}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.json", "t", "t.gz", "jsonl"])
+def test_another_ending_is_refused(tmp_path, name):
+    with pytest.raises(InputError, match=rf"\.jsonl.*\.parquet.*'{name}'"):
+        write_table(pd.DataFrame({"a": [1]}), tmp_path / name)
+    with pytest.raises(InputError, match=rf"\.jsonl.*\.parquet.*'{name}'"):
+        read_table(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_that_does_not_exist_is_refused(tmp_path, ending):
+    with pytest.raises(InputError, match=rf"exists.*nowhere\.{ending}"):
+        read_table(tmp_path / f"nowhere.{ending}")
+
+
+@pytest.mark.parametrize("line", [b"[1]", b"{", b"text", b"\xff\xfe", b"3"])
+def test_a_line_that_is_no_object_is_named(tmp_path, line):
+    (tmp_path / "t.jsonl").write_bytes(b'{"a": 1}\n' + line + b"\n")
+    with pytest.raises(InputError, match=r"t\.jsonl line 2 .*JSON object"):
+        read_table(tmp_path / "t.jsonl")
+
+
+@pytest.mark.parametrize(("ending", "keep"), [("jsonl.gz", -9), ("jsonl.gz", 12), ("parquet", -9), ("parquet", 0)])
+def test_a_damaged_file_is_refused_with_its_name(responses, tmp_path, ending, keep):
+    path = write_table(responses, tmp_path / f"t.{ending}")
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(InputError, match=r"t\." + ending):
+        read_table(path)

@@ -1,0 +1,104 @@
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.errors import InputError
+from ragnb.experiments.recorded import RGB_NOISE_ARMS, recorded_provenance, recorded_store
+from ragnb.experiments.rgb import noise_robustness_requests, run_noise_robustness
+from ragnb.prompts.template import Template
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return ragnb.load_rgb("sample-en")
+
+
+@pytest.fixture(scope="module")
+def responses(sample):
+    arms = [
+        run_noise_robustness(sample, model="SmolLM2-135M-Instruct", system=name, requests=arm, store=store, offline=True)
+        for store in [recorded_store("rgb_noise")]
+        for name, arm in RGB_NOISE_ARMS.items()
+    ]
+    return pd.concat(arms, ignore_index=True)
+
+
+def test_requests_exist_before_anything_is_sent(sample):
+    requests = noise_robustness_requests(sample, prompt="plain", parameters={"temperature": 0.5})
+    assert len(requests) == 5 * len(sample)
+    first = requests.iloc[0]
+    assert first.question in first.messages[-1]["content"]
+    assert all(passage in first.messages[-1]["content"] for passage in first.passages)
+    assert first.parameters == {"temperature": 0.5}
+    assert first.template.startswith("rgb.plain.en:1:")
+
+
+def test_a_template_of_your_own_is_used_and_named(sample):
+    mine = Template("mine", 3, "Be brief.", "{question} // {passages}")
+    requests = noise_robustness_requests(sample.head(1), prompt=mine, noise_rates=[0])
+    assert requests.messages[0][0] == {"role": "system", "content": "Be brief."}
+    assert requests.template[0].startswith("mine:3:")
+
+
+def test_every_reply_of_the_recording_is_there_and_nothing_else(responses):
+    assert responses["response"].notna().all()
+    with recorded_store("rgb_noise") as store:
+        assert len(store) == recorded_provenance("rgb_noise")["n_replies"] == responses["request_key"].nunique()
+
+
+def test_the_recording_names_model_file_engine_and_day():
+    provenance = recorded_provenance("rgb_noise")
+    assert provenance["model"] == "SmolLM2-135M-Instruct"
+    assert provenance["file"].endswith(".gguf")
+    assert len(provenance["sha256"]) == 64
+    assert provenance["engine"].startswith("xllamacpp ")
+    assert provenance["date"] >= "2026"
+
+
+def test_the_recording_holds_no_path_of_the_machine_it_was_made_on():
+    with recorded_store("rgb_noise") as store:
+        assert {reply.served_model for reply in store} == {"SmolLM2-135M-Instruct"}
+
+
+def test_noise_lowers_accuracy_and_closed_book_is_lowest_at_no_noise(responses):
+    means = ragnb.summarize(ragnb.score(responses, "rgb.accuracy")).set_index(["system", "noise_rate"])["mean"]
+    for arm in ("answer", "plain"):
+        assert means[arm, 0.0] > means[arm, 0.8]
+        assert means[arm, 0.0] > means["closed book", 0.0]
+
+
+def test_responses_survive_a_round_trip(responses, tmp_path):
+    scores = ragnb.score(responses, "rgb.accuracy")
+    for ending in ("jsonl", "parquet"):
+        back = ragnb.read_table(ragnb.write_table(responses, tmp_path / f"r.{ending}"))
+        pd.testing.assert_frame_equal(ragnb.score(back, "rgb.accuracy"), scores, check_dtype=False)
+
+
+def test_an_unknown_recording_is_refused():
+    with pytest.raises(InputError, match="rgb_noise; got 'x'"):
+        recorded_store("x")
+
+
+@pytest.mark.model
+@pytest.mark.data
+def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, tmp_path):
+    """Three true and two noise passages of real en_fact questions, from client to figure."""
+    pytest.importorskip("xllamacpp")
+    from ragnb.figures import plot_noise_curve, save_figure
+
+    examples = ragnb.load_rgb(data_folder / "rgb" / "en_fact.json").query("positive.str[0].str.len() >= 3").head(6)
+    examples = examples.assign(task="noise")  # the true passages, without the false ones
+    with ragnb.serve() as endpoint:
+        live = run_noise_robustness(
+            examples,
+            model=endpoint.model,
+            base_url=endpoint.base_url,
+            store=tmp_path / "live.sqlite",
+            requests={"noise_rates": [0.4]},
+            timeout=600,
+        )
+    summaries = ragnb.summarize(ragnb.score(live, "rgb.accuracy"))
+    assert live["response"].str.len().gt(0).all()
+    assert 0 < summaries["mean"][0] <= 1
+    paths = save_figure(plot_noise_curve(summaries).figure, "live", summaries, folder=tmp_path)
+    assert all(path.stat().st_size > 500 for path in paths)

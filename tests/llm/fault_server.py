@@ -1,0 +1,189 @@
+"""A small real HTTP server that speaks the chat and completions endpoints and fails on request.
+
+Each answer is decided by a function ``behave(call) -> Answer``; `Call` says what was asked and how often. The server counts
+what it was asked, which is what the promises of the runner are held against. Run as a script it serves in a process of its own
+and prints its address; ``GET /counts`` then tells what it was asked.
+"""
+
+import asyncio
+import hashlib
+import json
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Call:
+    """One request: how many came before it, how many equal ones, its path, headers and body."""
+
+    number: int
+    repeat: int
+    path: str
+    headers: dict[str, str]
+    body: dict
+
+
+@dataclass
+class Answer:
+    """What is sent back: a completion by default, else a status with a message, raw bytes, or nothing at all."""
+
+    status: int = 200
+    text: str | None = None
+    message: str = "the server is told to fail"
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    raw: bytes | None = None
+    drop: str = ""  # "before" any byte, or "inside" the body
+    slow: float = 0.0  # seconds between two halves of the body
+    body: dict | None = None  # the whole body instead of the usual one
+
+
+def echo(call: Call) -> Answer:
+    """Reply with a hash of what was asked: every request has one right reply."""
+    return Answer(text=expected_text(call.body))
+
+
+def expected_text(body: dict) -> str:
+    asked = body.get("messages") or body.get("prompt")
+    return "echo " + hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:12]
+
+
+class FaultServer:
+    """The server, in a thread with a loop of its own; use it in a ``with`` block."""
+
+    def __init__(self, behave: Callable[[Call], Answer] = echo) -> None:
+        self.behave = behave
+        self.calls: list[Call] = []
+        self.counts: Counter[str] = Counter()
+        self.open_now = self.most_open = 0
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+
+    def __enter__(self) -> "FaultServer":
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=512))
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        self._loop.run_forever()
+        server.close()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self._loop.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while head := await _head(reader):
+                await self._respond(*head, reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError, _Dropped):
+            pass
+        finally:
+            writer.close()
+
+    async def _respond(self, verb: str, path: str, headers: dict, reader, writer) -> None:
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        if verb == "GET" and path.endswith("/counts"):
+            return await _send(writer, 200, json.dumps(self.counts).encode(), {})
+        call = self._note(path, headers, json.loads(body or b"{}"))
+        self.open_now += 1
+        self.most_open = max(self.most_open, self.open_now)
+        try:
+            answer = self.behave(call)
+            if answer.delay:
+                await asyncio.sleep(answer.delay)
+            await _answer(writer, answer, call)
+        finally:
+            self.open_now -= 1
+
+    def _note(self, path: str, headers: dict, body: dict) -> Call:
+        key = expected_text(body)
+        call = Call(len(self.calls), self.counts[key], path, headers, body)
+        self.counts[key] += 1
+        self.calls.append(call)
+        return call
+
+
+class _Dropped(Exception):
+    pass
+
+
+async def _head(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str]] | None:
+    lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    verb, path, _ = lines[0].split(" ", 2)
+    pairs = (line.split(":", 1) for line in lines[1:] if ":" in line)
+    return verb, path, {name.strip().lower(): value.strip() for name, value in pairs}
+
+
+async def _answer(writer: asyncio.StreamWriter, answer: Answer, call: Call) -> None:
+    if answer.drop == "before":
+        raise _Dropped
+    content = answer.raw if answer.raw is not None else json.dumps(answer.body or _body(answer, call)).encode()
+    if answer.drop or answer.slow:
+        await _send_in_halves(writer, answer, content)
+    else:
+        await _send(writer, answer.status, content, answer.headers)
+
+
+def _body(answer: Answer, call: Call) -> dict:
+    if answer.status != 200:
+        return {"error": {"message": answer.message, "type": "fault", "code": None}}
+    chat = call.path.endswith("/chat/completions")
+    said = {"message": {"role": "assistant", "content": answer.text}} if chat else {"text": answer.text}
+    return {
+        "id": f"reply-{call.number}",
+        "object": "chat.completion" if chat else "text_completion",
+        "created": 0,
+        "model": call.body.get("model"),
+        "choices": [{"index": 0, "finish_reason": "stop", **said}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+        "system_fingerprint": "fp_fault",
+    }
+
+
+def _lines(status: int, length: int, headers: dict[str, str]) -> bytes:
+    given = {"content-type": "application/json", "content-length": str(length), **headers}
+    return "".join([f"HTTP/1.1 {status} X\r\n", *(f"{k}: {v}\r\n" for k, v in given.items()), "\r\n"]).encode("latin-1")
+
+
+async def _send(writer: asyncio.StreamWriter, status: int, content: bytes, headers: dict[str, str]) -> None:
+    writer.write(_lines(status, len(content), headers) + content)
+    await writer.drain()
+
+
+async def _send_in_halves(writer: asyncio.StreamWriter, answer: Answer, content: bytes) -> None:
+    half = len(content) // 2
+    writer.write(_lines(answer.status, len(content), answer.headers) + content[:half])
+    await writer.drain()
+    if answer.drop:
+        raise _Dropped
+    await asyncio.sleep(answer.slow)
+    writer.write(content[half:])
+    await writer.drain()
+
+
+def serve_as_script(delay: float) -> None:
+    with FaultServer(lambda call: Answer(text=expected_text(call.body), delay=delay)) as server:
+        print(server.base_url, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    serve_as_script(float(sys.argv[1]))

@@ -1,0 +1,310 @@
+import asyncio
+import socket
+
+import pandas as pd
+import pytest
+
+from ragnb.errors import EndpointError, InputError
+from ragnb.llm.client import acomplete, complete
+from ragnb.llm.store import Store
+
+pytestmark = pytest.mark.usefixtures("quick_retries")
+
+
+def run(requests, server, store=":memory:", **options):
+    return complete(requests, model="m", base_url=server.base_url, store=store, progress=False, **options)
+
+
+def expected(faults, requests):
+    return [faults.expected_text({"messages": messages}) for messages in requests["messages"]]
+
+
+def test_replies_come_in_the_order_of_the_requests_whatever_the_order_of_arrival(faults, chat):
+    requests = chat(40)
+
+    def later_is_faster(call):
+        return faults.Answer(text=faults.expected_text(call.body), delay=0.1 if call.number % 2 else 0.0)
+
+    with faults.FaultServer(later_is_faster) as server:
+        replies = run(requests, server)
+    assert replies["response"].tolist() == expected(faults, requests)
+    assert replies["example_id"].tolist() == requests["example_id"].tolist()
+    assert replies["reason"].isna().all()
+    assert set(replies["system_fingerprint"]) == {"fp_fault"}
+    assert replies["prompt_tokens"].sum() == 400
+
+
+def test_what_is_stored_is_not_asked_again(faults, chat, tmp_path):
+    with faults.FaultServer() as server:
+        first = run(chat(10), server, tmp_path / "s.sqlite")
+        second = run(chat(12), server, tmp_path / "s.sqlite")
+    assert len(server.calls) == 12
+    pd.testing.assert_frame_equal(first, second.head(10))
+
+
+def test_equal_requests_are_asked_once(faults, chat):
+    requests = pd.concat([chat(3), chat(3)], ignore_index=True)
+    with faults.FaultServer() as server:
+        replies = run(requests, server)
+    assert len(server.calls) == 3
+    assert replies["response"].tolist() == expected(faults, requests)
+
+
+def test_another_parameter_is_another_request(faults, chat):
+    requests = chat(2)
+    with faults.FaultServer() as server, Store(":memory:") as store:
+        run(requests, server, store)
+        run(requests.assign(parameters=[{"temperature": 1.0}] * 2), server, store)
+    assert len(server.calls) == 4
+    assert server.calls[-1].body["temperature"] == 1.0
+
+
+def test_never_more_requests_under_way_than_allowed(faults, chat):
+    with faults.FaultServer(lambda call: faults.Answer(text="x", delay=0.02)) as server:
+        run(chat(30), server, max_concurrency=4)
+    assert server.most_open == 4
+
+
+def test_prompts_go_to_the_completions_endpoint(faults):
+    requests = pd.DataFrame({"prompt": ["Once upon", "Two plus two"]})
+    with faults.FaultServer() as server:
+        replies = run(requests, server)
+    assert [call.path for call in server.calls] == ["/v1/completions"] * 2
+    assert replies["response"].tolist() == [faults.expected_text({"prompt": p}) for p in requests["prompt"]]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 429},
+        {"status": 429, "headers": {"retry-after": "0"}},
+        {"status": 500},
+        {"status": 503},
+        {"drop": "before"},
+        {"drop": "inside"},
+        {"raw": b"<html>busy</html>"},
+        {"raw": b'{"choices": []}'},
+        {"raw": b'{"choices": [{"message"'},
+        {"body": {"error": "overloaded"}},
+    ],
+    ids=str,
+)
+def test_a_fault_that_passes_is_retried(faults, chat, fault):
+    def once(call):
+        return faults.Answer(**fault) if call.repeat == 0 and call.number else faults.echo(call)
+
+    requests = chat(6)
+    with faults.FaultServer(once) as server:
+        replies = run(requests, server, max_concurrency=2)
+    assert replies["response"].tolist() == expected(faults, requests)
+    assert len(server.calls) == 11
+
+
+def test_retry_after_holds_back_every_worker(faults, chat):
+    import time
+
+    def busy_at_first(call):
+        call.time = time.monotonic()
+        return faults.Answer(status=429, headers={"retry-after": "1"}) if call.number == 0 else faults.echo(call)
+
+    with faults.FaultServer(busy_at_first) as server:
+        run(chat(3), server, max_concurrency=1)
+    assert server.calls[1].time - server.calls[0].time >= 0.95
+
+
+def test_a_slow_body_runs_into_the_timeout_and_is_retried(faults, chat):
+    def slow_once(call):
+        return faults.Answer(text="late", slow=2.0) if call.repeat == 0 and call.number else faults.echo(call)
+
+    with faults.FaultServer(slow_once) as server:
+        replies = run(chat(2), server, timeout=0.5, max_concurrency=1)
+    assert replies["reason"].isna().all()
+
+
+def test_a_refused_request_stays_unscored_with_its_reason(faults, chat):
+    def too_long(call):
+        third = "question 2 " in call.body["messages"][0]["content"]
+        return faults.Answer(status=400, message="context length exceeded") if third else faults.echo(call)
+
+    with faults.FaultServer(too_long) as server:
+        replies = run(chat(5), server)
+    assert replies["response"].isna().tolist() == [False, False, True, False, False]
+    assert replies["reason"][2] == "HTTP 400: context length exceeded"
+    assert len(server.calls) == 5
+
+
+def test_a_request_that_keeps_failing_is_given_up_and_the_others_go_on(faults, chat):
+    def one_is_cursed(call):
+        cursed = "question 3 " in call.body["messages"][0]["content"]
+        return faults.Answer(status=500, message="boom") if cursed else faults.echo(call)
+
+    with faults.FaultServer(one_is_cursed) as server:
+        replies = run(chat(6), server, max_retries=2)
+    assert replies["reason"].notna().sum() == 1
+    assert replies["reason"][3] == "HTTP 500: boom"
+    assert len(server.calls) == 5 + 3
+
+
+def test_a_reply_without_text_is_unscored_and_not_paid_twice(faults, chat):
+    with faults.FaultServer(lambda call: faults.Answer(text=None)) as server, Store(":memory:") as store:
+        replies = run(chat(2), server, store)
+        run(chat(2), server, store)
+    assert replies["response"].isna().all()
+    assert "no text" in replies["reason"][0]
+    assert len(server.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"status": 401, "message": "bad key"}, "key.*401.*OPENAI_API_KEY"),
+        ({"status": 403, "message": "no"}, "key.*403"),
+        ({"status": 404, "message": "model m not found"}, "model name.*404: model m not found.*/v1"),
+        ({"status": 429, "message": "slow down"}, "answers; got HTTP 429: slow down"),
+        ({"status": 429, "message": "pay first (insufficient_quota)"}, "quota.*top up"),
+        ({"status": 500, "message": "boom"}, "answers; got HTTP 500: boom"),
+        ({"raw": b"<html>It works!</html>"}, "a reply that is no completion.*It works!"),
+        ({"status": 400, "message": "unknown field"}, "answers; got HTTP 400: unknown field"),
+        ({"drop": "before"}, "no connection"),
+    ],
+    ids=str,
+)
+def test_an_endpoint_that_cannot_be_used_ends_the_run_with_one_clear_error(faults, chat, answer, words):
+    with faults.FaultServer(lambda call: faults.Answer(**answer)) as server, pytest.raises(EndpointError, match=words):
+        run(chat(30), server, max_retries=2, max_concurrency=4)
+    assert len(server.calls) <= 30
+
+
+def test_a_refused_connection_is_said_soon(chat):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    with pytest.raises(EndpointError, match=r"endpoint that answers; got no connection .* check the address"):
+        complete(chat(3), model="m", base_url=address, store=":memory:", progress=False)
+
+
+def test_an_endpoint_that_dies_midway_keeps_what_it_gave(faults, chat, tmp_path):
+    def dies(call):
+        return faults.echo(call) if call.number < 10 else faults.Answer(status=500)
+
+    with faults.FaultServer(dies) as server, pytest.raises(EndpointError, match=r"replies received: 10, all kept"):
+        run(chat(100), server, tmp_path / "s.sqlite", max_retries=0, max_concurrency=1)
+    with Store(tmp_path / "s.sqlite") as store:
+        assert len(store) == 10
+
+
+def test_offline_needs_every_reply_and_no_key(faults, chat, tmp_path):
+    with faults.FaultServer() as server:
+        online = run(chat(4), server, tmp_path / "s.sqlite")
+    replay = complete(chat(4), model="m", store=tmp_path / "s.sqlite", offline=True)
+    pd.testing.assert_frame_equal(online, replay)
+    with pytest.raises(InputError, match=r"offline run needs every reply.*got 1 of 5"):
+        complete(chat(5), model="m", store=tmp_path / "s.sqlite", offline=True)
+
+
+def test_another_machine_needs_a_key(chat):
+    with pytest.raises(EndpointError, match=r"needs a key; got none in .*OPENAI_API_KEY.*offline=True"):
+        complete(chat(1), model="m", base_url="https://models.example.org/v1", store=":memory:")
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pd.DataFrame({"question": ["x"]}), "a run needs the columns messages"),
+        (pd.DataFrame({"messages": [None]}), "request 0 needs a list of messages"),
+        (pd.DataFrame({"messages": [[]]}), "request 0 needs a list of messages"),
+        (pd.DataFrame({"prompt": [""]}), "request 0 needs a text"),
+        ([1, 2], "needs a pandas DataFrame; got list"),
+    ],
+)
+def test_a_frame_without_requests_is_refused(frame, words):
+    with pytest.raises(InputError, match=words):
+        complete(frame, model="m", store=":memory:")
+
+
+def test_no_requests_no_replies():
+    assert complete(pd.DataFrame({"messages": []}), model="m", store=":memory:").empty
+
+
+def test_complete_works_inside_a_running_loop_and_acomplete_can_be_awaited(faults, chat):
+    async def in_a_loop(server):
+        blocking = run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
+        awaited = await acomplete(chat(3), model="m", base_url=server.base_url, store=":memory:", progress=False)
+        return blocking, awaited
+
+    with faults.FaultServer() as server:
+        blocking, awaited = asyncio.run(in_a_loop(server))
+    pd.testing.assert_frame_equal(blocking, awaited)
+
+
+def test_a_key_goes_into_the_header_and_nowhere_else(faults, chat, tmp_path, monkeypatch, capfd, caplog):
+    canary = "sk-canary-0123456789abcdef"
+    monkeypatch.setenv("OPENAI_API_KEY", canary)
+    caplog.set_level("DEBUG")
+
+    def leaky(call):
+        message = f"Incorrect API key provided: {canary}"
+        return faults.echo(call) if call.number < 3 else faults.Answer(status=400, message=message)
+
+    with faults.FaultServer(leaky) as server, Store(tmp_path / "s.sqlite") as store:
+        replies = run(chat(5), server, store, max_concurrency=1)
+        assert server.calls[0].headers["authorization"] == f"Bearer {canary}"
+        assert canary not in repr(store)
+    with (
+        faults.FaultServer(lambda call: faults.Answer(status=401, message=f"bad key {canary}")) as server,
+        pytest.raises(EndpointError) as error,
+    ):
+        run(chat(1), server)
+    logged = " ".join(record.getMessage() for record in caplog.records)
+    seen = replies.to_json() + str(error.value) + "".join(capfd.readouterr()) + logged
+    files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert "[key]" in seen
+    assert canary not in seen
+    assert canary.encode() not in files
+
+
+def test_repeats_are_kept_apart_and_stand_below_each_other(faults, chat):
+    def counting(call):
+        return faults.Answer(text=f"{faults.expected_text(call.body)} #{call.repeat}")
+
+    with faults.FaultServer(counting) as server, Store(":memory:") as store:
+        replies = run(chat(3), server, store, repeats=3, max_concurrency=1)
+        again = run(chat(3), server, store, repeats=4, max_concurrency=1)
+    assert replies["example_id"].tolist() == ["e/0"] * 3 + ["e/1"] * 3 + ["e/2"] * 3
+    assert replies["repeat"].tolist() == [0, 1, 2] * 3
+    assert replies["response"].str[-2:].tolist() == ["#0", "#1", "#2"] * 3
+    assert len(server.calls) == 12, "a fourth repeat asks once more each, the first three are kept"
+    assert again["repeat"].tolist() == [0, 1, 2, 3] * 3
+
+
+def test_a_budget_is_never_passed_and_what_was_paid_is_kept(faults, chat):
+    price = {"m": (0.0, 1e6)}  # a dollar a completion token; every reply has 5 and may have 8
+    with faults.FaultServer() as server, Store(":memory:") as store:
+        replies = run(chat(20), server, store, budget_usd=42.0, prices=price, max_concurrency=4)
+        n_paid = len(store)
+    assert 5 * n_paid <= 42 < 5 * (n_paid - 1) + 8 + 8
+    assert len(server.calls) == n_paid
+    assert set(replies.loc[replies["response"].isna(), "reason"]) == {"not asked: the budget of $42 is spent"}
+
+
+def test_a_budget_needs_a_price(chat):
+    with pytest.raises(InputError, match=r"budget needs the model's price; got none for 'm'; give prices="):
+        complete(chat(1), model="m", budget_usd=1.0, store=":memory:")
+
+
+def test_requests_a_minute_are_kept(faults, chat):
+    import time
+
+    started = time.monotonic()
+    with faults.FaultServer() as server:
+        run(chat(26), server, requests_per_minute=600, max_concurrency=8)
+    assert time.monotonic() - started >= 1.4, "26 requests at 10 a second, a second's worth at once"
+
+
+def test_tokens_a_minute_are_kept_by_what_replies_really_used(faults, chat):
+    import time
+
+    started = time.monotonic()
+    with faults.FaultServer() as server:  # every reply uses 15 tokens: 60 a second are 4 replies
+        run(chat(12), server, tokens_per_minute=3600, max_concurrency=1)
+    assert time.monotonic() - started >= 1.5

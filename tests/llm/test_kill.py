@@ -1,0 +1,79 @@
+"""A run that is killed at any moment and started again: nothing is lost, nothing that was stored is asked or changed."""
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+RUN = """
+import sys, openai, openai.resources.chat, pandas as pd
+from ragnb.llm.client import complete
+n, base_url, store, concurrency, out = int(sys.argv[1]), *sys.argv[2:4], int(sys.argv[4]), sys.argv[5]
+requests = pd.DataFrame({"messages": [[{"role": "user", "content": f"question {i}"}] for i in range(n)]})
+print("started", flush=True)
+replies = complete(requests, model="m", base_url=base_url, store=store, max_concurrency=concurrency, progress=False)
+replies["response"].to_json(out, orient="values")
+"""
+
+
+def start(arguments):
+    return subprocess.Popen([sys.executable, "-c", RUN, *map(str, arguments)], stdout=subprocess.PIPE)
+
+
+def stored(path) -> dict[str, str]:
+    if not Path(path).exists():
+        return {}
+    with sqlite3.connect(path) as db:
+        try:
+            return dict(db.execute("SELECT key, response FROM replies"))
+        except sqlite3.OperationalError:  # killed before the table was made
+            return {}
+
+
+def kill_and_resume(tmp_path, faults, *, requests, kills, concurrency, delay):
+    script = faults.__spec__.origin
+    server = subprocess.Popen([sys.executable, script, str(delay)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    rng = random.Random(7)
+    try:
+        base_url = server.stdout.readline().strip()
+        arguments = [requests, base_url, tmp_path / "s.sqlite", concurrency, tmp_path / "out.json"]
+        before: dict[str, str] = {}
+        for _ in range(kills):
+            run = start(arguments)
+            run.stdout.readline()
+            time.sleep(rng.uniform(0.0, 1.2))
+            run.send_signal(signal.SIGKILL)
+            run.wait()
+            now = stored(tmp_path / "s.sqlite")
+            assert before.items() <= now.items(), "a stored reply changed or disappeared"
+            before = now
+        assert start(arguments).wait() == 0
+        counts = json.load(urllib.request.urlopen(base_url + "/counts"))
+    finally:
+        server.kill()
+        server.communicate()
+    responses = json.loads((tmp_path / "out.json").read_text())
+    wanted = [faults.expected_text({"messages": [{"role": "user", "content": f"question {i}"}]}) for i in range(requests)]
+    assert responses == wanted
+    assert before.items() <= stored(tmp_path / "s.sqlite").items()
+    assert len(stored(tmp_path / "s.sqlite")) == requests
+    assert sum(counts.values()) <= requests + kills * concurrency
+    return before, counts
+
+
+def test_a_killed_run_is_resumed_without_paying_twice(tmp_path, faults):
+    before, _counts = kill_and_resume(tmp_path, faults, requests=300, kills=4, concurrency=8, delay=0.05)
+    assert 0 < len(before) < 300, "the kills fell outside the run, so they tested nothing"
+
+
+@pytest.mark.slow
+def test_fifty_kills_during_two_thousand_requests(tmp_path, faults):
+    before, _counts = kill_and_resume(tmp_path, faults, requests=2000, kills=50, concurrency=16, delay=0.25)
+    assert len(before) > 0

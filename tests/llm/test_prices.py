@@ -1,0 +1,65 @@
+import pandas as pd
+import pytest
+
+from ragnb.errors import InputError
+from ragnb.llm.prices import count_tokens, estimate, price_of, price_table, require_price
+from ragnb.llm.store import Reply, Store, canonical, request_key
+
+
+@pytest.fixture
+def requests():
+    messages = [[{"role": "user", "content": "x" * 396}] for _ in range(2)] + [[{"role": "user", "content": "y" * 796}]]
+    return pd.DataFrame({"messages": messages, "parameters": [{"max_tokens": 50}, {"max_tokens": 50}, {}]})
+
+
+def test_an_estimate_worked_by_hand(requests):
+    """Equal requests count once: 396/4 + 4 and 796/4 + 4 prompt tokens; 50 and, unsaid, 1,000 completion tokens."""
+    told = estimate(requests, model="m", prices={"m": (10.0, 100.0)})
+    assert (told.n_requests, told.prompt_tokens, told.completion_tokens) == (2, 103 + 203, 1050)
+    assert told.cost_usd == pytest.approx((306 * 10 + 1050 * 100) / 1e6)
+    assert str(told) == (
+        "2 requests to send (0 stored) to m: about 306 prompt tokens, at most 1,050 completion tokens, at most $0.11"
+    )
+
+
+def test_an_unknown_price_is_none_and_never_zero(requests):
+    assert estimate(requests, model="nobody-knows").cost_usd is None
+    assert "price unknown" in str(estimate(requests, model="nobody-knows"))
+
+
+def test_stored_replies_cost_nothing(requests):
+    request = {"model": "m", "messages": requests.messages[0], "parameters": {"max_tokens": 50}, "repeat": 0}
+    with Store(":memory:") as store:
+        store.add([Reply(request_key(request), canonical(request), "r")])
+        told = estimate(requests, model="m", store=store)
+    assert (told.n_requests, told.n_stored, told.prompt_tokens) == (2, 1, 203)
+
+
+def test_repeats_multiply(requests):
+    assert estimate(requests, model="m", repeats=3).prompt_tokens == 3 * 306
+
+
+@pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-4o-mini-2024-07-18"])
+def test_a_snapshot_has_the_price_of_its_model(model):
+    assert price_of(model) == (0.15, 0.60)
+
+
+def test_a_model_whose_name_begins_alike_is_another_model():
+    assert price_of("gpt-4o-audio") is None
+
+
+def test_every_price_says_when_it_was_read_and_is_no_guess():
+    table = price_table()
+    assert table["as_of"].str.fullmatch(r"20\d\d-\d\d").all()
+    assert (table[["input_usd_per_million", "output_usd_per_million"]] >= 0).all().all()
+    assert table["model"].is_unique
+
+
+def test_a_price_that_is_needed_and_missing_is_an_error():
+    with pytest.raises(InputError, match="needs the model's price"):
+        require_price("nobody-knows", None)
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("你好吗", 3), ("\ud800", 1)])
+def test_the_rule_for_tokens(text, tokens):
+    assert count_tokens(text) == tokens

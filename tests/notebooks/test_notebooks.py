@@ -1,0 +1,72 @@
+"""House rules of the notebooks that nbval does not know: structure, length, and what must never be committed."""
+
+import json
+import re
+from pathlib import Path
+from statistics import median
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(params=BOOKS, ids=lambda path: path.stem)
+def book(request):
+    return nbformat.read(request.param, as_version=4)
+
+
+def code(book):
+    return [cell for cell in book.cells if cell.cell_type == "code"]
+
+
+def prose(book):
+    return "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+
+
+def test_there_are_notebooks():
+    assert [path.stem[:2] for path in BOOKS][:2] == ["00", "01"]
+
+
+def test_every_code_cell_was_executed_in_order_without_error(book):
+    assert [cell.execution_count for cell in code(book)] == list(range(1, len(code(book)) + 1))
+    assert not [output for cell in code(book) for output in cell.outputs if output.output_type == "error"]
+
+
+def test_no_widget_state_and_no_stderr_is_committed(book):
+    assert "widgets" not in book.metadata
+    assert not [output for cell in code(book) for output in cell.outputs if output.get("name") == "stderr"]
+
+
+def test_cells_are_short_and_prose_is_neither_thin_nor_long(book):
+    lines = [len(cell.source.strip().splitlines()) for cell in code(book)]
+    assert 12 <= len(lines) <= 20
+    assert median(lines) <= 4
+    assert max(lines) <= 10
+    assert 900 <= len(prose(book).split()) <= 1600
+
+
+def test_the_anatomy_of_a_chapter_is_there(book):
+    headings = " ".join(re.findall(r"^#+ (.+)$", prose(book), flags=re.MULTILINE)).lower()
+    for wanted in ("goals", "exercise", "take-aways", "provenance"):
+        assert wanted in headings, f"no section {wanted!r}"
+    assert "<details>" in prose(book)
+    assert "check(" in "\n".join(cell.source for cell in code(book))
+
+
+def test_every_image_has_alternative_text(book):
+    for cell in code(book):
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                assert cell.metadata.get("alt"), f"the cell {cell.source[:40]!r} draws without metadata.alt"
+
+
+def test_no_key_and_no_path_of_a_machine_is_in_a_notebook(book):
+    text = json.dumps(book)
+    assert not re.search(r"sk-[A-Za-z0-9]{8}|(?<![\w.])/(?:root|home|Users|tmp|work)/", text)
+
+
+def test_links_between_notebooks_lead_somewhere(book):
+    for target in re.findall(r"\]\(([\w./-]+\.ipynb)\)", prose(book)):
+        assert (ROOT / "notebooks" / target).is_file(), target

@@ -1,0 +1,102 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.metrics.rgb import REFUSAL_PHRASES, is_refusal
+from ragnb.prompts.rgb import ANSWER, TEMPLATES, render, template_for
+from ragnb.prompts.template import Template
+
+ALL = [(prompt, language) for prompt, languages in TEMPLATES.items() for language in languages]
+
+
+@pytest.mark.parametrize(("prompt", "language"), ALL)
+def test_a_question_over_passages_becomes_messages(prompt, language):
+    template = template_for(prompt, language)
+    messages = render("Who? 谁?", ["first {question}", "", "2nd {0} %s"], template)
+    assert [m["role"] for m in messages] == ["system", "user"] if template.system else ["user"]
+    said = messages[-1]["content"]
+    assert said.count("Who? 谁?") == 1
+    assert ("first {question}\n\n2nd {0} %s" in said) == (prompt != "closed_book")
+    assert all(m["content"].strip() for m in messages)
+
+
+@pytest.mark.parametrize("prompt", sorted(TEMPLATES))
+def test_every_prompt_speaks_english_and_chinese(prompt):
+    assert {"en", "zh"} <= set(TEMPLATES[prompt])
+    assert not re.search(r"[\u4e00-\u9fff]", TEMPLATES[prompt]["en"].system + TEMPLATES[prompt]["en"].user)
+    assert re.search(r"[\u4e00-\u9fff]", TEMPLATES[prompt]["zh"].user)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_answer_prompt_teaches_the_refusal_that_the_metric_looks_for(language):
+    assert REFUSAL_PHRASES[language] in ANSWER[language].system
+    quoted = re.findall(r"['“](.+?)['”]", ANSWER[language].system)
+    assert is_refusal(quoted[0], language=language)
+    assert {"en": "factual errors", "zh": "事实性错误"}[language] in quoted[1]
+
+
+@pytest.mark.parametrize(("prompt", "language"), [(p, la) for p, la in ALL if p != "answer"])
+def test_the_other_prompts_do_not_speak_of_refusing(prompt, language):
+    template = template_for(prompt, language)
+    assert REFUSAL_PHRASES[language] not in template.system + template.user
+
+
+def test_template_names_and_ids_are_unlike():
+    templates = [template_for(*pair) for pair in ALL]
+    assert len({t.name for t in templates}) == len({t.id for t in templates}) == len(ALL)
+    assert all(re.fullmatch(rf"{re.escape(t.name)}:{t.version}:[0-9a-f]{{8}}", t.id) for t in templates)
+
+
+def test_a_regional_language_uses_its_base_language():
+    assert template_for("plain", "zh-TW") is template_for("plain", "zh")
+
+
+def test_a_template_of_ones_own_is_returned_as_it_is():
+    own = Template("mine", 3, "", "{question}")
+    assert template_for(own, "xx") is own
+
+
+@pytest.mark.parametrize(
+    ("prompt", "language", "words"),
+    [("answr", "en", r"prompt.*answer, plain, closed_book.*'answr'"), ("plain", "fr", r"'plain'.*en, zh.*'fr'")],
+)
+def test_an_unknown_prompt_or_language_is_refused_with_the_known_ones(prompt, language, words):
+    with pytest.raises(InputError, match=words):
+        template_for(prompt, language)
+
+
+# ---- templates ---------------------------------------------------------------------------------------------------------
+
+
+def test_fields_are_named_once_in_order_of_appearance():
+    assert Template("t", 1, "{b} {a}", "{a}{c}{{d}}").fields == ("b", "a", "c")
+    assert Template("t", 1, "", "plain").fields == ()
+
+
+@given(st.text(), st.text())
+def test_whatever_the_values_hold_is_left_as_it_is(a, b):
+    template = Template("t", 1, "[{a}]", "<{b}|{a}>")
+    assert template.messages({"a": a, "b": b}) == [
+        {"role": "system", "content": f"[{a}]"},
+        {"role": "user", "content": f"<{b}|{a}>"},
+    ]
+
+
+def test_an_empty_system_message_is_left_out():
+    assert Template("t", 1, "", "hi").messages({}) == [{"role": "user", "content": "hi"}]
+
+
+def test_a_field_without_a_value_is_named():
+    with pytest.raises(InputError, match=r"template t needs.*a, b; got none for b;"):
+        Template("t", 1, "", "{a}{b}").messages({"a": "x"})
+
+
+def test_the_id_changes_with_every_text_and_version_and_with_nothing_else():
+    template = Template("t", 1, "sys", "user")
+    others = [Template("t", 1, "sys", "user!"), Template("t", 1, "sys ", "user"), Template("t", 2, "sys", "user")]
+    assert len({t.id for t in [template, *others, Template("t", 1, "sysuser", ""), Template("t", 1, "", "sysuser")]}) == 6
+    assert Template("t", 1, "sys", "user").id == template.id
+    assert Template("other", 1, "sys", "user").id.split(":")[1:] == template.id.split(":")[1:]

@@ -1,0 +1,178 @@
+"""The house itself: floors, light import, and the three lists of dependencies that must agree."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "ragnb"
+FLOORS = [
+    {"errors", "version"},
+    {"records", "results", "teaching", "text"},
+    {"metrics", "stats", "conformal", "prompts"},
+    {"scoring", "ensemble"},
+    {"datasets", "llm", "reports"},
+    {"experiments"},
+    {"figures", "tables", "widgets"},
+    {"__main__"},
+]
+FLOOR = {name: level for level, names in enumerate(FLOORS) for name in names}
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path.name} imports relatively"
+            yield node.module
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nothing_imports_upward_and_siblings_are_strangers(path):
+    here = part_of(path)
+    assert here in FLOOR, f"{here} stands on no floor"
+    for target in imported(path):
+        parts = target.split(".")
+        if parts[0] != "ragnb" or (len(parts) > 1 and parts[1] == here):
+            continue
+        assert len(parts) > 1, f"{path.name} imports from the package itself; import from the defining module"
+        below = FLOOR[parts[1]] < FLOOR[here]
+        beside_in_the_cellar = FLOOR[here] <= 1 and FLOOR[parts[1]] == FLOOR[here]
+        assert below or beside_in_the_cellar, f"{path.name} imports {target}"
+
+
+@pytest.mark.parametrize(
+    ("library", "parts"),
+    [
+        (
+            "pandas",
+            {"scoring", "ensemble", "datasets", "llm", "reports", "experiments", "figures", "tables", "widgets", "__main__"},
+        ),
+        ("matplotlib", {"figures", "tables"}),
+        ("seaborn", {"figures"}),
+        ("ipywidgets", {"widgets"}),
+        ("openai", {"llm"}),
+        ("sqlite3", {"llm"}),
+        ("requests", {"datasets"}),
+    ],
+)
+def test_each_library_lives_on_its_floor(library, parts):
+    users = {part_of(path) for path in MODULES if any(name.split(".")[0] == library for name in imported(path))}
+    assert users <= parts
+
+
+def test_importing_ragnb_is_light_and_leaves_the_process_as_it_was():
+    script = """
+import json, logging, sys, warnings
+import pandas
+before = (list(warnings.filters), list(logging.getLogger().handlers), logging.getLogger().level, len(sys.modules))
+import ragnb
+after = (list(warnings.filters), list(logging.getLogger().handlers), logging.getLogger().level)
+heavy = "matplotlib seaborn scipy.stats sklearn statsmodels openai ipywidgets anywidget tqdm requests pooch".split()
+loaded = [name for name in heavy if name in sys.modules]
+print(json.dumps({"same": before[:3] == after, "loaded": loaded}))
+"""
+    out = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True).stdout
+    assert json.loads(out) == {"same": True, "loaded": []}
+
+
+def test_importing_figures_leaves_rcparams_alone():
+    script = "import matplotlib as m; b = dict(m.rcParams); import ragnb.figures; print(b == dict(m.rcParams))"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "True"
+
+
+def test_everything_exported_exists_and_is_documented():
+    import ragnb
+
+    for name in ragnb.__all__:
+        thing = getattr(ragnb, name)
+        assert name.startswith("__") or isinstance(thing, dict) or thing.__doc__, name
+    assert len(ragnb.__all__) <= 40
+
+
+def test_the_package_raises_and_never_asserts():
+    asserting = [
+        path.name for path in MODULES if any(isinstance(n, ast.Assert) for n in ast.walk(ast.parse(path.read_text("utf-8"))))
+    ]
+    assert not asserting
+
+
+# ---- the three lists of dependencies -----------------------------------------------------------------------------------
+
+CONDA_NAMES = {"matplotlib": "matplotlib-base", "seaborn": "seaborn-base"}
+
+
+def declared() -> dict[str, Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    return {requirement.name: requirement for lines in lists for requirement in map(Requirement, lines)}
+
+
+def in_environment() -> dict[str, Requirement]:
+    lines = re.findall(
+        r"^\s*- ([a-z][\w.-]*(?:[<>=!~][^\s#]*)?)", (ROOT / "environment.yml").read_text("utf-8"), re.MULTILINE
+    )
+    found = {requirement.name: requirement for requirement in map(Requirement, lines)}
+    return {name: found[name] for name in found if name not in ("conda-forge", "pip", "python")}
+
+
+def locked() -> dict[str, list[Version]]:
+    versions: dict[str, list[Version]] = {}
+    for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE):
+        versions.setdefault(name, []).append(Version(version))
+    return versions
+
+
+def test_environment_yml_has_the_names_and_ranges_of_pyproject():
+    ours = {CONDA_NAMES.get(name, name): requirement.specifier for name, requirement in declared().items()}
+    theirs = {name: requirement.specifier for name, requirement in in_environment().items()}
+    assert theirs == ours
+
+
+def test_the_lock_has_every_declared_name_in_its_range():
+    for name, requirement in declared().items():
+        assert name in locked(), f"{name} is not in requirements.lock; run `make lock`"
+        for version in locked()[name]:
+            assert requirement.specifier.contains(version, prereleases=True), f"{name} {version} is outside its range"
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-model.lock"])
+def test_locks_hold_hashes_and_no_addresses(name):
+    text = (ROOT / name).read_text("utf-8")
+    pinned = re.findall(r"^[\w.-]+==", text, re.MULTILINE)
+    assert pinned
+    assert text.count("--hash=sha256:") >= len(pinned)
+    assert not re.search(r"https?://|--(?:extra-)?index-url|--find-links", text)
+
+
+def test_python_is_asked_for_alike_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert SpecifierSet(project["requires-python"]) == SpecifierSet(">=3.11")
+    assert "python>=3.11" in (ROOT / "environment.yml").read_text("utf-8")
+
+
+def test_no_tracked_file_names_a_machine_or_an_index():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    pattern = re.compile(r"--(?:extra-)?index-url|https?://[^\s\"']*/simple/|(?<![\w./-])/(?:work|root|farm)/")
+    for name in listed.stdout.split("\n"):
+        path = ROOT / name
+        if name and path.is_file() and path.suffix not in (".png", ".pdf", ".gz", ".parquet") and path != Path(__file__):
+            assert not pattern.search(path.read_text("utf-8")), name

@@ -1,0 +1,103 @@
+import json
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from ragnb.errors import InputError
+from ragnb.figures import interval_note, plot_noise_curve, save_figure, style
+
+mpl.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def summaries():
+    rows = [
+        {"system": s, "noise_rate": r, "mean": m, "low": m - 0.1, "high": m + 0.05, "n_scored": 60, "interval": "Wilson"}
+        for s, start in (("a", 0.9), ("b", 0.7))
+        for r, m in ((0.8, start - 0.4), (0.0, start), (0.4, start - 0.2))
+    ]
+    return pd.DataFrame(rows).assign(confidence_level=0.95, signature="ragnb:0|metric:m")
+
+
+def bars(ax):
+    return [container for container in ax.containers if container.has_yerr]
+
+
+def test_every_estimate_has_its_interval_and_points_are_sorted(summaries):
+    ax = plot_noise_curve(summaries)
+    assert len(bars(ax)) == 2
+    line, _, (segments,) = bars(ax)[0]
+    assert list(line.get_ydata()) == pytest.approx([0.9, 0.7, 0.5])
+    first = segments.get_segments()[0]
+    assert first[:, 1] == pytest.approx([0.8, 0.95])
+
+
+def test_kind_of_interval_and_n_are_on_the_figure(summaries):
+    assert plot_noise_curve(summaries).get_title(loc="left") == "95% Wilson intervals, n = 60"
+    assert interval_note(summaries.assign(n_scored=[60, 60, 60, 58, 60, 60])).endswith("n = 58-60")
+
+
+def test_published_curves_stand_behind_and_are_named(summaries):
+    published = pd.DataFrame(
+        {"model": ["P"] * 2, "noise_rate": [0.0, 0.8], "accuracy_percent": [90.0, 60.0], "n": [300, 300]}
+    )
+    ax = plot_noise_curve(summaries, published=published)
+    assert "P" in [text.get_text() for text in ax.texts]
+    assert [0.9, 0.6] in [list(line.get_ydata()) for line in ax.lines]
+
+
+def test_lines_differ_in_more_than_colour(summaries):
+    lines = [container[0] for container in bars(plot_noise_curve(summaries))]
+    assert lines[0].get_marker() != lines[1].get_marker()
+    assert lines[0].get_linestyle() != lines[1].get_linestyle()
+
+
+def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
+    contents = []
+    for folder in ("one", "two"):
+        paths = save_figure(plot_noise_curve(summaries).figure, "f", summaries, folder=tmp_path / folder, note="é")
+        assert [path.suffix for path in paths] == [".pdf", ".svg", ".png", ".json"]
+        contents.append([path.read_bytes() for path in paths])
+    assert contents[0] == contents[1]
+    numbers = json.loads(contents[0][3])
+    assert numbers["note"] == "é"
+    assert numbers["signatures"] == ["ragnb:0|metric:m"]
+    assert len(numbers["numbers"]) == len(summaries)
+
+
+def test_fonts_in_the_pdf_are_truetype(summaries, tmp_path):
+    pdf = save_figure(plot_noise_curve(summaries).figure, "f", summaries, folder=tmp_path)[0].read_bytes()
+    assert b"/Type3" not in pdf
+    assert b"/Type42" in pdf or b"/CIDFontType2" in pdf
+
+
+@pytest.mark.parametrize("name", ["a/b", "a.png", "../a"])
+def test_a_name_is_only_a_name(summaries, tmp_path, name):
+    with pytest.raises(InputError, match="plain name"):
+        save_figure(plot_noise_curve(summaries).figure, name, summaries, folder=tmp_path)
+
+
+def test_missing_columns_are_named(summaries):
+    with pytest.raises(InputError, match="without low"):
+        plot_noise_curve(summaries.drop(columns="low"))
+
+
+def test_style_ends_with_its_block():
+    before = dict(mpl.rcParams)
+    with style():
+        assert mpl.rcParams["pdf.fonttype"] == 42
+    assert dict(mpl.rcParams) == before
+
+
+def test_drawing_on_axes_of_your_own(summaries):
+    _figure, (left, right) = plt.subplots(1, 2)
+    assert plot_noise_curve(summaries, ax=right) is right
+    assert not left.lines

@@ -1,0 +1,343 @@
+import doctest
+import inspect
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from ragnb.errors import InputError
+from ragnb.records import COLUMNS
+from ragnb.scoring import METRICS, Metric, score, summarize
+from ragnb.version import __version__
+
+REFUSAL = "I can not answer the question because of the insufficient information in documents."
+RESPONSES = ["It is Oslo.", None, math.nan, "Bergen", REFUSAL]
+VALUES = [1.0, None, None, 0.0, 0.0]
+
+
+def frame(responses=RESPONSES, **columns):
+    n = len(responses)
+    basis = {
+        "example_id": [f"mini/{k}" for k in range(n)],
+        "system": "tiny",
+        "language": "en",
+        "noise_rate": 0.2,
+        "references": [[["Oslo", "Kristiania"]]] * n,
+        "response": pd.Series(responses, dtype=object),
+    }
+    return pd.DataFrame(basis | columns)
+
+
+def scored(values, metric="rgb.accuracy", **columns):
+    ids = [f"mini/{k}" for k in range(len(values))]
+    return pd.DataFrame({"example_id": ids, "metric": metric, "value": values, "signature": "s"} | columns)
+
+
+def n_words(response):
+    return math.nan if response is None else float(len(response.split()))
+
+
+def is_brief(response, *, limit=2):
+    return math.nan if response is None else float(len(response.split()) <= limit)
+
+
+WORDS = Metric("own.words", n_words, {"response": "response"}, False, (0.0, math.inf), "here")
+BRIEF = Metric("own.brief", is_brief, {"response": "response"}, True, (0.0, 1.0), "here", options={"limit": 2}, binary=True)
+
+
+# ---- score -------------------------------------------------------------------------------------------------------------
+
+
+def test_every_response_keeps_its_row_and_a_missing_one_never_becomes_0():
+    scores = score(frame(), "rgb.accuracy")
+    assert scores["example_id"].tolist() == [f"mini/{k}" for k in range(5)]
+    assert [None if math.isnan(v) else v for v in scores["value"]] == VALUES
+    assert scores["reason"].notna().tolist() == [v is None for v in VALUES]
+
+
+def test_the_reason_of_a_missing_response_is_carried_over():
+    reasons = [None, "the endpoint timed out", None, "left from a first try", None]
+    scores = score(frame(reason=pd.Series(reasons, dtype=object)), "rgb.accuracy")
+    assert scores["reason"][1] == "the endpoint timed out"
+    assert "undefined" in scores["reason"][2]
+    assert scores["reason"][[0, 3, 4]].isna().all()
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, np.nan, pd.NA, np.float64("nan")], ids=repr)
+def test_every_kind_of_missing_response_is_unscored(missing):
+    assert score(frame([missing, "Oslo"]), "rgb.accuracy")["value"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "string"])
+def test_the_type_of_the_response_column_changes_nothing(dtype):
+    responses = pd.Series(["It is Oslo.", None, "Bergen"], dtype=dtype)
+    assert score(frame([None] * 3).assign(response=responses), "rgb.accuracy")["value"].tolist() == pytest.approx(
+        [1.0, math.nan, 0.0], nan_ok=True
+    )
+
+
+def test_long_columns_are_left_out_and_the_others_stay():
+    scores = score(frame(passages=[["p"]] * 5, kinds=[["positive"]] * 5, question="q?", topic="sea"), "rgb.accuracy")
+    assert list(scores.columns) == [
+        "example_id", "system", "language", "noise_rate", "topic", "metric", "value", "reason", "signature",
+    ]  # fmt: skip
+
+
+def test_the_frame_given_is_not_changed():
+    responses = frame()
+    before = responses.copy(deep=True)
+    score(responses, ["rgb.accuracy", WORDS], explain=True)
+    pd.testing.assert_frame_equal(responses, before)
+
+
+def test_the_index_of_the_frame_does_not_matter():
+    shuffled = frame().set_index(pd.Index([7, 7, 3, 0, 7]))
+    assert score(shuffled, "rgb.accuracy")["value"].tolist() == pytest.approx([1, math.nan, math.nan, 0, 0], nan_ok=True)
+
+
+def test_explaining_adds_what_decided():
+    assert score(frame(), "rgb.accuracy", explain=True)["evidence"].tolist() == [
+        "part 1: 'Oslo'",
+        "no response",
+        "no response",
+        "part 1: not found",
+        "refusal: 'insufficient information'",
+    ]
+    assert "evidence" not in score(frame(), "rgb.accuracy")
+    assert score(frame(), WORDS, explain=True)["evidence"].tolist() == [""] * 5
+
+
+def test_several_metrics_stand_below_each_other_metrics_of_ones_own_too():
+    scores = score(frame(), ["rgb.accuracy", WORDS, BRIEF])
+    assert scores["metric"].tolist() == ["rgb.accuracy"] * 5 + ["own.words"] * 5 + ["own.brief"] * 5
+    by_metric = {name: group["value"].dropna().tolist() for name, group in scores.groupby("metric")}
+    assert by_metric == {"rgb.accuracy": [1, 0, 0], "own.words": [3, 1, 13], "own.brief": [0, 1, 0]}
+
+
+def test_an_option_reaches_the_metric_that_knows_it_and_its_signature():
+    scores = score(frame(["a b c"]), [BRIEF, WORDS], limit=3)
+    assert scores["value"].tolist() == [1.0, 3.0]
+    assert ["limit:3" in s for s in scores["signature"]] == [True, False]
+    assert "limit:2" in score(frame(["a"]), BRIEF)["signature"][0]
+
+
+def test_the_signature_pins_version_metric_protocol_language_and_prompt():
+    scores = score(frame(["x", "y"], language=["en", "zh"], template="rgb.answer:1:0a1b2c3d"), "rgb.accuracy")
+    assert scores["signature"].tolist() == [
+        f"ragnb:{__version__}|metric:rgb.accuracy|protocol:paper|lang:{lang}|prompt:rgb.answer:1:0a1b2c3d"
+        for lang in ("en", "zh")
+    ]
+
+
+@pytest.mark.parametrize("template", [[None, None], [None, "t:1:ab"]])
+def test_a_missing_prompt_is_not_part_of_the_signature(template):
+    signature = score(frame(["x", "y"], template=template), "rgb.accuracy")["signature"][0]
+    assert signature == f"ragnb:{__version__}|metric:rgb.accuracy|protocol:paper|lang:en"
+
+
+def test_a_column_with_a_default_may_be_missing():
+    assert score(frame(["oslo"]).drop(columns="language"), "rgb.accuracy")["value"].tolist() == [1.0]
+
+
+def test_the_language_of_each_row_decides():
+    answers = frame(["o s l o", "o s l o"], language=["zh", "en"], references=[[["oslo"]]] * 2)
+    assert score(answers, "rgb.accuracy")["value"].tolist() == [1.0, 0.0]
+
+
+def test_no_response_gives_no_row():
+    scores = score(frame([]), "rgb.accuracy")
+    assert len(scores) == 0
+    assert {"metric", "value", "reason", "signature"} <= set(scores.columns)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "options", "words"),
+    [
+        ("rgb.acuracy", {}, r"'rgb\.acuracy'; did you mean 'rgb\.accuracy'"),
+        ("xyz", {}, r"'xyz'; use one of rgb\.accuracy"),
+        (["rgb.accuracy", "bleu"], {}, "'bleu'"),
+        ([3], {}, "3"),
+        ("rgb.accuracy", {"protocl": "paper"}, r"options.*\(protocol\).*protocl"),
+        ("rgb.accuracy", {"protocol": "sacred"}, "protocol.*paper.*'sacred'"),
+        (WORDS, {"protocol": "paper"}, r"options.*\(none\).*protocol"),
+        ([], {}, "metric"),
+        (3, {}, "metric"),
+    ],
+)
+def test_an_unknown_metric_or_option_is_refused(metrics, options, words):
+    with pytest.raises(InputError, match=words):
+        score(frame(), metrics, **options)
+
+
+@pytest.mark.parametrize("column", ["response", "references"])
+def test_a_missing_column_is_named_with_the_metric(column):
+    with pytest.raises(InputError, match=rf"rgb\.accuracy needs.*without {column};"):
+        score(frame().drop(columns=column), "rgb.accuracy")
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(InputError, match=r"DataFrame.*list"):
+        score([{"response": "x"}], "rgb.accuracy")
+
+
+# ---- summarize ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "mean", "worst"),
+    [
+        ([1, 0, None, None], 1 / 2, (1 / 4, 3 / 4)),
+        ([1, 1, 1, 0, None], 3 / 4, (3 / 5, 4 / 5)),
+        ([1, 1, 0], 2 / 3, (2 / 3, 2 / 3)),
+        ([0], 0, (0, 0)),
+        ([1], 1, (1, 1)),
+        ([1] * 7 + [0] * 3, 0.7, (0.7, 0.7)),
+    ],
+)
+def test_a_cell_has_its_mean_wilson_interval_and_worst_cases(values, mean, worst):
+    row = summarize(scored(pd.Series(values, dtype=float))).iloc[0]
+    known = [v for v in values if v is not None]
+    assert row["mean"] == pytest.approx(mean)
+    assert (row["n"], row["n_scored"]) == (len(values), len(known))
+    assert (row["worst_low"], row["worst_high"]) == pytest.approx(worst)
+    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(sum(known), len(known), method="wilson"))
+    assert (row["interval"], row["confidence_level"]) == ("Wilson", 0.95)
+
+
+def test_a_cell_with_nothing_scored_says_so():
+    row = summarize(scored([math.nan, math.nan])).iloc[0]
+    assert (row["n"], row["n_scored"]) == (2, 0)
+    assert row[["mean", "low", "high"]].isna().all()
+    assert (row["worst_low"], row["worst_high"]) == (0.0, 1.0)
+
+
+def test_the_confidence_level_reaches_the_interval():
+    row = summarize(scored([1.0, 0.0, 1.0]), confidence_level=0.8).iloc[0]
+    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(2, 3, alpha=0.2, method="wilson"))
+    assert row["confidence_level"] == 0.8
+    with pytest.raises(InputError, match="confidence_level"):
+        summarize(scored([1.0]), confidence_level=95)
+
+
+def test_cells_are_told_apart_by_the_conditions_in_the_frame():
+    responses = pd.concat(
+        frame(answers, noise_rate=rate, system=system)
+        for system, rate, answers in [("a", 0.0, ["Oslo", "Oslo"]), ("a", 0.4, ["Oslo", "?"]), ("b", 0.0, ["?", None])]
+    )
+    table = summarize(score(responses, ["rgb.accuracy", WORDS]))
+    accuracy = table[table["metric"] == "rgb.accuracy"]
+    assert accuracy[["system", "noise_rate", "mean", "n", "n_scored"]].values.tolist() == [
+        ["a", 0.0, 1.0, 2, 2], ["a", 0.4, 0.5, 2, 2], ["b", 0.0, 0.0, 2, 1],
+    ]  # fmt: skip
+    assert len(table) == 6
+
+
+@pytest.mark.parametrize("by", ["topic", ["topic"]])
+def test_cells_are_told_apart_by_what_by_names(by):
+    table = summarize(scored([1.0, 0.0, 1.0], topic=["sea", "land", "sea"]), by=by)
+    assert table[["topic", "mean", "n"]].values.tolist() == [["sea", 1.0, 2], ["land", 0.0, 1]]
+
+
+def test_a_missing_condition_is_a_cell_of_its_own():
+    table = summarize(scored([1.0, 0.0], noise_rate=[0.2, math.nan]))
+    assert table["mean"].tolist() == [1.0, 0.0]
+
+
+def test_a_question_twice_in_one_cell_is_refused():
+    twice = scored([1.0, 0.0, 1.0]).assign(example_id=["x", "y", "x"], repeat=[0, 0, 1])
+    with pytest.raises(InputError, match=r"one response a question.*'x'.*by="):
+        summarize(twice)
+    assert summarize(twice, by="repeat")["n"].tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("scores", "by", "words"),
+    [
+        (scored([1.0]).drop(columns="value"), None, "summarize.*without value"),
+        (scored([1.0]), "topic", r"summarize\(by=.*topic"),
+        ([], None, "DataFrame"),
+    ],
+)
+def test_a_frame_without_what_summaries_need_is_refused(scores, by, words):
+    with pytest.raises(InputError, match=words):
+        summarize(scores, by=by)
+
+
+def test_different_signatures_in_one_cell_are_all_shown():
+    signatures = ["b", "a", "b"]
+    assert summarize(scored([1.0, 0.0, 1.0], signature=signatures))["signature"].tolist() == ["a & b"]
+
+
+def test_a_metric_with_other_values_gets_a_t_interval():
+    row = summarize(scored([0.2, 0.4, 0.9], metric="own.words")).iloc[0]
+    half = 4.302653 * math.sqrt(0.13) / math.sqrt(3)  # t(0.975, 2); the squares 0.09 + 0.01 + 0.16 over 2 are 0.13
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((0.5, 0.5 - half, 0.5 + half), abs=1e-6)
+    assert row["interval"] == "t"
+    assert math.isnan(summarize(scored([0.4], metric="own.words"))["low"][0])
+
+
+def test_a_binary_metric_of_ones_own_is_summarized_like_a_built_in_one():
+    row = summarize(score(frame(["brief", "a b c", None, "x"]), BRIEF)).iloc[0]
+    assert row["interval"] == "Wilson"
+    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(2, 3, method="wilson"))
+    assert (row["worst_low"], row["worst_high"]) == (2 / 4, 3 / 4)
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, math.nan]), min_size=1))
+def test_worst_cases_enclose_every_way_the_missing_could_have_gone(values):
+    row = summarize(scored(values)).iloc[0]
+    filled = [np.nan_to_num(values, nan=x).mean() for x in (0.0, 0.5, 1.0)]
+    assert all(row["worst_low"] - 1e-12 <= mean <= row["worst_high"] + 1e-12 for mean in filled)
+    if row["n_scored"]:
+        assert row["worst_low"] - 1e-12 <= row["mean"] <= row["worst_high"] + 1e-12
+        assert row["low"] <= row["mean"] + 1e-12
+        assert row["mean"] <= row["high"] + 1e-12
+
+
+# ---- the contract that every entry of the table keeps ------------------------------------------------------------------
+
+
+@pytest.fixture(params=METRICS.items(), ids=METRICS)
+def entry(request):
+    name, metric = request.param
+    assert name == metric.name
+    return metric
+
+
+def test_a_metric_says_what_it_is_and_where_it_comes_from(entry):
+    assert entry.name.count(".") == 1
+    assert entry.source.strip()
+    low, high = entry.bounds
+    assert low < high
+    assert isinstance(entry.higher_is_better, bool)
+    assert not entry.binary or entry.bounds == (0.0, 1.0)
+
+
+def test_a_metric_is_documented_with_an_example_that_runs(entry):
+    doc = inspect.getdoc(entry.function)
+    assert "Source:" in doc
+    assert "nan" in doc
+    tests = doctest.DocTestFinder(recurse=False).find(entry.function, globs=vars(inspect.getmodule(entry.function)))
+    assert sum(len(test.examples) for test in tests) >= 1
+    assert all(doctest.DocTestRunner(verbose=False).run(test).failed == 0 for test in tests)
+
+
+def test_a_metric_takes_documented_columns_and_keyword_options(entry):
+    assert set(entry.columns.values()) <= set(COLUMNS)
+    for function in filter(None, (entry.function, entry.evidence)):
+        parameters = inspect.signature(function).parameters
+        assert set(entry.columns) | set(entry.options) == set(parameters)
+        assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in entry.options)
+        assert all(parameters[name].default == value for name, value in entry.options.items())
+
+
+def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry):
+    examples = frame(["Oslo", "", REFUSAL, "🙂 שלום", None])
+    scores = score(examples, entry.name)
+    assert scores["value"].isna().tolist() == [False, False, False, False, True]
+    assert scores["value"].dropna().between(*entry.bounds).all()
+    assert not entry.binary or set(scores["value"].dropna()) <= {0.0, 1.0}

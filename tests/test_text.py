@@ -1,0 +1,328 @@
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ragnb.text import SCRIPTS, fold, graphemes, script_of, scripts, sentences, strip_reasoning, tokens
+
+FAMILY = "👨‍👩‍👧‍👦"
+SCIENTIST = "👩🏽‍🔬"
+PIECES = [
+    *"aZßİΣς9５.,!?;:'\"()- \n\t\u2028。！？｡؟۔।॥։።፧។៕။༎་…“”„«»「」",
+    *("\r\n", "...", "Dr.", "z. B.", "3.14", "No. 5", "J. R.", "\u200d", "\u200c", "\u202e", "\u0301", "ﬁ", "①"),
+    *("漢字", "かな", "カナー", "ไทย", "ខ្មែរ", "བོད", "ကောင်း", "हिन्दी", "العربية", "עברית", "한국어", "Ελληνικά", "Кирилл"),
+    *(FAMILY, SCIENTIST, "🇩🇪🇫🇷", "1️⃣"),
+]
+any_text = st.text() | st.lists(st.sampled_from(PIECES)).map("".join)
+assigned_text = st.text(st.characters(exclude_categories=["Cs", "Cn", "Co"])) | st.lists(st.sampled_from(PIECES)).map(
+    "".join
+)
+
+
+# ---- fold --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("", ""),
+        (" \t\n\u00a0\u3000", ""),
+        ("  A\u00a0 b\n\nC ", "a b c"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("ﬁve", "five"),
+        ("Ｆｕｌｌ１２３", "full123"),
+        ("e\u0301", "é"),
+        ("\u212b", "å"),
+        ("ΣΊΣΥΦΟΣ", "σίσυφοσ"),
+        ("σίσυφος", "σίσυφοσ"),
+        ("ПЁТР", "пётр"),
+        ("Ⅷ①²", "viii12"),
+        ("ｶﾞ", "ガ"),
+        ("漢字、カナ", "漢字、カナ"),
+        ("हिन्दी", "हिन्दी"),
+        ("٣٤", "٣٤"),
+    ],
+)
+def test_fold_makes_case_compatibility_forms_and_space_equal(text, folded):
+    assert fold(text) == folded
+
+
+@given(any_text)
+@example("\u0345\u0301α")
+@example("İ´ ΐ ᾳ\u0323")
+def test_fold_twice_is_fold_once(text):
+    assert fold(fold(text)) == fold(text)
+
+
+@given(any_text)
+def test_fold_leaves_no_double_or_outer_space(text):
+    assert fold(text) == " ".join(fold(text).split())
+
+
+# ---- reasoning ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Paris", "Paris"),
+        ("<think>a</think>b", "b"),
+        ("<think>a\nb\n</think>\n\nc", "\n\nc"),
+        ("x<think>a</think>y<think>b</think>z", "xyz"),
+        ("<THINK>a</Think>b", "b"),
+        ("x <think>never closed", "x "),
+        ("<think></think>b", "b"),
+        ("<think>a <think> b</think>c", "c"),
+        ("I think so", "I think so"),
+        ("< think>a", "< think>a"),
+    ],
+)
+def test_reasoning_is_left_out_closed_or_not(text, left):
+    assert strip_reasoning(text) == left
+
+
+# ---- scripts -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("letters", "script"),
+    [
+        ("aÉßøŁﬁＡ", "Latin"),
+        ("中々", "Han"),
+        ("あゝ", "Hiragana"),
+        ("アｱヽ", "Katakana"),
+        ("한ᄒ", "Hangul"),
+        ("фЁї", "Cyrillic"),
+        ("αΏ", "Greek"),
+        ("عپے", "Arabic"),
+        ("ש", "Hebrew"),
+        ("हि"[0], "Devanagari"),
+        ("ก", "Thai"),
+        ("አ", "Ethiopic"),
+        ("Հ", "Armenian"),
+        ("ა", "Georgian"),
+        ("ក", "Khmer"),
+        ("က", "Myanmar"),
+        ("བ", "Tibetan"),
+        ("த", "Tamil"),
+        ("ᏸ", "Cherokee"),
+        ("𐤀", "Other"),  # Phoenician
+    ],
+)
+def test_each_letter_has_its_script(letters, script):
+    assert {script_of(letter) for letter in letters} == {script}
+
+
+@pytest.mark.parametrize("character", ["7", "٣", "①", " ", "。", "\u0301", "ि", "🙂", "\u200d", "€", "_"])
+def test_what_is_no_letter_has_no_script(character):
+    assert script_of(character) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("", {}),
+        ("12 + 3!", {}),
+        ("Müller 中文 и", {"Latin": 6, "Han": 2, "Cyrillic": 1}),
+        ("हिन्दी", {"Devanagari": 3}),  # three letters, three marks
+        ("e\u0301", {"Latin": 1}),
+        (FAMILY, {}),
+    ],
+)
+def test_scripts_counts_letters_and_not_marks(text, counts):
+    assert scripts(text) == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "own"), [("ラーメン", {"Katakana"}), ("らーめん", {"Hiragana", "Katakana"}), ("محمـــد", {"Arabic"})]
+)
+def test_signs_that_lengthen_a_word_count_for_no_foreign_script(text, own):
+    assert set(scripts(text)) <= own
+
+
+@given(any_text)
+def test_every_letter_is_counted_once_under_a_known_name(text):
+    counts = scripts(text)
+    assert set(counts) <= {*SCRIPTS, "Other"}
+    assert sum(counts.values()) >= sum(unicodedata.category(c).startswith("L") for c in text)
+
+
+# ---- graphemes and tokens ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        [],
+        ["e\u0301", "t", "e\u0301"],
+        [FAMILY, SCIENTIST, "🇩🇪", "🇫🇷", "1️⃣", "❤️"],
+        ["हि", "न्दी"],
+        ["\r\n", "a"],
+        ["한", "글"],
+        ["กำ"],
+        ["\u1112\u1161\u11ab"],  # conjoining jamo
+    ],
+)
+def test_graphemes_are_characters_as_a_reader_sees_them(expected):
+    assert graphemes("".join(expected)) == expected
+
+
+@given(any_text)
+def test_graphemes_lose_nothing(text):
+    assert "".join(graphemes(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("--- … !", []),
+        ("The end.", ["The", "end"]),
+        ("don't stop", ["don", "t", "stop"]),
+        ("snake_case-word", ["snake", "case", "word"]),
+        ("8.1% of 1,234", ["8", "1", "of", "1", "234"]),
+        ("cafe\u0301 naïve", ["cafe\u0301", "naïve"]),
+        ("中文 English混排", ["中", "文", "English", "混", "排"]),
+        ("ラーメンは3個", ["ラ", "ー", "メ", "ン", "は", "3", "個"]),
+        ("か\u3099く", ["か\u3099", "く"]),
+        ("ราคา 100", ["ร", "า", "ค", "า", "100"]),
+        ("น้ำ", ["น้ำ"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("क्‍ष", ["क्ष"]),  # zero-width joiner left out
+        ("می\u200cروم", ["میروم"]),
+        ("\u202eabc\u202c \u2066ש\u2069", ["abc", "ש"]),
+        ("soft\u00adhyphen", ["softhyphen"]),
+        ("العربية، لغة", ["العربية", "لغة"]),
+        ("שלום עולם", ["שלום", "עולם"]),
+        ("나는 학생이다.", ["나는", "학생이다"]),
+        ("Ο κόσμος", ["Ο", "κόσμος"]),
+        ("ሰላም፣ ዓለም።", ["ሰላም", "ዓለም"]),
+        ("Բարև, աշխարհ։", ["Բարև", "աշխարհ"]),
+        (f"ok {FAMILY} {SCIENTIST} 🇩🇪 yes", ["ok", "yes"]),
+        ("x² ½ ٣٤", ["x²", "½", "٣٤"]),
+        ("ខ្ញុំ។", ["ខ្ញុំ"]),
+        ("བོད་ཡིག།", ["བོ", "ད", "ཡི", "ག"]),
+        ("ကျ။", ["ကျ"]),
+        ("ไทย๚๛", ["ไ", "ท", "ย"]),
+    ],
+)
+def test_tokens_are_words_or_characters_as_the_script_asks(text, expected):
+    assert tokens(text) == expected
+
+
+@given(assigned_text)
+@example("ខ្ញុំ។")
+@example("中🏻")
+def test_tokens_of_folded_text_hold_letters_marks_and_numbers_only(text):
+    assert all(unicodedata.category(c)[0] in "LMN" for token in tokens(fold(text)) for c in token)
+
+
+@given(assigned_text)
+def test_no_letter_or_number_is_lost_in_tokens(text):
+    def kept(string):
+        return [c for c in string if unicodedata.category(c)[0] in "LN"]
+
+    assert kept("".join(tokens(text))) == kept(text)
+
+
+# ---- sentences ---------------------------------------------------------------------------------------------------------
+
+SENTENCES = {
+    "en": [
+        ["It rained.", "Did it stop?", "No!", "Really?!"],
+        ["Dr. Smith of the U.S. army came.", "He left at 5 p.m.", "The train was late."],
+        ["J. R. R. Tolkien wrote it.", "It sold 3.5 million copies."],
+        ["See Fig. 3 and No. 5.", "Then stop."],
+        ["Prof. Lee et al. agree, e.g. in vol. 2.", "Others, i.e. most, do not."],
+        ["It costs $1,234.50 at example.org today.", "Version 2.0.1 is out."],
+        ["Pi is 3.14.", "Euler found more."],
+        ["Visit example.org.", "Then rest."],
+        ['"Stop!" he said.', '"Why?" she asked.'],
+        ['He said, "Go."', "Then he left."],
+        ["He said, “Go.”", "She went."],
+        ["(He waited.)", "She came."],
+        ["Wait... what?", "Yes!"],
+        ["Well…", "He left."],
+        ["It was 1999.", "Everyone danced."],
+        ["Acme Inc. Smith leads it.", "He is old."],
+        ["She works at Acme Inc.", "The firm is big."],
+        ["I like cats, dogs, etc.", "But not rats."],
+        ["the iPhone 4. is old.", "Yes."],
+        ["no stop at the end"],
+    ],
+    "de": [
+        ["Am 3. Oktober 1990 kam Herr Dr. Meier.", "Er blieb."],
+        ["Das ist z. B. gut, d. h. brauchbar.", "Ja!"],
+        ["Es kostet 3.500,50 Euro.", "Teuer!"],
+        ["Er sagte: „Komm.“", "Dann ging er."],
+        ["Er sagte: »Komm.«", "Dann ging er."],
+    ],
+    "hi": [["वह घर गया।", "क्या तुम आओगे?", "हाँ!"], ["3.5 लाख लोग आए॥", "वे गए।"], ["डॉ. शर्मा आए।", "वे गए।"]],
+    "ar": [["ذهب الولد.", "هل أنت هنا؟", "نعم!"], ["السعر ٣٫٥ دولار.", "رخيص."], ["د. أحمد طبيب.", "هو هنا."]],
+    "he": [["הוא הלך.", "מה שלומך?", "טוב!"], ['ארה"ב גדולה.', "כן."]],
+    "ko": [["나는 학생이다.", "너는 누구니?", "좋아!"], ["가격은 3.5만 원이다.", "싸다."]],
+    "ur": [["وہ گھر گیا۔", "کیا تم آؤ گے؟", "ہاں!"]],
+    "el": [["Πήγε σπίτι.", "Έφυγε!"], ["Ο κ. Παπαδόπουλος ήρθε.", "Έφυγε."], ["Πού είσαι;", "Εδώ."]],
+    "ru": [["Он ушёл.", "Где ты?", "Здесь!"], ["В 1799 г. в Москве.", "Он поэт."], ["А. С. Пушкин родился.", "Он поэт."]],
+    "am": [["ወደ ቤት ሄደ።", "የት ነህ፧", "እዚህ።"]],
+    "hy": [["Նա գնաց տուն։", "Որտե՞ղ ես։", "Այստեղ։"]],
+}
+UNSPACED_SENTENCES = {
+    "zh": [
+        ["今天很好。", "去公园吧！", "你去吗？", "好的……"],
+        ["他说：“走吧。”", "然后离开了。"],
+        ["价格是3.5元。", "便宜！"],
+        ["真的？！", "是。"],
+        ["（他走了。）", "她来了。"],
+    ],
+    "ja": [["私は学生です。", "あなたは？", "はい！"], ["「行こう。」", "と彼は言った。"], ["GDPは3.5%増えた｡", "すごい。"]],
+    "th": [["สวัสดีครับ ผมชื่อสมชาย"], ["จริงหรือ?", "ใช่"]],
+    "km": [["ខ្ញុំទៅ។", "គាត់មក៕"]],
+    "my": [["သူသွားသည်။", "ကျွန်တော်လာသည်။"]],
+}
+
+
+CASES = [
+    pytest.param(case, between, id=f"{language}-{case[0]}")
+    for table, between in ((SENTENCES, (" ", "\n", "\n\n")), (UNSPACED_SENTENCES, ("", "\n\n")))
+    for language, cases in table.items()
+    for case in cases
+]
+
+
+@pytest.mark.parametrize(("expected", "between"), CASES)
+def test_sentences_are_cut_where_a_reader_would(expected, between):
+    for gap in between:
+        assert sentences(gap.join(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t ", []),
+        ("...", ["..."]),
+        ("หนึ่ง\n\nสอง", ["หนึ่ง", "สอง"]),
+        ("1. Open the box.\n2. Close it.", ["1. Open the box.", "2. Close it."]),
+        ("- one\n- two\n* three", ["- one", "- two", "* three"]),
+        ("1) First\n2) Second\n  10. Tenth", ["1) First", "2) Second", "10. Tenth"]),
+        ("Heading\n\nIt rained", ["Heading", "It rained"]),
+        ("a line\nbroken anywhere", ["a line\nbroken anywhere"]),
+        ("中文。English follows. 再来！", ["中文。", "English follows.", "再来！"]),
+        (f"Great {FAMILY}! Next.", [f"Great {FAMILY}!", "Next."]),
+        ("He saw Dr.", ["He saw Dr."]),
+        ("It is so. (Or not.) \u202eabc.\u202c", ["It is so.", "(Or not.)", "\u202eabc.\u202c"]),
+    ],
+)
+def test_lists_headings_and_odd_ends_are_cut_rightly(text, expected):
+    assert sentences(text) == expected
+
+
+@given(any_text)
+@example("1.\n\n2. \r\n\r\n。。 ?! x")
+def test_sentences_lose_nothing_but_white_space_and_none_is_empty(text):
+    found = sentences(text)
+    assert "".join("".join(found).split()) == "".join(text.split())
+    assert all(sentence == sentence.strip() != "" for sentence in found)

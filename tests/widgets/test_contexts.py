@@ -1,0 +1,180 @@
+import importlib.util
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import assume, example, given
+
+from ragnb.errors import InputError
+from ragnb.widgets.contexts import NEEDED, ContextBrowser, ContextView
+
+_spec = importlib.util.spec_from_file_location("markup_reader", Path(__file__).with_name("test_markup.py"))
+_markup = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_markup)
+HOSTILE, Reader, any_text, visible = _markup.HOSTILE, _markup.Reader, _markup.any_text, _markup.visible
+
+
+def row(**changes):
+    basis = {
+        "example_id": "mini/1",
+        "noise_rate": 0.4,
+        "question": "Where is the harbour?",
+        "references": [["Oslo", "Kristiania"]],
+        "passages": ["The harbour is in OSLO.", "It rains.", "The harbour is in Bergen."],
+        "kinds": ["positive", "negative", "wrong"],
+        "language": "en",
+        "response": "In Oslo, I think.",
+    }
+    return basis | changes
+
+
+def page(**changes):
+    return Reader(ContextView(row(**changes))._repr_html_())
+
+
+# ---- the static view ---------------------------------------------------------------------------------------------------
+
+
+def test_passages_stand_numbered_with_the_sign_of_their_kind_and_every_alias_marked():
+    view = page()
+    assert view.text == (
+        "Where is the harbour?✓ positive · ✗ negative · ≠ wrong"
+        "[1] ✓ The harbour is in OSLO.[2] ✗ It rains.[3] ≠ The harbour is in Bergen."
+        "response: In Oslo, I think.✓ right (part 1: 'Oslo')"
+    )
+    assert view.marked == ["OSLO", "Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({"response": "Bergen"}, "response: Bergen✗ not right (part 1: not found)"),
+        ({"response": ""}, "response: ✗ not right (part 1: not found)"),
+        ({"response": "insufficient information"}, "✗ not right (refusal: 'insufficient information')"),
+        ({"response": "<think>Oslo</think>Bergen"}, "response: <think>Oslo</think>Bergen✗ not right (part 1: not found)"),
+        ({"response": None, "reason": "timed out <b>"}, "? unscored (timed out <b>)"),
+        ({"response": math.nan, "reason": None}, "? unscored (no response)"),
+        ({"response": None, "reason": math.nan}, "? unscored (no response)"),
+        ({"response": "O s l o", "language": "zh"}, "✓ right (part 1: 'Oslo')"),
+    ],
+)
+def test_the_verdict_says_what_decided_and_is_never_wrong_for_a_missing_response(changes, verdict):
+    assert page(**changes).text.endswith(verdict)
+
+
+def test_a_context_that_was_not_asked_yet_says_so():
+    context = row()
+    del context["response"]
+    assert Reader(ContextView(context)._repr_html_()).text.endswith("not asked yet")
+
+
+def test_a_closed_book_context_says_that_it_has_no_passages():
+    assert "closed book" in page(passages=[], kinds=[]).text
+
+
+def test_only_the_kinds_shown_are_explained():
+    assert "≠" not in page(passages=["a"], kinds=["negative"]).text
+
+
+def test_a_row_of_a_frame_is_a_row():
+    assert ContextView(pd.DataFrame([row()]).iloc[0])._repr_html_() == ContextView(row())._repr_html_()
+
+
+def test_the_same_row_gives_the_same_page():
+    assert ContextView(row())._repr_html_() == ContextView(row())._repr_html_()
+    assert repr(ContextView(row())) == "ContextView('Where is the harbour?', 3 passages)"
+
+
+@pytest.mark.parametrize("column", NEEDED)
+def test_a_missing_column_is_refused(column):
+    incomplete = row()
+    del incomplete[column]
+    with pytest.raises(InputError, match=rf"ContextView.*without {column};"):
+        ContextView(incomplete)
+
+
+@given(any_text, any_text, any_text, any_text.filter(str.strip))
+@example(*HOSTILE[:4])
+@example(*HOSTILE[4:8])
+@example(*HOSTILE[8:12])
+def test_hostile_text_is_shown_and_does_nothing_else(question, passage, response, alias):
+    assume(question)
+    view = page(
+        question=question, passages=[passage, alias], kinds=["positive", "negative"], response=response, references=[[alias]]
+    )
+    assert set(view.elements) <= {"div", "p", "b", "i", "mark", "small"}
+    assert {name for name, _ in view.attributes} <= {"style", "dir"}
+    shown = f"[1] ✓ {visible(passage)}[2] ✗ {visible(alias)}response: {visible(response)}"
+    assert view.text.startswith(f"{visible(question)}✓ positive · ✗ negative{shown}")
+
+
+def test_hostile_reasons_are_shown_and_do_nothing_else():
+    view = page(response=None, reason="".join(HOSTILE))
+    assert "script" not in view.elements
+    assert view.text.endswith(f"({visible(''.join(HOSTILE))})")
+
+
+# ---- the browser -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def browser():
+    cells = [(example_id, rate) for rate in (0.4, 0.0) for example_id in ("mini/1", "mini/2")]
+    return ContextBrowser(
+        pd.DataFrame([row(example_id=i, noise_rate=rate, response=f"said of {i} at {rate}") for i, rate in cells])
+    )
+
+
+def test_where_no_kernel_runs_the_first_response_is_shown(browser):
+    bundle = browser._repr_mimebundle_()
+    assert bundle["text/plain"] == "ContextBrowser(2 questions)"
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    text = Reader(bundle["text/html"]).text
+    assert "said of mini/1 at 0.0" in text
+    assert "first response" in text
+
+
+def test_the_sliders_change_the_page(browser):
+    assert "said of mini/1 at 0.0" in browser._page.value
+    browser.question.value = 2
+    assert "said of mini/2 at 0.0" in browser._page.value
+    browser.noise.value = 0.4
+    assert "said of mini/2 at 0.4" in browser._page.value
+    browser.question.value = 1
+    assert "said of mini/1 at 0.4" in browser._page.value
+
+
+def test_the_static_page_stays_the_first_response_after_the_sliders_moved(browser):
+    before = browser._repr_mimebundle_()["text/html"]
+    browser.question.value = 2
+    assert browser._repr_mimebundle_()["text/html"] == before
+
+
+def test_sliders_reach_every_question_and_rate_in_order(browser):
+    assert (browser.question.min, browser.question.max) == (1, 2)
+    assert list(browser.noise.options) == [0.0, 0.4]
+
+
+def test_a_question_without_a_response_at_a_rate_says_so():
+    cells = [("mini/1", 0.0), ("mini/2", 0.4)]
+    browser = ContextBrowser(pd.DataFrame([row(example_id=i, noise_rate=rate) for i, rate in cells]))
+    browser.question.value = 2
+    assert "no response" in browser._page.value
+
+
+def test_the_live_page_escapes_too():
+    browser = ContextBrowser(pd.DataFrame([row(response="".join(HOSTILE), passages=HOSTILE[:3])]))
+    assert "script" not in Reader(browser._page.value).elements
+    assert "script" not in Reader(browser._repr_mimebundle_()["text/html"]).elements
+
+
+@pytest.mark.parametrize("column", [*NEEDED, "example_id", "noise_rate"])
+def test_a_browser_refuses_a_frame_without_a_column_it_needs(column):
+    with pytest.raises(InputError, match=rf"ContextBrowser.*without {column};"):
+        ContextBrowser(pd.DataFrame([row()]).drop(columns=column))
+
+
+def test_a_browser_refuses_a_frame_without_responses():
+    with pytest.raises(InputError, match="ContextBrowser"):
+        ContextBrowser(pd.DataFrame([row()]).iloc[:0])

@@ -1,0 +1,168 @@
+import unicodedata
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ragnb.widgets.markup import Markup, escape, join, marked, tag
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "' onfocus='alert(1)",
+    "</div></body><!-- --><![CDATA[ ]]><?php ?>",
+    "&lt;b&gt; &amp; &#60;script&#62; &nbsp",
+    "<mark>not marked</mark>",
+    "a\u202egpj.exe\u202c",
+    "\x00\x08\x1b[31m\x7f\x9b",
+    "javascript:alert(1)",
+    "<<b>>b",
+]
+
+
+def visible(text):
+    """What a reader is to see: control and format characters spelled out, but for those that ordinary text needs."""
+    hidden = {c for c in text if unicodedata.category(c) in ("Cc", "Cf") and c not in "\t\n\r\u200c\u200d\ufe0f"}
+    return "".join(f"⟨U+{ord(c):04X}⟩" if c in hidden else c for c in text)
+
+
+class Reader(HTMLParser):
+    """Elements, attributes and text of a piece of HTML; anything but these is an error."""
+
+    def __init__(self, markup):
+        super().__init__()
+        self.elements, self.attributes, self.text, self.marked, self._open = [], [], "", [], []
+        self.feed(markup)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, name, attributes):
+        self.elements.append(name)
+        self.attributes += attributes
+        self._open.append(name)
+        if name == "mark":
+            self.marked.append("")
+
+    def handle_endtag(self, name):
+        assert self._open.pop() == name
+
+    def handle_data(self, data):
+        self.text += data
+        if "mark" in self._open:
+            self.marked[-1] += data
+
+    def unknown_decl(self, data):
+        raise AssertionError(data)
+
+    handle_comment = handle_decl = handle_pi = unknown_decl
+
+
+# Characters that this Python's Unicode tables do not know yet may be known as hidden to the newer ones of `regex`.
+any_text = st.text(st.characters(exclude_categories=["Cs", "Cn"])) | st.lists(st.sampled_from(HOSTILE)).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("", ""),
+        ("plain 中文", "plain 中文"),
+        ("<b>", "&lt;b&gt;"),
+        ("a & b", "a &amp; b"),
+        ('"q"', "&quot;q&quot;"),
+        ("it's", "it&#x27;s"),
+        ("&amp;", "&amp;amp;"),
+        ("</script>", "&lt;/script&gt;"),
+        ("a\u202eb", "a⟨U+202E⟩b"),
+        ("\u2066\u2069\u200f\u061c", "⟨U+2066⟩⟨U+2069⟩⟨U+200F⟩⟨U+061C⟩"),
+        ("\x00\x1b\x7f\x85", "⟨U+0000⟩⟨U+001B⟩⟨U+007F⟩⟨U+0085⟩"),
+        ("\u200b\u00ad\ufeff", "⟨U+200B⟩⟨U+00AD⟩⟨U+FEFF⟩"),
+        ("\U000e0041", "⟨U+E0041⟩"),
+        ("a\tb\nc\r", "a\tb\nc\r"),
+        ("می\u200cروم 👩\u200d🔬 ❤\ufe0f", "می\u200cروم 👩\u200d🔬 ❤\ufe0f"),
+        (3.5, "3.5"),
+        (None, "None"),
+    ],
+)
+def test_text_is_shown_and_does_nothing_else(text, html):
+    assert escape(text) == html
+    assert isinstance(escape(text), Markup)
+
+
+def test_markup_is_escaped_once():
+    assert escape(escape("<")) == "&lt;"
+    assert tag("p", tag("b", "<")) == "<p><b>&lt;</b></p>"
+    assert tag("p", str(tag("b", "<")) + "") == "<p>&lt;b&gt;&amp;lt;&lt;/b&gt;</p>", "a plain string is not markup"
+
+
+@given(any_text)
+@example("".join(HOSTILE))
+def test_whatever_a_text_holds_only_text_comes_out(text):
+    page = Reader(escape(text))
+    assert page.elements == []
+    assert page.text == visible(text)
+
+
+@given(any_text, any_text)
+@example(*HOSTILE[3:5])
+def test_neither_children_nor_attributes_can_leave_their_place(text, value):
+    page = Reader(tag("p", text, tag("b", text), title=value))
+    assert page.elements == ["p", "b"]
+    assert page.attributes == [("title", visible(value))]
+    assert page.text == visible(text) * 2
+
+
+@given(any_text, st.lists(any_text, max_size=3))
+@example("".join(HOSTILE), ["<script>", "alert", "\u202e"])
+@example("Straße İstanbul ﬁ", ["STRASSE", "i", "FI"])
+@example("&lt;&", ["&", "lt"])
+def test_marking_adds_marks_and_changes_no_text(text, phrases):
+    page = Reader(marked(text, phrases))
+    assert set(page.elements) <= {"mark"}
+    assert {name for name, _ in page.attributes} <= {"style"}
+    assert page.text == visible(text)
+
+
+caseless = st.characters(categories=["Lo", "Nd", "Po", "Zs", "Cf"], include_characters="<>&+$")
+
+
+@given(any_text, st.text(caseless, min_size=1), any_text)
+def test_a_phrase_that_is_there_is_marked_where_it_first_stands(before, phrase, after):
+    text = before + phrase + after
+    page = marked(text, [phrase])
+    assert Reader(page).marked[0] == visible(phrase)
+    assert page.startswith(escape(text[: text.index(phrase)]) + "<mark ")
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases", "expected"),
+    [
+        ("Oslo and OSLO", ["oslo"], ["Oslo", "OSLO"]),
+        ("Tampa Bay", ["Tampa", "Tampa Bay"], ["Tampa Bay"]),
+        ("a.b axb", ["a.b"], ["a.b"]),
+        ("f(x) = $1", ["(x)", "$1"], ["(x)", "$1"]),
+        ("是的，他是", ["是"], ["是", "是"]),
+        ("ПЁТР", ["пётр"], ["ПЁТР"]),
+        ("nothing here", ["absent"], []),
+        ("nothing asked", [], []),
+        ("nothing asked", [""], []),
+        ("<b>x</b>", ["<b>"], ["<b>"]),
+        ("a\u202eb", ["a\u202e"], ["a⟨U+202E⟩"]),
+    ],
+)
+def test_phrases_are_marked_whatever_their_case_longest_first(text, phrases, expected):
+    assert Reader(marked(text, phrases)).marked == expected
+
+
+def test_pieces_are_joined_with_escaped_text_between():
+    assert join([escape("a"), tag("b", "c")], " < ") == "a &lt; <b>c</b>"
+    assert join([]) == ""
+    assert isinstance(join([]), Markup)
+
+
+@pytest.mark.parametrize("name", ["script", "iframe", "a", "img", "style", "svg", "p onclick", "B"])
+def test_no_element_but_the_harmless_ones_is_made(name):
+    with pytest.raises(ValueError, match="elements"):
+        tag(name, "x")
