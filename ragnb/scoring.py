@@ -16,7 +16,7 @@ from ragnb.errors import InputError
 from ragnb.metrics import rgb
 from ragnb.records import CONDITION, PAYLOAD, require_columns
 from ragnb.results import Interval
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.intervals import mean_interval_t, wilson_interval
 from ragnb.version import __version__
 
 
@@ -210,7 +210,11 @@ def _is_required(metric: Metric, argument: str) -> bool:
 def _calls(responses: pd.DataFrame, metric: Metric) -> list[dict[str, Any]]:
     present = {argument: column for argument, column in metric.columns.items() if column in responses}
     columns = [[_none_if_missing(value) for value in responses[column]] for column in present.values()]
-    return [dict(zip(present, values, strict=True)) for values in zip(*columns, strict=True)]
+    optional = {argument for argument in present if not _is_required(metric, argument)}
+    return [
+        {name: value for name, value in zip(present, values, strict=True) if value is not None or name not in optional}
+        for values in zip(*columns, strict=True)
+    ]
 
 
 def _none_if_missing(value: Any) -> Any:
@@ -243,7 +247,7 @@ def _summary(group: pd.DataFrame, confidence_level: float) -> dict[str, Any]:
     name = group["metric"].iloc[0]
     metric = METRICS.get(name)
     values = group["value"].dropna()
-    binary = metric.binary if metric else bool(values.isin([0.0, 1.0]).all())
+    binary = metric.binary if metric else len(values) > 0 and bool(values.isin([0.0, 1.0]).all())
     lowest, highest = metric.bounds if metric else (0.0, 1.0) if binary else (math.nan, math.nan)
     interval = _interval(values, binary, confidence_level)
     missing, total = len(group) - len(values), float(values.sum())
@@ -273,9 +277,5 @@ def _refuse_repeats(group: pd.DataFrame) -> None:
 
 def _interval(values: pd.Series, binary: bool, confidence_level: float) -> Interval:
     if binary:
-        return wilson_interval(float(values.sum()), len(values), confidence_level=confidence_level)
-    from scipy.stats import t
-
-    n, mean = len(values), float(values.mean())
-    half = float(t.ppf((1 + confidence_level) / 2, n - 1) * values.std() / math.sqrt(n)) if n > 1 else math.nan
-    return Interval(mean, mean - half, mean + half, confidence_level, "t", n)
+        return wilson_interval(int(values.sum()), len(values), confidence_level=confidence_level)
+    return mean_interval_t(values.to_numpy(float), confidence_level=confidence_level)

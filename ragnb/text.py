@@ -26,6 +26,7 @@ _IGNORABLE = regex.compile(
     r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE00-\uFE0F\uFEFF\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]"
 )
 _TOKEN = regex.compile(rf"(?V1)(?=[[{UNSPACED}]&&[\p{{L}}\p{{M}}\p{{N}}]])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+")
+_ONLY_CLOSED = regex.compile(r"\A.*</think>", flags=regex.DOTALL | regex.IGNORECASE)
 _REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | regex.IGNORECASE)
 
 
@@ -40,12 +41,23 @@ def fold(text: str) -> str:
 
 
 def strip_reasoning(text: str) -> str:
-    """Text without the ``<think>…</think>`` passages of reasoning models; an unclosed one reaches to the end.
+    """Text without the ``<think>…</think>`` passages of reasoning models.
+
+    One that is not closed reaches to the end; one that is not opened (its tag stood in the prompt) begins at the start.
 
     >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
     'Paris.'
     """
-    return _REASONING.sub("", text)
+    return _ONLY_CLOSED.sub("", _REASONING.sub("", text))
+
+
+def well_formed(text: str) -> str:
+    """Text with U+FFFD for each lone surrogate, so that it can be written as UTF-8.
+
+    >>> well_formed("a\\ud800b") == "a\\ufffdb"
+    True
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @lru_cache(maxsize=65536)

@@ -287,6 +287,12 @@ def test_a_binary_metric_of_ones_own_is_summarized_like_a_built_in_one():
     assert (row["worst_low"], row["worst_high"]) == (2 / 4, 3 / 4)
 
 
+def test_an_unscored_cell_of_an_unknown_metric_claims_no_bounds():
+    row = summarize(score(frame([None, None]), WORDS)).iloc[0]  # a number of words: no upper bound
+    assert row["n_scored"] == 0
+    assert row[["mean", "worst_low", "worst_high"]].isna().all()
+
+
 @given(st.lists(st.sampled_from([0.0, 1.0, math.nan]), min_size=1))
 def test_worst_cases_enclose_every_way_the_missing_could_have_gone(values):
     row = summarize(scored(values)).iloc[0]

@@ -133,9 +133,14 @@ def _download(source: Source, target: str) -> None:
         pooch.HTTPDownloader(progressbar=not quiet, timeout=60)(source.url, target, None)
     except (requests.RequestException, OSError) as error:
         raise InputError(
-            f"fetching {source.name!r} needs its address to answer; got {type(error).__name__} from {source.url}; "
+            f"fetching {source.name!r} needs its address to answer; got {_said(error)} from {source.url}; "
             f"check the network, or put {source.file} into the folder that RAGNB_DATA names"
         ) from error
+
+
+def _said(error: Exception) -> str:
+    response = getattr(error, "response", None)
+    return f"HTTP {response.status_code}" if response is not None else type(error).__name__
 
 
 def _verify(source: Source, path: Path) -> None:

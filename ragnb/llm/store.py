@@ -177,9 +177,9 @@ class Store:
         return len(self) - before
 
     def _prepare(self) -> None:
+        empty = not self._execute("SELECT 1 FROM sqlite_master LIMIT 1")  # first: another caller may be making it just now
         ours = self._execute("PRAGMA application_id")[0][0] == _APPLICATION
         version = self._execute("PRAGMA user_version")[0][0]
-        empty = not self._execute("SELECT 1 FROM sqlite_master LIMIT 1")
         if not empty and not ours:
             raise StoreError(f"a store needs a file made by ragnb; got another SQLite database, {self.path!r}; "
                              "choose another path")  # fmt: skip

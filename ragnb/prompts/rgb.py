@@ -1,8 +1,8 @@
 """What RGB asks of a model, in our own words; only the agreed sentences that its protocol looks for are the benchmark's.
 
 ``answer`` tells the model how to refuse and how to report false documents, as the benchmark does. ``plain`` only asks the
-question over the passages; ``closed_book`` asks it alone. Fields: ``{passages}`` (joined by line breaks, as in the released
-code) and ``{question}``.
+question over the passages; ``closed_book`` asks it alone; ``few_shot`` is a text for base models to continue. Fields:
+``{passages}`` (joined by line breaks, as in the released code) and ``{question}``.
 """
 
 from collections.abc import Sequence
@@ -44,12 +44,40 @@ CLOSED_BOOK = {
     "zh": Template("rgb.closed_book.zh", 1, "", "请用几个词回答：{question}"),
 }
 
-TEMPLATES = {"answer": ANSWER, "plain": PLAIN, "closed_book": CLOSED_BOOK}
+FEW_SHOT = {
+    "en": Template(
+        name="rgb.few_shot.en",
+        version=1,
+        system="",
+        user=(
+            "Text: Lake Tana lies in the highlands of Ethiopia. The Blue Nile leaves it near Bahir Dar.\n"
+            "Question: Which river leaves Lake Tana?\nAnswer: the Blue Nile\n\n"
+            "Text: The bridge was begun in 1902. It was opened to traffic on 3 May 1906.\n"
+            "Question: When was the bridge opened?\nAnswer: 3 May 1906\n\n"
+            "Text: {passages}\nQuestion: {question}\nAnswer:"
+        ),
+        kind="completion",
+    ),
+    "zh": Template(
+        name="rgb.few_shot.zh",
+        version=1,
+        system="",
+        user=(
+            "文本：塔纳湖位于埃塞俄比亚高原，青尼罗河从这里流出。\n问题：哪条河从塔纳湖流出？\n答案：青尼罗河\n\n"
+            "文本：这座桥于1902年动工，1906年5月3日通车。\n问题：这座桥什么时候通车？\n答案：1906年5月3日\n\n"
+            "文本：{passages}\n问题：{question}\n答案："
+        ),
+        kind="completion",
+    ),
+}
+
+TEMPLATES = {"answer": ANSWER, "plain": PLAIN, "closed_book": CLOSED_BOOK, "few_shot": FEW_SHOT}
 
 
-def render(question: str, passages: Sequence[str], template: Template) -> list[Message]:
-    """Chat messages that ask ``question`` over ``passages``."""
-    return template.messages({"question": question, "passages": "\n".join(passages)})
+def render(question: str, passages: Sequence[str], template: Template) -> list[Message] | str:
+    """Chat messages that ask ``question`` over ``passages``, or the text to continue of a completion template."""
+    values = {"question": question, "passages": "\n".join(passages)}
+    return template.text(values) if template.kind == "completion" else template.messages(values)
 
 
 def template_for(prompt: str | Template, language: str) -> Template:

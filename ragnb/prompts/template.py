@@ -18,6 +18,8 @@ class Template:
     version: int
     system: str
     user: str
+    kind: str = "chat"
+    """``"chat"``, or ``"completion"``: ``user`` is then a text to continue."""
 
     @property
     def id(self) -> str:
@@ -39,9 +41,17 @@ class Template:
         InputError
             A field without a value.
         """
+        self._require(values)
+        texts = [("system", self.system), ("user", self.user)]
+        return [{"role": role, "content": text.format(**values)} for role, text in texts if text]
+
+    def text(self, values: Mapping[str, str]) -> str:
+        """Text to continue, with the fields filled in; see `messages`."""
+        self._require(values)
+        return self.user.format(**values)
+
+    def _require(self, values: Mapping[str, str]) -> None:
         missing = [name for name in self.fields if name not in values]
         if missing:
             raise InputError(f"the template {self.name} needs values for {', '.join(self.fields)}; got none for "
                              f"{', '.join(missing)}; add them")  # fmt: skip
-        texts = [("system", self.system), ("user", self.user)]
-        return [{"role": role, "content": text.format(**values)} for role, text in texts if text]

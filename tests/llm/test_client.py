@@ -308,3 +308,10 @@ def test_tokens_a_minute_are_kept_by_what_replies_really_used(faults, chat):
     with faults.FaultServer() as server:  # every reply uses 15 tokens: 60 a second are 4 replies
         run(chat(12), server, tokens_per_minute=3600, max_concurrency=1)
     assert time.monotonic() - started >= 1.5
+
+
+def test_half_a_character_in_a_reply_is_kept_as_a_sign_that_can_be_stored(faults, chat):
+    raw = b'{"choices": [{"message": {"content": "broken \\ud83d here", "refusal": "\\ud83d"}}]}'
+    with faults.FaultServer(lambda call: faults.Answer(raw=raw)) as server:
+        replies = run(chat(1), server)
+    assert replies["response"][0] == "broken \ufffd here"

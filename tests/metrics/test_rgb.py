@@ -197,3 +197,8 @@ def test_a_refusal_is_never_right_even_when_it_holds_the_answer(answer, before, 
 @given(st.text(st.characters(exclude_characters="<>")), st.text(st.characters(exclude_characters="<>")), answers)
 def test_a_think_block_changes_nothing(thought, said, answer):
     assert answer_labels(f"<think>{thought}</think>{said}", answer) == answer_labels(said, answer)
+
+
+def test_reasoning_whose_opening_tag_stood_in_the_prompt_is_stripped():
+    assert is_correct("It may be Oslo. </think> Bergen.", "Oslo") == 0.0
+    assert is_correct("It may be Oslo. </think> Bergen.", "Bergen") == 1.0

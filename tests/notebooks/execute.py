@@ -1,6 +1,6 @@
 """Run notebooks from top to bottom in fixed surroundings and write them back clean: what `make figures` does.
 
-Removed before writing: widget state, time stamps and the language version, which change from run to run or stop a code-hosting
+Removed before writing: widgets and their state, time stamps and the language version, which change from run to run or stop a code-hosting
 page from showing the notebook.
 """
 
@@ -35,6 +35,7 @@ def clean(book: nbformat.NotebookNode) -> None:
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
             for output in cell.outputs:
+                output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)  # the static view stays
                 if "image/png" in output.get("data", {}) and "alt" in cell.metadata:
                     output.metadata["image/png"] = {"alt": cell.metadata.alt}  # where exporters look for it
 

@@ -13,10 +13,11 @@ ALL = [(prompt, language) for prompt, languages in TEMPLATES.items() for languag
 
 
 @pytest.mark.parametrize(("prompt", "language"), ALL)
-def test_a_question_over_passages_becomes_messages(prompt, language):
+def test_a_question_over_passages_becomes_messages_or_a_text_to_continue(prompt, language):
     template = template_for(prompt, language)
-    messages = render("Who? 谁?", ["first {question}", "", "2nd {0} %s"], template)
-    assert [m["role"] for m in messages] == ["system", "user"] if template.system else ["user"]
+    rendered = render("Who? 谁?", ["first {question}", "", "2nd {0} %s"], template)
+    messages = [{"role": "user", "content": rendered}] if isinstance(rendered, str) else rendered  # a text to continue
+    assert [m["role"] for m in messages] == (["system", "user"] if template.system else ["user"])
     said = messages[-1]["content"]
     assert said.count("Who? 谁?") == 1
     assert ("first {question}\n\n2nd {0} %s" in said) == (prompt != "closed_book")

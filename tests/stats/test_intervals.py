@@ -1,78 +1,227 @@
-import math
+"""Intervals of rates and means: shapes, symmetries, edges, bad input."""
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.proportion import proportion_confint
 
 from ragnb.errors import InputError
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.bootstrap import bca_interval, percentile_interval
+from ragnb.stats.clusters import cluster_bootstrap_interval, cluster_robust_interval
+from ragnb.stats.intervals import (
+    clopper_pearson_interval,
+    jeffreys_interval,
+    mean_interval_t,
+    wald_interval,
+    wilson_interval,
+)
 
-counts = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-levels = st.floats(0.01, 0.9999)
+RATES = [wilson_interval, clopper_pearson_interval, jeffreys_interval]
+MEANS = [mean_interval_t, bca_interval, percentile_interval]
+counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+scores = st.lists(st.integers(0, 100), min_size=3, max_size=60).filter(lambda v: len(set(v)) > 1)
+
+
+@pytest.mark.parametrize("interval", RATES)
+@given(count=counts)
+@settings(max_examples=40, deadline=None)
+def test_rate_interval_contains_the_rate_and_mirrors(interval, count) -> None:
+    x, n = count
+    result, mirrored = interval(x, n), interval(n - x, n)
+    assert 0 <= result.low <= x / n <= result.high <= 1
+    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((result.low, result.high), abs=1e-9)
+    wider = interval(x, n, confidence_level=0.99)
+    assert wider.low <= result.low
+    assert wider.high >= result.high
+
+
+def test_clopper_pearson_inverts_the_binomial_test() -> None:
+    from scipy.stats import binom
+
+    result = clopper_pearson_interval(7, 30)
+    assert binom.sf(6, 30, result.low) == pytest.approx(0.025, abs=1e-9)
+    assert binom.cdf(7, 30, result.high) == pytest.approx(0.025, abs=1e-9)
+
+
+def test_wald_leaves_the_unit_interval_and_says_so() -> None:
+    result = wald_interval(19, 20)
+    assert result.high > 1
+    assert "comparison only" in result.method
+    assert wald_interval(20, 20).low == 1.0
+
+
+@pytest.mark.parametrize("interval", [*RATES, wald_interval])
+def test_rate_without_items_is_undefined_with_a_reason(interval) -> None:
+    result = interval(0, 0)
+    assert np.isnan([result.estimate, result.low, result.high]).all()
+    assert "undefined: no items" in result.method
 
 
 @pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    ("successes", "n", "message"),
+    [
+        (5, 4, r"A rate needs at most as many successes as items; it got 5 of 4; check the order\."),
+        (-1, 4, r"successes needs a whole number of at least 0; it got -1; pass a count\."),
+        (0.5, 4, r"successes needs a whole number of at least 0; it got 0\.5"),
+        ("one", 4, r"successes needs a whole number of at least 0; it got 'one'"),
+        (1, float("nan"), r"n needs a whole number of at least 0; it got nan"),
+    ],
 )
-def test_the_intervals_are_those_of_newcombe_1998_table_1_method_3(successes, n, low, high):
-    interval = wilson_interval(successes, n)
-    assert (round(interval.low, 4), round(interval.high, 4)) == (low, high)
-    assert interval.estimate == successes / n
-    assert (interval.n, interval.confidence_level, interval.method) == (n, 0.95, "Wilson")
+def test_rate_refuses_bad_counts(successes, n, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        wilson_interval(successes, n)
 
 
-@given(counts, levels)
-def test_the_interval_equals_the_one_of_statsmodels(count, level):
-    interval = wilson_interval(*count, confidence_level=level)
-    assert (interval.low, interval.high) == pytest.approx(
-        proportion_confint(*count, alpha=1 - level, method="wilson"), abs=1e-9
-    )
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5])
+def test_confidence_level_is_a_share(level: float) -> None:
+    with pytest.raises(InputError, match=r"confidence_level needs a number between 0 and 1; it got"):
+        mean_interval_t([1, 2, 3], confidence_level=level)
 
 
-@given(counts, levels)
-def test_limits_stay_within_0_and_1_and_hold_the_rate(count, level):
-    interval = wilson_interval(*count, confidence_level=level)
-    assert 0 <= interval.low <= interval.estimate + 1e-12
-    assert interval.estimate - 1e-12 <= interval.high <= 1
+@pytest.mark.parametrize("interval", MEANS)
+@given(values=scores)
+@settings(max_examples=40, deadline=None)
+def test_mean_interval_follows_shift_and_scale(interval, values) -> None:
+    x = np.array(values) / 100
+    result, moved = interval(x), interval(10 * x - 3)
+    assert moved.estimate == pytest.approx(10 * result.estimate - 3)
+    assert (moved.low, moved.high) == pytest.approx((10 * result.low - 3, 10 * result.high - 3), abs=1e-8)
+    assert result.low <= result.high
 
 
-@given(counts)
-def test_failures_mirror_successes(count):
-    successes, n = count
-    one, other = wilson_interval(successes, n), wilson_interval(n - successes, n)
-    assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-12)
+@pytest.mark.parametrize("interval", MEANS)
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([], "needs 2 values, got 0"),
+        ([0.5], "needs 2 values, got 1"),
+        ([0.5, 0.5], "all 2 values are equal"),
+        ([0.1 + 0.2, 0.3, 0.3], "all 3 values are equal"),
+    ],
+)
+def test_mean_without_spread_is_undefined_with_a_reason(interval, values, reason: str) -> None:
+    result = interval(values)
+    assert np.isnan([result.low, result.high]).all()
+    assert reason in result.method
+    assert np.isnan(result.estimate) == (len(values) == 0)
 
 
-@given(counts)
-def test_more_confidence_is_wider_and_more_data_narrower(count):
-    successes, n = count
-    width = [i.high - i.low for i in (wilson_interval(successes, n, confidence_level=c) for c in (0.8, 0.95, 0.99))]
-    assert width == sorted(width)
-    more = wilson_interval(4 * successes, 4 * n)
-    assert more.high - more.low < width[1]
+@pytest.mark.parametrize("interval", MEANS)
+def test_two_values_are_enough(interval) -> None:
+    result = interval([0.0, 1.0])
+    assert result.low < 0.5 < result.high
 
 
-@pytest.mark.parametrize(("successes", "low", "high"), [(0, 0.0, 0.793451), (1, 0.206549, 1.0)])
-def test_a_single_response_has_an_interval(successes, low, high):
-    interval = wilson_interval(successes, 1)  # z² / (1 + z²) = 3.841459 / 4.841459
-    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-6)
+@pytest.mark.parametrize("interval", MEANS)
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0, np.inf], r"values needs finite scores; it got 1 nan or infinite, the first at position 1; drop"),
+        ([np.nan, 1.0], r"the first at position 0"),
+        ([[1.0, 2.0]], r"values needs a one-dimensional array; it got 2 dimensions"),
+        (["a", "b"], r"values needs numbers; it got something else"),
+    ],
+)
+def test_mean_refuses_bad_scores(interval, values, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        interval(values)
 
 
-def test_nothing_counted_is_undefined():
-    interval = wilson_interval(0, 0)
-    assert all(math.isnan(x) for x in (interval.estimate, interval.low, interval.high))
-    assert interval.n == 0
+def test_bca_needs_no_seed_on_a_lattice_and_says_how_it_was_computed() -> None:
+    x = np.random.default_rng(0).integers(0, 2, 50)
+    assert bca_interval(x) == bca_interval(x[::-1])
+    assert bca_interval(x).method == "BCa, exact lattice bootstrap"
+    smooth = bca_interval(np.random.default_rng(0).normal(size=50))
+    assert smooth.method.startswith("BCa, lattice bootstrap, scores binned at 0.0")
 
 
-@pytest.mark.parametrize("pair", [(-1, 5), (6, 5), (0, -1), (1, 0), (math.nan, 5), (1, math.nan)])
-def test_counts_that_make_no_rate_are_refused(pair):
-    with pytest.raises(InputError, match=r"successes <= n"):
-        wilson_interval(*pair)
+@pytest.mark.parametrize("size", [30, 300])
+def test_bca_by_resampling_agrees_with_the_exact_one(size: int) -> None:
+    x = np.random.default_rng(2).beta(0.5, 0.3, size)
+    exact, drawn = bca_interval(x), bca_interval(x, rng=np.random.default_rng(3), n_resamples=40_000)
+    width = exact.high - exact.low
+    # an end quantile of 40,000 resamples has sd sqrt(.025 * .975 / 40,000) / .0584 sd = .0134 sd = .0034 widths; 5 of it
+    assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.017 * width)
+    assert drawn.method == "BCa, 40000 resamples"
 
 
-@pytest.mark.parametrize("level", [0, 1, 95, -0.5, math.nan])
-def test_a_confidence_level_outside_0_and_1_is_refused(level):
-    with pytest.raises(InputError, match=r"confidence_level.*between 0 and 1"):
-        wilson_interval(1, 2, confidence_level=level)
+def test_bca_refuses_a_seed_in_place_of_a_generator() -> None:
+    with pytest.raises(InputError, match=r"needs a random generator; it got int; pass rng=numpy\.random\.default_rng"):
+        bca_interval([0.0, 1.0, 1.0], rng=0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"n_resamples needs a whole number of at least 100; it got 5"):
+        bca_interval([0.0, 1.0, 1.0], rng=np.random.default_rng(0), n_resamples=5)
+
+
+def test_one_item_a_cluster_is_the_plain_t_interval() -> None:
+    x = np.random.default_rng(4).normal(size=40)
+    plain, clustered = mean_interval_t(x), cluster_robust_interval(x, np.arange(40))
+    assert (clustered.low, clustered.high) == pytest.approx((plain.low, plain.high))
+    assert clustered.method == "cluster-robust t, 40 clusters"
+
+
+def test_cluster_robust_equals_statsmodels() -> None:
+    import statsmodels.api as sm
+    from scipy.stats import t
+
+    rng = np.random.default_rng(6)
+    groups = rng.integers(0, 35, 200)
+    x = rng.normal(size=35)[groups] + rng.normal(size=200)
+    n_groups = len(np.unique(groups))
+    fit = sm.OLS(x, np.ones(200)).fit(cov_type="cluster", cov_kwds={"groups": groups, "df_correction": True})
+    # statsmodels multiplies by (n - 1) / (n - 1) * G / (G - 1) for one regressor
+    result = cluster_robust_interval(x, groups)
+    assert (result.high - result.low) / 2 == pytest.approx(t.ppf(0.975, n_groups - 1) * fit.bse[0], rel=1e-10)
+
+
+def test_repeating_items_within_clusters_does_not_narrow_the_interval() -> None:
+    x = np.random.default_rng(7).normal(size=40)
+    once, thrice = mean_interval_t(x), cluster_robust_interval(np.repeat(x, 3), np.repeat(np.arange(40), 3))
+    assert (thrice.low, thrice.high) == pytest.approx((once.low, once.high))
+    drawn = cluster_bootstrap_interval(np.repeat(x, 3), np.repeat(np.arange(40), 3), rng=np.random.default_rng(0))
+    plain = bca_interval(x)
+    assert (drawn.low, drawn.high) == pytest.approx((plain.low, plain.high), abs=0.04 * (plain.high - plain.low))
+
+
+def test_few_clusters_are_named_in_the_method() -> None:
+    result = cluster_robust_interval([1, 2, 3, 4.5], ["a", "a", "b", "b"])
+    assert result.method == "cluster-robust t, 2 clusters (fewer than 30: too narrow)"
+    assert result.n == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "clusters", "reason"),
+    [
+        ([1, 2], ["a", "a"], "needs 2 clusters, got 1"),
+        ([], [], "needs 2 clusters, got 0"),
+        ([1, 2, 1, 2], [0, 0, 1, 1], "no spread between clusters"),
+    ],
+)
+def test_clusters_without_spread_are_undefined_with_a_reason(values, clusters, reason: str) -> None:
+    for result in (
+        cluster_robust_interval(values, clusters),
+        cluster_bootstrap_interval(values, clusters, rng=np.random.default_rng(0)),
+    ):
+        assert np.isnan([result.low, result.high]).all()
+        assert reason in result.method
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        ([0, 1], r"clusters needs one key per item \(3\); it got shape \(2,\); pass the question id of each"),
+        ([0, 1, np.nan], r"clusters needs a key for every item; it got nan"),
+    ],
+)
+def test_clusters_are_checked(clusters, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        cluster_robust_interval([1, 2, 3], clusters)
+
+
+def test_importing_the_intervals_is_cheap() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, ragnb.stats.intervals; print([m for m in sys.modules if m in %r])"
+    heavy = ("scipy.stats", "statsmodels", "sklearn", "matplotlib")
+    out = subprocess.run([sys.executable, "-c", code % (heavy,)], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"

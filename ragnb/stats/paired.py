@@ -1,0 +1,389 @@
+"""Paired tests of two systems on the same items, and the intervals that are their duals.
+
+Each takes two aligned arrays of scores, or one array of differences (first - second). For graded scores such as token
+F1 use `sign_flip_test`, which is exact for any distribution; for 0/1 scores `ragnb.stats.binary`; where items share
+questions `ragnb.stats.clusters`.
+
+=====================  ==============================================
+test                   interval that inverts it
+=====================  ==============================================
+`sign_flip_test`       `sign_flip_interval`
+`paired_t_test`        `ragnb.stats.intervals.mean_interval_t`
+`tost`                 the same at level 2 * confidence_level - 1
+`wilcoxon_test`        none here
+`sign_test`            Clopper-Pearson, of the share of positive differences
+=====================  ==============================================
+"""
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragnb.errors import InputError
+from ragnb.results import EquivalenceResult, Interval, SignificanceResult
+from ragnb.stats.checks import (
+    Floats,
+    check_alternative,
+    check_differences,
+    check_level,
+    spread_problem,
+    undefined_interval,
+    undefined_test,
+)
+from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.lattice import MAX_POINTS, find_lattice, sign_flip_lattice, sign_flip_tail
+from ragnb.stats.numerics import (
+    binomial_cdf,
+    midranks,
+    normal_cdf,
+    normal_quantile,
+    scaled_to_largest,
+    t_cdf,
+    t_quantile,
+    two_sided,
+)
+
+
+def sign_flip_test(
+    first: ArrayLike,
+    second: ArrayLike | None = None,
+    *,
+    null: float = 0.0,
+    alternative: str = "two-sided",
+    resolution: float | None = None,
+) -> SignificanceResult:
+    """Exact sign-flip permutation test of a mean paired difference (Fisher's randomisation test).
+
+    p in (0, 1], at least 2^(1-m) two-sided with m non-zero differences; 1 when all are zero; ``nan`` without items.
+    Dual of `sign_flip_interval`.
+
+    Parameters
+    ----------
+    first, second : array_like of shape (n,)
+        Scores of two systems on the same items; without `second`, `first` holds the differences.
+    null : float, default 0.0
+        Shift subtracted from every difference before the test.
+    alternative : {"two-sided", "greater", "less"}
+        Direction of first - second - null.
+    resolution : float, optional
+        Grid to which the differences are rounded. By default they are not, unless they share no lattice; then to a
+        thousandth of the power of ten at or above the largest of them, which the method says.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, the lengths differ, or an option is out of range.
+
+    Notes
+    -----
+    If the systems are exchangeable on each item, every difference is as likely with either sign, and p is the share of
+    all 2^n sign patterns with a sum at least as extreme as the one seen. `ragnb.stats.lattice.sign_flip_tail` computes
+    it without drawing any, accurately down to the smallest p.
+
+    References
+    ----------
+    Fisher, R. A. (1935). The Design of Experiments, section 21. Pagano, M. & Tritchler, D. (1983). On obtaining
+    permutation distributions in polynomial time. JASA 78, 435-440.
+
+    Examples
+    --------
+    >>> print(sign_flip_test([1, 1, 0.5, 1], [0, 0.5, 0, 0]))  # 2 of 16 sign patterns
+    statistic 0.75, p = 0.1250 (exact sign-flip test, two-sided, n = 4)
+    """
+    differences = check_differences(first, second) - null
+    check_alternative(alternative)
+    if resolution is not None and not 0 < resolution < np.inf:
+        raise InputError(f"resolution needs a positive number; it got {resolution!r}; pass a grid such as 0.001.")
+    n = differences.size
+    if n == 0:
+        return undefined_test(alternative, "exact sign-flip test", 0, "no items")
+    lattice = sign_flip_lattice(differences, resolution)
+    rounded = f", scores rounded to {lattice.rounded_to:g}" if lattice.rounded_to else ""
+    p = _sign_flip_p(lattice.magnitudes, lattice.counts, lattice.observed, alternative)
+    return SignificanceResult(float(differences.mean()), p, alternative, f"exact sign-flip test{rounded}", n)
+
+
+def _sign_flip_p(magnitudes: np.ndarray, counts: np.ndarray, observed: int, alternative: str) -> float:
+    """Return the p-value of a signed sum; the law is symmetric, so the lower tail is an upper tail mirrored."""
+    if magnitudes.size == 0:
+        return 1.0
+    if alternative == "two-sided":
+        return min(1.0, 2 * sign_flip_tail(magnitudes, counts, abs(observed)))
+    return sign_flip_tail(magnitudes, counts, observed if alternative == "greater" else -observed)
+
+
+def sign_flip_interval(first: ArrayLike, second: ArrayLike | None = None, *, confidence_level: float = 0.95) -> Interval:
+    """Sign-flip interval of a mean paired difference: the shifts that the sign-flip test does not reject.
+
+    In the unit of the scores; infinite where so few items cannot reject anything (n < 6 at 95 %), ``nan`` when all are
+    equal. Dual of `sign_flip_test`: exactly up to 15 items, to within 1/32 of the half-width beyond.
+
+    Parameters
+    ----------
+    first, second : array_like of shape (n,)
+        Scores of two systems on the same items; without `second`, `first` holds the differences.
+    confidence_level : float, default 0.95
+        Coverage, guaranteed where the differences are symmetric about their mean.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, the lengths differ, or the level is not in (0, 1).
+
+    Notes
+    -----
+    Flipping the signs of a subset A of d - delta lowers the sum exactly when the mean of d over A exceeds delta, so the
+    one-sided p-value at delta is the share of random subsets with a mean of at most delta, and the limits are quantiles
+    of subset means. Few items: all subsets are listed. Many: the test is evaluated on a lattice of shifts, and its
+    p-value interpolated on the normal-quantile scale.
+
+    References
+    ----------
+    Hartigan, J. A. (1969). Using subsample values as typical values. JASA 64, 1303-1317.
+
+    Examples
+    --------
+    >>> print(sign_flip_interval([1, 2, 3, 4, 5, 6]))
+    3.500 [1.000, 6.000] (95% sign-flip, n = 6)
+    """
+    differences, level = check_differences(first, second), check_level(confidence_level)
+    n = differences.size
+    mean = float(differences.mean()) if n else float("nan")
+    if problem := spread_problem(differences):
+        return undefined_interval(mean, level, "sign-flip", n, problem)
+    limit = _subset_limit if n <= 15 else _shift_limit
+    low, high = limit(differences, (1 - level) / 2), -limit(-differences, (1 - level) / 2)
+    return Interval(mean, low, high, level, "sign-flip", n)
+
+
+def _subset_limit(differences: Floats, tail: float) -> float:
+    """Return the smallest subset mean at which the share of subsets with at most that mean exceeds `tail`."""
+    sums, sizes = np.zeros(1), np.zeros(1)
+    for difference in differences:
+        sums, sizes = np.concatenate([sums, sums + difference]), np.concatenate([sizes, sizes + 1])
+    skipped = int(np.floor(tail * sums.size + 1e-9)) - 1
+    if skipped < 0:
+        return float("-inf")
+    return float(np.sort(sums[1:] / sizes[1:])[skipped])
+
+
+def _shift_limit(differences: Floats, tail: float) -> float:
+    """Return the shift at which the upper-tail p-value crosses `tail`, searched on a lattice around the t limit."""
+    n = differences.size
+    if 0.5**n > tail:
+        return float("-inf")
+    half = -t_quantile(tail, n - 1) * float(differences.std(ddof=1)) / sqrt(n)
+    grid = _shift_grid(differences, half / 32)
+    steps = np.rint(differences / grid).astype(np.int64)
+
+    def tail_at(shift: int) -> float:
+        counts = np.bincount(np.abs(steps - shift))
+        magnitudes = np.flatnonzero(counts[1:]) + 1
+        return sign_flip_tail(magnitudes, counts[magnitudes], int((steps - shift).sum()))
+
+    low, stride = int(np.floor((float(differences.mean()) - half) / grid)), 1
+    while tail_at(low) > tail:
+        low, stride = low - stride, 2 * stride
+    high, stride = low + 1, 1
+    while tail_at(high) <= tail:
+        low, high, stride = high, high + stride, 2 * stride
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if tail_at(middle) > tail else (middle, high)
+    below, above = normal_quantile(tail_at(low)), normal_quantile(min(tail_at(high), 1 - 1e-12))
+    return grid * (low + (normal_quantile(tail) - below) / (above - below))
+
+
+def _shift_grid(differences: Floats, wanted: float) -> float:
+    """Return a grid at most about as wide as `wanted` that holds the differences' lattice and keeps sums tractable."""
+    widest = max(wanted, 10 * sqrt(float(differences @ differences)) / MAX_POINTS)
+    lattice = find_lattice(differences)
+    if lattice is None:
+        return widest
+    stride = int(np.gcd.reduce(lattice[0])) / lattice[1]
+    return stride / max(1, int(np.ceil(stride / widest)))
+
+
+def paired_t_test(
+    first: ArrayLike, second: ArrayLike | None = None, *, null: float = 0.0, alternative: str = "two-sided"
+) -> SignificanceResult:
+    """Student's t-test of a mean paired difference.
+
+    p in (0, 1]; ``nan`` for fewer than two pairs or when all differences are equal. Dual of `mean_interval_t`.
+
+    Parameters
+    ----------
+    first, second : array_like of shape (n,)
+        Scores of two systems on the same items; without `second`, `first` holds the differences.
+    null : float, default 0.0
+        Mean difference under the null; ``null=-margin`` with ``alternative="greater"`` tests non-inferiority.
+    alternative : {"two-sided", "greater", "less"}
+        Direction of first - second - null.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, the lengths differ, or the alternative is unknown.
+
+    Notes
+    -----
+    t = (mean - null) / (s / sqrt(n)) with n - 1 degrees of freedom.
+
+    References
+    ----------
+    Student (1908). The probable error of a mean. Biometrika 6, 1-25.
+
+    Examples
+    --------
+    >>> print(paired_t_test([2, 4, 6], [1, 2, 3]))  # differences 1, 2, 3: t = 2 / (1 / sqrt 3)
+    statistic 3.464, p = 0.0742 (paired t-test, two-sided, n = 3)
+    """
+    differences = check_differences(first, second)
+    check_alternative(alternative)
+    n = differences.size
+    if problem := spread_problem(differences):
+        return undefined_test(alternative, "paired t-test", n, problem)
+    t = (float(differences.mean()) - null) / (float(differences.std(ddof=1)) / sqrt(n))
+    p = two_sided(t_cdf(t, n - 1), t_cdf(-t, n - 1), alternative)
+    return SignificanceResult(t, p, alternative, "paired t-test", n)
+
+
+def tost(
+    first: ArrayLike, second: ArrayLike | None = None, *, margin: float, confidence_level: float = 0.95
+) -> EquivalenceResult:
+    """Two one-sided t-tests that the mean paired difference lies within a margin of zero ("no loss, no gain").
+
+    p in (0, 1], small when equivalence is shown; ``nan`` (and not equivalent) for fewer than two pairs or when all
+    differences are equal. Dual of the t interval at level 2 * `confidence_level` - 1, which the result carries.
+
+    Parameters
+    ----------
+    first, second : array_like of shape (n,)
+        Scores of two systems on the same items; without `second`, `first` holds the differences.
+    margin : float
+        Largest mean difference that counts as none, in the unit of the scores; to be fixed before seeing the data.
+    confidence_level : float, default 0.95
+        One minus the level of each one-sided test; above 0.5.
+
+    Raises
+    ------
+    InputError
+        If `margin` is not positive, the level not in (0.5, 1), a score not finite, or the lengths differ.
+
+    References
+    ----------
+    Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure. J. Pharmacokinet. Biopharm. 15,
+    657-680.
+
+    Examples
+    --------
+    >>> result = tost([0.01, -0.02, 0.0, 0.01, -0.01, 0.02], margin=0.05)
+    >>> result.equivalent, round(result.p_value, 5)
+    (True, 0.00024)
+    """
+    if not 0 < margin < np.inf:
+        raise InputError(f"tost needs a positive margin; it got {margin!r}; pass the largest harmless loss.")
+    if not 0.5 < check_level(confidence_level) < 1:
+        raise InputError(f"tost needs a confidence_level above 0.5; it got {confidence_level!r}; write 0.95.")
+    differences = check_differences(first, second)
+    above = paired_t_test(differences, null=-margin, alternative="greater").p_value
+    below = paired_t_test(differences, null=margin, alternative="less").p_value
+    interval = mean_interval_t(differences, confidence_level=2 * confidence_level - 1)
+    return EquivalenceResult(max(above, below), margin, interval, -margin < interval.low and interval.high < margin)
+
+
+def wilcoxon_test(
+    first: ArrayLike, second: ArrayLike | None = None, *, alternative: str = "two-sided"
+) -> SignificanceResult:
+    """Wilcoxon signed-rank test of paired differences, exact also with ties.
+
+    p in (0, 1]; 1 when all differences are zero; ``nan`` without items. The statistic is the rank sum of the positive
+    differences. Dual of no interval here; its effect size is `ragnb.stats.effects.rank_biserial`.
+
+    Parameters
+    ----------
+    first, second : array_like of shape (n,)
+        Scores of two systems on the same items; without `second`, `first` holds the differences.
+    alternative : {"two-sided", "greater", "less"}
+        Direction of first - second.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, the lengths differ, or the alternative is unknown.
+
+    Notes
+    -----
+    Zero differences are dropped; ties share their mean rank, absolute differences within 1e-12 of the largest counting
+    as tied. The permutation law of the signed ranks is exact up to about 1,000 pairs; beyond, the normal
+    approximation with variance sum(rank^2) / 4.
+
+    References
+    ----------
+    Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1, 80-83.
+
+    Examples
+    --------
+    >>> print(wilcoxon_test([1, 2, 3, -4, 5, 6], alternative="greater"))
+    statistic 17, p = 0.1094 (Wilcoxon signed-rank test, exact, greater, n = 6)
+    """
+    differences = check_differences(first, second)
+    check_alternative(alternative)
+    n = differences.size
+    if n == 0:
+        return undefined_test(alternative, "Wilcoxon signed-rank test", 0, "no items")
+    scaled = scaled_to_largest(differences)
+    scaled = scaled[scaled != 0]
+    ranks = midranks(np.abs(scaled))
+    positive = float(ranks[scaled > 0].sum())
+    deviation = 2 * positive - float(ranks.sum())
+    if 20 * sqrt(float(ranks @ ranks)) <= MAX_POINTS:
+        magnitudes, counts = np.unique(np.rint(2 * ranks).astype(np.int64), return_counts=True)
+        p = _sign_flip_p(magnitudes, counts, round(2 * deviation), alternative)
+        return SignificanceResult(positive, p, alternative, "Wilcoxon signed-rank test, exact", n)
+    z = deviation / sqrt(float(ranks @ ranks))
+    p = two_sided(normal_cdf(z), normal_cdf(-z), alternative)
+    return SignificanceResult(positive, p, alternative, "Wilcoxon signed-rank test, normal approximation", n)
+
+
+def sign_test(first: ArrayLike, second: ArrayLike | None = None, *, alternative: str = "two-sided") -> SignificanceResult:
+    """Exact sign test: whether positive and negative differences are equally likely.
+
+    p in (0, 1]; 1 when all differences are zero; ``nan`` without items. The statistic is the number of positive
+    differences. Dual of the Clopper-Pearson interval of their share among the non-zero ones; for 0/1 scores it is the
+    exact McNemar test.
+
+    Parameters
+    ----------
+    first, second : array_like of shape (n,)
+        Scores of two systems on the same items; without `second`, `first` holds the differences.
+    alternative : {"two-sided", "greater", "less"}
+        Direction of first - second.
+
+    Raises
+    ------
+    InputError
+        If a score is not finite, the lengths differ, or the alternative is unknown.
+
+    Notes
+    -----
+    Zero differences are dropped; two-sided p is twice the smaller binomial tail.
+
+    References
+    ----------
+    Dixon, W. J. & Mood, A. M. (1946). The statistical sign test. JASA 41, 557-566.
+
+    Examples
+    --------
+    >>> print(sign_test([1, 2, 3, 4, 5, 6, -1]))  # 2 * (1 + 7) / 2 ** 7
+    statistic 6, p = 0.1250 (exact sign test, two-sided, n = 7)
+    """
+    differences = check_differences(first, second)
+    check_alternative(alternative)
+    if differences.size == 0:
+        return undefined_test(alternative, "exact sign test", 0, "no items")
+    positive, negative = int((differences > 0).sum()), int((differences < 0).sum())
+    lower, upper = (binomial_cdf(count, positive + negative) for count in (positive, negative))
+    p = two_sided(lower, upper, alternative)
+    return SignificanceResult(float(positive), p, alternative, "exact sign test", differences.size)

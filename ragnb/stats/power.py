@@ -1,0 +1,351 @@
+"""Planning before data: how many items a difference needs, and which difference a number of items can show."""
+
+from collections.abc import Callable
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from ragnb.errors import InputError
+from ragnb.results import Interval
+from ragnb.stats.checks import check_choice, check_count, check_generator, check_level
+from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.numerics import bisect, noncentral_t_cdf, normal_quantile, t_quantile
+
+
+def sample_size(
+    effect: float,
+    *,
+    between_variance: float,
+    within_variances: tuple[float, float] = (0.0, 0.0),
+    n_answers: tuple[float, float] = (1, 1),
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+) -> float:
+    """Sample size in questions at which a paired comparison shows a true mean difference (Miller's formula).
+
+    In (0, inf), not rounded: take the next whole number.
+
+    Parameters
+    ----------
+    effect : float
+        True difference of the two systems' means, in the unit of the scores.
+    between_variance : float
+        Miller's omega^2: variance over questions of the difference of the two systems' expected scores.
+    within_variances : (float, float)
+        sigma^2 of each system: mean variance of its score when it answers the same question again; 0 when it answers
+        always the same. For unpaired systems put the total variances here and `between_variance` at 0.
+    n_answers : (float, float)
+        K of each system: answers averaged per question; ``inf`` removes the within-question variance.
+    confidence_level : float, default 0.95
+        One minus the level of the two-sided test.
+    power : float, default 0.8
+        Wanted probability of showing the difference.
+
+    Raises
+    ------
+    InputError
+        If the effect is 0 or not finite, a variance negative, or a probability not in (0, 1).
+
+    Notes
+    -----
+    n = (z_{alpha/2} + z_beta)^2 (omega^2 + sigma_A^2 / K_A + sigma_B^2 / K_B) / effect^2.
+
+    References
+    ----------
+    Miller, E. (2024). Adding error bars to evals. arXiv:2411.00640, section 5.
+
+    Examples
+    --------
+    >>> round(sample_size(0.03, between_variance=1 / 9))  # K = inf in the paper's example
+    969
+    """
+    if not 0 < abs(effect) < inf:
+        raise InputError(f"effect needs a finite difference other than 0; it got {effect!r}; pass one worth showing.")
+    variance = _item_variance(between_variance, within_variances, n_answers)
+    return (_critical_sum(confidence_level, power) / effect) ** 2 * variance
+
+
+def minimum_detectable_effect(
+    n: int,
+    *,
+    between_variance: float,
+    within_variances: tuple[float, float] = (0.0, 0.0),
+    n_answers: tuple[float, float] = (1, 1),
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+) -> float:
+    """Minimum detectable effect of a paired comparison of n questions at the wanted power (Miller's formula).
+
+    In [0, inf), in the unit of the scores.
+
+    Parameters
+    ----------
+    n : int
+        Number of questions.
+    between_variance, within_variances, n_answers, confidence_level, power
+        As in `sample_size`. After the fact, the variance of the observed differences is the whole of
+        ``between_variance + sum(within / answers)``.
+
+    Raises
+    ------
+    InputError
+        If n is not a positive whole number, a variance negative, or a probability not in (0, 1).
+
+    Notes
+    -----
+    (z_{alpha/2} + z_beta) sqrt((omega^2 + sigma_A^2 / K_A + sigma_B^2 / K_B) / n).
+
+    References
+    ----------
+    Miller, E. (2024). arXiv:2411.00640, section 5.
+
+    Examples
+    --------
+    >>> round(minimum_detectable_effect(198, between_variance=1 / 9, within_variances=(1 / 6, 1 / 6)), 4)
+    0.1327
+    """
+    check_count(n, "n", minimum=1)
+    variance = _item_variance(between_variance, within_variances, n_answers)
+    return _critical_sum(confidence_level, power) * sqrt(variance / n)
+
+
+def mcnemar_sample_size(
+    first_only: float,
+    second_only: float,
+    *,
+    method: str = "miettinen",
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+) -> float:
+    """Sample size in items at which the McNemar test shows a difference of two systems.
+
+    In (0, inf), not rounded: take the next whole number.
+
+    Parameters
+    ----------
+    first_only, second_only : float
+        Expected shares of items that only the first, only the second system gets right.
+    method : {"miettinen", "connor"}
+        Miettinen's formula allows for the random number of discordant items; Connor's is a little more cautious.
+    confidence_level : float, default 0.95
+        One minus the level of the two-sided test.
+    power : float, default 0.8
+        Wanted probability of showing the difference.
+
+    Raises
+    ------
+    InputError
+        If the shares are equal, negative or add up to more than 1, or an option is out of range.
+
+    Notes
+    -----
+    With psi the sum and d the difference of the shares. Connor: (z_a sqrt(psi) + z_b sqrt(psi - d^2))^2 / d^2.
+    Miettinen: (z_a psi + z_b sqrt(psi^2 - d^2 (3 + psi) / 4))^2 / (psi d^2).
+
+    References
+    ----------
+    Connor, R. J. (1987). Sample size for testing differences in proportions for the paired-sample design. Biometrics
+    43, 207-211. Miettinen, O. S. (1968). The matched pairs design in the case of all-or-none responses. Biometrics 24,
+    339-352.
+
+    Examples
+    --------
+    >>> [round(mcnemar_sample_size(0.25, 0.1, method=name), 1) for name in ("connor", "miettinen")]
+    [119.7, 116.3]
+    """
+    check_choice(method, ("miettinen", "connor"), "method")
+    if min(first_only, second_only) < 0 or first_only + second_only > 1 or first_only == second_only:
+        raise InputError(
+            "A McNemar sample size needs two different shares that add up to at most 1; "
+            f"it got {first_only!r} and {second_only!r}; pass the shares of items only one system gets right."
+        )
+    psi, d = first_only + second_only, first_only - second_only
+    z_alpha, z_beta = _critical_values(confidence_level, power)
+    if method == "connor":
+        return (z_alpha * sqrt(psi) + z_beta * sqrt(psi - d * d)) ** 2 / (d * d)
+    return (z_alpha * psi + z_beta * sqrt(psi * psi - d * d * (3 + psi) / 4)) ** 2 / (psi * d * d)
+
+
+def mcnemar_mde(
+    n: int, *, discordance: float, method: str = "miettinen", confidence_level: float = 0.95, power: float = 0.8
+) -> float:
+    """Difference of two rates that the McNemar test shows with the wanted power on n items.
+
+    In (0, discordance]; ``nan`` when not even items that all favour one system would do.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    discordance : float
+        Share of items that exactly one system gets right, in (0, 1].
+    method, confidence_level, power
+        As in `mcnemar_sample_size`, of which this is the inverse.
+
+    Raises
+    ------
+    InputError
+        If `n` or `discordance` is out of range, or an option is unknown.
+
+    Examples
+    --------
+    >>> round(mcnemar_mde(120, discordance=0.35, method="connor"), 3)
+    0.15
+    """
+    check_count(n, "n", minimum=1)
+    if not 0 < discordance <= 1:
+        raise InputError(f"discordance needs a share in (0, 1]; it got {discordance!r}; pass that of discordant items.")
+
+    def spare(difference: float) -> float:
+        shares = (discordance + difference) / 2, (discordance - difference) / 2
+        return n - mcnemar_sample_size(*shares, method=method, confidence_level=confidence_level, power=power)
+
+    if spare(discordance) < 0:
+        return float("nan")
+    return bisect(spare, 1e-9 * discordance, discordance)
+
+
+def paired_t_power(n: int, *, effect: float, sd: float, confidence_level: float = 0.95) -> float:
+    """Power of the two-sided paired t-test, from the noncentral t law.
+
+    In [1 - confidence_level, 1].
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs, at least 2.
+    effect, sd : float
+        True mean and standard deviation of the differences, in the unit of the scores.
+    confidence_level : float, default 0.95
+        One minus the level of the test.
+
+    Raises
+    ------
+    InputError
+        If `n` is below 2 or `sd` not positive.
+
+    References
+    ----------
+    Cohen, J. (1988). Statistical Power Analysis for the Behavioral Sciences, section 2.3.5.
+
+    Examples
+    --------
+    >>> round(paired_t_power(34, effect=0.5, sd=1.0), 4)
+    0.8078
+    """
+    _check_pairs(n, sd)
+    shift = abs(effect) / sd * sqrt(n)
+    critical = t_quantile((1 + check_level(confidence_level)) / 2, n - 1)
+    return 1 - noncentral_t_cdf(critical, n - 1, shift) + noncentral_t_cdf(-critical, n - 1, shift)
+
+
+def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: float = 0.8) -> float:
+    """Mean difference that the two-sided paired t-test shows with the wanted power on n pairs.
+
+    In (0, inf), in the unit of the scores.
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs, at least 2.
+    sd : float
+        Standard deviation of the differences.
+    confidence_level : float, default 0.95
+        One minus the level of the test.
+    power : float, default 0.8
+        Wanted probability of showing the difference, above 1 - confidence_level.
+
+    Raises
+    ------
+    InputError
+        If `n` is below 2, `sd` not positive, or `power` out of range.
+
+    Examples
+    --------
+    >>> round(paired_t_mde(34, sd=1.0), 3)
+    0.495
+    """
+    _check_pairs(n, sd)
+    if not 1 - check_level(confidence_level) < power < 1:
+        raise InputError(f"power needs a number between the level of the test and 1; it got {power!r}; write 0.8.")
+    guess = _critical_sum(confidence_level, power) / sqrt(n) * sd
+
+    def spare(effect: float) -> float:
+        return paired_t_power(n, effect=effect, sd=sd, confidence_level=confidence_level) - power
+
+    return bisect(spare, guess / 2, guess * 20)
+
+
+def power_by_simulation(
+    draw: Callable[[np.random.Generator], Any],
+    test: Callable[[Any], Any],
+    *,
+    rng: np.random.Generator,
+    n_simulations: int = 1_000,
+    significance_level: float = 0.05,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Power of any test, as the share of simulated data sets that it rejects.
+
+    In [0, 1], with a Wilson interval for the simulation error; an undefined p-value counts as no rejection. When `draw`
+    has no effect in it, this is the actual level of the test.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes the generator and returns one data set, such as an array of paired differences.
+    test : callable
+        Takes a data set and returns a `SignificanceResult` (anything with a ``p_value``).
+    rng : numpy.random.Generator
+        Source of all simulated data.
+    n_simulations : int, default 1_000
+        Number of data sets; the standard error of the power is at most 0.5 / sqrt(n_simulations).
+    significance_level : float, default 0.05
+        A data set counts as rejected when p is at most this.
+    confidence_level : float, default 0.95
+        Level of the interval.
+
+    Raises
+    ------
+    InputError
+        If `rng` is no generator, or a number is out of range.
+
+    Examples
+    --------
+    >>> from ragnb.stats.paired import paired_t_test
+    >>> rng = np.random.default_rng(0)
+    >>> simulated = power_by_simulation(lambda rng: rng.normal(0.5, 1, 34), paired_t_test, rng=rng)
+    >>> simulated.low < paired_t_power(34, effect=0.5, sd=1.0) < simulated.high
+    True
+    """
+    check_generator(rng, "A simulation")
+    n = check_count(n_simulations, "n_simulations", minimum=1)
+    rejections = sum(test(draw(rng)).p_value <= significance_level for _ in range(n))
+    return wilson_interval(rejections, n, confidence_level=confidence_level)
+
+
+def _critical_values(confidence_level: float, power: float) -> tuple[float, float]:
+    if not 0 < power < 1:
+        raise InputError(f"power needs a number between 0 and 1; it got {power!r}; write 0.8 for 80 %.")
+    return normal_quantile((1 + check_level(confidence_level)) / 2), normal_quantile(power)
+
+
+def _critical_sum(confidence_level: float, power: float) -> float:
+    return sum(_critical_values(confidence_level, power))
+
+
+def _item_variance(between: float, within: tuple[float, float], n_answers: tuple[float, float]) -> float:
+    """Return the variance of one question's paired difference."""
+    if min(between, *within) < 0 or min(n_answers) <= 0:
+        raise InputError(
+            "A sample size needs variances of at least 0 and at least one answer a question; "
+            f"it got {between!r}, {within!r} and {n_answers!r}; pass variances, not standard deviations."
+        )
+    return between + within[0] / n_answers[0] + within[1] / n_answers[1]
+
+
+def _check_pairs(n: int, sd: float) -> None:
+    check_count(n, "n", minimum=2)
+    if not 0 < sd < inf:
+        raise InputError(f"sd needs a positive number; it got {sd!r}; pass the standard deviation of the differences.")

@@ -1,0 +1,486 @@
+import json
+import math
+import string
+from enum import Enum
+from typing import Annotated, Literal
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, RootModel
+
+from ragnb.errors import InputError
+from ragnb.prompts.parsing import Parsed, parse_reply, repair_message, strict_schema
+
+
+class Judgement(BaseModel):
+    verdict: Literal["yes", "no"]
+    score: int = Field(ge=1, le=5)
+
+
+class Reasoned(BaseModel):
+    verdict: Literal["yes", "no"]
+    why: str = ""
+
+
+class Keys(BaseModel):
+    keys: list[str]
+    all_of_it: bool = False
+
+
+YES = {"verdict": "yes", "score": 4}
+PLAIN = json.dumps(YES)
+
+
+def said(text, schema=Judgement):
+    """The record as a dict with the way, or the reason."""
+    parsed = parse_reply(text, schema)
+    return (parsed.record.model_dump(), parsed.found) if parsed.record else parsed.reason
+
+
+# ---- where the JSON is -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (PLAIN, "plain"),
+        (f" \n{PLAIN}\n\n", "plain"),
+        (json.dumps(YES, indent=2), "plain"),
+        (f"```json\n{PLAIN}\n```", "fence"),
+        (f"```\n{PLAIN}\n```", "fence"),
+        (f"~~~json\n{PLAIN}\n~~~", "fence"),
+        (f"Here it is:\n```JSON\n{PLAIN}\n```\nI hope this helps {{smile}}.", "fence"),
+        (f"```json\n{PLAIN}", "fence"),
+        (f"Sure! {PLAIN}", "embedded"),
+        (f"{PLAIN} That is my judgement.", "embedded"),
+        (f"判断结果如下：{PLAIN}。以上。", "embedded"),
+        (f"Вот ответ: {PLAIN} — надеюсь, это поможет.", "embedded"),
+        (f"الحكم هو {PLAIN} والسلام", "embedded"),
+        (f"\ufeff{PLAIN}", "embedded"),
+        (f"The set {{a, b}} and $\\frac{{a}}{{b}}$, isn't it? {PLAIN}", "embedded"),
+        (f"I don't know {{ but }} it's {PLAIN}", "embedded"),
+        (f"An open brace {{ and then {PLAIN}", "embedded"),
+        (f"[{PLAIN}]", "embedded"),
+        (f"{PLAIN}\n{PLAIN}", "embedded"),
+        (f"<think>Paris? {{'verdict': 'no'}}</think>{PLAIN}", "plain"),
+        (f'<THINK>{{"verdict": "no", "score": 1}}</THINK>\n```json\n{PLAIN}\n```', "fence"),
+        (f'{{"verdict": "no", "score": 1}} hm, no.</think>\n{PLAIN}', "plain"),
+        (f"{PLAIN[:-1]}, \"note\": \"<think> stays {{'\"}}", "plain"),
+        (f'{PLAIN[:-1]}, "note": "a {{\\"verdict\\": \\"no\\"}} quoted"}}', "plain"),
+        ('{"score": 4, "verdict": "yes"}', "plain"),
+        ('{"verdict": "yes", "score": 4.0}', "plain"),
+        ('{"verdict": "yes", "score": 4, "extra": [1, {"score": 9}]}', "plain"),
+        ('{"verdict": "yes", "score": 4, "score": 4}', "plain"),
+        ('{"verdict": "\\u0079es", "score": 4}', "plain"),
+        ('My answer: {"score": 4, "verdict": "yes"', "closed"),
+        ('{"score": 4, "verdict": "yes", "list": [1, {"a": 2}]', "closed"),
+        ('{"score": 4, "verdict": "yes", "sure": true', "closed"),
+    ],
+)  # fmt: skip
+def test_the_record_is_found(text, found):
+    assert said(text) == (YES, found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'verdict': 'yes', 'score': 4}",
+        '{"verdict": "yes", "score": 4,}',
+        "{'verdict': 'yes', 'score': 4, 'sure': True, 'note': None, }",
+        '{"verdict": "yes", // as the passage says\n "score": 4}',
+        '{"verdict": "yes", # "no" was my first thought\n "score": 4}',
+        '{"verdict": "yes", /* of 5 */ "score": 4}',
+        '{verdict: "yes", score: 4}',
+        "{verdict: yes, score: 4}",
+        "{“verdict”: “yes”, “score”: 4}",
+        "```json\n{'verdict': 'yes', 'score': 4}\n```",
+        "Gern: {'verdict': 'yes', 'score': 4}!",
+        "{'score': 4, 'verdict': 'yes'",
+        """{'why': 'it isn\\'t {"verdict": "no"}', 'verdict': 'yes', 'score': 4}""",
+        """{'url': 'http://example.org/#a', 'verdict': 'yes', 'score': 4}""",
+    ],
+)
+def test_broken_punctuation_is_repaired(text):
+    assert said(text) == (YES, "repaired")
+
+
+@pytest.mark.parametrize(
+    "score",
+    ["4 or 5", "4 (out of 5)", "<4", ">=4", "~4", "4%", "4+", "4/5", "4,5", "04", "+4", ".4", "4.", "0x4", "4_0", "-", "not 4",
+     "4 5", "4!", "...", "1e999", "NaN", "Infinity", "-Infinity", "1" * 5000, "1" * 400, "'4'"],
+)  # fmt: skip
+@pytest.mark.parametrize("ending", ["}", ",}"])
+def test_a_repair_never_makes_another_number(score, ending):
+    parsed = parse_reply(f'{{"verdict": "yes", "score": {score}{ending}', Judgement)
+    assert parsed.record is None
+    assert parsed.reason
+
+
+@pytest.mark.parametrize(
+    "verdict", ['"yes" | "no"', 'not "yes"', '"yes"!', '"yes" or "no"', "yes and no", '["yes"]', "{yes}", '"Yes"', '"yes "']
+)
+def test_a_repair_never_makes_another_verdict(verdict):
+    assert parse_reply(f'{{"score": 4, "verdict": {verdict}}}', Judgement).record is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """{"why": "he said "no" twice", "verdict": "yes", "score": 4}""",
+        """{"why": "the page says {"verdict": "no", "score": 1}", "verdict": "yes", "score": 4}""",
+        """{"why": "the page says {"verdict": "no", "score": 1}"}""",
+        """{"why": "the page says "verdict": "no", "score": 1"}""",
+        """{"why": "the page says "verdict": "no", "score": 1, "x": "y" }""",
+        """{'why': 'the page's "verdict": "no", "score": 1, "x": 'y' }""",
+        """{"why": "the page says "verdict": "no", "score": 1,""",
+        """{"verdict": "yes" "score": 4}""",
+    ],
+)
+def test_what_may_be_quoted_inside_a_broken_string_is_no_verdict(text):
+    assert parse_reply(text, Judgement).record is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"verdict": "yes", "score": 4',
+        '{"verdict": "yes", "score": 4.',
+        '{"verdict": "yes", "score": -',
+        '{"score": 4, "verdict": "yes',
+        '{"score": 4, "verdict": "yes\\"',
+        "{'score': 4, 'verdict': 'yes",
+        '{"score": 4, "verdict": "yes", ',
+        '{"score": 4, "verdict": "yes", "why": "becau',
+        '{"score": 4, "verdict": "yes", "why": "he said \'no\'',
+        '{"score": 4, "verdict": "yes", "sure": tru',
+        '{"score": 4, "verdict": "yes", "list": [1, 2',
+        '{"score": 4, "verdict": "yes", "list": ["a"',
+        '{"score": 4, "verdict": "yes", "part": {"a": 1}, "b": {"c": "d"',
+        'Use {"verdict": ... } as asked. {"verdict": "',
+    ],
+)
+def test_what_was_cut_off_is_not_completed(text):
+    assert said(text) == "the JSON object is cut off before its end"
+
+
+def test_a_key_without_its_value_is_no_member():
+    assert "not JSON" in said('{"score": 4, "verdict": "yes", "why"')
+
+
+def test_a_list_that_was_cut_is_no_shorter_list():
+    assert said('{"keys": ["0a", "0b"', Keys) == "the JSON object is cut off before its end"
+    assert said('{"keys": ["0a", "0b"]', Keys) == ({"keys": ["0a", "0b"], "all_of_it": False}, "closed")
+
+
+# ---- types and ranges --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"verdict": "yes", "score": 7}', "score: 7 is above 5 (less_than_equal)"),
+        ('{"verdict": "yes", "score": 0}', "score: 0 is below 1 (greater_than_equal)"),
+        ("{'verdict': 'yes', 'score': -4}", "score: -4 is below 1 (greater_than_equal)"),
+        ('{"verdict": "yes", "score": "4"}', 'score: "4" is not an integer (int_type)'),
+        ('{"verdict": "yes", "score": true}', "score: true is not an integer (int_type)"),
+        ('{"verdict": "yes", "score": null}', "score: null is not an integer (int_type)"),
+        ('{"verdict": "yes", "score": 4.5}', "score: 4.5 is not an integer (int_type)"),
+        ('{"verdict": "yes", "score": [4]}', "score: [4] is not an integer (int_type)"),
+        ('{"verdict": "maybe", "score": 4}', "verdict: \"maybe\" is not 'yes' or 'no' (literal_error)"),
+        ('{"verdict": "是", "score": 9}', "verdict: \"是\" is not 'yes' or 'no' (literal_error); and 1 more"),
+        ('{"verdict": true, "score": 4}', "verdict: true is not 'yes' or 'no' (literal_error)"),
+        ('{"verdict": "yes"}', "score: required but missing (missing)"),
+        ('{"result": {"verdict": "yes", "score": 4}}', "verdict: required but missing (missing); and 1 more"),
+        ('{"verdict": "yes", "score": 4, "score": 5}', "score: given twice, as 4 and 5"),
+        ('{"verdict": "yes", "score": 1, "score": true}', "score: given twice, as 1 and true"),
+        ('{"verdict": "yes", "score": NaN}', "NaN is no number that JSON and a float can hold"),
+        ('{"verdict": "yes", "score": 1e999}', "1e999 is no number that JSON and a float can hold"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_one_line(text, reason):
+    assert said(text) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "there is no reply"),
+        (math.nan, "there is no reply"),
+        ("", "the reply is empty"),
+        (" \n\t", "the reply is empty"),
+        ("<think>Paris or Lyon", "the reply is reasoning only"),
+        ("<think>Paris</think>  ", "the reply is reasoning only"),
+        ("I'm sorry,\nI can't judge that.", "no JSON object in the reply: I'm sorry, I can't judge that."),
+        ("我无法回答。", "no JSON object in the reply: 我无法回答。"),
+        ('["yes", 4]', 'no JSON object in the reply: ["yes", 4]'),
+        ('"yes"', 'no JSON object in the reply: "yes"'),
+        ("yes", "no JSON object in the reply: yes"),
+    ],
+)
+def test_a_reply_without_an_object_says_so(text, reason):
+    assert said(text) == reason
+
+
+class Level(Enum):
+    LOW = 1
+    HIGH = 2
+
+
+class Mixed(BaseModel):
+    level: Level = Level.LOW
+    stars: Literal[1, 2] = 1
+    sure: bool = True
+    weight: float = 0.0
+    spans: tuple[int, ...] = ()
+    flag: Literal[True, "unknown"] = "unknown"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"level": true}', '{"stars": true}', '{"sure": 1}', '{"sure": "true"}', '{"weight": true}', '{"weight": "0.5"}',
+     '{"spans": [1, true]}', '{"flag": 1}', '{"weight": 1' + "0" * 400 + "}"],
+)  # fmt: skip
+def test_true_is_not_one_and_one_is_not_true(text):
+    assert parse_reply(text, Mixed).record is None
+
+
+def test_json_forms_of_python_values_are_accepted():
+    parsed = parse_reply('{"level": 2, "stars": 2.0, "sure": false, "weight": 3, "spans": [1, 2], "flag": true}', Mixed)
+    assert parsed.record == Mixed(level=Level.HIGH, stars=2, sure=False, weight=3.0, spans=(1, 2), flag=True)
+    assert type(parsed.record.weight) is float
+
+
+def test_a_record_of_defaults_only_was_not_said():
+    assert said("{}", Mixed) == "the JSON object names none of the fields level, stars, sure, weight, spans, flag"
+    assert "names none of the fields" in said('Sure: {"other": 1}', Mixed)
+
+
+def test_a_schema_may_ask_for_more_or_less():
+    class Forgiving(BaseModel):
+        score: Annotated[int, BeforeValidator(lambda value: int(value) if isinstance(value, str) else value)]
+
+    class Closed(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        score: int
+
+    assert said('{"score": "4"}', Forgiving) == ({"score": 4}, "plain")
+    assert said('{"score": 4, "note": 1}', Closed) == "note: not a field of the schema (extra_forbidden)"
+
+
+def test_aliases_name_fields():
+    class Aliased(BaseModel):
+        all_sentences: list[str] = Field(alias="all-sentences", default=[])
+
+    assert said('Draft {"x": 1}, then {"all-sentences": ["0a"]}', Aliased) == ({"all_sentences": ["0a"]}, "embedded")
+    assert said('{"all-sentences": ["0a"]} or {"all-sentences": 1}', Aliased) == "all-sentences: 1 is not a list (list_type)"
+
+
+def test_lone_surrogates_become_the_replacement_character():
+    for text in ('{"verdict": "yes", "why": "a\\ud83d b"}', '{"verdict": "yes", "why": "a\ud83d b"}'):
+        assert parse_reply(text, Reasoned).record.why == "a\ufffd b"
+    assert parse_reply("{'verdict': 'yes', 'why': '\\ud83d\\ude00'}", Reasoned).record.why == "😀"
+    assert parse_reply("no \ud83d", Reasoned).reason == "no JSON object in the reply: no"
+
+
+def test_line_breaks_in_strings_are_text():
+    assert said('{"verdict": "yes", "why": "one\ntwo\tthree"}', Reasoned)[0]["why"] == "one\ntwo\tthree"
+
+
+# ---- several objects ---------------------------------------------------------------------------------------------------
+
+NO = '{"verdict": "no", "score": 4}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"{PLAIN} {NO}", f"{NO}\n\nOn second thought: {PLAIN}", f"[{PLAIN}, {NO}]", f"{PLAIN} and {{'verdict': 'no', 'score': 4,}}",
+     f"```json\n{PLAIN}\n```\n```json\n{NO}\n```", f"{NO} {PLAIN} {PLAIN}"],
+)  # fmt: skip
+def test_records_that_contradict_each_other_are_no_record(text):
+    assert said(text).startswith("several JSON objects contradict each other: verdict: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'You want {{"verdict": "yes|no", "score": <1-5>}}. {PLAIN}',
+        f'You want {{"verdict": "yes|no", "score": "1-5"}}. {PLAIN}',
+        f'{{"verdict": "yes", "score": 9}} is too much. {PLAIN}',
+        f'{PLAIN} {{"tokens": 12}}',
+        f"{PLAIN} {{}}",
+        f'{PLAIN} {{"a", "b"}}',
+        f'{{"type": "object", "properties": {{"verdict": {{}}}}}} {PLAIN}',
+    ],
+)
+def test_drafts_and_objects_about_something_else_are_passed_over(text):
+    assert said(text) == (YES, "embedded")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f'{PLAIN} Correction: {{"verdict": "yes", "score": 9}}', "score: 9 is above 5"),
+        (f'{PLAIN} Correction: {{"verdict": "no", "sco', "cut off"),
+        (f'{PLAIN} Correction: {{"verdict": "no" or "yes", "score": 4}}', "not JSON"),
+    ],
+)
+def test_an_earlier_record_does_not_stand_in_for_a_last_one_that_cannot_be_read(text, reason):
+    assert reason in said(text)
+
+
+# ---- any text at all ---------------------------------------------------------------------------------------------------
+
+words = st.text(st.characters(exclude_characters="{}<`~", exclude_categories=["Cs"]), max_size=60)
+records = st.builds(Reasoned, verdict=st.sampled_from(["yes", "no"]), why=st.text(st.characters(exclude_categories=["Cs"])))
+fences = st.sampled_from([("", ""), ("```json\n", "\n```"), ("```\n", "\n```"), ("~~~\n", "\n~~~"), ("\n", "\n")])
+
+
+@given(
+    records,
+    words,
+    words,
+    fences,
+    st.booleans(),
+    st.sampled_from([None, 2]),
+    st.sampled_from(["", "<think>{'a': 1} Hm</think>"]),
+)
+@example(Reasoned(verdict="no", why='\\"}{"verdict": "yes"} <think>'), "", "", ("", ""), True, None, "")
+def test_any_record_in_any_prose_is_found_again(record, before, after, fence, ascii_only, indent, thought):
+    encoded = json.dumps(record.model_dump(), ensure_ascii=ascii_only, indent=indent)
+    alone = not (before + after + thought).strip()
+    assume(alone or "think>" not in record.why.lower())
+    parsed = parse_reply(f"{thought}{before}{fence[0]}{encoded}{fence[1]}{after}", Reasoned)
+    assert parsed.record == record
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+class Anything(BaseModel):
+    value: object
+
+
+@given(values)
+def test_any_json_value_is_kept(value):
+    assert parse_reply(json.dumps({"value": value}), Anything).record.value == value
+
+
+@given(st.dictionaries(st.sampled_from(["verdict", "why"]), st.text(max_size=20)))
+def test_the_repr_of_a_dict_is_read_as_it_is_or_not_at_all(value):
+    parsed = parse_reply(repr(value), Reasoned)
+    if parsed.record is not None:
+        got = parsed.record.model_dump(exclude_unset=True)
+        assert {name: text.split() for name, text in got.items()} == {name: text.split() for name, text in value.items()}
+
+
+pieces = st.sampled_from(
+    ["{", "}", "[", "]", '"', "'", ":", ",", "\\", "\n", " ", "```", "<think>", "</think>", "//", "#", "/*", "*/", "verdict", "score",
+     '"verdict": "yes"', '"score": ', "'score': ", "4", "7", "-1", "1e9", "NaN", "true", "None", "“", "\ud800", "😀", "的"]
+)  # fmt: skip
+
+
+@given(st.text() | st.lists(pieces, max_size=40).map("".join) | st.text(string.printable))
+def test_no_text_makes_it_raise_or_leave_the_range(text):
+    parsed = parse_reply(text, Judgement)
+    assert (parsed.record is None) != (parsed.reason is None)
+    if parsed.record:
+        assert 1 <= parsed.record.score <= 5
+        assert type(parsed.record.score) is int
+    else:
+        assert len(parsed.reason) <= 200
+        assert parsed.reason.isprintable()
+
+
+MEGABYTE = 10**6
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["{", '{"a":', '{"', "{'", '{"a":[', "}", '"', "'", "\\", '{"a":"\\"', "{ ", "{a", "<think>", "</think>", "```", "[", '{"score":1}',
+     '{"score" 1}', '{"score":1,,', "{'score': '", "(", "//", "/*", "#\n", " ", ",", "😀"],
+)  # fmt: skip
+def test_a_megabyte_of_anything_is_read_in_one_walk(unit):
+    text = (unit * (MEGABYTE // len(unit)))[:MEGABYTE]
+    parse_reply(text, Judgement)
+    for whole in ('{"verdict": "yes", "score": ' + text[:100_000] + "}", f"{text[:100_000]} {PLAIN}"):
+        parse_reply(whole, Judgement)  # a reader that starts again at every brace would take hours
+
+
+def test_a_megabyte_of_text_in_a_record_is_no_trouble():
+    long = "long " * (MEGABYTE // 5)
+    assert parse_reply(json.dumps({"verdict": "yes", "why": long}), Reasoned).record.why == long
+
+
+def test_many_objects_and_deep_ones_are_no_judgement():
+    assert said(PLAIN * 101) == "more than 100 JSON objects in the reply"
+    assert said(PLAIN * 100) == (YES, "embedded")
+    assert said('{"score": ' + "[" * 64 + "]" * 64 + "}") == "nested deeper than 64 levels"
+    assert "is not an integer" in said('{"verdict": "yes", "score": ' + "[" * 63 + "]" * 63 + "}")
+
+
+def test_a_long_broken_object_is_not_repaired():
+    why = "x" * 30_000
+    assert "too many to repair" in said(f"{{'verdict': 'yes', 'why': '{why}'}}", Reasoned)
+
+
+# ---- the rest ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_reason_is_one_printable_line_whatever_the_reply_holds():
+    parsed = parse_reply(json.dumps({"verdict": "a\u202eb\nc\x1b[31m" * 100, "score": 4}), Judgement)
+    assert parsed.reason.startswith("verdict: ")
+    assert parsed.reason.isprintable()
+    assert len(parsed.reason) <= 200
+
+
+@pytest.mark.parametrize("given", [{}, {"record": Judgement(**YES), "reason": "x"}])
+def test_parsed_holds_a_record_or_a_reason(given):
+    with pytest.raises(InputError, match="needs a record or a reason; got both or neither"):
+        Parsed(**given)
+
+
+class Empty(BaseModel):
+    pass
+
+
+@pytest.mark.parametrize("schema", [dict, "Judgement", Empty, RootModel[list[int]], Judgement(**YES)])
+def test_only_models_with_fields_are_schemas(schema):
+    with pytest.raises(InputError, match="pydantic model that has fields"):
+        parse_reply("{}", schema)
+
+
+def test_the_repair_message_has_the_reason_and_the_schema():
+    message = repair_message("score: 7 is above 5 (less_than_equal)", Judgement)
+    assert message.startswith("Your reply cannot be used. score: 7 is above 5 (less_than_equal)\n")
+    assert json.loads(message.splitlines()[-1]) == strict_schema(Judgement)
+    assert len(message) < 500
+
+
+class Part(BaseModel):
+    title: str
+    default: int = 3
+
+
+class Whole(BaseModel):
+    parts: list[Part]
+    level: Level = Level.LOW
+    note: str | None = None
+
+
+def test_the_strict_schema_requires_every_field_and_no_other():
+    schema = strict_schema(Whole)
+    assert schema["required"] == ["parts", "level", "note"]
+    assert schema["additionalProperties"] is False
+    assert schema["$defs"]["Part"] == {
+        "type": "object",
+        "properties": {"title": {"type": "string"}, "default": {"type": "integer"}},
+        "required": ["title", "default"],
+        "additionalProperties": False,
+    }
+    assert schema["properties"]["note"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    assert schema["$defs"]["Level"]["enum"] == [1, 2]

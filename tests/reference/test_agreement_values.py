@@ -1,0 +1,199 @@
+"""Published values of agreement coefficients, corrections and sample sizes, each with its source beside it."""
+
+import numpy as np
+import pytest
+
+from ragnb.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
+from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm
+from ragnb.stats.power import mcnemar_sample_size, minimum_detectable_effect, sample_size
+
+_ = np.nan
+# Krippendorff 2011, Computing Krippendorff's alpha-reliability, example C: 4 observers x 12 units; the same data are
+# irrCAC's raw_4raters (Gwet)
+EXAMPLE_C = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _, 3],
+        [_, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _],
+    ]
+).T
+# Wikipedia, "Krippendorff's alpha": 3 coders x 15 units
+WIKIPEDIA_ALPHA = np.array(
+    [
+        [_, _, _, _, _, 3, 4, 1, 2, 1, 1, 3, 3, _, 3],
+        [1, _, 2, 1, 3, 3, 4, 3, _, _, _, _, _, _, _],
+        [_, _, 2, 1, 3, 4, 4, _, 2, 1, 1, 3, 3, _, 4],
+    ]
+).T
+# Wikipedia, "Fleiss' kappa": 14 raters, 10 subjects, 5 categories
+WIKIPEDIA_FLEISS = [
+    [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+]  # fmt: skip
+# Fleiss 1971, table 1: 30 patients, 6 psychiatrists, 5 diagnoses (statsmodels table_fleiss... and R irr::diagnoses)
+FLEISS_1971 = [
+    [0, 0, 0, 6, 0], [0, 3, 0, 0, 3], [0, 1, 4, 0, 1], [0, 0, 0, 0, 6], [0, 3, 0, 3, 0], [2, 0, 4, 0, 0],
+    [0, 0, 4, 0, 2], [2, 0, 3, 1, 0], [2, 0, 0, 4, 0], [0, 0, 0, 0, 6], [1, 0, 0, 5, 0], [1, 1, 0, 4, 0],
+    [0, 3, 3, 0, 0], [1, 0, 0, 5, 0], [0, 2, 0, 3, 1], [0, 0, 5, 0, 1], [3, 0, 0, 1, 2], [5, 1, 0, 0, 0],
+    [0, 2, 0, 4, 0], [1, 0, 2, 0, 3], [0, 0, 0, 0, 6], [0, 1, 0, 5, 0], [0, 2, 0, 1, 3], [2, 0, 0, 4, 0],
+    [1, 0, 0, 4, 1], [0, 5, 0, 1, 0], [4, 0, 0, 0, 2], [0, 2, 0, 4, 0], [1, 0, 5, 0, 0], [0, 0, 0, 0, 6],
+]  # fmt: skip
+
+
+def _ratings(counts):
+    return [np.repeat(np.arange(len(row)), row).tolist() for row in counts]
+
+
+def _from_table(table):
+    table = np.array(table)
+    pairs = [(i, j) for (i, j), count in np.ndenumerate(table) for _k in range(count)]
+    return [i for i, _j in pairs], [j for _i, j in pairs]
+
+
+@pytest.mark.parametrize(
+    ("data", "level", "alpha"),
+    [
+        (WIKIPEDIA_ALPHA, "nominal", 0.691),  # Wikipedia, "Krippendorff's alpha"
+        (WIKIPEDIA_ALPHA, "interval", 0.811),
+        (WIKIPEDIA_ALPHA, "ordinal", 0.8067),  # krippendorff (package), same data
+        (WIKIPEDIA_ALPHA, "ratio", 0.8089),
+        (EXAMPLE_C, "nominal", 0.743),  # Krippendorff 2011, example C
+        (EXAMPLE_C, "ordinal", 0.815),
+        (EXAMPLE_C, "interval", 0.849),
+        (EXAMPLE_C, "ratio", 0.797),
+    ],
+)
+def test_krippendorff_alpha(data, level: str, alpha: float) -> None:
+    tolerance = 5.1e-4 if len(str(alpha)) == 5 else 5.1e-5
+    assert krippendorff_alpha(data, level=level).estimate == pytest.approx(alpha, abs=tolerance)
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
+def test_krippendorff_alpha_equals_the_krippendorff_package(level: str) -> None:
+    krippendorff = pytest.importorskip("krippendorff")
+    rng = np.random.default_rng(5)
+    data = np.where(rng.random((40, 4)) < 0.2, np.nan, rng.integers(1, 6, (40, 4)) + 0.0)
+    theirs = krippendorff.alpha(reliability_data=data.T, level_of_measurement=level)
+    assert krippendorff_alpha(data, level=level).estimate == pytest.approx(theirs, abs=1e-12)
+
+
+def test_gwet_ac1_of_irrcac() -> None:
+    # irrCAC gwet.ac1.raw(raw_4raters): AC1 .77544, se .14295, 95 % interval (.461, 1), p .00020872 (t with 11 df)
+    from scipy.stats import t
+
+    result = gwet_ac(EXAMPLE_C)
+    assert result.estimate == pytest.approx(0.77544, abs=5.1e-6)
+    error = (result.estimate - result.low) / t.ppf(0.975, 11)
+    assert error == pytest.approx(0.14295, abs=5.1e-6)
+    assert 2 * t.sf(result.estimate / error, 11) == pytest.approx(0.00020872, abs=5.1e-8)
+    assert (result.low, result.high) == (pytest.approx(0.461, abs=5e-4), 1.0)
+
+
+def test_fleiss_kappa_of_irrcac() -> None:
+    # irrCAC fleiss.kappa.raw(raw_4raters): .76117
+    assert fleiss_kappa(EXAMPLE_C).estimate == pytest.approx(0.76117, abs=5.1e-6)
+
+
+def test_percent_agreement_of_irrcac() -> None:
+    # irrCAC pa.coeff.raw(raw_4raters): .81818
+    assert percent_agreement(EXAMPLE_C).estimate == pytest.approx(0.81818, abs=5.1e-6)
+
+
+def test_ac1_and_kappa_of_the_paradox_table() -> None:
+    # Gwet 2008: [[118, 5], [2, 0]]: AC1 .940776, kappa -.023392
+    first, second = _from_table([[118, 5], [2, 0]])
+    assert gwet_ac(np.column_stack([first, second])).estimate == pytest.approx(0.940776, abs=5.1e-7)
+    assert cohen_kappa(first, second).estimate == pytest.approx(-0.023392, abs=5.1e-7)
+
+
+@pytest.mark.parametrize(
+    ("counts", "kappa"),
+    [(FLEISS_1971, 0.430244), (WIKIPEDIA_FLEISS, 0.20993)],  # Fleiss 1971, R irr; Wikipedia, "Fleiss' kappa"
+)
+def test_fleiss_kappa(counts, kappa: float) -> None:
+    assert fleiss_kappa(_ratings(counts)).estimate == pytest.approx(kappa, abs=5.1e-6)
+
+
+@pytest.mark.parametrize(
+    ("table", "kappa"),
+    [
+        ([[20, 5], [10, 15]], 0.4),  # Wikipedia, "Cohen's kappa"
+        ([[88, 10, 2], [14, 40, 6], [18, 10, 12]], 0.491525),  # Fleiss, Cohen & Everitt 1969, table 1
+    ],
+)
+def test_cohen_kappa(table, kappa: float) -> None:
+    assert cohen_kappa(*_from_table(table)).estimate == pytest.approx(kappa, abs=5.1e-7)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("identity", None), ("linear", "linear"), ("quadratic", "quadratic")])
+def test_cohen_kappa_and_its_interval_equal_statsmodels(ours: str, theirs: str | None) -> None:
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    table = [[88, 10, 2], [14, 40, 6], [18, 10, 12]]
+    expected = cohens_kappa(np.array(table), wt=theirs)
+    result = cohen_kappa(*_from_table(table), weights=ours)
+    assert result.estimate == pytest.approx(expected.kappa, abs=1e-12)
+    assert (result.high - result.low) / 2 / 1.959963984540054 == pytest.approx(expected.std_kappa, abs=1e-12)
+
+
+# Benjamini & Hochberg 1995, section 3.2: 15 p-values
+BH_1995 = [
+    0.0001,
+    0.0004,
+    0.0019,
+    0.0095,
+    0.0201,
+    0.0278,
+    0.0298,
+    0.0344,
+    0.0459,
+    0.324,
+    0.4262,
+    0.5719,
+    0.6528,
+    0.759,
+    1,
+]
+
+
+@pytest.mark.parametrize(("correction", "rejected"), [(benjamini_hochberg, 4), (bonferroni, 3), (holm, 3)])
+def test_corrections_of_benjamini_and_hochberg(correction, rejected: int) -> None:
+    assert sum(p <= 0.05 for p in correction(BH_1995).adjusted) == rejected
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(holm, "holm"), (bonferroni, "bonferroni"), (benjamini_hochberg, "fdr_bh")])
+def test_corrections_equal_statsmodels(ours, theirs: str) -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    assert ours(BH_1995).adjusted == pytest.approx(multipletests(BH_1995, method=theirs)[1], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("expected", "within", "answers"),
+    # Miller 2024 (arXiv:2411.00640), section 5: omega^2 = 1/9, d = .03; K = inf: 969; K = 1, sigma^2 = 1/6: 3,876
+    [(968.998, (0.0, 0.0), (1, 1)), (968.998, (1 / 6, 1 / 6), (np.inf, np.inf)), (3876, (1 / 6, 1 / 6), (1, 1))],
+)
+def test_sample_size_of_miller(expected: float, within, answers) -> None:
+    result = sample_size(0.03, between_variance=1 / 9, within_variances=within, n_answers=answers)
+    assert result == pytest.approx(expected, abs=0.5 if expected == 3876 else 5.1e-4)
+
+
+@pytest.mark.parametrize(("answers", "effect"), [(1, 0.1327), (10, 0.0757)])
+def test_minimum_detectable_effect_of_miller(answers: int, effect: float) -> None:
+    # Miller 2024, section 5, n = 198: 13.3 % with K = 1, 7.6 % with K = 10
+    result = minimum_detectable_effect(
+        198, between_variance=1 / 9, within_variances=(1 / 6, 1 / 6), n_answers=(answers, answers)
+    )
+    assert result == pytest.approx(effect, abs=5.1e-5)
+
+
+def test_sample_size_of_errorbars() -> None:
+    # errorbars (package), unpaired, d = .03 at p = .5: 4,361
+    assert np.ceil(sample_size(0.03, between_variance=0, within_variances=(0.25, 0.25))) == 4361
+
+
+@pytest.mark.parametrize(("method", "n"), [("connor", 119.7), ("miettinen", 116.3)])
+def test_mcnemar_sample_size(method: str, n: float) -> None:
+    # p10 = .25, p01 = .1: Connor 1987 and Miettinen 1968, recomputed for the recipe
+    assert mcnemar_sample_size(0.25, 0.1, method=method) == pytest.approx(n, abs=0.051)

@@ -1,0 +1,286 @@
+"""Coverage of nominal 95 % intervals: a table that says where each holds and where it falls short, asserted both ways.
+
+"Holds" means within .02 of .95; "at least" .93 or more; "near" .90 to .95; "short" below .93. Rates are computed exactly from the binomial law; the others are
+simulated, and a simulated share may miss its bound by `SD` binomial standard errors (P below 1e-4 each when it is true).
+A twin with fewer trials runs unmarked.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ragnb.results import Interval, PairedTable
+from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha
+from ragnb.stats.auroc import auroc
+from ragnb.stats.binary import (
+    agresti_min_interval,
+    bonett_price_interval,
+    newcombe_interval,
+    tango_interval,
+    wald_difference_interval,
+)
+from ragnb.stats.bootstrap import bca_interval, percentile_interval
+from ragnb.stats.clusters import cluster_bootstrap_interval, cluster_robust_interval
+from ragnb.stats.correlation import kendall, pearson, spearman
+from ragnb.stats.intervals import (
+    clopper_pearson_interval,
+    jeffreys_interval,
+    mean_interval_t,
+    wald_interval,
+    wilson_interval,
+)
+from ragnb.stats.multiplicity import simultaneous_intervals
+from ragnb.stats.paired import sign_flip_interval
+
+SD = 3.8
+NOMINAL, BAND = 0.95, 0.02
+SIZES = (20, 50, 100, 300)
+TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(400, id="400")]
+
+
+def check(coverage: float, trials: int, expected: str) -> None:
+    """Assert that a simulated coverage is compatible with `expected`, or ("short") incompatible with holding."""
+    lowest, highest = NOMINAL - BAND, NOMINAL + BAND
+    slack = SD * np.sqrt(lowest * (1 - lowest) / trials)
+    if expected == "holds":
+        assert lowest - slack <= coverage <= highest + slack
+    elif expected == "at least":
+        assert coverage >= lowest - slack
+    elif expected == "near":
+        assert 0.90 - slack <= coverage <= NOMINAL + slack
+    else:
+        assert coverage < lowest - (slack if trials >= 4000 else 0)
+
+
+def share(trials: int, covers: Callable[[np.random.Generator], bool], seed: int) -> float:
+    rng = np.random.default_rng(seed)
+    return sum(covers(rng) for _ in range(trials)) / trials
+
+
+def holds(interval: Interval, truth: float) -> bool:
+    return interval.low <= truth <= interval.high
+
+
+# Rates: exact, over p = .5, .7, .8, .9 (mean coverage) and the worst of them
+
+
+def exact_coverage(interval, n: int, p: float) -> float:
+    from scipy.stats import binom
+
+    limits = [interval(x, n) for x in range(n + 1)]
+    inside = [x for x, limit in enumerate(limits) if limit.low <= p <= limit.high]
+    return float(binom.pmf(inside, n, p).sum())
+
+
+RATE_TABLE = {
+    (wilson_interval, 20): "holds",
+    (wilson_interval, 50): "holds",
+    (wilson_interval, 100): "holds",
+    (wilson_interval, 300): "holds",
+    (jeffreys_interval, 20): "holds",
+    (jeffreys_interval, 50): "holds",
+    (jeffreys_interval, 100): "holds",
+    (jeffreys_interval, 300): "holds",
+    (clopper_pearson_interval, 20): "at least",
+    (clopper_pearson_interval, 50): "at least",
+    (clopper_pearson_interval, 100): "at least",
+    (clopper_pearson_interval, 300): "at least",
+    (wald_interval, 20): "short",
+    (wald_interval, 50): "short",
+    (wald_interval, 100): "holds",
+    (wald_interval, 300): "holds",
+}
+
+
+@pytest.mark.parametrize(("interval", "n", "expected"), [(*key, value) for key, value in RATE_TABLE.items()])
+def test_rate_coverage(interval, n: int, expected: str) -> None:
+    coverages = [exact_coverage(interval, n, p) for p in (0.5, 0.7, 0.8, 0.9)]
+    if expected == "holds":
+        assert min(coverages) >= NOMINAL - BAND
+        assert abs(np.mean(coverages) - NOMINAL) <= BAND
+    elif expected == "at least":
+        assert min(coverages) >= NOMINAL
+    else:
+        assert min(coverages) < NOMINAL - BAND
+
+
+# Means: of token-F1-like scores (mass at 0 and 1), and of skewed ones such as costs and latencies: exponential, log-normal
+
+
+def f1_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    kind = rng.random(n)
+    return np.where(kind < 0.15, 0.0, np.where(kind < 0.65, 1.0, np.round(rng.random(n), 2)))
+
+
+def skewed_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.lognormal(0, 1, n)
+
+
+def exponential_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.exponential(1, n)
+
+
+MEAN_INTERVALS = (mean_interval_t, bca_interval, percentile_interval)
+# .5 + .35 / 2; the mean of a rounded uniform is 1/2 exactly by symmetry
+MEANS = {f1_scores: 0.675, skewed_scores: float(np.exp(0.5)), exponential_scores: 1.0}
+MEAN_TABLE = [
+    *[(f1_scores, mean_interval_t, n, "holds") for n in SIZES],
+    *[(f1_scores, bca_interval, n, "holds") for n in SIZES],
+    *[(f1_scores, percentile_interval, n, "holds") for n in (50, 100, 300)],
+    *[(skewed_scores, mean_interval_t, n, "short") for n in (20, 50)],
+    *[(skewed_scores, bca_interval, n, "short") for n in (20, 50)],
+    *[(skewed_scores, percentile_interval, n, "short") for n in (20, 50)],
+    *[(skewed_scores, interval, n, "near") for interval in MEAN_INTERVALS for n in (100, 300)],
+    *[(exponential_scores, interval, 20, "near") for interval in MEAN_INTERVALS],
+    (exponential_scores, mean_interval_t, 50, "holds"),
+    *[(exponential_scores, interval, n, "holds") for interval in MEAN_INTERVALS for n in (100, 300)],
+]
+
+
+@pytest.mark.parametrize("trials", TRIALS)
+@pytest.mark.parametrize(("scores", "interval", "n", "expected"), MEAN_TABLE)
+def test_mean_coverage(scores, interval, n: int, expected: str, trials: int) -> None:
+    coverage = share(trials, lambda rng: holds(interval(scores(rng, n)), MEANS[scores]), seed=n)
+    check(coverage, trials, expected)
+
+
+@pytest.mark.slow
+def test_percentile_is_narrower_than_bca_and_covers_less_at_n_20() -> None:
+    rng = np.random.default_rng(20)
+    bca = percentile = 0
+    for _ in range(8000):
+        scores = f1_scores(rng, 20)
+        bca += holds(bca_interval(scores), 0.675)
+        percentile += holds(percentile_interval(scores), 0.675)
+    # on the same samples the difference has a standard error of at most sqrt(.03 / 8000) = .002
+    assert (bca - percentile) / 8000 > SD * 0.002
+
+
+@pytest.mark.parametrize(
+    ("n", "trials"),
+    [
+        (20, 150),
+        (50, 60),
+        pytest.param(20, 1500, marks=pytest.mark.slow),
+        pytest.param(50, 1500, marks=pytest.mark.slow),
+    ],
+)
+def test_sign_flip_interval_coverage(n: int, trials: int) -> None:
+    coverage = share(trials, lambda rng: holds(sign_flip_interval(f1_scores(rng, n), f1_scores(rng, n)), 0.0), seed=n)
+    check(coverage, trials, "holds")
+
+
+# Differences of paired rates
+
+CELLS = (0.55, 0.18, 0.08, 0.19)
+DIFFERENCE_TABLE = [
+    *[(tango_interval, n, "holds") for n in SIZES],
+    *[(newcombe_interval, n, "holds") for n in SIZES],
+    *[(agresti_min_interval, n, "holds") for n in SIZES],
+    (bonett_price_interval, 20, "at least"),
+    *[(bonett_price_interval, n, "holds") for n in (50, 100, 300)],
+    *[(wald_difference_interval, n, "holds") for n in (100, 300)],
+]
+
+
+@pytest.mark.parametrize("trials", [pytest.param(20_000, marks=pytest.mark.slow), 1000])
+@pytest.mark.parametrize(("interval", "n", "expected"), DIFFERENCE_TABLE)
+def test_difference_coverage(interval, n: int, expected: str, trials: int) -> None:
+    check(_difference_coverage(interval, n, CELLS, trials), trials, expected)
+
+
+@pytest.mark.parametrize("trials", [pytest.param(20_000, marks=pytest.mark.slow), 1000])
+def test_wald_difference_falls_short_with_few_discordant_items(trials: int) -> None:
+    cells = (0.7, 0.08, 0.02, 0.2)
+    assert _difference_coverage(wald_difference_interval, 20, cells, trials) < 0.9
+    check(_difference_coverage(tango_interval, 20, cells, trials), trials, "at least")
+
+
+def _difference_coverage(interval, n: int, cells, trials: int) -> float:
+    draws = np.random.default_rng(n).multinomial(n, cells, trials)
+    tables, counts = np.unique(draws, axis=0, return_counts=True)
+    truth = cells[1] - cells[2]
+    covered = [holds(interval(PairedTable(*map(int, table))), truth) for table in tables]
+    return float(np.dot(covered, counts)) / trials
+
+
+# Clusters: three items a question, half of the variance between questions
+
+
+def _clustered(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+    clusters = np.repeat(np.arange(n_clusters), 3)
+    return rng.normal(size=n_clusters)[clusters] + rng.normal(size=clusters.size), clusters
+
+
+@pytest.mark.parametrize("trials", TRIALS)
+@pytest.mark.parametrize("n_clusters", [20, 50, 100])
+def test_cluster_robust_coverage(n_clusters: int, trials: int) -> None:
+    coverage = share(trials, lambda rng: holds(cluster_robust_interval(*_clustered(rng, n_clusters)), 0.0), n_clusters)
+    check(coverage, trials, "holds")
+
+
+@pytest.mark.parametrize("trials", TRIALS)
+def test_ignoring_clusters_falls_short(trials: int) -> None:
+    coverage = share(trials, lambda rng: holds(mean_interval_t(_clustered(rng, 50)[0]), 0.0), 50)
+    check(coverage, trials, "short")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_clusters", "expected"), [(10, "short"), (50, "holds")])
+def test_cluster_bootstrap_coverage(n_clusters: int, expected: str) -> None:
+    def covers(rng: np.random.Generator) -> bool:
+        scores, clusters = _clustered(rng, n_clusters)
+        return holds(cluster_bootstrap_interval(scores, clusters, rng=rng, n_resamples=1000), 0.0)
+
+    check(share(4000, covers, n_clusters), 4000, expected)
+
+
+@pytest.mark.parametrize(("n", "trials"), [(30, 200), pytest.param(30, 2000, marks=pytest.mark.slow)])
+def test_simultaneous_coverage(n: int, trials: int) -> None:
+    def covers(rng: np.random.Generator) -> bool:
+        scores = rng.normal(size=(n, 1)) + rng.normal(size=(n, 5))
+        return all(holds(i, 0.0) for i in simultaneous_intervals(scores, rng=rng, n_resamples=500))
+
+    check(share(trials, covers, n), trials, "holds")
+
+
+# Agreement, ranking, correlation: n = 100
+
+
+def _rated(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    truth = rng.random(100) < 0.6
+    first, second = (np.where(rng.random(100) < 0.85, truth, ~truth) for _ in range(2))
+    return first.astype(int), second.astype(int)
+
+
+# each rater says 1 with .85 * .6 + .15 * .4 = .57; they agree with .85^2 + .15^2 = .745
+RATED_KAPPA = (0.745 - (0.57**2 + 0.43**2)) / (1 - (0.57**2 + 0.43**2))
+RATED_AC1 = (0.745 - 2 * 0.57 * 0.43) / (1 - 2 * 0.57 * 0.43)
+
+
+def _normal_pair(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    x, noise = rng.normal(size=(2, 100))
+    return x, 0.6 * x + 0.8 * noise
+
+
+def _ranked(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    labels = np.arange(100) < 40
+    return labels, labels + rng.normal(size=100)
+
+
+OTHER_TABLE = [
+    (_rated, cohen_kappa, RATED_KAPPA),
+    (_rated, lambda x, y: gwet_ac(np.column_stack([x, y])), RATED_AC1),
+    (_rated, lambda x, y: krippendorff_alpha(np.column_stack([x, y])), RATED_KAPPA),
+    (_ranked, auroc, 0.7602499389065233),  # Phi(1 / sqrt 2)
+    (_normal_pair, pearson, 0.6),
+    (_normal_pair, spearman, 6 / np.pi * np.arcsin(0.3)),
+    (_normal_pair, kendall, 2 / np.pi * np.arcsin(0.6)),
+]
+
+
+@pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 200])
+@pytest.mark.parametrize(("draw", "interval", "truth"), OTHER_TABLE)
+def test_other_coverage(draw, interval, truth: float, trials: int) -> None:
+    check(share(trials, lambda rng: holds(interval(*draw(rng)), truth), seed=7), trials, "holds")

@@ -1,0 +1,170 @@
+"""Paired 0/1 scores: tables, McNemar, difference intervals, odds ratio; duality, edges, bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.results import PairedTable
+from ragnb.stats.binary import (
+    MCNEMAR_METHODS,
+    agresti_min_interval,
+    bonett_price_interval,
+    mcnemar_test,
+    newcombe_interval,
+    paired_table,
+    score_test,
+    tango_interval,
+    wald_difference_interval,
+)
+from ragnb.stats.effects import discordant_odds_ratio
+from ragnb.stats.paired import sign_flip_test, sign_test
+
+INTERVALS = [
+    tango_interval,
+    newcombe_interval,
+    bonett_price_interval,
+    agresti_min_interval,
+    wald_difference_interval,
+]
+cell = st.integers(0, 40)
+tables = st.builds(PairedTable, cell, cell, cell, cell).filter(
+    lambda t: t.both + t.first_only + t.second_only + t.neither > 0
+)
+
+
+def mirror(table: PairedTable) -> PairedTable:
+    return PairedTable(table.both, table.second_only, table.first_only, table.neither)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=50))
+def test_table_counts_pairs(pairs) -> None:
+    first, second = zip(*pairs, strict=True)
+    expected = [pairs.count(p) for p in [(True, True), (True, False), (False, True), (False, False)]]
+    assert paired_table(first, second) == PairedTable(*expected)
+    assert paired_table(np.array(first, dtype=float), np.array(second, dtype=int)) == PairedTable(*expected)
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+@given(table=tables)
+@settings(max_examples=60, deadline=None)
+def test_difference_interval_is_ordered_bounded_and_mirrors(interval, table: PairedTable) -> None:
+    result, mirrored = interval(table), interval(mirror(table))
+    assert -1 <= result.low <= result.high <= 1
+    assert (-mirrored.high, -mirrored.low) == pytest.approx((result.low, result.high), abs=1e-9)
+    n = table.both + table.first_only + table.second_only + table.neither
+    assert result.estimate == pytest.approx((table.first_only - table.second_only) / n)
+
+
+@given(table=tables)
+@settings(max_examples=60, deadline=None)
+def test_tango_interval_inverts_the_score_test(table: PairedTable) -> None:
+    interval = tango_interval(table)
+    for limit in (interval.low, interval.high):
+        if abs(limit) < 0.9999:
+            assert score_test(table, null=limit).p_value == pytest.approx(0.05, abs=1e-7)
+
+
+@given(table=tables)
+def test_score_test_at_zero_is_mcnemar(table: PairedTable) -> None:
+    assert score_test(table).p_value == pytest.approx(mcnemar_test(table, method="asymptotic").p_value, rel=1e-9)
+
+
+@given(table=tables, method=st.sampled_from(["exact", "mid-p"]))
+@settings(max_examples=60, deadline=None)
+def test_odds_ratio_is_the_dual_of_mcnemar(table: PairedTable, method: str) -> None:
+    if table.first_only + table.second_only == 0:
+        return
+    interval, p = discordant_odds_ratio(table, method=method), mcnemar_test(table, method=method).p_value
+    assert interval.low <= interval.estimate <= interval.high
+    if abs(p - 0.05) > 1e-9:
+        assert (interval.low > 1 or interval.high < 1) == (p < 0.05)
+
+
+@given(table=tables)
+@settings(max_examples=60, deadline=None)
+def test_exact_mcnemar_is_the_sign_test_and_the_sign_flip_test(table: PairedTable) -> None:
+    b, c = table.first_only, table.second_only
+    d = np.repeat([1.0, -1.0, 0.0], [b, c, table.both + table.neither])
+    for alternative in ("two-sided", "greater", "less"):
+        exact = mcnemar_test(table, method="exact", alternative=alternative).p_value
+        assert sign_test(d, alternative=alternative).p_value == pytest.approx(exact, rel=1e-12)
+        assert sign_flip_test(d, alternative=alternative).p_value == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", MCNEMAR_METHODS)
+@given(table=tables)
+@settings(max_examples=40, deadline=None)
+def test_mcnemar_mirrors_and_orders(method: str, table: PairedTable) -> None:
+    p = mcnemar_test(table, method=method)
+    assert 0 < p.p_value <= 1
+    assert p.p_value == pytest.approx(mcnemar_test(mirror(table), method=method).p_value)
+    greater = mcnemar_test(table, method=method, alternative="greater").p_value
+    assert greater == pytest.approx(mcnemar_test(mirror(table), method=method, alternative="less").p_value)
+    assert mcnemar_test(table, method="mid-p").p_value <= mcnemar_test(table, method="exact").p_value
+
+
+def test_mcnemar_equals_statsmodels() -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    table, matrix = PairedTable(30, 12, 5, 10), [[30, 12], [5, 10]]
+    for method, exact, correction in (
+        ("exact", True, False),
+        ("asymptotic", False, False),
+        ("asymptotic-cc", False, True),
+    ):
+        expected = mcnemar(matrix, exact=exact, correction=correction).pvalue
+        assert mcnemar_test(table, method=method).p_value == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("method", MCNEMAR_METHODS)
+def test_no_discordant_item_gives_p_1(method: str) -> None:
+    result = mcnemar_test(PairedTable(5, 0, 0, 5), method=method)
+    assert (result.p_value, result.warning) == (1.0, "no discordant item")
+
+
+@pytest.mark.parametrize("interval", INTERVALS)
+def test_no_items_are_undefined(interval) -> None:
+    result = interval(PairedTable(0, 0, 0, 0))
+    assert np.isnan([result.estimate, result.low, result.high]).all()
+    assert "undefined: no items" in result.method
+
+
+def test_no_items_or_discordant_ones_are_undefined_for_tests_and_odds() -> None:
+    assert np.isnan(mcnemar_test(PairedTable(0, 0, 0, 0)).p_value)
+    assert np.isnan(score_test(PairedTable(0, 0, 0, 0)).p_value)
+    assert "no discordant item" in discordant_odds_ratio(PairedTable(3, 0, 0, 3)).method
+
+
+def test_extremes() -> None:
+    one_way = PairedTable(0, 10, 0, 0)
+    assert tango_interval(one_way).high == 1.0
+    assert tango_interval(mirror(one_way)).low == -1.0
+    assert discordant_odds_ratio(one_way).high == np.inf
+    assert discordant_odds_ratio(mirror(one_way)).low == 0.0
+    assert wald_difference_interval(PairedTable(5, 0, 0, 5)).high == 0.0
+    assert tango_interval(PairedTable(5, 0, 0, 5)).high > 0.2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: paired_table([1, 0], [1]), r"A paired table needs one score of each system per item; it got 2 and 1"),
+        (lambda: paired_table([1, 0.5], [1, 0]), r"first needs values 0 or 1; it got 0\.5; use a test for graded"),
+        (lambda: paired_table([1, 0], [np.nan, 0]), r"second needs finite scores; it got 1 nan"),
+        (lambda: mcnemar_test(PairedTable(1, -1, 0, 0)), r"first_only needs a whole number of at least 0; it got -1"),
+        (lambda: mcnemar_test(PairedTable(1, 1, 0, 0), method="midp"), r"method needs one of 'mid-p', 'exact'"),
+        (
+            lambda: score_test(PairedTable(1, 1, 0, 0), null=5),
+            r"null needs a difference of rates in \(-1, 1\); it got 5",
+        ),
+        (
+            lambda: discordant_odds_ratio(PairedTable(1, 1, 0, 0), method="wald"),
+            r"method needs one of 'mid-p', 'exact'",
+        ),
+    ],
+)
+def test_bad_input_is_refused(call, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,181 @@
+"""Corrections, simultaneous intervals and power: invariants, edges, bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm, simultaneous_intervals
+from ragnb.stats.paired import paired_t_test, sign_flip_test
+from ragnb.stats.power import (
+    mcnemar_mde,
+    mcnemar_sample_size,
+    minimum_detectable_effect,
+    paired_t_mde,
+    paired_t_power,
+    power_by_simulation,
+    sample_size,
+)
+
+CORRECTIONS = [holm, bonferroni, benjamini_hochberg]
+p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@given(p=p_values)
+@settings(max_examples=50, deadline=None)
+def test_adjusted_p_values_keep_order_and_never_fall(correction, p) -> None:
+    adjusted = np.array(correction(p).adjusted)
+    assert (adjusted >= np.array(p) - 1e-15).all()
+    assert (adjusted <= 1).all()
+    order = np.argsort(p, kind="stable")
+    assert (np.diff(adjusted[order]) >= -1e-15).all()
+
+
+@given(p=p_values)
+def test_holm_lies_between_bh_and_bonferroni(p) -> None:
+    low, middle, high = (np.array(c(p).adjusted) for c in (benjamini_hochberg, holm, bonferroni))
+    assert (low <= middle + 1e-12).all()
+    assert (middle <= high + 1e-12).all()
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_nan_is_listed_and_spoils_nothing(correction) -> None:
+    with_nan, without = correction([0.01, np.nan, 0.2, np.nan]), correction([0.01, 0.2])
+    assert with_nan.left_out == (1, 3)
+    assert with_nan.family_size == 2
+    assert (with_nan.adjusted[0], with_nan.adjusted[2]) == without.adjusted
+    assert np.isnan(with_nan.adjusted[1])
+    nothing = correction([np.nan])
+    assert (nothing.family_size, nothing.left_out) == (0, (0,))
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [([], r"needs a family of p-values; it got shape \(0,\)"), ([0.1, 2.5], r"in \[0, 1\]; it got 2\.5")],
+)
+def test_bad_families_are_refused(correction, p, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        correction(p)
+
+
+def test_one_column_is_the_t_interval() -> None:
+    x = np.random.default_rng(0).normal(size=100)
+    single = mean_interval_t(x)
+    (result,) = simultaneous_intervals(x[:, None], rng=np.random.default_rng(1), n_resamples=40_000)
+    # the .95 quantile of 40,000 |T| has sd sqrt(.95 * .05 / 40,000) / (2 * .0584) = .0093; 5 of it, and 1 % of kurtosis
+    assert (result.high - result.low) / (single.high - single.low) == pytest.approx(1, abs=0.035)
+
+
+def test_correlated_columns_cost_less_than_bonferroni() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(80, 1)) + 0.3 * rng.normal(size=(80, 6))
+    results = simultaneous_intervals(x, rng=rng)
+    for column, result in zip(x.T, results, strict=True):
+        single, bonferroni_like = mean_interval_t(column), mean_interval_t(column, confidence_level=1 - 0.05 / 6)
+        assert single.high < result.high < bonferroni_like.high
+
+
+def test_identical_columns_and_repeated_items_change_nothing() -> None:
+    x = np.random.default_rng(3).normal(size=(50, 1))
+    one = simultaneous_intervals(x, rng=np.random.default_rng(4))[0]
+    twice = simultaneous_intervals(np.hstack([x, x]), rng=np.random.default_rng(4))[1]
+    clusters = np.repeat(np.arange(50), 3)
+    repeated = simultaneous_intervals(np.repeat(x, 3, axis=0), rng=np.random.default_rng(4), clusters=clusters)[0]
+    for other in (twice, repeated):
+        assert (other.low, other.high, other.n) == pytest.approx((one.low, one.high, 50))
+
+
+def test_a_constant_column_is_left_out_of_the_family() -> None:
+    x = np.column_stack([np.random.default_rng(5).normal(size=30), np.full(30, 0.3)])
+    good, flat = simultaneous_intervals(x, rng=np.random.default_rng(6))
+    assert good.low < good.high
+    assert "max-T over 1 means" in good.method
+    assert np.isnan(flat.low)
+    assert "all values are equal" in flat.method
+    (single,) = simultaneous_intervals([[1.0]], rng=np.random.default_rng(6))
+    assert "needs 2 independent units" in single.method
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0, 2.0], r"one row an item and one column a comparison; they got shape \(2,\)"),
+        (np.empty((3, 0)), r"got shape \(3, 0\)"),
+        ([[1.0], [np.inf]], r"Simultaneous intervals need finite scores"),
+    ],
+)
+def test_bad_columns_are_refused(values, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        simultaneous_intervals(values, rng=np.random.default_rng(0))
+
+
+@given(st.floats(0.01, 0.5), st.floats(0.01, 1.0), st.floats(0.5, 0.99))
+@settings(deadline=None)
+def test_sample_size_and_mde_are_inverses(effect: float, variance: float, power: float) -> None:
+    n = int(np.ceil(sample_size(effect, between_variance=variance, power=power)))
+    assert minimum_detectable_effect(n, between_variance=variance, power=power) <= effect * (1 + 1e-12)
+    if n > 1:
+        assert minimum_detectable_effect(n - 1, between_variance=variance, power=power) >= effect * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("method", ["connor", "miettinen"])
+@pytest.mark.parametrize("n", [50, 300, 5000])
+def test_mcnemar_sample_size_and_mde_are_inverses(method: str, n: int) -> None:
+    effect = mcnemar_mde(n, discordance=0.3, method=method)
+    back = mcnemar_sample_size((0.3 + effect) / 2, (0.3 - effect) / 2, method=method)
+    assert back == pytest.approx(n, rel=1e-9)
+    assert np.isnan(mcnemar_mde(5, discordance=0.3, method=method))
+
+
+@pytest.mark.parametrize("n", [2, 5, 30, 300, 9_999, 10_001, 10**6])
+def test_paired_t_power_and_mde_are_inverses(n: int) -> None:
+    effect = paired_t_mde(n, sd=0.4)
+    assert paired_t_power(n, effect=effect, sd=0.4) == pytest.approx(0.8, abs=1e-8)
+    assert paired_t_power(n, effect=0, sd=0.4) == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "effect"), [(10, 0.5), (34, 0.5), (200, 0.1)])
+def test_paired_t_power_equals_statsmodels(n: int, effect: float) -> None:
+    from statsmodels.stats.power import TTestPower
+
+    expected = TTestPower().power(effect, n, 0.05)
+    assert paired_t_power(n, effect=effect, sd=1) == pytest.approx(expected, abs=1e-9)
+
+
+def test_power_is_one_far_out() -> None:
+    assert paired_t_power(1000, effect=100, sd=1) == 1.0
+
+
+def test_power_by_simulation_finds_the_analytic_power_and_the_level() -> None:
+    rng = np.random.default_rng(8)
+    power = power_by_simulation(lambda rng: rng.normal(0.4, 1, 50), paired_t_test, rng=rng, confidence_level=0.9999)
+    assert power.low < paired_t_power(50, effect=0.4, sd=1) < power.high
+    level = power_by_simulation(
+        lambda rng: rng.normal(0, 1, 20).round(1), sign_flip_test, rng=rng, n_simulations=400, confidence_level=0.9999
+    )
+    assert level.low < 0.05 < level.high
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sample_size(0, between_variance=1), r"effect needs a finite difference other than 0; it got 0"),
+        (lambda: sample_size(0.1, between_variance=-1), r"A sample size needs variances of at least 0"),
+        (lambda: sample_size(0.1, between_variance=1, power=80), r"power needs a number between 0 and 1; it got 80"),
+        (lambda: minimum_detectable_effect(0, between_variance=1), r"n needs a whole number of at least 1; it got 0"),
+        (lambda: mcnemar_sample_size(0.2, 0.2), r"two different shares that add up to at most 1; it got 0\.2 and 0\.2"),
+        (lambda: mcnemar_sample_size(0.2, 0.1, method="x"), r"method needs one of 'miettinen', 'connor'"),
+        (lambda: mcnemar_mde(10, discordance=0), r"discordance needs a share in \(0, 1\]; it got 0"),
+        (lambda: paired_t_power(1, effect=1, sd=1), r"n needs a whole number of at least 2; it got 1"),
+        (lambda: paired_t_mde(10, sd=0), r"sd needs a positive number; it got 0"),
+        (lambda: paired_t_mde(10, sd=1, power=0.01), r"power needs a number between the level of the test and 1"),
+        (lambda: power_by_simulation(None, None, rng=3), r"A simulation needs a random generator; it got int"),
+    ],
+)
+def test_bad_plans_are_refused(call, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

@@ -1,0 +1,297 @@
+"""Paired tests on graded scores: exactness, duality with their intervals, edges, bad input."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.results import format_p_value
+from ragnb.stats.clusters import cluster_robust_interval, cluster_sign_flip_test, cluster_t_test
+from ragnb.stats.effects import cliffs_delta, cohen_d_z, rank_biserial
+from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.paired import paired_t_test, sign_flip_interval, sign_flip_test, sign_test, tost, wilcoxon_test
+
+TESTS = [sign_flip_test, paired_t_test, wilcoxon_test, sign_test]
+ALTERNATIVES = ["two-sided", "greater", "less"]
+few = st.lists(st.integers(-9, 9), min_size=1, max_size=9)
+
+
+def enumerated_p(d: np.ndarray, alternative: str) -> float:
+    sums = np.array([np.dot(signs, d) for signs in product((-1, 1), repeat=d.size)])
+    if alternative == "two-sided":
+        return float(np.mean(np.abs(sums) >= abs(d.sum()) - 1e-9))
+    return float(np.mean(sums >= d.sum() - 1e-9 if alternative == "greater" else sums <= d.sum() + 1e-9))
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@given(values=few)
+@settings(max_examples=60, deadline=None)
+def test_sign_flip_equals_enumeration(alternative: str, values) -> None:
+    d = np.array(values) / 10
+    assert sign_flip_test(d, alternative=alternative).p_value == pytest.approx(enumerated_p(d, alternative), rel=1e-10)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_wilcoxon_equals_scipy_without_and_enumeration_with_ties(alternative: str) -> None:
+    from scipy.stats import rankdata, wilcoxon
+
+    d = np.random.default_rng(1).normal(0.2, 1, 25)
+    expected = wilcoxon(d, alternative=alternative, method="exact")
+    assert wilcoxon_test(d, alternative=alternative).p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    tied = np.array([1, 1, 2, 2, -2, 3, 0, -1, 4, 4]) / 10
+    kept = tied[tied != 0]
+    ranks = rankdata(abs(kept)) * np.sign(kept)
+    assert wilcoxon_test(tied, alternative=alternative).p_value == pytest.approx(enumerated_p(ranks, alternative), rel=1e-9)
+
+
+def test_wilcoxon_with_thousands_of_pairs_is_the_normal_approximation() -> None:
+    from scipy.stats import wilcoxon
+
+    d = np.random.default_rng(2).normal(0.03, 1, 3000)
+    result = wilcoxon_test(d)
+    expected = wilcoxon(d, method="asymptotic", correction=False).pvalue
+    assert result.method.endswith("normal approximation")
+    assert result.p_value == pytest.approx(expected, rel=1e-9)
+
+
+def test_rounding_error_breaks_no_tie() -> None:
+    assert wilcoxon_test([0.3 - 0.1, 0.2, -0.2]).p_value == wilcoxon_test([2, 2, -2]).p_value
+    assert rank_biserial([0.3 - 0.1, 0.2, -0.2]).estimate == pytest.approx(rank_biserial([2, 2, -2]).estimate)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_paired_t_equals_scipy(alternative: str) -> None:
+    from scipy.stats import ttest_rel
+
+    x, y = np.random.default_rng(3).normal(size=(2, 30))
+    expected = ttest_rel(x, y, alternative=alternative)
+    result = paired_t_test(x, y, alternative=alternative)
+    assert (result.statistic, result.p_value) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-10)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@given(values=st.lists(st.integers(-20, 20), min_size=2, max_size=40).filter(lambda v: len(set(v)) > 1))
+@settings(max_examples=30, deadline=None)
+def test_p_values_are_probabilities_and_mirror(test, values) -> None:
+    d = np.array(values) / 20
+    p = {a: test(d, alternative=a).p_value for a in ALTERNATIVES}
+    mirrored = {a: test(-d, alternative=a).p_value for a in ALTERNATIVES}
+    assert all(0 < value <= 1 for value in p.values())
+    assert p["greater"] == pytest.approx(mirrored["less"], rel=1e-9)
+    assert p["two-sided"] == pytest.approx(mirrored["two-sided"], rel=1e-9)
+    assert p["two-sided"] == pytest.approx(min(1.0, 2 * min(p["greater"], p["less"])), rel=1e-9)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_two_arrays_are_their_differences(test) -> None:
+    x, y = [0.5, 1.0, 0.25, 0.75], [0.25, 1.0, 0.5, 0.0]
+    assert test(x, y) == test(np.subtract(x, y))
+
+
+def test_t_test_and_t_interval_are_duals() -> None:
+    d = np.random.default_rng(5).normal(0.1, 1, 25)
+    interval = mean_interval_t(d)
+    for limit in (interval.low, interval.high):
+        assert paired_t_test(d, null=limit).p_value == pytest.approx(0.05, abs=1e-10)
+
+
+def test_cluster_t_test_and_interval_are_duals() -> None:
+    rng = np.random.default_rng(5)
+    d, clusters = rng.normal(0.1, 1, 90), np.repeat(np.arange(30), 3)
+    interval = cluster_robust_interval(d, clusters)
+    for limit in (interval.low, interval.high):
+        result = cluster_t_test(d, clusters=clusters, null=limit)
+        assert result.p_value == pytest.approx(0.05, abs=1e-10)
+        assert result.warning == ""
+
+
+@pytest.mark.parametrize("n", [6, 9, 12])
+def test_sign_flip_interval_inverts_the_test_exactly_for_few_items(n: int) -> None:
+    d = np.random.default_rng(n).integers(-30, 60, n) / 10
+    interval = sign_flip_interval(d)
+    for limit, outward in ((interval.low, -1), (interval.high, 1)):
+        inside = sign_flip_test(d, null=limit - outward * 1e-4, resolution=1e-4).p_value
+        outside = sign_flip_test(d, null=limit + outward * 2e-4, resolution=1e-4).p_value
+        assert outside <= 0.05 < inside
+
+
+@pytest.mark.parametrize("scores", ["graded", "binary", "smooth"])
+def test_sign_flip_interval_inverts_the_test_for_many_items(scores: str) -> None:
+    rng = np.random.default_rng(11)
+    d = {
+        "graded": rng.integers(-100, 120, 120) / 100,
+        "binary": rng.integers(-1, 2, 120) + 0.0,
+        "smooth": rng.normal(0.1, 0.4, 120),
+    }[scores]
+    interval = sign_flip_interval(d)
+    for limit in (interval.low, interval.high):
+        p = sign_flip_test(d, null=limit, resolution=1e-4).p_value
+        # one lattice step is 1/32 of the half-width, over which p moves by about 2 * .0584 * 1.96 / 32 = .007
+        assert p == pytest.approx(0.05, abs=0.007)
+    wide = mean_interval_t(d)
+    assert (interval.low, interval.high) == pytest.approx((wide.low, wide.high), abs=0.05 * (wide.high - wide.low))
+
+
+def test_sign_flip_interval_of_too_few_items_is_the_whole_line() -> None:
+    interval = sign_flip_interval([1.0, 2.0, 3.0])
+    assert (interval.low, interval.high) == (-np.inf, np.inf)
+
+
+def test_tost_and_its_interval_are_duals() -> None:
+    d = np.random.default_rng(9).normal(0, 0.2, 60)
+    interval = tost(d, margin=1.0).interval
+    margin = max(-interval.low, interval.high)
+    assert interval.confidence_level == pytest.approx(0.9)
+    assert tost(d, margin=margin * 1.001).equivalent
+    assert not tost(d, margin=margin * 0.999).equivalent
+    assert tost(d, margin=margin).p_value == pytest.approx(0.05, abs=1e-10)
+
+
+def test_tost_equals_pingouin() -> None:
+    pingouin = pytest.importorskip("pingouin")
+    x, y = np.random.default_rng(10).normal(size=(2, 40))
+    assert tost(x, y, margin=0.4).p_value == pytest.approx(pingouin.tost(x, y, bound=0.4, paired=True)["pval"].iloc[0])
+
+
+def test_one_item_a_cluster_is_the_plain_sign_flip_test() -> None:
+    d = np.random.default_rng(12).integers(-5, 7, 30) / 10
+    assert cluster_sign_flip_test(d, clusters=np.arange(30)).p_value == sign_flip_test(d).p_value
+
+
+def test_cluster_sign_flip_flips_whole_clusters() -> None:
+    result = cluster_sign_flip_test([0.5] * 9, clusters=np.repeat([0, 1, 2], 3))
+    assert result.p_value == pytest.approx(0.25)
+    assert (result.n, result.statistic) == (3, 0.5)
+    assert result.method == "exact cluster sign-flip test"
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_without_items_a_test_is_undefined_with_a_reason(test) -> None:
+    result = test([])
+    assert np.isnan(result.p_value)
+    assert "undefined" in result.warning
+    assert "p undefined" in str(result)
+
+
+@pytest.mark.parametrize("test", [sign_flip_test, wilcoxon_test, sign_test])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_equal_scores_give_p_1(test, n: int) -> None:
+    assert test([0.5] * n, [0.5] * n).p_value == 1.0
+
+
+@pytest.mark.parametrize("test", [sign_flip_test, wilcoxon_test, sign_test])
+@pytest.mark.parametrize(("n", "p_value"), [(1, 1.0), (2, 0.5), (3, 0.25)])
+def test_smallest_possible_p(test, n: int, p_value: float) -> None:
+    assert test([0.5] * n).p_value == pytest.approx(p_value)
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, 1.0], [0.0, 0.0, 0.0]])
+def test_t_without_spread_is_undefined(values) -> None:
+    assert np.isnan(paired_t_test(values).p_value)
+    equivalence = tost(values, margin=0.1)
+    assert np.isnan(equivalence.p_value)
+    assert not equivalence.equivalent
+    assert np.isnan(cohen_d_z(values).estimate)
+
+
+def test_one_cluster_is_undefined() -> None:
+    result = cluster_t_test([1.0, 2.0], clusters=["a", "a"])
+    assert np.isnan(result.p_value)
+    assert result.warning == "undefined: needs 2 clusters, got 1"
+    assert cluster_sign_flip_test([1.0, 2.0], clusters=["a", "a"]).p_value == 1.0
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2, 3], [1, 2]), r"one score of each system per item; it got 3 and 2; align them by item id first\."),
+        (([1, np.inf],), r"differences needs finite scores; it got 1 nan or infinite, the first at position 1"),
+        (([1, 2], [1, np.nan]), r"second needs finite scores"),
+    ],
+)
+def test_bad_scores_are_refused(test, arguments, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        test(*arguments)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_unknown_alternative_is_refused(test) -> None:
+    with pytest.raises(InputError, match=r"alternative needs one of 'two-sided', 'greater', 'less'; it got 'both'"):
+        test([1, 2, 3], alternative="both")
+
+
+def test_bad_options_are_refused() -> None:
+    with pytest.raises(InputError, match=r"tost needs a positive margin; it got 0;"):
+        tost([1, 2], margin=0)
+    with pytest.raises(InputError, match=r"tost needs a confidence_level above 0\.5; it got 0\.4"):
+        tost([1, 2], margin=1, confidence_level=0.4)
+    with pytest.raises(InputError, match=r"resolution needs a positive number; it got -1"):
+        sign_flip_test([1, 2], resolution=-1)
+    with pytest.raises(InputError, match=r"resolution needs at least 4\.3e-06 for these scores; it got 1e-09"):
+        sign_flip_test([1, 2], resolution=1e-9)
+
+
+def test_tiny_p_is_printed_with_a_floor() -> None:
+    result = sign_flip_test(np.ones(200))
+    assert result.p_value == pytest.approx(2.0**-199, rel=1e-9)
+    assert "p < 1e-12" in str(result)
+    assert format_p_value(float("nan")) == "p undefined"
+
+
+def test_d_z_interval_is_the_dual_of_the_t_test() -> None:
+    d = np.random.default_rng(13).normal(0.3, 1, 40)
+    interval = cohen_d_z(d)
+    p = paired_t_test(d).p_value
+    assert cohen_d_z(d, confidence_level=1 - p).low == pytest.approx(0.0, abs=1e-8)
+    assert interval.estimate == pytest.approx(d.mean() / d.std(ddof=1))
+    assert interval.low < interval.estimate < interval.high
+
+
+def test_effect_sizes_equal_their_definitions() -> None:
+    x, y = np.random.default_rng(14).integers(0, 6, (2, 25)) / 5
+    assert cliffs_delta(x, y).estimate == pytest.approx(np.sign(x[:, None] - y).mean())
+    result, n = wilcoxon_test(x, y), int((x != y).sum())
+    total = n * (n + 1) / 2
+    assert rank_biserial(x, y).estimate == pytest.approx((2 * result.statistic - total) / total)
+
+
+@pytest.mark.parametrize("effect", [cliffs_delta, rank_biserial])
+def test_linearised_intervals_equal_the_jackknife_nearly(effect) -> None:
+    x, y = np.random.default_rng(15).normal(size=(2, 200))
+    x = x + 0.3
+    result = effect(x, y)
+    keep = ~np.eye(200, dtype=bool)
+    without = np.array([effect(x[k], y[k]).estimate for k in keep])
+    error = np.sqrt(199 / 200 * ((without - without.mean()) ** 2).sum())
+    assert (result.high - result.low) / 2 == pytest.approx(1.972 * error, rel=0.02)
+
+
+@pytest.mark.parametrize(("effect", "arguments"), [(cliffs_delta, ([1.0], [2.0])), (rank_biserial, ([0.0, 1.0],))])
+def test_effects_of_too_few_items_are_undefined(effect, arguments) -> None:
+    result = effect(*arguments)
+    assert np.isnan([result.estimate, result.low, result.high]).all()
+    assert "needs 2 values, got 1" in result.method
+
+
+def test_effects_at_the_end_have_no_interval() -> None:
+    assert cliffs_delta([2, 3], [0, 1]).estimate == 1.0
+    assert "influences are equal" in cliffs_delta([2, 3], [0, 1]).method
+    assert rank_biserial([1, 2, 3]).estimate == 1.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 12, 300])
+@pytest.mark.parametrize("effect", [-3.0, 0.0, 8.0])
+def test_d_z_limits_put_the_observed_t_at_either_tail(n: int, effect: float) -> None:
+    from scipy.stats import nct
+
+    d = np.random.default_rng(n).normal(effect, 1, n)
+    interval = cohen_d_z(d)
+    t = interval.estimate * np.sqrt(n)
+    assert nct.sf(t, n - 1, interval.low * np.sqrt(n)) == pytest.approx(0.025, abs=1e-6)
+    assert nct.cdf(t, n - 1, interval.high * np.sqrt(n)) == pytest.approx(0.025, abs=1e-6)
+    mirrored = cohen_d_z(-d)
+    assert (-mirrored.high, -mirrored.low) == pytest.approx((interval.low, interval.high), rel=1e-6, abs=1e-9)
