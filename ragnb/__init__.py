@@ -3,41 +3,41 @@
 Every number names its definition, comes from a real run, carries its uncertainty and can be shown.
 
     examples -> requests -> replies -> responses -> scores -> summaries -> figures
+
+Names are loaded when they are first used, so that ``import ragnb`` takes no time.
 """
 
-from ragnb.datasets.auditing import audit
-from ragnb.datasets.catalogue import catalogue
-from ragnb.datasets.contexts import build_contexts
-from ragnb.datasets.published import load_published
-from ragnb.datasets.rgb import load_rgb
-from ragnb.datasets.tables import read_table, write_table
-from ragnb.errors import EndpointError, InputError, MissingPartError, RagnbError, StoreError
-from ragnb.llm.client import acomplete, complete
-from ragnb.llm.local import serve
-from ragnb.llm.store import Store
-from ragnb.scoring import METRICS, Metric, score, summarize
+from importlib import import_module
+from typing import Any
+
 from ragnb.version import __version__
 
-__all__ = [
-    "METRICS",
-    "EndpointError",
-    "InputError",
-    "Metric",
-    "MissingPartError",
-    "RagnbError",
-    "Store",
-    "StoreError",
-    "__version__",
-    "acomplete",
-    "audit",
-    "build_contexts",
-    "catalogue",
-    "complete",
-    "load_published",
-    "load_rgb",
-    "read_table",
-    "score",
-    "serve",
-    "summarize",
-    "write_table",
-]
+_HOMES = {
+    "ragnb.errors": "EndpointError InputError MissingPartError RagnbError StoreError",
+    "ragnb.datasets.auditing": "audit",
+    "ragnb.datasets.catalogue": "catalogue",
+    "ragnb.datasets.contexts": "build_contexts",
+    "ragnb.datasets.published": "load_published",
+    "ragnb.datasets.rgb": "load_rgb",
+    "ragnb.datasets.tables": "read_table write_table",
+    "ragnb.llm.client": "acomplete complete",
+    "ragnb.llm.local": "serve",
+    "ragnb.llm.prices": "estimate",
+    "ragnb.llm.store": "Store",
+    "ragnb.llm.structured": "acomplete_structured complete_structured",
+    "ragnb.scoring": "METRICS Metric score summarize",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ragnb' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -98,6 +98,30 @@ def plot_noise_curve(
     return ax
 
 
+def plot_distribution(values: pd.DataFrame, column: str, *, ax: Axes | None = None) -> Axes:
+    """Histogram of one column, with its n, its median and its range named; for looking at data, not for estimates.
+
+    Parameters
+    ----------
+    values
+        One row an item.
+    column
+        The numeric column to draw.
+    ax
+        Axes to draw on; a new figure of column width by default.
+    """
+    require_columns(values, (column,), "plot_distribution")
+    numbers = values[column].dropna()
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.0))[1]
+        sns.histplot(x=numbers, ax=ax, color=sns.color_palette("colorblind")[0], edgecolor="white", linewidth=0.5)
+        ax.axvline(numbers.median(), color="0.2", ls="--", lw=0.9)
+        told = f"n = {len(numbers)}, median {numbers.median():g} (dashed), range {numbers.min():g} to {numbers.max():g}"
+        ax.set_title(told, loc="left", fontsize="small", color="0.35")
+        ax.set(xlabel=column, ylabel="count")
+    return ax
+
+
 def interval_note(summaries: pd.DataFrame) -> str:
     """What the error bars are and how many answers each estimate rests on: ``95% Wilson intervals, n = 64``."""
     sizes = sorted({int(n) for n in summaries["n_scored"]})
@@ -139,13 +163,13 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, name: str, number: int, of: int) 
 
 
 def _draw_published(ax: Axes, published: pd.DataFrame) -> None:
-    """Grey curves with thin Wilson intervals, named at their right end."""
+    """Grey curves with thin Wilson intervals of the nearest whole counts, named at their right end."""
     require_columns(published, ("model", "noise_rate", "accuracy_percent", "n"), "plot_noise_curve(published=...)")
     ends: dict[str, float] = {}
     for model, curve in published.groupby("model", sort=False):
         values = curve.sort_values("noise_rate")
         rates = values["accuracy_percent"] / 100
-        limits = [wilson_interval(rate * n, n) for rate, n in zip(rates, values["n"], strict=True)]
+        limits = [wilson_interval(round(rate * n), n) for rate, n in zip(rates, values["n"], strict=True)]
         bars = [[rate - lim.low for rate, lim in zip(rates, limits, strict=True)],
                 [lim.high - rate for rate, lim in zip(rates, limits, strict=True)]]  # fmt: skip
         ax.errorbar(values["noise_rate"], rates, yerr=bars, color="0.75", lw=0.8, elinewidth=0.5, zorder=1)

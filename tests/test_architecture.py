@@ -79,11 +79,10 @@ def test_each_library_lives_on_its_floor(library, parts):
 def test_importing_ragnb_is_light_and_leaves_the_process_as_it_was():
     script = """
 import json, logging, sys, warnings
-import pandas
 before = (list(warnings.filters), list(logging.getLogger().handlers), logging.getLogger().level, len(sys.modules))
 import ragnb
 after = (list(warnings.filters), list(logging.getLogger().handlers), logging.getLogger().level)
-heavy = "matplotlib seaborn scipy.stats sklearn statsmodels openai ipywidgets anywidget tqdm requests pooch".split()
+heavy = "pandas matplotlib seaborn scipy.stats sklearn statsmodels openai ipywidgets anywidget tqdm requests pooch".split()
 loaded = [name for name in heavy if name in sys.modules]
 print(json.dumps({"same": before[:3] == after, "loaded": loaded}))
 """

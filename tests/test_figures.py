@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.figures import interval_note, plot_noise_curve, save_figure, style
+from ragnb.figures import interval_note, plot_distribution, plot_noise_curve, save_figure, style
 
 mpl.use("agg")
 
@@ -101,3 +101,9 @@ def test_drawing_on_axes_of_your_own(summaries):
     _figure, (left, right) = plt.subplots(1, 2)
     assert plot_noise_curve(summaries, ax=right) is right
     assert not left.lines
+
+
+def test_a_distribution_names_n_median_and_range():
+    ax = plot_distribution(pd.DataFrame({"x": [1.0, 2.0, 2.0, None, 9.0]}), "x")
+    assert ax.get_title(loc="left") == "n = 4, median 2 (dashed), range 1 to 9"
+    assert sum(bar.get_height() for bar in ax.patches) == 4

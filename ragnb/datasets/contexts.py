@@ -5,7 +5,7 @@ is the ceiling of the decimal as written, so 25 passages at noise rate 0.28 hold
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from numbers import Real
 from random import Random
@@ -63,7 +63,8 @@ def build_contexts(
         than ``passage_num``, an unknown order.
     """
     require_columns(examples, RGB_EXAMPLE, "build_contexts")
-    rates = [noise_rate] if isinstance(noise_rate, Real | str) else list(noise_rate)
+    many = isinstance(noise_rate, Iterable) and not isinstance(noise_rate, str)
+    rates: list[Any] = list(noise_rate) if many else [noise_rate]  # type: ignore[arg-type]
     if not rates or examples.empty:
         raise InputError("build_contexts needs at least one example and one noise rate; got none; check the frame and rates")
     for rate in rates:

@@ -39,7 +39,11 @@ class Estimate:
     model: str
 
     def __str__(self) -> str:
-        cost = "price unknown" if self.cost_usd is None else f"at most ${self.cost_usd:.2f}"
+        cost = (
+            "price unknown"
+            if self.cost_usd is None
+            else f"at most ${self.cost_usd:.{2 if self.cost_usd >= 0.1 or not self.cost_usd else 4}f}"
+        )
         return (
             f"{self.n_requests - self.n_stored:,} requests to send ({self.n_stored:,} stored) to {self.model}: about "
             f"{self.prompt_tokens:,} prompt tokens, at most {self.completion_tokens:,} completion tokens, {cost}"

@@ -12,6 +12,7 @@ import gzip
 import hashlib
 import json
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -176,6 +177,12 @@ class Store:
         self.add(_read_line(line, f"{Path(path).name} line {n}") for n, line in enumerate(content.splitlines(), 1) if line)
         return len(self) - before
 
+    def sync(self, path: str | Path) -> int:
+        """Make a JSON Lines file and this store hold the same replies; return how many were new to the store."""
+        new = self.read_jsonl(path) if Path(path).exists() else 0
+        self.write_jsonl(path)
+        return new
+
     def _prepare(self) -> None:
         empty = not self._execute("SELECT 1 FROM sqlite_master LIMIT 1")  # first: another caller may be making it just now
         ours = self._execute("PRAGMA application_id")[0][0] == _APPLICATION
@@ -249,3 +256,34 @@ def _read_line(line: bytes, where: str) -> Reply:
     if not right:
         raise StoreError(f"{where} needs a key that is the hash of its request; got another; the line was altered")
     return reply
+
+
+def describe(path: str | Path) -> str:
+    """What is in a store, in a few lines: replies by model, tokens, first and last day, and the newest reply.
+
+    Raises
+    ------
+    StoreError
+        There is no such file, or it is no store.
+    """
+    if not Path(path).is_file():
+        raise StoreError(f"describe needs a store that exists; got {str(path)!r}, which does not; check the path")
+    with Store(path) as store:
+        rows = store._execute(
+            "SELECT json_extract(request, '$.model'), count(*), sum(prompt_tokens), sum(completion_tokens), "
+            "sum(response IS NULL), min(created), max(created) FROM replies GROUP BY 1 ORDER BY 1"
+        )
+        lines = [f"{path}: {len(store)} replies"]
+        for model, n, sent, received, empty, first, last in rows:
+            tokens = f"{sent or 0:,} prompt and {received or 0:,} completion tokens"
+            lines.append(f"  {model}: {n} replies ({empty} without text), {tokens}, {str(first)[:10]} to {str(last)[:10]}")
+        newest = store._execute("SELECT request, response FROM replies ORDER BY created DESC LIMIT 1")
+        lines += [f"newest request: {newest[0][0][:300]}", f"newest reply:   {newest[0][1]!r:.300}"] if newest else []
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    try:
+        print(describe(sys.argv[1]) if len(sys.argv) == 2 else "usage: python -m ragnb.llm.store FILE")
+    except StoreError as problem:
+        sys.exit(str(problem))

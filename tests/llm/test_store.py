@@ -173,3 +173,28 @@ def test_two_processes_write_at_once(tmp_path):
     assert [writer.wait() for writer in writers] == [0, 0]
     with Store(path) as store:
         assert len(store) == 300
+
+
+def test_sync_makes_file_and_store_alike(tmp_path):
+    with Store(":memory:") as one, Store(":memory:") as two:
+        one.add([reply(1), reply(2)])
+        two.add([reply(2), reply(3)])
+        assert one.sync(tmp_path / "r.jsonl") == 0
+        assert two.sync(tmp_path / "r.jsonl") == 1
+        assert one.sync(tmp_path / "r.jsonl") == 1
+        assert {r.key for r in one} == {r.key for r in two} == {reply(n).key for n in (1, 2, 3)}
+
+
+def test_the_module_prints_what_is_in_a_store(tmp_path):
+    with Store(tmp_path / "s.sqlite") as store:
+        store.add([reply(1, "olá"), reply(2, None)])
+    command = [sys.executable, "-m", "ragnb.llm.store"]
+    told = subprocess.run([*command, str(tmp_path / "s.sqlite")], capture_output=True, text=True)
+    assert told.returncode == 0
+    assert "2 replies" in told.stdout
+    assert "m: 2 replies (1 without text), 3 prompt and 0 completion tokens" in told.stdout
+    assert not told.stderr
+    wrong = subprocess.run([*command, str(tmp_path / "none.sqlite")], capture_output=True, text=True)
+    assert wrong.returncode == 1
+    assert "needs a store that exists" in wrong.stderr
+    assert not (tmp_path / "none.sqlite").exists()
