@@ -33,11 +33,22 @@ def clean(book: nbformat.NotebookNode) -> None:
     for cell in book.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+            cell.outputs = _joined([output for output in cell.outputs if output.get("name") != "stderr"])
             for output in cell.outputs:
                 output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)  # the static view stays
                 if "image/png" in output.get("data", {}) and "alt" in cell.metadata:
                     output.metadata["image/png"] = {"alt": cell.metadata.alt}  # where exporters look for it
+
+
+def _joined(outputs: list) -> list:
+    """Outputs with printed text in one piece: into how many it falls depends on the moment."""
+    whole: list = []
+    for output in outputs:
+        if whole and output.output_type == "stream" and whole[-1].output_type == "stream":
+            whole[-1].text += output.text
+        else:
+            whole.append(output)
+    return whole
 
 
 if __name__ == "__main__":
