@@ -191,13 +191,16 @@ def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, An
     require_columns(responses, needed, f"the metric {metric.name}")
     own = {name: value for name, value in {**metric.options, **options}.items() if name in metric.options}
     calls = _calls(responses, metric)
+    missing = [next((metric.columns[name] for name, value in call.items() if value is None), None) for call in calls]
     scores = responses[[name for name in responses.columns if name not in PAYLOAD]].copy()
     scores["metric"] = metric.name
-    scores["value"] = [float(metric.function(**call, **own)) for call in calls]
+    scores["value"] = [
+        math.nan if gap else float(metric.function(**call, **own)) for call, gap in zip(calls, missing, strict=True)
+    ]
     scores["reason"] = _reasons(responses, scores["value"])
     if explain:
         says = metric.evidence or (lambda **_: "")
-        scores["evidence"] = [says(**call, **own) for call in calls]
+        scores["evidence"] = [f"no {gap}" if gap else says(**call, **own) for call, gap in zip(calls, missing, strict=True)]
     scores["signature"] = _signatures(responses, metric, own)
     return scores
 

@@ -108,7 +108,7 @@ def test_explaining_adds_what_decided():
         "refusal: 'insufficient information'",
     ]
     assert "evidence" not in score(frame(), "rgb.accuracy")
-    assert score(frame(), WORDS, explain=True)["evidence"].tolist() == [""] * 5
+    assert score(frame(), WORDS, explain=True)["evidence"].tolist() == ["", "no response", "no response", "", ""]
 
 
 def test_several_metrics_stand_below_each_other_metrics_of_ones_own_too():

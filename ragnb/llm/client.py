@@ -6,6 +6,7 @@ columns of your own, which are carried along. Requests whose reply is already st
 
 import asyncio
 import itertools
+import math
 import os
 import sys
 import threading
@@ -13,7 +14,7 @@ from collections.abc import Coroutine, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import pandas as pd
 
@@ -21,7 +22,7 @@ from ragnb.errors import EndpointError, InputError
 from ragnb.llm.engine import Engine, Job, Progress
 from ragnb.llm.limits import Bucket, Budget
 from ragnb.llm.prices import Price, price_of, require_price
-from ragnb.llm.requests import canonical_requests
+from ragnb.llm.requests import Request, canonical_requests
 from ragnb.llm.store import Reply, Store, request_key
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
@@ -86,8 +87,9 @@ def complete(
     requests_per_minute, tokens_per_minute
         The endpoint's limits, kept by waiting; tokens are estimated before and corrected after each reply.
     budget_usd
-        Hard limit of this call in US dollars: nothing is sent that could go beyond it at its dearest; what was received is
-        kept, and the rest stays unscored with the reason. Needs a known price (failed attempts are taken to cost nothing).
+        Hard limit of this call in US dollars: nothing is sent that could go beyond it at its dearest (a token for each byte
+        of the prompt, and ``max_tokens``); what was received is kept, the rest stays unscored with the reason. Needs a known
+        price and ``max_tokens`` in every request; failed attempts are taken to cost nothing.
     prices
         Prices of your own, see `ragnb.llm.prices`.
     repeats
@@ -97,7 +99,8 @@ def complete(
     max_retries
         Further attempts for one request after failures that may pass; a Retry-After is honoured.
     offline
-        Use stored replies only and send nothing: missing ones are listed in an error.
+        Use stored replies only and send nothing. Requests that an earlier run could not get answered keep their reason;
+        others without a reply are an error.
     progress
         Show a progress line.
 
@@ -138,6 +141,9 @@ def complete(
 
 async def acomplete(requests: pd.DataFrame, *, model: str, **options: Unpack[Options]) -> pd.DataFrame:
     """`complete`, to be awaited by code that has an event loop of its own; the same options, result and errors."""
+    unknown = sorted(set(options) - set(Options.__annotations__))
+    if unknown:
+        raise TypeError(f"acomplete() got unexpected keyword arguments: {', '.join(unknown)}")
     store, show = options.pop("store", DEFAULT_STORE), options.pop("progress", True)
     run = _Run(requests, model, **options)
     with _opened(store) as opened:
@@ -155,13 +161,16 @@ class _Run:
         self.repeats = options.get("repeats", 1)
         self.max_concurrency, self.timeout = options.get("max_concurrency", 16), options.get("timeout", 120.0)
         self.max_retries = options.get("max_retries", 5)
-        _check_limits(self.max_concurrency, self.timeout, self.max_retries)
+        _check_limits(options)
         limit, prices = options.get("budget_usd"), options.get("prices")
         price = price_of(model, prices) if limit is None else require_price(model, prices)
         self.budget = Budget(limit, price)
         self.buckets = [Bucket(options.get("requests_per_minute")), Bucket(options.get("tokens_per_minute"))]
         self.asked = canonical_requests(requests, model, self.repeats)
         self.keys = [request_key(request) for request in self.asked]
+        self.already = 0
+        if limit is not None:
+            _require_bounds(self.asked)
         self.failures: dict[str, str] = {}
         self.jobs: list[Job] = []
         self.progress = Progress(0)
@@ -171,21 +180,27 @@ class _Run:
         known = store.known(self.keys)
         missing = {key: request for key, request in zip(self.keys, self.asked, strict=True) if key not in known}
         self.jobs = [Job(key, request) for key, request in missing.items()]
-        self.progress.total = len(self.jobs)
-        if self.jobs and self.offline:
+        self.progress.total, self.already = len(self.jobs), len(known)
+        if not self.offline:
+            return bool(self.jobs)
+        told = store.failures()
+        self.failures = {job.key: told[job.key] for job in self.jobs if job.key in told}
+        if len(self.failures) < len(self.jobs):
             raise InputError(
                 f"an offline run needs every reply in the store; got {len(self.jobs)} of {len(set(self.keys))} requests "
                 f"without one in {store.path!r}; run with offline=False to ask the model"
             )
-        return bool(self.jobs)
+        return False
 
     async def send(self, store: Store) -> None:
         """Send what is missing; every reply is stored as it comes."""
         import openai
 
         key = api_key(self.base_url)
-        options: dict[str, Any] = {"api_key": key, "base_url": self.base_url, "timeout": self.timeout, "max_retries": 0}
-        async with openai.AsyncOpenAI(**options) as client:
+        address = self.base_url or os.environ.get(ADDRESS_VARIABLE) or None
+        own = openai.DefaultAsyncHttpxClient(trust_env=False) if _is_here(address) else None  # no proxy to this machine
+        options: dict[str, Any] = {"api_key": key, "base_url": address, "timeout": self.timeout, "max_retries": 0}
+        async with openai.AsyncOpenAI(**options, http_client=own) as client:
             per_minute, tokens = self.buckets
             engine = Engine(
                 client,
@@ -193,11 +208,17 @@ class _Run:
                 progress=self.progress,
                 max_retries=self.max_retries,
                 secret=key,
+                address=shown_address(str(client.base_url)),
+                already=self.already,
                 requests=per_minute,
                 tokens=tokens,
                 budget=self.budget,
             )
-            self.failures = await engine.run(self.jobs, self.max_concurrency)
+            self.failures = engine.failures
+            try:
+                await engine.run(self.jobs, self.max_concurrency)
+            finally:
+                store.note_failures(self.failures)
 
     def result(self, store: Store) -> pd.DataFrame:
         """The requests with their replies."""
@@ -205,8 +226,8 @@ class _Run:
         replies = [stored.get(key) for key in self.keys]
         own = [name for name in self.requests.columns if name not in REPLY_COLUMNS]
         frame = self.requests[own]
-        frame = frame.loc[frame.index.repeat(self.repeats)] if self.repeats > 1 else frame
-        frame = frame.reset_index(drop=True) if self.repeats > 1 else frame
+        if self.repeats > 1:
+            frame = frame.iloc[[place for place in range(len(frame)) for _ in range(self.repeats)]].reset_index(drop=True)
         frame = frame.assign(model=self.model, request_key=self.keys, repeat=self._numbers())
         frame["response"] = pd.Series([reply and reply.response for reply in replies], index=frame.index, dtype=object)
         frame["reason"] = pd.Series(list(map(self._reason, self.keys, replies)), index=frame.index, dtype=object)
@@ -234,8 +255,9 @@ def api_key(base_url: str | None) -> str:
         There is none and the address is not on this machine.
     """
     key = os.environ.get(KEY_VARIABLE, "").strip()
-    host = urlsplit(base_url or os.environ.get(ADDRESS_VARIABLE, "")).hostname or ""
-    if key or host in ("localhost", "::1") or host.startswith("127."):
+    if not key.isascii():
+        raise EndpointError(f"a key needs to be plain ASCII; got other signs in {KEY_VARIABLE}; copy it again")
+    if key or _is_here(base_url or os.environ.get(ADDRESS_VARIABLE)):
         return key or "none-needed"
     raise EndpointError(
         f"an endpoint on another machine needs a key; got none in the environment variable {KEY_VARIABLE}; set it before "
@@ -243,11 +265,52 @@ def api_key(base_url: str | None) -> str:
     )
 
 
-def _check_limits(max_concurrency: int, timeout: float, max_retries: int) -> None:
-    if max_concurrency < 1 or timeout <= 0 or max_retries < 0:
+def shown_address(address: str) -> str:
+    """An address without what may be secret in it: user, password and query.
+
+    >>> shown_address("http://user:password@127.0.0.1:80/v1?key=1")
+    'http://127.0.0.1:80/v1'
+    """
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _is_here(address: str | None) -> bool:
+    """Whether an address is on this machine.
+
+    Raises
+    ------
+    InputError
+        It is no address.
+    """
+    try:
+        parts = urlsplit(address or "")
+        host, _ = parts.hostname or "", parts.port
+    except ValueError as error:
         raise InputError(
-            "complete needs max_concurrency >= 1, timeout > 0 and max_retries >= 0; got "
-            f"{max_concurrency}, {timeout} and {max_retries}; change them"
+            f"base_url needs an address such as http://127.0.0.1:8080/v1; got one with {error}; mend it"
+        ) from error
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _check_limits(options: Options) -> None:
+    for name in ("max_concurrency", "max_retries"):
+        value = options.get(name, 1)
+        if isinstance(value, bool) or not isinstance(value, int) or value < (name == "max_concurrency"):
+            raise InputError(f"complete needs a whole number in {name}; got {value!r}; 16 and 5 are usual")
+    for name in ("timeout", "requests_per_minute", "tokens_per_minute", "budget_usd"):
+        value = options.get(name)
+        lowest = 0.0 if name == "budget_usd" else 1e-9  # a budget of 0 is one: nothing may be spent
+        if value is not None and not (isinstance(value, int | float) and lowest <= value < math.inf):
+            raise InputError(f"complete needs a number above 0 in {name}; got {value!r}; leave it out for no limit")
+
+
+def _require_bounds(asked: list[Request]) -> None:
+    open_ended = [n for n, each in enumerate(asked) if not {"max_tokens", "max_completion_tokens"} & set(each["parameters"])]
+    if open_ended:
+        raise InputError(
+            f"a budget needs max_tokens in the parameters of every request; got {len(open_ended)} without (the first is "
+            f"request {open_ended[0]}); add it"
         )
 
 

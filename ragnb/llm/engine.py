@@ -2,22 +2,25 @@
 
 import asyncio
 import json
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ragnb.errors import EndpointError
 from ragnb.llm.limits import Bucket, Budget
-from ragnb.llm.prices import completion_bound, prompt_tokens
+from ragnb.llm.prices import completion_bound, prompt_bound, prompt_tokens
 from ragnb.llm.store import Reply, canonical
 from ragnb.text import well_formed
 
 RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
-FATAL = frozenset({401, 403, 404, 405})
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+ALWAYS_FATAL = frozenset({401})
+FATAL_AT_FIRST = frozenset({403, 404, 405})  # before the first reply; later they concern one request
+FIRST_WAIT, LONGEST_WAIT, LONGEST_ASKED = 0.5, 60.0, 600.0
 ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wrong
 
 
@@ -69,6 +72,10 @@ class Engine:
         completion.
     secret
         The key, which is cut out of every message.
+    address
+        The endpoint as shown in messages.
+    already
+        Replies of this run that an earlier one received: the endpoint is known to work.
     requests, tokens, budget
         Limits a minute, and in dollars.
     """
@@ -78,6 +85,8 @@ class Engine:
     progress: Progress
     max_retries: int = 5
     secret: str = ""
+    address: str = ""
+    already: int = 0
     requests: Bucket = field(default_factory=lambda: Bucket(None))
     tokens: Bucket = field(default_factory=lambda: Bucket(None))
     budget: Budget = field(default_factory=lambda: Budget(None, None))
@@ -85,6 +94,7 @@ class Engine:
     _not_before: float = 0.0
     _in_a_row: int = 0
     _spent_out: bool = False
+    _hopeless: str = ""
 
     async def run(self, jobs: list[Job], max_concurrency: int) -> dict[str, str]:
         """Send all jobs; return the reason for each key that got no reply.
@@ -100,16 +110,24 @@ class Engine:
             await asyncio.gather(*workers)
         except _OverBudget:
             await asyncio.gather(*workers, return_exceptions=True)  # what is under way is paid for: wait for it
-        finally:
+        finally:  # reached with workers left only when the run is interrupted or the store fails
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+        if self._hopeless:
+            raise EndpointError(self._hopeless)
         return self.failures
+
+    @property
+    def _works(self) -> bool:
+        return self.progress.done + self.already > 0
 
     async def _work(self, queue: Iterator[Job]) -> None:
         for job in queue:
+            if self._hopeless:
+                return  # requests under way are paid for: each worker ends with its own
             sent, most = prompt_tokens(job.request), completion_bound(job.request)
-            reserved = self.budget.cost(sent, most)
+            reserved = self.budget.cost(prompt_bound(job.request), most)
             await self._afford(reserved)
             try:
                 reply = await self._ask(job, sent + most)
@@ -130,7 +148,7 @@ class Engine:
 
     def _count(self, reply: Reply, reserved: float, expected_tokens: int) -> None:
         used = (reply.prompt_tokens or 0, reply.completion_tokens or 0)
-        told = reply.prompt_tokens is not None
+        told = reply.prompt_tokens is not None and reply.completion_tokens is not None
         real = self.budget.cost(*used) if told else reserved  # an endpoint that tells no usage is taken at its dearest
         self.budget.settle(reserved, real)
         self.tokens.correct(sum(used) - expected_tokens if told else 0)
@@ -143,13 +161,13 @@ class Engine:
         self.progress.failed += 1
         self._in_a_row += 1
         if failure.fatal:
-            raise EndpointError(failure.fatal)
-        hopeless = failure.retry or self._in_a_row >= ALL_BAD
-        if hopeless and (self.progress.done == 0 or self._in_a_row >= 2 * ALL_BAD):
-            raise EndpointError(
-                f"a run needs an endpoint that answers; got {failure.reason} from {self.client.base_url} "
-                f"{self._in_a_row} times in a row; check the address and that the server runs (replies received: "
-                f"{self.progress.done}, all kept)"
+            self._hopeless = failure.fatal
+        elif self._in_a_row >= (2 * ALL_BAD if self._works else 1 if failure.retry else ALL_BAD) and (
+            failure.retry or not self._works
+        ):
+            self._hopeless = (
+                f"a run needs an endpoint that answers; got {failure.reason} from {self.address} {self._in_a_row} times "
+                f"in a row; check the address and that the server runs (replies received: {self.progress.done}, all kept)"
             )
 
     async def _ask(self, job: Job, expected_tokens: int) -> Reply:
@@ -160,7 +178,7 @@ class Engine:
             try:
                 return await self._attempt(job)
             except AttemptFailed as failure:
-                if failure.fatal or not failure.retry or attempt == self._attempts_left(failure):
+                if failure.fatal or not failure.retry or self._hopeless or attempt == self._attempts_left(failure):
                     raise
                 self.progress.retried += 1
                 await self._wait(attempt, failure.wait)
@@ -168,7 +186,7 @@ class Engine:
 
     def _attempts_left(self, failure: AttemptFailed) -> int:
         """A mistyped address shows at once: before the first reply, a refused connection is tried three times only."""
-        unreachable = failure.reason.startswith("no connection") and self.progress.done == 0
+        unreachable = failure.reason.startswith("no connection") and not self._works
         return min(2, self.max_retries) if unreachable else self.max_retries
 
     async def _wait(self, attempt: int, asked: float | None) -> None:
@@ -186,19 +204,22 @@ class Engine:
         content = {"messages": request["messages"]} if chat else {"prompt": request["prompt"]}
         try:
             raw = await create(model=request["model"], **content, extra_body=dict(request["parameters"]))
-        except openai.APITimeoutError as error:
-            raise AttemptFailed("timeout", retry=True) from error
+        except openai.APITimeoutError:
+            raise AttemptFailed("timeout", retry=True) from None
         except openai.APIConnectionError as error:
-            raise AttemptFailed(f"no connection ({self._clean(error.__cause__ or error)})", retry=True) from error
+            raise AttemptFailed(f"no connection ({self._clean(error.__cause__ or error)})", retry=True) from None
         except openai.APIStatusError as error:
-            raise self._refused(error) from error
+            raise self._refused(error) from None  # what the endpoint says may hold the key
+        except UnicodeEncodeError:
+            raise AttemptFailed("the request holds half a character (a lone surrogate)", retry=False) from None
         return read_reply(job, raw.http_response.content, time.monotonic() - started)
 
     def _refused(self, error: Any) -> AttemptFailed:
         status, said = error.status_code, self._clean(error_message(error))
         reason = f"HTTP {status}: {said}"
-        if status in FATAL or "insufficient_quota" in said:
-            return AttemptFailed(reason, retry=False, fatal=_explain(status, said, str(self.client.base_url)))
+        at_first = status in FATAL_AT_FIRST and not self._works
+        if status in ALWAYS_FATAL or at_first or "insufficient_quota" in said:
+            return AttemptFailed(reason, retry=False, fatal=_explain(status, said, self.address))
         wait = retry_after(error.response.headers)
         return AttemptFailed(reason, retry=status in RETRIED or status >= 500, wait=wait)
 
@@ -218,26 +239,38 @@ def read_reply(job: Job, content: bytes, seconds: float) -> Reply:
         message = choice["message"] if "messages" in job.request else {"content": choice["text"]}
         usage = body.get("usage") or {}
         extra = {name: value for name, value in message.items() if value and name not in ("content", "role")}
+        extra |= {"logprobs": choice["logprobs"]} if choice.get("logprobs") else {}
         return Reply(
             key=job.key,
             request=canonical(job.request),
-            response=_storable(message.get("content")),
-            finish_reason=choice.get("finish_reason"),
-            prompt_tokens=usage.get("prompt_tokens"),
-            completion_tokens=usage.get("completion_tokens"),
-            served_model=body.get("model"),
-            system_fingerprint=body.get("system_fingerprint"),
+            response=_said(message.get("content")),
+            finish_reason=_text(choice.get("finish_reason")),
+            prompt_tokens=_count(usage.get("prompt_tokens")),
+            completion_tokens=_count(usage.get("completion_tokens")),
+            served_model=_text(body.get("model")),
+            system_fingerprint=_text(body.get("system_fingerprint")),
             extra=json.dumps(extra) if extra else None,
             seconds=round(seconds, 3),
             created=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         start = content[:60].decode("utf-8", "replace")
         raise AttemptFailed(f"a reply that is no completion ({start!r})", retry=True) from error
 
 
-def _storable(content: object) -> str | None:
-    return None if content is None else well_formed(str(content))
+def _said(content: Any) -> str | None:
+    """The text of a message, which some endpoints send in parts."""
+    if isinstance(content, list):
+        return well_formed("".join(str(part.get("text") or "") for part in content))
+    return _text(content)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else well_formed(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
 
 
 def error_message(error: Any) -> str:
@@ -249,13 +282,21 @@ def error_message(error: Any) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an endpoint asks to wait, None when it does not ask."""
+    """Seconds that an endpoint asks to wait, ten minutes at most; None when it does not ask."""
+    told, milliseconds = headers.get("retry-after", ""), headers.get("retry-after-ms", "")
     try:
-        if "retry-after-ms" in headers:
-            return float(headers["retry-after-ms"]) / 1000
-        return min(600.0, max(0.0, float(headers["retry-after"])))
-    except (KeyError, ValueError):
-        return None
+        seconds = float(milliseconds) / 1000 if milliseconds else float(told)
+    except ValueError:
+        seconds = _until(told)
+    return min(LONGEST_ASKED, max(0.0, seconds)) if math.isfinite(seconds) else None
+
+
+def _until(date: str) -> float:
+    """Seconds until a date as HTTP writes it; nan when it is none."""
+    try:
+        return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _explain(status: int, said: str, address: str) -> str:

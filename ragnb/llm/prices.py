@@ -1,18 +1,21 @@
 """What a run would cost before it is sent: tokens counted, prices as data, and an unknown price is None, never 0."""
 
 import csv
+import json
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import regex
 
 from ragnb.errors import InputError
-from ragnb.llm.requests import canonical_requests
+from ragnb.llm.requests import Request, canonical_requests
 from ragnb.llm.store import Store, request_key
 
 Price = tuple[float, float]
@@ -35,14 +38,14 @@ class Estimate:
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | None
-    """At most, when every reply is as long as it may be; None when the model's price is unknown."""
+    """When every reply is as long as it may be; None when the model's price is unknown."""
     model: str
 
     def __str__(self) -> str:
         cost = (
             "price unknown"
             if self.cost_usd is None
-            else f"at most ${self.cost_usd:.{2 if self.cost_usd >= 0.1 or not self.cost_usd else 4}f}"
+            else f"about ${self.cost_usd:.{2 if self.cost_usd >= 0.1 or not self.cost_usd else 4}f}"
         )
         return (
             f"{self.n_requests - self.n_stored:,} requests to send ({self.n_stored:,} stored) to {self.model}: about "
@@ -54,7 +57,7 @@ def estimate(
     requests: pd.DataFrame,
     *,
     model: str,
-    store: Store | None = None,
+    store: Store | str | Path | None = None,
     repeats: int = 1,
     prices: Mapping[str, Price] | None = None,
 ) -> Estimate:
@@ -72,16 +75,23 @@ def estimate(
     Returns
     -------
     Estimate
-        Prompt tokens are estimated by `count_tokens`; completion tokens and cost are upper bounds (``max_tokens`` of every
-        request, or 1,000 where none is set).
+        Prompt tokens are estimated by `count_tokens`; every reply is taken to be as long as it may be (``max_tokens``, or
+        1,000 tokens where none is set).
     """
     asked = canonical_requests(requests, model, repeats)
-    known = store.known(map(request_key, asked)) if store is not None else set()
+    known = _stored(store, asked)
     unique = {key: request for request in asked if (key := request_key(request)) not in known}
     sent, received = sum(map(prompt_tokens, unique.values())), sum(map(completion_bound, unique.values()))
     price = price_of(model, prices)
     cost = None if price is None else (sent * price[0] + received * price[1]) / 1e6
     return Estimate(len(unique) + len(known), len(known), sent, received, cost, model)
+
+
+def _stored(store: Store | str | Path | None, asked: list[Request]) -> set[str]:
+    if store is None:
+        return set()
+    with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
+        return opened.known(map(request_key, asked))
 
 
 def price_of(model: str, prices: Mapping[str, Price] | None = None) -> Price | None:
@@ -117,6 +127,11 @@ def prompt_tokens(request: Mapping[str, Any]) -> int:
     if "prompt" in request:
         return count_tokens(request["prompt"])
     return sum(count_tokens(str(message.get("content") or "")) + _OVERHEAD for message in request["messages"])
+
+
+def prompt_bound(request: Mapping[str, Any]) -> int:
+    """Most prompt tokens that one canonical request can have: a token is at least a byte, of text, tools or schema."""
+    return len(json.dumps([request.get("messages") or request.get("prompt"), request["parameters"]]))
 
 
 def completion_bound(request: Mapping[str, Any]) -> int:

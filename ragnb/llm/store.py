@@ -14,6 +14,7 @@ import json
 import sqlite3
 import sys
 import threading
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -90,6 +91,8 @@ class Store:
     """
 
     def __init__(self, path: str | Path) -> None:
+        if not str(path).strip():
+            raise StoreError("a store needs a path; got an empty one, which would keep nothing; name a file")
         self.path = str(path)
         self._lock = threading.Lock()
         try:
@@ -150,6 +153,21 @@ class Store:
             found.update(row[0] for row in self._execute(query, some))
         return found
 
+    def note_failures(self, reasons: Mapping[str, str]) -> None:
+        """Remember why requests got no reply, so that a replay can say it; they are asked again by the next run."""
+        try:
+            with self._lock, _transaction(self._db):
+                self._db.execute("CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL)")
+                self._db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", list(reasons.items()))
+        except sqlite3.Error as error:
+            raise self._error(error) from error
+
+    def failures(self) -> dict[str, str]:
+        """Reasons of requests that got no reply in their latest run, by key."""
+        if not self._execute("SELECT 1 FROM sqlite_master WHERE name = 'failures'"):
+            return {}
+        return {row[0]: row[1] for row in self._execute("SELECT key, reason FROM failures")}
+
     def write_jsonl(self, path: str | Path, keys: Iterable[str] | None = None) -> int:
         """Write replies as JSON Lines (compressed when the name ends in ``.gz``), sorted; return their number.
 
@@ -171,8 +189,11 @@ class Store:
         StoreError
             A line that is no stored reply, or whose key does not belong to its request.
         """
-        content = Path(path).read_bytes()
-        content = gzip.decompress(content) if str(path).endswith(".gz") else content
+        try:
+            content = Path(path).read_bytes()
+            content = gzip.decompress(content) if str(path).endswith(".gz") else content
+        except (OSError, EOFError, zlib.error) as error:
+            raise StoreError(f"read_jsonl needs a whole file; got {error} for {str(path)!r}; check the path") from error
         before = len(self)
         self.add(_read_line(line, f"{Path(path).name} line {n}") for n, line in enumerate(content.splitlines(), 1) if line)
         return len(self) - before
@@ -180,7 +201,7 @@ class Store:
     def sync(self, path: str | Path) -> int:
         """Make a JSON Lines file and this store hold the same replies; return how many were new to the store."""
         new = self.read_jsonl(path) if Path(path).exists() else 0
-        self.write_jsonl(path)
+        self.write_jsonl(path)  # a reply that both hold is the store's: the first one stands
         return new
 
     def _prepare(self) -> None:

@@ -233,8 +233,8 @@ def _keys(requests: pd.DataFrame, model: str, repeats: int = 1) -> list[str]:
 
 def _cost(reply: Reply, budget: Budget) -> float:
     """Dollars that a reply cost; where the endpoint tells no usage, its dearest."""
-    if reply.prompt_tokens is not None:
-        return budget.cost(reply.prompt_tokens, reply.completion_tokens or 0)
+    if reply.prompt_tokens is not None and reply.completion_tokens is not None:
+        return budget.cost(reply.prompt_tokens, reply.completion_tokens)
     request = json.loads(reply.request)
     return budget.cost(prompt_tokens(request), completion_bound(request))
 

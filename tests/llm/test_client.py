@@ -315,3 +315,142 @@ def test_half_a_character_in_a_reply_is_kept_as_a_sign_that_can_be_stored(faults
     with faults.FaultServer(lambda call: faults.Answer(raw=raw)) as server:
         replies = run(chat(1), server)
     assert replies["response"][0] == "broken \ufffd here"
+
+
+def test_a_run_with_requests_that_can_never_be_answered_is_finished_resumed_and_replayed(faults, chat, tmp_path):
+    def cursed(call):
+        number = int(call.body["messages"][0]["content"].split()[1])
+        return faults.Answer(status=400, message="too long") if 5 <= number < 35 else faults.echo(call)
+
+    with faults.FaultServer(cursed) as server:
+        first = run(chat(40), server, tmp_path / "s.sqlite", max_concurrency=1)
+        again = run(chat(40), server, tmp_path / "s.sqlite")
+    replay = complete(chat(40), model="m", store=tmp_path / "s.sqlite", offline=True)
+    assert first["response"].notna().sum() == 10
+    pd.testing.assert_frame_equal(first, again)
+    pd.testing.assert_frame_equal(first, replay)
+    assert set(replay["reason"].dropna()) == {"HTTP 400: too long"}
+
+
+def test_an_abort_waits_for_what_is_under_way_and_keeps_it(faults, chat, tmp_path):
+    def key_is_revoked(call):
+        last = "question 7 " in call.body["messages"][0]["content"]
+        return faults.Answer(status=401) if last else faults.Answer(text="paid", delay=0.3)
+
+    with faults.FaultServer(key_is_revoked) as server, pytest.raises(EndpointError):
+        run(chat(8), server, tmp_path / "s.sqlite", max_concurrency=8)
+    with Store(tmp_path / "s.sqlite") as store:
+        assert len(store) == 7
+
+
+def test_a_forbidden_request_among_good_ones_is_unscored_and_the_run_goes_on(faults, chat):
+    def moderated(call):
+        third = "question 3 " in call.body["messages"][0]["content"]
+        return faults.Answer(status=403, message="flagged") if third else faults.echo(call)
+
+    with faults.FaultServer(moderated) as server:
+        replies = run(chat(6), server, max_concurrency=1)
+    assert replies["reason"].tolist()[3] == "HTTP 403: flagged"
+    assert replies["response"].notna().sum() == 5
+
+
+def test_no_traceback_and_no_address_shows_a_secret(faults, chat, monkeypatch):
+    import traceback
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
+    said = "bad sk-canary-0123456789abcdef"
+    with (
+        faults.FaultServer(lambda call: faults.Answer(status=401, message=said)) as server,
+        pytest.raises(EndpointError) as error,
+    ):
+        address = server.base_url.replace("//", "//user:hidden-word@") + "?key=hidden-word"
+        complete(chat(1), model="m", base_url=address, store=":memory:", progress=False)
+    shown = "".join(traceback.format_exception(error.value))
+    assert "canary" not in shown
+    assert "hidden-word" not in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"requests_per_minute": 0}, "above 0 in requests_per_minute"),
+        ({"tokens_per_minute": -1}, "above 0 in tokens_per_minute"),
+        ({"budget_usd": float("nan"), "prices": {"m": (1, 1)}}, "budget_usd"),
+        ({"max_concurrency": 2.5}, "whole number in max_concurrency"),
+        ({"max_concurrency": 0}, "whole number in max_concurrency"),
+        ({"repeats": 1.5}, "repeats needs a whole number"),
+        ({"timeout": 0}, "above 0 in timeout"),
+        ({"base_url": "http://127.0.0.1:99999/v1"}, "base_url needs an address"),
+        ({"base_url": "http://[::1/v1"}, "base_url needs an address"),
+    ],
+    ids=str,
+)
+def test_limits_that_make_no_sense_are_refused(chat, options, words):
+    with pytest.raises(InputError, match=words):
+        complete(chat(1), model="m", store=":memory:", **options)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ("{'temperature': 0}", "mapping of parameters"),
+        ({"temperature": float("nan")}, "parameters that JSON knows"),
+        ({"n": 3}, "use repeats instead"),
+        ({"max_tokens": "many"}, "whole number in max_tokens"),
+    ],
+    ids=str,
+)
+def test_parameters_are_never_dropped_in_silence(parameters, words):
+    frame = pd.DataFrame({"messages": [[{"role": "user", "content": "x"}]], "parameters": [parameters]})
+    with pytest.raises(InputError, match=words):
+        complete(frame, model="m", store=":memory:")
+
+
+def test_a_budget_needs_bounded_replies(chat):
+    with pytest.raises(InputError, match="needs max_tokens"):
+        complete(chat(1).drop(columns="parameters"), model="m", budget_usd=1.0, prices={"m": (1, 1)}, store=":memory:")
+
+
+def test_an_unknown_option_is_refused_by_the_awaitable_twin_too(chat):
+    with pytest.raises(TypeError, match="max_concurency"):
+        asyncio.run(acomplete(chat(1), model="m", max_concurency=1))
+
+
+def test_frames_put_together_may_have_repeated_index_labels(faults, chat):
+    requests = pd.concat([chat(2), chat(3)])
+    with faults.FaultServer() as server:
+        assert len(run(requests, server, repeats=2)) == 10
+
+
+def test_odd_replies_are_read_for_what_they_hold(faults, chat):
+    raw = (
+        b'{"choices": [{"message": {"content": [{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}]},'
+        b' "logprobs": {"content": []}, "finish_reason": ["odd"]}], "usage": {"prompt_tokens": "10", "completion_tokens": 1e30},'
+        b' "system_fingerprint": "\\ud800"}'
+    )
+    with faults.FaultServer(lambda call: faults.Answer(raw=raw)) as server, Store(":memory:") as store:
+        replies = run(chat(1), server, store)
+        (kept,) = list(store)
+    assert replies["response"][0] == "in parts"
+    assert kept.prompt_tokens is None
+    assert "logprobs" in kept.extra
+
+
+def test_retry_after_may_be_a_date(faults, chat):
+    import time
+    from email.utils import formatdate
+
+    def busy(call):
+        call.time = time.monotonic()
+        date = formatdate(time.time() + 2.5, usegmt=True)
+        return faults.Answer(status=503, headers={"retry-after": date}) if call.number == 0 else faults.echo(call)
+
+    with faults.FaultServer(busy) as server:
+        run(chat(1), server)
+    assert server.calls[1].time - server.calls[0].time > 1.0
+
+
+def test_a_proxy_is_not_asked_for_this_machine(faults, chat, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with faults.FaultServer() as server:
+        assert run(chat(1), server)["response"].notna().all()

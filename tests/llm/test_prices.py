@@ -18,7 +18,7 @@ def test_an_estimate_worked_by_hand(requests):
     assert (told.n_requests, told.prompt_tokens, told.completion_tokens) == (2, 103 + 203, 1050)
     assert told.cost_usd == pytest.approx((306 * 10 + 1050 * 100) / 1e6)
     assert str(told) == (
-        "2 requests to send (0 stored) to m: about 306 prompt tokens, at most 1,050 completion tokens, at most $0.11"
+        "2 requests to send (0 stored) to m: about 306 prompt tokens, at most 1,050 completion tokens, about $0.11"
     )
 
 

@@ -210,7 +210,7 @@ def test_repair_turns_that_were_answered_count_whatever_is_refused_after_them(fa
     assert frame["repaired"].tolist() == [True] * 3 + [False] * 27
     assert frame["record"].tolist() == [RECORD] * 3 + [None] * 27
     assert frame["reason"][3:].str.contains("context full").all()
-    assert len(server.calls) == 30 + 3 + 20
+    assert len(server.calls) == 30 + 30, "a refusal costs nothing and says nothing of the next request"
 
 
 def test_an_endpoint_that_dies_before_the_repair_turns_is_an_error(faults, chat, tmp_path):
@@ -277,7 +277,10 @@ def test_the_budget_is_for_all_steps_together(faults, chat):
     assert rich["repaired"].all()
     assert frame["response"].notna().any()
     with faults.FaultServer(answering(faults, BAD)) as server:
-        turn = run(chat(1), server, prices=prices, budget_usd=100.0)
+        run(chat(1), server)
+        bounds = [len(json.dumps(call.body)) for call in server.calls]  # a token is at least a byte
+        turn = run(chat(1), server, prices=prices, budget_usd=float(bounds[0]))
+    assert bounds[1] > bounds[0]
     assert "the repair turn failed: not asked: the budget of" in turn["reason"][0]
 
 
