@@ -56,6 +56,7 @@ def plot_noise_curve(
     *,
     line: str = "system",
     published: pd.DataFrame | None = None,
+    legend_title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Accuracy against noise rate, one line a system, each estimate with its interval.
@@ -69,6 +70,8 @@ def plot_noise_curve(
     published
         Published curves in grey behind, with Wilson intervals: ``model, noise_rate, accuracy_percent, n`` (see
         `ragnb.datasets.load_published`).
+    legend_title
+        What the lines are.
     ax
         Axes to draw on; a new figure of column width by default.
 
@@ -93,8 +96,9 @@ def plot_noise_curve(
             xlim=(-0.05, max(summaries["noise_rate"]) + 0.05),
         )
         ax.set_xticks(sorted(summaries["noise_rate"].unique()))
-        ax.set_title(interval_note(summaries), loc="left", fontsize="small", color="0.35")
-        ax.legend(loc="lower left", fontsize="small")
+        behind = "" if published is None else f"; grey: published, n = {published['n'].iloc[0]}"
+        ax.set_title(interval_note(summaries) + behind, loc="left", fontsize="small", color="0.35")
+        ax.legend(loc="lower left", fontsize="small", title=legend_title, title_fontsize="small", alignment="left")
     return ax
 
 
@@ -172,7 +176,9 @@ def _draw_published(ax: Axes, published: pd.DataFrame) -> None:
         limits = [wilson_interval(round(rate * n), n) for rate, n in zip(rates, values["n"], strict=True)]
         bars = [[rate - lim.low for rate, lim in zip(rates, limits, strict=True)],
                 [lim.high - rate for rate, lim in zip(rates, limits, strict=True)]]  # fmt: skip
-        ax.errorbar(values["noise_rate"], rates, yerr=bars, color="0.75", lw=0.8, elinewidth=0.5, zorder=1)
+        ax.errorbar(
+            values["noise_rate"], rates, yerr=bars, color="0.72", lw=0.8, elinewidth=0.6, capsize=1.2, capthick=0.6, zorder=1
+        )
         ends[str(model)] = float(rates.iloc[-1])
     for name, height in _spread(ends, gap=0.045).items():
         ax.annotate(name, (published["noise_rate"].max(), height), xytext=(5, 0), textcoords="offset points",
