@@ -17,6 +17,7 @@ _HOMES = {
     "ragnb.datasets.auditing": "audit",
     "ragnb.datasets.catalogue": "catalogue",
     "ragnb.datasets.contexts": "build_contexts",
+    "ragnb.datasets.evouna": "load_evouna",
     "ragnb.datasets.published": "load_published",
     "ragnb.datasets.rgb": "load_rgb",
     "ragnb.datasets.tables": "read_table write_table",
@@ -25,7 +26,8 @@ _HOMES = {
     "ragnb.llm.prices": "estimate",
     "ragnb.llm.store": "Store",
     "ragnb.llm.structured": "acomplete_structured complete_structured",
-    "ragnb.scoring": "METRICS Metric score summarize",
+    "ragnb.scoring": "METRICS Metric compare score summarize",
+    "ragnb.tables": "to_html to_latex to_markdown",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

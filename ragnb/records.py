@@ -46,6 +46,7 @@ COLUMNS: dict[str, str] = {
     "prompt_tokens": "tokens sent, as the endpoint counts them",
     "completion_tokens": "tokens received, as the endpoint counts them",
     "system_fingerprint": "the endpoint's own mark of its configuration",
+    "verdict": "an annotator's verdict on the response: True or False, 'correct', 'incorrect' or 'refuse'",
     # scores and summaries
     "metric": "name of the metric: 'rgb.accuracy'",
     "value": "the metric's value; nan when unscored",
@@ -60,6 +61,24 @@ COLUMNS: dict[str, str] = {
     "n_scored": "number of responses with a value",
     "worst_low": "mean if every unscored response had the metric's lowest value",
     "worst_high": "mean if every unscored response had the metric's highest value",
+    # comparisons
+    "baseline": "the system that `system` is compared with",
+    "n_pairs": "number of items with a value for both systems",
+    "n_clusters": "number of independent units among them",
+    "n_dropped": "number of items left out for want of a value",
+    "baseline_mean": "mean of the baseline over the same items",
+    "difference": "mean of system - baseline over the same items",
+    "test": "name of the test",
+    "statistic": "the test's statistic",
+    "p_value": "p-value of the test",
+    "p_adjusted": "p-value corrected over its family",
+    "correction": "kind of correction",
+    "family_size": "number of p-values corrected together",
+    "effect": "effect size named in `effect_name`, with `effect_low` and `effect_high`",
+    "mde": "minimum detectable effect: the true difference shown with probability `power`",
+    "duality": "'dual' when test and interval are one statistic, else 'not dual'",
+    "why": "why this test was chosen",
+    "warning": "why a result is undefined or to be doubted",
 }
 
 EXAMPLE = ("example_id", "benchmark", "task", "language", "question", "references")

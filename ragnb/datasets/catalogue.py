@@ -44,6 +44,19 @@ def _rgb(name: str, git_sha1: str) -> Source:
     )
 
 
+def _evouna(name: str, file: str, git_sha1: str) -> Source:
+    commit = "90007d39d4ef0720984f80d56a586c66d6241e70"
+    return Source(
+        name=name,
+        benchmark="evouna",
+        file=file,
+        url=f"https://raw.githubusercontent.com/wangcunxiang/QA-Eval/{commit}/EVOUNA/{file}",
+        git_sha1=git_sha1,
+        licence="Apache-2.0",
+        citation="Wang et al. (NeurIPS 2023 Datasets and Benchmarks), Evaluating Open-QA Evaluation, arXiv 2305.12421",
+    )
+
+
 CATALOGUE: dict[str, Source] = {
     source.name: source
     for source in (
@@ -55,6 +68,7 @@ CATALOGUE: dict[str, Source] = {
         _rgb("zh_refine", "6003c458bd6217636798e1810610432900ffdd21"),
         _rgb("zh_int", "6e66066b0490cb8618fd5810e21134eadd8e3094"),
         _rgb("zh_fact", "be725d61d5360bcb1afc0bab7f2238f6ba9942a7"),
+        _evouna("evouna_nq", "NQ.json", "05faaaa6730ec788e633e4df4ecd9ff52db96c43"),
     )
 }
 

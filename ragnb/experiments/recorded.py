@@ -10,6 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
 from ragnb.experiments.rgb import PARAMETERS, run_noise_robustness
@@ -38,6 +40,23 @@ def recorded_store(name: str) -> Store:
     store = Store(":memory:")
     store.read_jsonl(_path(name, "replies.jsonl.gz"))
     return store
+
+
+def recorded_responses(name: str) -> pd.DataFrame:
+    """The responses of every arm of a recording on the embedded sample, replayed without a model.
+
+    Raises
+    ------
+    InputError
+        Unknown name.
+    """
+    store, model = recorded_store(name), recorded_provenance(name)["model"]
+    examples = load_rgb("sample-en")
+    arms = [
+        run_noise_robustness(examples, model=model, system=system, requests=requests, store=store, offline=True)
+        for system, requests in RECORDINGS[name].items()
+    ]
+    return pd.concat(arms, ignore_index=True)
 
 
 def recorded_provenance(name: str) -> dict[str, Any]:

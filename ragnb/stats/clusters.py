@@ -66,7 +66,7 @@ def cluster_robust_interval(values: ArrayLike, clusters: ArrayLike, *, confidenc
     0.500 [-0.742, 1.742] (95% cluster-robust t, 3 clusters (fewer than 30: too narrow), n = 3)
     """
     scores, level = check_scores(values), check_level(confidence_level)
-    mean, error, n_clusters = _clustered_mean(scores, clusters)
+    mean, error, n_clusters = clustered_mean(scores, clusters)
     caution = f" (fewer than {FEW_CLUSTERS}: too narrow)" if n_clusters < FEW_CLUSTERS else ""
     method = f"cluster-robust t, {n_clusters} clusters{caution}"
     if problem := _cluster_problem(error, n_clusters):
@@ -119,7 +119,7 @@ def cluster_t_test(
     (1.7321, '3 clusters, fewer than 30: p is too small')
     """
     check_alternative(alternative)
-    mean, error, n_clusters = _clustered_mean(check_differences(first, second), clusters)
+    mean, error, n_clusters = clustered_mean(check_differences(first, second), clusters)
     method = "cluster-robust t-test"
     if problem := _cluster_problem(error, n_clusters):
         return undefined_test(alternative, method, n_clusters, problem)
@@ -228,7 +228,7 @@ def cluster_bootstrap_interval(
     scores, level = check_scores(values), check_level(confidence_level)
     check_generator(rng, "The cluster bootstrap")
     check_count(n_resamples, "n_resamples", minimum=100)
-    mean, error, n_clusters = _clustered_mean(scores, clusters)
+    mean, error, n_clusters = clustered_mean(scores, clusters)
     method = f"BCa, {n_resamples} resamples of {n_clusters} clusters"
     if problem := _cluster_problem(error, n_clusters):
         return undefined_interval(mean, level, method, n_clusters, problem)
@@ -245,7 +245,7 @@ def cluster_bootstrap_interval(
     return bca_from_resamples(np.concatenate(means), mean, acceleration, level, method, n_clusters)
 
 
-def _clustered_mean(scores: Floats, clusters: ArrayLike) -> tuple[float, float, int]:
+def clustered_mean(scores: Floats, clusters: ArrayLike) -> tuple[float, float, int]:
     """Return the mean over items, its cluster-robust standard error, and the number of clusters."""
     codes, n_clusters = check_clusters(clusters, scores.size)
     if scores.size == 0:

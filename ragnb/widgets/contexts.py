@@ -7,9 +7,9 @@ import pandas as pd
 from ipywidgets import HTML, IntSlider, SelectionSlider, VBox
 
 from ragnb.errors import InputError
+from ragnb.markup import Markup, join, marked, tag
 from ragnb.metrics.rgb import answer_evidence, answer_parts, is_correct
 from ragnb.records import require_columns
-from ragnb.widgets.markup import Markup, join, marked, tag
 
 GLYPHS = {"positive": "✓", "negative": "✗", "wrong": "≠"}
 """Signs before a passage: it holds the answer, it is noise, it holds a false answer."""

@@ -175,8 +175,13 @@ def test_the_real_files_have_the_checksums_of_the_catalogue(name, rgb_file):
     assert git_blob_sha1(rgb_file(name).read_bytes()) == CATALOGUE[name].git_sha1
 
 
+@pytest.mark.data
+def test_the_real_judgements_have_the_checksum_of_the_catalogue(data_folder):
+    assert git_blob_sha1((data_folder / "evouna" / "NQ.json").read_bytes()) == CATALOGUE["evouna_nq"].git_sha1
+
+
 def test_the_catalogue_lists_the_eight_files_at_one_commit():
-    table = catalogue()
+    table = catalogue().query("benchmark == 'rgb'")
     assert sorted(table["name"]) == sorted(f"{la}{kind}" for la in ("en", "zh") for kind in ("", "_refine", "_int", "_fact"))
     commit = "65ec39e40e7dc9abb50e9bf1b4f32be3f6f16615"
     expected = [f"https://raw.githubusercontent.com/chen700564/RGB/{commit}/data/{name}.json" for name in table["name"]]

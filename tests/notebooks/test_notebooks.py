@@ -55,6 +55,12 @@ def test_the_anatomy_of_a_chapter_is_there(book):
     assert "check(" in "\n".join(cell.source for cell in code(book))
 
 
+def test_every_cell_that_draws_shows_its_figure(book):
+    for cell in book.cells:
+        if "alt" in cell.metadata:
+            assert any("image/png" in output.get("data", {}) for output in cell.outputs), cell.source
+
+
 def test_every_image_has_alternative_text(book):
     for cell in code(book):
         for output in cell.outputs:

@@ -1,18 +1,12 @@
-import importlib.util
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from hostile import HOSTILE, Reader, any_text, visible
 from hypothesis import assume, example, given
 
 from ragnb.errors import InputError
 from ragnb.widgets.contexts import NEEDED, ContextBrowser, ContextView
-
-_spec = importlib.util.spec_from_file_location("markup_reader", Path(__file__).with_name("test_markup.py"))
-_markup = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_markup)
-HOSTILE, Reader, any_text, visible = _markup.HOSTILE, _markup.Reader, _markup.any_text, _markup.visible
 
 
 def row(**changes):

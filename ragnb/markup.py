@@ -1,4 +1,4 @@
-"""HTML out of untrusted text: the one place where ragnb escapes.
+"""HTML, LaTeX and Markdown out of untrusted text: the one place where ragnb escapes.
 
 Passages and responses come from the web and from models, so every text goes through `escape`. Meaning is carried by tags and
 glyphs that survive every sanitiser; colours are decoration.
@@ -12,6 +12,14 @@ import regex
 
 _HIDDEN = regex.compile(r"[\p{Cc}\p{Cf}--[\t\n\r\u200C\u200D\uFE0F]]", flags=regex.V1)
 _ALLOWED = frozenset("div p b i mark span sup table tr td th details summary ol li small".split())
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "\n": " ", "\r": " ", "\t": " ",
+}  # fmt: skip
+_MARKDOWN = regex.compile(r"([\\`*_{}\[\]()#+!|~$<>&-])")
 
 
 class Markup(str):
@@ -30,8 +38,29 @@ def escape(text: Any) -> Markup:
     """
     if isinstance(text, Markup):
         return text
-    visible = _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", str(text))
-    return Markup(html.escape(visible, quote=True))
+    return Markup(html.escape(_visible(text), quote=True))
+
+
+def escape_latex(text: Any) -> str:
+    """Text as LaTeX that prints it and does nothing else; line breaks become spaces.
+
+    >>> escape_latex("50% of R&D_1 \\\\input{x}")
+    '50\\\\% of R\\\\&D\\\\_1 \\\\textbackslash{}input\\\\{x\\\\}'
+    """
+    return "".join(_LATEX.get(character, character) for character in _visible(text))
+
+
+def escape_markdown(text: Any) -> str:
+    """Text as Markdown that shows it and does nothing else, inside a table cell too; line breaks become spaces.
+
+    >>> escape_markdown("a|b <img> *c*") == r"a\\|b \\<img\\> \\*c\\*"
+    True
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(_visible(text).split()))
+
+
+def _visible(text: Any) -> str:
+    return _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", str(text))
 
 
 def tag(name: str, *children: Any, **attributes: str) -> Markup:

@@ -342,7 +342,8 @@ def test_a_metric_takes_documented_columns_and_keyword_options(entry):
 
 
 def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry):
-    examples = frame(["Oslo", "", REFUSAL, "🙂 שלום", None])
+    verdicts = pd.Series([True, "refuse", 0, "correct", None], dtype=object)
+    examples = frame(["Oslo", "", REFUSAL, "🙂 שלום", None], verdict=verdicts)
     scores = score(examples, entry.name)
     assert scores["value"].isna().tolist() == [False, False, False, False, True]
     assert scores["value"].dropna().between(*entry.bounds).all()

@@ -107,3 +107,13 @@ def test_a_distribution_names_n_median_and_range():
     ax = plot_distribution(pd.DataFrame({"x": [1.0, 2.0, 2.0, None, 9.0]}), "x")
     assert ax.get_title(loc="left") == "n = 4, median 2 (dashed), range 1 to 9"
     assert sum(bar.get_height() for bar in ax.patches) == 4
+
+
+def test_every_figure_of_a_notebook_is_shown_not_only_the_first():
+    import nbformat
+    from nbclient import NotebookClient
+
+    draw = "from ragnb.figures import plot_power\nax = plot_power([10, 100], {'a': 0.1})\ndone = True"
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(draw) for _ in range(2)])
+    NotebookClient(book, kernel_name="python3").execute()
+    assert [[output.output_type for output in cell.outputs] for cell in book.cells] == [["display_data"]] * 2

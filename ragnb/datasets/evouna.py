@@ -1,0 +1,73 @@
+"""EVOUNA (Wang et al., NeurIPS 2023 Datasets and Benchmarks, arXiv 2305.12421): answers of five systems judged by people."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.datasets.catalogue import CATALOGUE, find
+from ragnb.errors import InputError
+
+SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+
+
+def load_evouna(source: str | Path) -> pd.DataFrame:
+    """Judged responses of one EVOUNA file, one row a question and system.
+
+    Parameters
+    ----------
+    source
+        A path to a file in EVOUNA's format, or the catalogue name ``"evouna_nq"``.
+
+    Returns
+    -------
+    DataFrame
+        ``example_id, benchmark, task, language, question, references, system, response, verdict, improper``.
+        ``references`` is one part whose aliases are the gold variants, which the file separates by ``/``. ``verdict`` is the
+        person's (True or False, None where there is none). ``improper`` marks questions that the annotators found faulty;
+        they stay in the frame. Score it with ``ragnb.score(frame, "annotator.verdict")``.
+
+    Raises
+    ------
+    InputError
+        Unknown name, a file that is no JSON list of records, or a record without a field.
+    """
+    path = Path(source) if Path(source).is_file() else find(str(source), benchmark="evouna")
+    rows = [row for number, record in enumerate(_records(path)) for row in _responses(record, f"evouna/{number}", path.name)]
+    frame = pd.DataFrame(rows)
+    frame.attrs["source"] = {"file": path.name, "citation": CATALOGUE["evouna_nq"].citation, "licence": "Apache-2.0"}
+    return frame
+
+
+def _records(path: Path) -> list[Any]:
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path.name} needs a JSON list of records; got {error}; download it again") from error
+    if not isinstance(records, list) or not records:
+        raise InputError(f"{path.name} needs a JSON list of records; got {type(records).__name__}; download it again")
+    return records
+
+
+def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterator[dict[str, Any]]:
+    needed = ["question", "golden_answer", *(f"{kind}_{system}" for system in SYSTEMS for kind in ("answer", "judge"))]
+    missing = [name for name in needed if not isinstance(record, Mapping) or name not in record]
+    if missing:
+        raise InputError(f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it")
+    variants = [text.strip() for text in str(record["golden_answer"]).split("/") if text.strip()]
+    for system in SYSTEMS:
+        verdict = record[f"judge_{system}"]
+        yield {
+            "example_id": example_id,
+            "benchmark": "evouna",
+            "task": "open",
+            "language": "en",
+            "question": record["question"],
+            "references": [variants],
+            "system": system,
+            "response": record[f"answer_{system}"],
+            "verdict": verdict if isinstance(verdict, bool) else None,
+            "improper": bool(record.get("improper", False)),
+        }

@@ -1,0 +1,18 @@
+"""Pictures from tidy frames, ready for a paper: intervals on every estimate, n and the kind of interval in the caption."""
+
+from ragnb.figures.curves import plot_distribution, plot_noise_curve
+from ragnb.figures.differences import plot_differences, plot_power
+from ragnb.figures.style import FORMATS, MARKERS, WIDTHS, interval_note, save_figure, style
+
+__all__ = [
+    "FORMATS",
+    "MARKERS",
+    "WIDTHS",
+    "interval_note",
+    "plot_differences",
+    "plot_distribution",
+    "plot_noise_curve",
+    "plot_power",
+    "save_figure",
+    "style",
+]

@@ -1,0 +1,149 @@
+"""Pictures of comparisons: paired differences with their intervals, and power before data."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.ticker import ScalarFormatter
+
+from ragnb.errors import InputError
+from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.records import require_columns
+from ragnb.results import format_p_value
+from ragnb.stats.power import minimum_detectable_effect
+
+NEEDED = (
+    "metric", "system", "baseline", "difference", "low", "high", "interval", "confidence_level", "n_pairs", "p_adjusted",
+    "correction", "family_size", "mde", "power", "duality",
+)  # fmt: skip
+
+
+def plot_differences(comparisons: pd.DataFrame, *, label: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
+    """Forest plot of paired differences: one row a comparison, its interval, its adjusted p and the detectable effect.
+
+    Parameters
+    ----------
+    comparisons
+        As `ragnb.compare` returns them, of one metric.
+    label
+        Columns that name a row; by default the pair of systems where several are compared, and the columns of conditions.
+    ax
+        Axes to draw on; a new figure of text width by default.
+
+    Returns
+    -------
+    Axes
+        Differences as points with intervals; filled where the adjusted p-value is below 1 - confidence level, hollow
+        elsewhere; grey bands reach as far as the minimum detectable effect. An undefined difference keeps its row.
+
+    Raises
+    ------
+    InputError
+        Missing columns, no row, or several metrics.
+    """
+    require_columns(comparisons, NEEDED, "plot_differences")
+    if comparisons["metric"].nunique() != 1:
+        found = ", ".join(dict.fromkeys(comparisons["metric"])) or "none"
+        raise InputError(f"plot_differences needs comparisons of one metric; got {found}; choose one of them")
+    rows = comparisons.reset_index(drop=True)
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.9 + 0.24 * len(rows)))[1]
+        ax.axvline(0, color="0.3", lw=0.8)
+        for row in rows.itertuples():
+            _draw_difference(ax, len(rows) - 1 - int(row.Index), row)
+        ax.set_yticks(range(len(rows)), _labels(rows, label)[::-1])
+        ax.use_sticky_edges = False
+        ax.margins(x=0.04)
+        ax.set_ylim(-0.7, len(rows) - 0.3)
+        ax.grid(axis="y", visible=False)
+        ax.set_xlabel(f"difference in {rows['metric'].iloc[0]}: first - second")
+        ax.set_title(_differences_note(rows), loc="left", fontsize="small", color="0.35", x=0)
+    return ax
+
+
+def plot_power(
+    sizes: Sequence[int],
+    variances: dict[str, float],
+    *,
+    observed: dict[str, int] | None = None,
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+    ax: Axes | None = None,
+) -> Axes:
+    """Minimum detectable difference against the number of questions, one line a spread of paired differences.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of questions.
+    variances
+        Variance of the paired differences, by the name of the line; for 0/1 scores at most the share of discordant items.
+    observed
+        Numbers of questions to mark, by name.
+    confidence_level, power
+        Of the two-sided test, and the wanted probability of showing the difference.
+    ax
+        Axes to draw on; a new figure of column width by default.
+
+    Notes
+    -----
+    Normal approximation, see `ragnb.stats.power.minimum_detectable_effect`.
+    """
+    if not len(sizes) or not variances:
+        raise InputError("plot_power needs sizes and variances; got an empty one; pass at least one of each")
+    show = partial(minimum_detectable_effect, confidence_level=confidence_level, power=power)
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
+        for number, (name, variance) in enumerate(variances.items()):
+            shown = [show(n, between_variance=variance) for n in sizes]
+            ax.plot(sizes, shown, label=name, ls=("-", "--", "-.", ":")[number % 4])
+        for name, n in (observed or {}).items():
+            ax.axvline(n, color="0.5", lw=0.8)
+            ax.annotate(f"{name}, n = {n}", (n, 1), xycoords=("data", "axes fraction"), xytext=(-2, -2), rotation=90,
+                        textcoords="offset points", ha="right", va="top", fontsize=6, color="0.35")  # fmt: skip
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.set(xlabel="questions", ylabel="minimum detectable difference", ylim=(0, None))
+        ax.set_title(f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided", loc="left", fontsize="small", color="0.35")
+        ax.legend(fontsize="small")
+    return ax
+
+
+def _draw_difference(ax: Axes, height: int, row: Any) -> None:
+    colour = sns.color_palette("colorblind")[0]
+    if np.isfinite(row.mde):
+        ax.barh(height, 2 * row.mde, left=-row.mde, height=0.62, color="0.9", zorder=0)
+    if np.isfinite([row.difference, row.low, row.high]).all():
+        reach = [[row.difference - row.low], [row.high - row.difference]]
+        ax.errorbar(row.difference, height, xerr=reach, color=colour, capsize=2, marker="none")
+    shown = row.p_adjusted < 1 - row.confidence_level
+    ax.plot(row.difference, height, MARKERS[0], color=colour, mfc=colour if shown else "white", zorder=3)
+    told = f"{format_p_value(row.p_adjusted)}  n = {row.n_pairs}"
+    ax.annotate(told, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
+                va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
+
+
+def _labels(rows: pd.DataFrame, label: Sequence[str] | None) -> list[str]:
+    pair = rows["system"].astype(str) + " - " + rows["baseline"].astype(str)
+    before = list(rows.columns[: list(rows.columns).index("metric")])
+    columns = list(before if label is None else label)
+    require_columns(rows, columns, "plot_differences(label=...)")
+    named = [", ".join(f"{name} {row[name]}" for name in columns) for row in rows.to_dict("records")]
+    if label is not None:
+        return named
+    only_pair = pair.nunique() == 1 and bool(columns)
+    return named if only_pair else [", ".join(filter(None, both)) for both in zip(pair, named, strict=True)]
+
+
+def _differences_note(rows: pd.DataFrame) -> str:
+    kinds = " / ".join(dict.fromkeys(f"{kind} ({dual})" for kind, dual in zip(rows["interval"], rows["duality"], strict=True)))
+    pairs = dict.fromkeys(rows["system"].astype(str) + " - " + rows["baseline"].astype(str))
+    whose = f"{next(iter(pairs))}; " if len(pairs) == 1 else ""
+    level = f"{rows['confidence_level'].iloc[0]:.0%}"
+    correction = f"p: {rows['correction'].iloc[0].capitalize()} over {rows['family_size'].max()}; filled: below {1 - rows['confidence_level'].iloc[0]:.2g}"
+    return f"{whose}{level} {kinds} intervals\n{correction}; grey: detectable with {rows['power'].iloc[0]:.0%} power"

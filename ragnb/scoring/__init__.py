@@ -1,0 +1,11 @@
+"""From responses to numbers, frame in, frame out: `score`, `summarize`, `compare` and the METRICS table.
+
+Per-example values come first and are kept; every aggregate is computed from them.
+"""
+
+from ragnb.scoring.comparisons import compare
+from ragnb.scoring.metric import METRICS, Metric
+from ragnb.scoring.scores import score
+from ragnb.scoring.summaries import summarize
+
+__all__ = ["METRICS", "Metric", "compare", "score", "summarize"]

@@ -1,0 +1,341 @@
+"""Systems against each other on the same items: difference, interval, test, effect size, and what could have been shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.errors import InputError
+from ragnb.records import CONDITION, require_columns
+from ragnb.scoring.metric import METRICS
+from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
+from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm
+
+CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
+VARYING_MARKS = ("prompt", "lang")
+"""Parts of a signature in which compared systems may differ."""
+
+ITEM_COLUMNS = (*(name for name in CONDITION if name != "system"), "repeat")
+"""Columns that, where they vary within a system, tell its items apart beside ``example_id``."""
+
+Names = str | Sequence[str] | None
+
+
+def compare(
+    scores: pd.DataFrame,
+    *,
+    baseline: str | None = None,
+    metrics: Names = None,
+    by: Names = None,
+    cluster: str | None = None,
+    family: Names = None,
+    method: str = "auto",
+    unpaired: str = "error",
+    correction: str = "holm",
+    confidence_level: float = 0.95,
+    power: float = 0.8,
+) -> pd.DataFrame:
+    """Paired differences between systems that answered the same items, one row a metric, cell and pair of systems.
+
+    The difference is system - baseline, in the unit of the metric.
+
+    Parameters
+    ----------
+    scores
+        As `score` returns them: ``example_id, system, metric, value, signature`` and the columns of conditions.
+    baseline
+        The system that all others are compared with; by default every pair is compared, the earlier one as the baseline.
+    metrics
+        Names of the metrics to compare; by default all in the frame.
+    by
+        Columns that cut the frame into cells compared separately. By default the columns of conditions (noise rate,
+        language, ...) that vary within a system; ``by=[]`` pools them: an item is then a question under one condition.
+    cluster
+        Column whose values are the independent units. Where a cell holds a question several times (pooled conditions,
+        repeats), the questions are the clusters even without being named.
+    family
+        Columns within which p-values are corrected together; by default all rows of the result are one family, ``[]`` means
+        the same, and ``["metric"]`` makes one family a metric. Undefined p-values are no part of it.
+    method
+        ``"auto"`` chooses by the kind of scores and says why in the column ``why``:
+
+        ====================  ===============================================  ==========================  ========
+        method                test                                             interval of the difference  relation
+        ====================  ===============================================  ==========================  ========
+        ``mcnemar`` (auto)    McNemar mid-p: scores of 0 and 1                 Tango                       not dual
+        ``sign-flip`` (auto)  exact sign-flip permutation test: graded scores  sign-flip                   dual
+        ``cluster-t`` (auto)  cluster-robust t: 30 clusters or more            cluster-robust t            dual
+        ``cluster-sign-flip`` exact, flips clusters (auto): fewer              cluster-robust t            not dual
+        ``score``             Tango's score test (asymptotic McNemar)          Tango                       dual
+        ``mcnemar-exact``     McNemar exact                                    Tango                       not dual
+        ``newcombe``          McNemar mid-p                                    Newcombe (method 10)        not dual
+        ``bonett-price``      McNemar mid-p                                    Bonett-Price                not dual
+        ``t``                 paired t-test                                    t                           dual
+        ``bca``               exact sign-flip permutation test                 BCa                         not dual
+        ``wilcoxon``          Wilcoxon signed-rank, exact                      sign-flip                   not dual
+        ``sign``              exact sign test                                  sign-flip                   not dual
+        ====================  ===============================================  ==========================  ========
+
+        The McNemar tests are duals of the odds ratio that stands beside them as the effect size.
+    unpaired
+        ``"error"``, or ``"drop"``: leave out items without a value for both systems, counted in ``n_dropped``.
+    correction
+        ``"holm"``, ``"benjamini-hochberg"`` or ``"bonferroni"``.
+    confidence_level, power
+        Of the intervals, and of the minimum detectable effect.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``by``, then ``metric, system, baseline, n_pairs, n_clusters, n_dropped, mean, baseline_mean,
+        difference, low, high, interval, confidence_level, test, statistic, p_value, p_adjusted, correction, family_size,
+        effect, effect_low, effect_high, effect_name, mde, power, duality, why, warning, signature``. ``mde`` is the true
+        difference that this many items would have shown with probability ``power``, at the spread seen: beside a p-value
+        that is not small it says what the data cannot exclude. Infinite limits mean that so few items exclude nothing.
+
+    Raises
+    ------
+    InputError
+        Fewer than two systems, an unknown name, a question doubled or without partner, values that are infinite, systems
+        scored under different definitions, or a method that does not suit the scores.
+
+    Source: Miller (2024), arXiv 2411.00640, on paired and clustered comparison of models; the tests' own in `ragnb.stats`.
+    """
+    frame = _selected(scores, metrics)
+    design = _Design(_cell_columns(frame, by), cluster, method, unpaired, confidence_level, power)
+    _check_options(method=method, unpaired=unpaired, correction=correction)
+    require_columns(frame, [cluster] if cluster else [], "compare(cluster=...)")
+    pairs = _pairs_of_systems(frame, baseline)
+    rows = [
+        dict(zip([*design.cells, "metric"], cell, strict=True)) | _row(group, pair, design)
+        for cell, group in frame.groupby([*design.cells, "metric"], sort=False, dropna=False)
+        for pair in pairs
+    ]
+    return _corrected(pd.DataFrame(rows), _names(family), correction)
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """What holds for every comparison of one call."""
+
+    cells: list[str]
+    cluster: str | None
+    method: str
+    unpaired: str
+    level: float
+    power: float
+
+
+# ---- what is compared --------------------------------------------------------------------------------------------------
+
+
+def _check_options(**given: str) -> None:
+    known = {"method": ("auto", *PROCEDURES), "unpaired": ("error", "drop"), "correction": tuple(CORRECTIONS)}
+    for name, value in given.items():
+        if value not in known[name]:
+            raise InputError(f"compare({name}=...) needs one of {', '.join(known[name])}; got {value!r}; choose one")
+
+
+def _names(given: Names) -> list[str]:
+    return [] if given is None else [given] if isinstance(given, str) else list(given)
+
+
+def _selected(scores: pd.DataFrame, metrics: Names) -> pd.DataFrame:
+    require_columns(scores, ("example_id", "system", "metric", "value", "signature"), "compare")
+    present = list(dict.fromkeys(scores["metric"]))
+    wanted = _names(metrics) or present
+    if unknown := [name for name in wanted if name not in present]:
+        raise InputError(
+            f"compare needs metrics that were scored ({', '.join(present)}); got {', '.join(unknown)}; score them"
+        )
+    frame = scores[scores["metric"].isin(wanted)]
+    if np.isinf(frame["value"].to_numpy(float)).any():
+        bad = frame.loc[np.isinf(frame["value"].astype(float)), "example_id"]
+        raise InputError(f"compare needs finite values; got infinite ones for {_some(bad)}; mend the metric, or use nan")
+    return frame
+
+
+def _cell_columns(frame: pd.DataFrame, by: Names) -> list[str]:
+    if by is None:
+        return _varying(frame, ITEM_COLUMNS[:-1])
+    require_columns(frame, _names(by), "compare(by=...)")
+    if overlap := {"system", "metric", "example_id"} & set(_names(by)):
+        raise InputError(
+            f"compare(by=...) needs columns of conditions; got {', '.join(overlap)}, which it pairs by; leave it out"
+        )
+    return _names(by)
+
+
+def _varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Those columns that take several values within one system: what varies only between systems belongs to the system."""
+    present = [name for name in columns if name in frame]
+    return [name for name in present if frame.groupby("system", sort=False)[name].nunique(dropna=False).max() > 1]
+
+
+def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[str, str]]:
+    """Pairs (system, baseline)."""
+    systems = list(dict.fromkeys(frame["system"]))
+    if len(systems) < 2:
+        raise InputError(
+            f"compare needs two systems at least; got {_some(systems) or 'none'}; score another and concatenate"
+        )
+    if baseline is None:
+        return [(second, first) for first, second in combinations(systems, 2)]
+    if baseline not in systems:
+        raise InputError(f"compare needs a baseline out of {_some(systems, 20)}; got {baseline!r}; choose one")
+    return [(system, baseline) for system in systems if system != baseline]
+
+
+# ---- one comparison ----------------------------------------------------------------------------------------------------
+
+
+def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[str, Any]:
+    metric = group["metric"].iloc[0]
+    two = group[group["system"].isin(pair)]
+    signature = _one_definition(two, pair, metric)
+    pairs, n_dropped, unit = _paired(two, pair, design)
+    name, why = _procedure(pairs, design.method, metric)
+    return {
+        "metric": metric,
+        "system": pair[0],
+        "baseline": pair[1],
+        "n_pairs": len(pairs.first),
+        "n_clusters": pairs.n_units,
+        "n_dropped": n_dropped,
+        "mean": _mean(pairs.first),
+        "baseline_mean": _mean(pairs.second),
+        "difference": _mean(pairs.first - pairs.second),
+        **_outcome(PROCEDURES[name], pairs, design),
+        "why": f"{why}; clusters: {unit}" if unit else why,
+        "higher_is_better": METRICS[metric].higher_is_better if metric in METRICS else True,
+        "signature": signature,
+    }
+
+
+def _outcome(procedure: Procedure, pairs: Pairs, design: _Design) -> dict[str, Any]:
+    arguments = procedure.view(pairs)
+    interval = procedure.interval(*arguments, confidence_level=design.level)
+    test = procedure.test(*arguments)
+    effect = procedure.effect(*arguments, confidence_level=design.level)
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "interval": interval.method,
+        "confidence_level": design.level,
+        "test": test.method,
+        "statistic": test.statistic,
+        "p_value": test.p_value,
+        "effect": effect.estimate,
+        "effect_low": effect.low,
+        "effect_high": effect.high,
+        "effect_name": procedure.effect_name,
+        "mde": procedure.detectable(pairs, design.level, design.power),
+        "power": design.power,
+        "duality": "dual" if procedure.dual else "not dual",
+        "warning": test.warning,
+    }
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if values.size else float("nan")
+
+
+def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> str:
+    """The signatures behind a pair; refused when they differ in more than prompt and language."""
+    signatures = sorted(set(two["signature"].astype(str)))
+    definitions = sorted({_definition(signature) for signature in signatures})
+    if len(definitions) > 1:
+        raise InputError(
+            f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; got {' and '.join(definitions)}; "
+            "score both with the same options"
+        )
+    return " & ".join(signatures)
+
+
+def _definition(signature: str) -> str:
+    return "|".join(part for part in signature.split("|") if part.split(":")[0] not in VARYING_MARKS)
+
+
+def _paired(two: pd.DataFrame, pair: tuple[str, str], design: _Design) -> tuple[Pairs, int, str]:
+    """Values of both systems side by side, how many items were dropped, and the column of clusters, if there are any."""
+    keys = ["example_id", *_varying(two, [name for name in ITEM_COLUMNS if name not in design.cells])]
+    first, second = (_values(two, system, keys) for system in pair)
+    both = pd.concat([first, second], axis=1, keys=["first", "second"])
+    missing = both[both.isna().any(axis=1)]
+    if len(missing) and design.unpaired == "error":
+        cell = ", ".join(f"{name} {two[name].iloc[0]}" for name in design.cells)
+        raise InputError(
+            f"compare needs a value of {pair[0]!r} and of {pair[1]!r} for every item{f' at {cell}' if cell else ''}; got "
+            f"{len(missing)} of {len(both)} items without both, such as {_some(missing.index)}; score them, choose by=, or "
+            "pass unpaired='drop', which counts them"
+        )
+    both = both.drop(missing.index)
+    unit = design.cluster or ("example_id" if both.index.get_level_values("example_id").has_duplicates else "")
+    values = both.to_numpy(float)
+    return Pairs(values[:, 0], values[:, 1], _clusters(two, both.index, keys, unit)), len(missing), unit
+
+
+def _values(two: pd.DataFrame, system: str, keys: list[str]) -> pd.Series:
+    values = two[two["system"] == system].set_index(keys)["value"].astype(float)
+    if values.index.has_duplicates:
+        twice = values.index[values.index.duplicated()]
+        raise InputError(
+            f"compare needs one value of {system!r} for every item; got {len(twice)} more, such as {_some(twice)}; "
+            "drop them, or add the column that tells them apart (such as repeat)"
+        )
+    return values
+
+
+def _clusters(two: pd.DataFrame, items: pd.Index, keys: list[str], unit: str) -> np.ndarray | None:
+    if not unit:
+        return None
+    if unit in keys:
+        return items.get_level_values(unit).to_numpy()
+    named = two.drop_duplicates([*keys, unit]).set_index(keys)[unit]
+    if named.index.has_duplicates or named.isna().any():
+        doubtful = named.index[named.index.duplicated() | named.isna()]
+        raise InputError(
+            f"compare(cluster={unit!r}) needs one cluster an item; got none or several for {_some(doubtful)}; mend them"
+        )
+    return named.loc[items].to_numpy()
+
+
+def _procedure(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
+    if method == "auto":
+        return choose(pairs)
+    if method in BINARY and not pairs.binary:
+        raise InputError(
+            f"the method {method!r} needs scores of 0 and 1; got {metric} with others; use 'sign-flip' or 'auto'"
+        )
+    if (method in CLUSTERED) != (pairs.clusters is not None):
+        need, use = ("clusters", "cluster=") if method in CLUSTERED else ("independent items", "'cluster-t' or 'auto'")
+        got = "none" if method in CLUSTERED else "items that share a cluster"
+        raise InputError(f"the method {method!r} needs {need}; got {got}; use {use}")
+    return method, "as asked for"
+
+
+def _some(values: Any, most: int = 5) -> str:
+    listed = [str(value) for value in values]
+    return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")
+
+
+# ---- the family --------------------------------------------------------------------------------------------------------
+
+
+def _corrected(rows: pd.DataFrame, family: list[str], correction: str) -> pd.DataFrame:
+    """The rows with ``p_adjusted, correction, family_size`` beside their p-values."""
+    require_columns(rows, family, "compare(family=...)")
+    adjusted = pd.Series(np.nan, index=rows.index)
+    sizes = pd.Series(0, index=rows.index)
+    for _, group in rows.groupby(family, sort=False, dropna=False) if family else [(None, rows)]:
+        found = CORRECTIONS[correction](group["p_value"].to_numpy(float))
+        adjusted[group.index], sizes[group.index] = found.adjusted, found.family_size
+    place = list(rows.columns).index("p_value") + 1
+    for offset, (name, values) in enumerate(
+        {"p_adjusted": adjusted, "correction": correction, "family_size": sizes}.items()
+    ):
+        rows.insert(place + offset, name, values)
+    return rows

@@ -1,0 +1,131 @@
+"""From per-example values to means, with their intervals and what is missing."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.errors import InputError
+from ragnb.records import CONDITION, require_columns
+from ragnb.results import Interval
+from ragnb.scoring.metric import METRICS, is_binary
+from ragnb.stats.bootstrap import bca_interval, percentile_interval
+from ragnb.stats.clusters import cluster_robust_interval
+from ragnb.stats.intervals import (
+    clopper_pearson_interval,
+    jeffreys_interval,
+    mean_interval_t,
+    wald_interval,
+    wilson_interval,
+)
+
+RATES: dict[str, Callable[..., Interval]] = {
+    "wilson": wilson_interval,
+    "clopper-pearson": clopper_pearson_interval,
+    "jeffreys": jeffreys_interval,
+    "wald": wald_interval,
+}
+MEANS: dict[str, Callable[..., Interval]] = {"t": mean_interval_t, "bca": bca_interval, "percentile": percentile_interval}
+
+
+def summarize(
+    scores: pd.DataFrame,
+    *,
+    by: str | Sequence[str] | None = None,
+    cluster: str | None = None,
+    interval: str = "auto",
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Mean of each metric in each cell of the experiment, with its interval and what is missing.
+
+    Parameters
+    ----------
+    scores
+        As `score` returns them.
+    by
+        Columns that tell the cells apart; by default those of `ragnb.records.CONDITION` that the frame has.
+    cluster
+        Column whose values are the independent units, such as the question that several languages, noise rates or repeats
+        share; intervals are then cluster-robust.
+    interval
+        ``"auto"``: Wilson where the only values are 0 and 1, t otherwise. Or one by name: ``"wilson"``,
+        ``"clopper-pearson"``, ``"jeffreys"``, ``"wald"`` for rates; ``"t"``, ``"bca"``, ``"percentile"`` (bootstraps
+        computed exactly, without a seed) for means.
+    confidence_level
+        Nominal coverage, in (0, 1).
+
+    Returns
+    -------
+    DataFrame
+        One row a cell and metric: ``mean, low, high, interval, confidence_level, n, n_scored, worst_low, worst_high,
+        signature``. Without ``cluster`` responses count as independent, so a cell must then hold one response a question.
+        ``worst_low`` and ``worst_high`` bound the mean when responses are unscored: all of them at the metric's lowest, or
+        all at its highest value. Of a metric that is not in `METRICS` only the values are known: it is taken for binary
+        when all of them are 0 or 1, and has no worst case otherwise.
+
+    Raises
+    ------
+    InputError
+        Missing columns; a cell that holds a question twice without ``cluster``; an interval for rates asked for values that
+        are none.
+    """
+    require_columns(scores, ("metric", "value", "signature"), "summarize")
+    keys = [name for name in CONDITION if name in scores] if by is None else [by] if isinstance(by, str) else list(by)
+    require_columns(scores, [*keys, *([cluster] if cluster else [])], "summarize(by=..., cluster=...)")
+    if interval not in ("auto", *RATES, *MEANS):
+        known = ", ".join(["auto", *RATES, *MEANS])
+        raise InputError(f"summarize needs an interval out of {known}; got {interval!r}; choose one")
+    cells = scores.groupby([*keys, "metric"], sort=False, dropna=False)
+    rows = [
+        dict(zip([*keys, "metric"], cell, strict=True)) | _summary(group, cluster, interval, confidence_level)
+        for cell, group in cells
+    ]
+    return pd.DataFrame(rows)
+
+
+def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_level: float) -> dict[str, Any]:
+    if cluster is None:
+        _refuse_repeats(group)
+    scored = group[group["value"].notna()]
+    name = group["metric"].iloc[0]
+    binary = is_binary(name, scored["value"])
+    lowest, highest = METRICS[name].bounds if name in METRICS else (0.0, 1.0) if binary else (math.nan, math.nan)
+    found = _interval(scored, binary, cluster, kind, confidence_level)
+    missing, total = len(group) - len(scored), float(scored["value"].sum())
+    return {
+        "mean": found.estimate,
+        "low": found.low,
+        "high": found.high,
+        "interval": found.method,
+        "confidence_level": confidence_level,
+        "n": len(group),
+        "n_scored": len(scored),
+        "worst_low": (total + missing * lowest) / len(group) if missing else found.estimate,
+        "worst_high": (total + missing * highest) / len(group) if missing else found.estimate,
+        "signature": " & ".join(sorted(set(group["signature"]))),
+    }
+
+
+def _refuse_repeats(group: pd.DataFrame) -> None:
+    if "example_id" in group and group["example_id"].duplicated().any():
+        twice = group.loc[group["example_id"].duplicated(), "example_id"].astype(str)
+        raise InputError(
+            f"summarize needs one response a question in each cell; got {len(twice)} more (such as {twice.iloc[0]!r}); "
+            "name the columns that tell them apart in by=, or the shared question in cluster="
+        )
+
+
+def _interval(scored: pd.DataFrame, binary: bool, cluster: str | None, kind: str, confidence_level: float) -> Interval:
+    values = scored["value"].to_numpy(float)
+    if cluster is not None:
+        return cluster_robust_interval(values, scored[cluster].to_numpy(), confidence_level=confidence_level)
+    if kind in RATES and not np.isin(values, (0.0, 1.0)).all():
+        raise InputError(
+            f"the interval {kind!r} needs values of 0 and 1; got {scored['metric'].iloc[0]} with others; use 't' or 'bca'"
+        )
+    chosen = ("wilson" if binary else "t") if kind == "auto" else kind
+    if chosen in RATES:
+        return RATES[chosen](int(values.sum()), len(values), confidence_level=confidence_level)
+    return MEANS[chosen](values, confidence_level=confidence_level)

@@ -1,0 +1,335 @@
+"""Tables for papers and pages from tidy frames: LaTeX (booktabs), HTML and Markdown say the same thing.
+
+A frame of `ragnb.summarize` becomes systems by conditions, the best of each column in bold; one of `ragnb.compare` becomes a
+list of differences. Intervals, n, tests, corrections and signatures stand in the cells or in the note below.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from ragnb.errors import InputError
+from ragnb.markup import Markup, escape_latex, escape_markdown, tag
+from ragnb.records import CONDITION, require_columns
+from ragnb.results import format_p_value
+from ragnb.scoring.metric import METRICS
+
+SUMMARY = ("metric", "mean", "low", "high", "interval", "confidence_level", "n", "n_scored", "signature")
+COMPARISON = (
+    "metric", "system", "baseline", "n_pairs", "difference", "low", "high", "interval", "confidence_level", "test",
+    "p_value", "p_adjusted", "correction", "family_size", "effect", "effect_name", "mde", "power", "duality", "signature",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """One cell: a main text that may be bold, small print after it, marks of significance."""
+
+    text: str
+    small: str = ""
+    bold: bool = False
+    marks: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    header: list[str]
+    rows: list[list[_Cell]]
+    notes: list[str] = field(default_factory=list)
+
+
+def to_latex(
+    frame: pd.DataFrame,
+    *,
+    rows: str = "system",
+    columns: Sequence[str] | None = None,
+    comparisons: pd.DataFrame | None = None,
+    digits: int = 2,
+    caption: str = "",
+    label: str = "",
+) -> str:
+    """LaTeX of a table: a ``table`` environment that needs the package booktabs only.
+
+    Parameters
+    ----------
+    frame
+        As `ragnb.summarize` or `ragnb.compare` returns it.
+    rows
+        Of summaries: the column whose values become rows.
+    columns
+        Of summaries: the columns whose values become columns; by default ``metric`` and the columns of conditions that vary.
+    comparisons
+        Of summaries: comparisons of the same systems and cells. A mean whose difference to the baseline has an adjusted
+        p-value below 1 - confidence level is marked by an asterisk; where there are several baselines, by their letters.
+    digits
+        Decimals of means, differences and limits.
+    caption, label
+        Of the table; escaped as all text is.
+
+    Raises
+    ------
+    InputError
+        A frame that is neither, or one with two values for a cell.
+    """
+    table = _table(frame, rows, columns, comparisons, digits)
+    parts = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{escape_latex(caption)}}}" if caption else "",
+        rf"\label{{{_latex_label(label)}}}" if label else "",
+        rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
+        r"\toprule",
+        _latex_line(map(escape_latex, table.header)),
+        r"\midrule",
+        *(_latex_line(map(_latex_cell, row)) for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\par\smallskip{{\footnotesize {escape_latex(' '.join(table.notes))}\par}}",
+        r"\end{table}",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def to_html(
+    frame: pd.DataFrame,
+    *,
+    rows: str = "system",
+    columns: Sequence[str] | None = None,
+    comparisons: pd.DataFrame | None = None,
+    digits: int = 2,
+) -> Markup:
+    """HTML of a table, see `to_latex`; every text in it is escaped."""
+    table = _table(frame, rows, columns, comparisons, digits)
+    head = tag("tr", *(tag("th", name) for name in table.header))
+    body = [tag("tr", *map(_html_cell, row)) for row in table.rows]
+    return tag("div", tag("table", head, *body), tag("p", tag("small", " ".join(table.notes))))
+
+
+def to_markdown(
+    frame: pd.DataFrame,
+    *,
+    rows: str = "system",
+    columns: Sequence[str] | None = None,
+    comparisons: pd.DataFrame | None = None,
+    digits: int = 2,
+) -> str:
+    """Markdown of a table, see `to_latex`; every text in it is escaped."""
+    table = _table(frame, rows, columns, comparisons, digits)
+    lines = [[escape_markdown(name) for name in table.header], [":---", *["---:"] * (len(table.header) - 1)]]
+    lines += [list(map(_markdown_cell, row)) for row in table.rows]
+    notes = escape_markdown(" ".join(table.notes))
+    return "\n".join([*("| " + " | ".join(line) + " |" for line in lines), "", notes, ""])
+
+
+# ---- what stands in a table --------------------------------------------------------------------------------------------
+
+
+def _table(
+    frame: pd.DataFrame, rows: str, columns: Sequence[str] | None, comparisons: pd.DataFrame | None, digits: int
+) -> _Table:
+    if "difference" in frame:
+        return _of_comparisons(frame, digits)
+    require_columns(frame, (*SUMMARY, rows), "a table of summaries")
+    if frame.empty:
+        raise InputError("a table needs at least one row; got an empty frame; summarize some scores first")
+    return _of_summaries(frame, rows, _column_names(frame, rows, columns), comparisons, digits)
+
+
+def _column_names(frame: pd.DataFrame, rows: str, columns: Sequence[str] | None) -> list[str]:
+    if columns is not None:
+        require_columns(frame, columns, "a table's columns")
+        return list(columns)
+    varying = [name for name in ("metric", *CONDITION) if name in frame and name != rows]
+    return [name for name in varying if frame[name].nunique(dropna=False) > 1] or ["metric"]
+
+
+def _of_summaries(
+    frame: pd.DataFrame, rows: str, columns: list[str], comparisons: pd.DataFrame | None, digits: int
+) -> _Table:
+    keys = [rows, *columns]
+    if frame.duplicated(keys).any():
+        twice = frame.loc[frame.duplicated(keys), keys].iloc[0].to_dict()
+        raise InputError(f"a table needs one summary a cell; got two for {twice}; name more columns, or choose some rows")
+    records = {(record[rows], tuple(record[name] for name in columns)): record for record in frame.to_dict("records")}
+    systems, cells = (list(dict.fromkeys(key[part] for key in records)) for part in (0, 1))
+    alike = bool((frame["n_scored"] == frame["n"]).all()) and frame["n"].nunique() == 1
+    marks, explained = _marks(comparisons, columns, systems)
+    best = {cell: _best([records[name, cell] for name in systems if (name, cell) in records], digits) for cell in cells}
+
+    def cell(name: Any, column: tuple[Any, ...]) -> _Cell:
+        return _summary_cell(records.get((name, column)), best[column], marks.get((column, name), ""), alike, digits)
+
+    body = [
+        [_Cell(str(name), marks=marks.get(("", name), "")), *(cell(name, column) for column in cells)] for name in systems
+    ]
+    notes = [*_summary_notes(frame, alike), *explained, _signatures(frame)]
+    return _Table([rows, *(_heading(columns, column) for column in cells)], body, notes)
+
+
+def _heading(columns: Sequence[str], cell: Sequence[Any]) -> str:
+    named = zip(columns, cell, strict=True)
+    return ", ".join(str(value) if name == "metric" else f"{name} {value}" for name, value in named)
+
+
+def _best(records: list[dict[str, Any]], digits: int) -> str:
+    """The best mean of a column as printed, so that what looks equal is bold together; empty for a single system."""
+    known = METRICS.get(records[0]["metric"])
+    values = [record["mean"] for record in records if not math.isnan(record["mean"])]
+    if len(records) < 2 or not values:
+        return ""
+    return _number(max(values) if known is None or known.higher_is_better else min(values), digits)
+
+
+def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: bool, digits: int) -> _Cell:
+    if record is None:
+        return _Cell("")
+    counted = (
+        "" if alike else f", n = {record['n_scored']}" + (f" of {record['n']}" if record["n_scored"] < record["n"] else "")
+    )
+    mean = _number(record["mean"], digits)
+    limits = f"[{_number(record['low'], digits)}, {_number(record['high'], digits)}]{counted}"
+    return _Cell(mean, limits, bold=mean == best, marks=marks)
+
+
+def _summary_notes(frame: pd.DataFrame, alike: bool) -> list[str]:
+    kinds = " / ".join(dict.fromkeys(frame["interval"]))
+    n = f", n = {frame['n'].iloc[0]}" if alike else ""
+    unscored = [] if bool((frame["n_scored"] == frame["n"]).all()) else ["Unscored responses are left out of the mean."]
+    return [f"Mean [{frame['confidence_level'].iloc[0]:.0%} {kinds} interval]{n}. Bold: best of its column.", *unscored]
+
+
+def _marks(
+    comparisons: pd.DataFrame | None, columns: list[str], systems: list[Any]
+) -> tuple[dict[tuple[Any, Any], str], list[str]]:
+    """Marks by (cell, system), and what they mean; under the cell ``""`` the letter that stands for a system."""
+    if comparisons is None:
+        return {}, []
+    require_columns(comparisons, COMPARISON, "a table's comparisons")
+    require_columns(comparisons, columns, "a table's comparisons")
+    baselines = list(dict.fromkeys(comparisons["baseline"]))
+    single = len(baselines) == 1
+    letters = {name: "*" if single else chr(ord("a") + place % 26) for place, name in enumerate(systems)}
+    marks: dict[tuple[Any, Any], str] = {} if single else {("", name): letter for name, letter in letters.items()}
+    for row in comparisons[comparisons["p_adjusted"] < 1 - comparisons["confidence_level"]].to_dict("records"):
+        cell = tuple(row[name] for name in columns)
+        for name, other in ((row["system"], row["baseline"]),) if single else (
+            (row["system"], row["baseline"]), (row["baseline"], row["system"])
+        ):  # fmt: skip
+            marks[cell, name] = "".join(sorted(marks.get((cell, name), "") + letters.get(other, "*")))
+    what = f"differs from {baselines[0]}" if single else "differs from the system of that letter"
+    return marks, [f"{'*' if single else 'Letters:'} {what} ({_tests(comparisons)})."]
+
+
+def _of_comparisons(frame: pd.DataFrame, digits: int) -> _Table:
+    require_columns(frame, COMPARISON, "a table of comparisons")
+    if frame.empty:
+        raise InputError("a table needs at least one row; got an empty frame; compare some scores first")
+    before = [*frame.columns[: list(frame.columns).index("metric")], "metric"]
+    shown = [name for name in before if frame[name].nunique(dropna=False) > 1]
+    effects = list(dict.fromkeys(frame["effect_name"]))
+    effect = effects[0] if len(effects) == 1 else "effect"
+    level = f"{frame['confidence_level'].iloc[0]:.0%} interval"
+    header = [
+        "comparison",
+        *shown,
+        "n",
+        "difference",
+        level,
+        "p",
+        "adjusted p",
+        effect,
+        f"MDE ({frame['power'].iloc[0]:.0%})",
+    ]
+    body = [_comparison_cells(row, shown, digits) for row in frame.to_dict("records")]
+    kinds = " / ".join(dict.fromkeys(f"{a} ({b})" for a, b in zip(frame["interval"], frame["duality"], strict=True)))
+    notes = [
+        f"Bold: adjusted p below {1 - frame['confidence_level'].iloc[0]:.2g}. Intervals: {kinds}. Tests: {_tests(frame)}.",
+        "MDE: minimum detectable effect at the spread seen.",
+        _signatures(frame),
+    ]
+    return _Table(header, body, notes)
+
+
+def _comparison_cells(row: dict[str, Any], shown: list[str], digits: int) -> list[_Cell]:
+    limits = f"[{_number(row['low'], digits, signed=True)}, {_number(row['high'], digits, signed=True)}]"
+    difference = _Cell(_number(row["difference"], digits, signed=True), bold=row["p_adjusted"] < 1 - row["confidence_level"])
+    p_values = [_Cell(format_p_value(row[name]).removeprefix("p ").removeprefix("= ")) for name in ("p_value", "p_adjusted")]
+    return [
+        _Cell(f"{row['system']} - {row['baseline']}"),
+        *(_Cell(str(row[name])) for name in shown),
+        _Cell(str(row["n_pairs"])),
+        difference,
+        _Cell(limits),
+        *p_values,
+        _Cell(_number(row["effect"], 2)),
+        _Cell(_number(row["mde"], digits)),
+    ]
+
+
+def _tests(frame: pd.DataFrame) -> str:
+    corrected = f"{frame['correction'].iloc[0].capitalize()} over {frame['family_size'].max()}"
+    return f"{' / '.join(dict.fromkeys(frame['test']))}, {corrected}"
+
+
+def _signatures(frame: pd.DataFrame) -> str:
+    return f"Signatures: {'; '.join(sorted(_once(frame['signature'])))}."
+
+
+def _once(signatures: Iterable[str]) -> set[str]:
+    return {part for signature in signatures for part in signature.split(" & ")}
+
+
+def _number(value: float, digits: int, signed: bool = False) -> str:
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 else text
+
+
+# ---- how it is written -------------------------------------------------------------------------------------------------
+
+
+def _cell(cell: _Cell, plain: Callable[[Any], str], bold: str, raised: str, small: str) -> str:
+    """The parts of a cell put together; each pattern has one place for its text, which ``plain`` has escaped."""
+    main = plain(cell.text)
+    main = bold.format(main) if cell.bold and main else main
+    main += raised.format(plain(cell.marks)) if cell.marks else ""
+    return main + (small.format(plain(cell.small)) if cell.small else "")
+
+
+def _latex_cell(cell: _Cell) -> str:
+    return _cell(cell, _latex_text, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", r" {{\scriptsize {}}}")
+
+
+def _latex_line(cells: Iterable[str]) -> str:
+    line = " & ".join(cells)
+    return ("{}" if line[:1] in "[*" else "") + line + r" \\"  # after a line break, [ and * would be its options
+
+
+def _latex_label(label: str) -> str:
+    if not re.fullmatch(r"[\w:.-]+", label, re.ASCII):
+        raise InputError(f"a LaTeX label needs letters, digits and : . _ - only; got {label!r}; shorten it")
+    return label
+
+
+def _latex_text(text: Any) -> str:
+    """Escaped, with minus signs of numbers as such."""
+    escaped = escape_latex(text)
+    return escaped.replace("-", "$-$") if escaped.lstrip("[").startswith("-") or ", -" in escaped else escaped
+
+
+def _markdown_cell(cell: _Cell) -> str:
+    return _cell(cell, escape_markdown, "**{}**", "<sup>{}</sup>", " {}")
+
+
+def _html_cell(cell: _Cell) -> Markup:
+    main = tag("b", cell.text) if cell.bold else cell.text
+    return tag(
+        "td", main, *([tag("sup", cell.marks)] if cell.marks else []), *([" ", tag("small", cell.small)] * bool(cell.small))
+    )

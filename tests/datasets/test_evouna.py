@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+from ragnb.datasets.evouna import SYSTEMS, load_evouna
+from ragnb.errors import InputError
+from ragnb.scoring import compare, score, summarize
+
+
+def record(question="who?", **changes):
+    judged = {f"answer_{name}": f"It is {name}." for name in SYSTEMS} | {f"judge_{name}": name != "fid" for name in SYSTEMS}
+    return {"question": question, "golden_answer": "Ada Lovelace/Lovelace", "improper": False} | judged | changes
+
+
+def written(tmp_path, content):
+    path = tmp_path / "NQ.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
+    frame = load_evouna(written(tmp_path, [record(), record("where?", judge_gpt4=None, improper=True)]))
+    assert frame["system"].tolist() == [*SYSTEMS] * 2
+    assert frame["references"][0] == [["Ada Lovelace", "Lovelace"]]
+    assert frame["verdict"].tolist()[:5] == [False, True, True, True, True]
+    assert frame["verdict"][8] is None
+    assert frame["improper"].sum() == 5
+    scores = score(frame, "annotator.verdict")
+    assert scores["value"].isna().sum() == 1
+    assert summarize(scores, by="system").set_index("system")["mean"].to_dict() == {"fid": 0.0} | dict.fromkeys(
+        SYSTEMS[1:], 1.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", "NQ.json needs a JSON list of records"),
+        ("{}", "needs a JSON list of records; got dict"),
+        ("[]", "needs a JSON list of records; got list"),
+        ([{"question": "q"}], "got evouna/0 without golden_answer, answer_fid"),
+        (["text"], "got evouna/0 without question"),
+    ],
+)
+def test_a_bad_file_says_what_it_needs(tmp_path, content, message):
+    with pytest.raises(InputError, match=message):
+        load_evouna(written(tmp_path, content))
+
+
+def test_an_unknown_name_is_answered_with_the_known_one():
+    with pytest.raises(InputError, match="did you mean 'evouna_nq'"):
+        load_evouna("evouna")
+
+
+@pytest.mark.data
+def test_the_real_file_compares_all_ten_pairs_clustered_and_unclustered(data_folder):
+    frame = load_evouna(data_folder / "evouna" / "NQ.json")
+    proper = frame[~frame["improper"]]
+    scores = score(proper, "annotator.verdict")
+    assert scores["value"].notna().sum() == 15_099
+    plain = compare(scores, unpaired="drop")
+    gold = proper.drop_duplicates("example_id").set_index("example_id")["references"].map(str)
+    clustered = compare(scores.assign(gold=scores["example_id"].map(gold)), cluster="gold", unpaired="drop")
+    for rows, test in ((plain, "McNemar mid-p"), (clustered, "cluster-robust t-test")):
+        assert len(rows) == 10
+        assert set(rows["family_size"]) == {10}
+        assert set(rows["test"]) == {test}
+        undecided = rows[rows["p_adjusted"] > 0.05]
+        assert list(zip(undecided["system"], undecided["baseline"], strict=True)) == [("newbing", "gpt4")]
+        assert undecided["p_adjusted"].iloc[0] == pytest.approx(0.157, abs=0.005)

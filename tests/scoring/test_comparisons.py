@@ -1,0 +1,310 @@
+"""`compare`: pairing, the choice of a test, duals, families and every kind of bad input."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from ragnb.errors import InputError
+from ragnb.records import COLUMNS
+from ragnb.scoring import compare
+from ragnb.scoring.procedures import CLUSTERED, PROCEDURES
+
+GRADED = {"a": [0.9, 0.4, 0.5, 0.8, 0.25, 0.6, 1.0, 0.3], "b": [0.5, 0.5, 0.1, 0.4, 0.25, 0.2, 0.7, 0.0]}
+
+
+def scored(systems, metric="own.f1", ids=None, **columns):
+    """A scores frame from lists of values by system."""
+    parts = []
+    for system, values in systems.items():
+        names = ids or [f"q{k}" for k in range(len(values))]
+        cells = {"example_id": names, "system": system, "metric": metric, "value": values, "signature": "v:1"} | columns
+        parts.append(pd.DataFrame(cells))
+    return pd.concat(parts, ignore_index=True)
+
+
+def binary(both, first_only, second_only, neither):
+    a = [1] * both + [1] * first_only + [0] * second_only + [0] * neither
+    b = [1] * both + [0] * first_only + [1] * second_only + [0] * neither
+    return scored({"b": b, "a": a}, metric="rgb.accuracy")  # difference: a - b
+
+
+# ---- the numbers -------------------------------------------------------------------------------------------------------
+
+
+def test_binary_scores_reproduce_fagerlands_cavo_example():
+    row = compare(binary(59, 6, 16, 80)).iloc[0]  # recomputed reference values: contingencytables, chapter 8
+    assert (row["system"], row["baseline"], row["n_pairs"]) == ("a", "b", 161)
+    assert row["difference"] == pytest.approx(-10 / 161)
+    assert row["p_value"] == pytest.approx(0.034690, abs=5e-7)
+    assert (row["low"], row["high"]) == pytest.approx((-0.1240, -0.0054), abs=5e-5)
+    assert row["test"] == "McNemar mid-p"
+    assert row["effect"] == pytest.approx(6 / 16)
+    assert row["duality"] == "not dual"
+    assert "0 or 1" in row["why"]
+
+
+@pytest.mark.parametrize(
+    ("method", "p", "low", "high"),
+    [
+        ("mcnemar-exact", 0.052479, -0.1240, -0.0054),
+        ("score", 0.033006, -0.1240, -0.0054),
+        ("newcombe", 0.034690, -0.1186, -0.0046),
+        ("bonett-price", 0.034690, -0.1195, -0.0032),
+    ],
+)
+def test_the_other_methods_for_binary_scores_reproduce_the_same_source(method, p, low, high):
+    row = compare(binary(59, 6, 16, 80), method=method).iloc[0]
+    assert row["p_value"] == pytest.approx(p, abs=5e-7)
+    assert (row["low"], row["high"]) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_graded_scores_are_tested_by_all_sign_patterns():
+    row = compare(scored(GRADED), baseline="b").iloc[0]
+    differences = np.subtract(GRADED["a"], GRADED["b"])
+    sums = [abs(np.dot(signs, np.abs(differences))) for signs in itertools.product([-1, 1], repeat=8)]
+    assert row["p_value"] == pytest.approx(np.mean(np.array(sums) >= abs(differences.sum()) - 1e-12))
+    assert row["test"] == "exact sign-flip test"
+    assert row["duality"] == "dual"
+    assert row["difference"] == pytest.approx(differences.mean())
+    assert row["effect"] == pytest.approx(differences.mean() / differences.std(ddof=1))
+
+
+def test_t_agrees_with_scipy_and_wilcoxon_with_its_exact_test():
+    a, b = np.array(GRADED["a"]), np.array([0.51, 0.2, 0.15, 0.45, 0.26, 0.21, 0.71, 0.0])
+    frame = scored({"b": b, "a": a})
+    row = compare(frame, method="t").iloc[0]
+    known = stats.ttest_rel(a, b)
+    limits = known.confidence_interval(0.95)
+    assert (row["statistic"], row["p_value"]) == pytest.approx((known.statistic, known.pvalue))
+    assert (row["low"], row["high"]) == pytest.approx((limits.low, limits.high))
+    ranks = compare(frame, method="wilcoxon").iloc[0]
+    assert ranks["p_value"] == pytest.approx(stats.wilcoxon(a, b, method="exact").pvalue)
+
+
+def test_clusters_pool_conditions_and_agree_with_statsmodels():
+    from statsmodels.api import OLS
+
+    rng = np.random.default_rng(5)
+    ids = [f"q{k}" for k in range(40)]
+    parts = [
+        scored({"a": rng.integers(0, 2, 40), "b": rng.integers(0, 2, 40)}, ids=ids, noise_rate=rate) for rate in (0, 0.4)
+    ]
+    frame = pd.concat(parts, ignore_index=True)
+    row = compare(frame, by=[], baseline="b").iloc[0]
+    wide = frame.pivot(index=["example_id", "noise_rate"], columns="system", values="value")
+    differences = (wide["a"] - wide["b"]).to_numpy(float)
+    groups = pd.factorize(wide.index.get_level_values(0))[0]
+    fit = OLS(differences, np.ones(80)).fit(
+        cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True}, use_t=True
+    )
+    error = fit.bse[0] * math.sqrt(79 / 80)  # statsmodels' factor (n - 1) / (n - k) is 1 for k = 1; G / (G - 1) is ours too
+    assert row["n_pairs"] == 80
+    assert row["n_clusters"] == 40
+    assert row["statistic"] == pytest.approx(differences.mean() / error, rel=0.01)
+    assert "clusters: example_id" in row["why"]
+
+
+def test_few_clusters_are_flipped_whole():
+    frame = pd.concat([scored({"a": [1, 1, 1], "b": [0, 0, 1]}, noise_rate=rate) for rate in (0, 0.4)], ignore_index=True)
+    row = compare(frame, by=[], baseline="b").iloc[0]
+    assert row["test"].startswith("exact cluster sign-flip")
+    assert row["p_value"] == pytest.approx(0.5)  # two clusters differ: 2 of 4 sign patterns
+    assert row["n_clusters"] == 3
+
+
+def test_a_named_cluster_joins_questions_of_several_languages():
+    frame = scored({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}, ids=["en/1", "de/1", "en/2", "de/2"])
+    frame["question_id"] = frame["example_id"].str[-1]
+    row = compare(frame, cluster="question_id").iloc[0]
+    assert (row["n_pairs"], row["n_clusters"]) == (4, 2)
+
+
+def test_holm_over_the_declared_family_agrees_with_statsmodels_and_skips_undefined_p_values():
+    parts = [
+        scored({"a": GRADED["a"], "b": GRADED["b"], "c": GRADED["a"][::-1]}, metric=f"own.m{k}", noise_rate=rate)
+        for k, rate in itertools.product((1, 2), (0, 0.4))
+    ]
+    frame = pd.concat(parts, ignore_index=True)
+    whole = compare(frame)
+    assert len(whole) == 12
+    assert set(whole["family_size"]) == {12}
+    assert whole["p_adjusted"].tolist() == pytest.approx(multipletests(whole["p_value"], method="holm")[1])
+    halves = compare(frame, family="metric")
+    assert set(halves["family_size"]) == {6}
+    for correction, name in (("benjamini-hochberg", "fdr_bh"), ("bonferroni", "bonferroni")):
+        rows = compare(frame, correction=correction)
+        assert rows["p_adjusted"].tolist() == pytest.approx(multipletests(rows["p_value"], method=name)[1])
+    one = scored({"a": [0.5], "b": [0.25], "c": [0.5]}, metric="own.single")
+    mixed = compare(
+        pd.concat([frame.drop(columns="noise_rate").drop_duplicates(["example_id", "system", "metric"]), one]), method="t"
+    )
+    assert mixed["p_value"].isna().sum() == 3
+    assert mixed.loc[mixed["p_value"].notna(), "p_adjusted"].notna().all()
+    assert set(mixed["family_size"]) == {6}  # three pairs under each of two metrics
+
+
+def test_the_minimum_detectable_effect_is_detected_with_the_wanted_power():
+    rng = np.random.default_rng(11)
+    a, b = rng.random(60).round(2), rng.random(60).round(2)
+    row = compare(scored({"b": b, "a": a}), method="t").iloc[0]
+    spread = np.std(a - b, ddof=1)
+    hits = [stats.ttest_1samp(rng.normal(row["mde"], spread, 60), 0).pvalue <= 0.05 for _ in range(4000)]
+    assert np.mean(hits) == pytest.approx(0.8, abs=4 * math.sqrt(0.8 * 0.2 / 4000))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=6, max_size=40), st.sampled_from(["sign-flip", "t"])
+)
+def test_dual_means_that_p_and_interval_agree(pairs, method):
+    frame = scored({"b": [b / 4 for _, b in pairs], "a": [a / 4 for a, _ in pairs]})
+    row = compare(frame, method=method).iloc[0]
+    if math.isnan(row["p_value"]) or math.isnan(row["low"]) or abs(row["p_value"] - 0.05) < 0.01:
+        return
+    assert row["duality"] == "dual"
+    assert (row["p_value"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 12), min_size=4, max_size=4))
+def test_score_and_tango_are_dual_and_mcnemar_agrees_with_statsmodels(cells):
+    if sum(cells) == 0:
+        return
+    frame = binary(*cells)
+    row = compare(frame, method="score").iloc[0]
+    if abs(row["p_value"] - 0.05) > 1e-6:
+        assert (row["p_value"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
+    table = [[cells[0], cells[1]], [cells[2], cells[3]]]
+    assert compare(frame, method="mcnemar-exact").iloc[0]["p_value"] == pytest.approx(min(1, mcnemar(table).pvalue))
+
+
+@pytest.mark.parametrize("method", sorted(PROCEDURES))
+def test_swapping_the_systems_mirrors_everything(method):
+    values = {"a": [1, 1, 1, 0, 1, 1, 0, 1], "b": [0, 1, 0, 0, 0, 1, 1, 0]}
+    frame = scored(values, metric="rgb.accuracy")
+    frame["topic"] = [f"t{k % 4}" for k in range(8)] * 2
+    cluster = "topic" if method in CLUSTERED else None
+    one, two = (compare(frame, baseline=name, method=method, cluster=cluster).iloc[0] for name in "ab")
+    assert one["difference"] == pytest.approx(-two["difference"])
+    assert (one["low"], one["high"]) == pytest.approx((-two["high"], -two["low"]), abs=1e-9)
+    assert one["p_value"] == pytest.approx(two["p_value"])
+    assert one["mde"] == pytest.approx(two["mde"], nan_ok=True)
+
+
+# ---- pairing -----------------------------------------------------------------------------------------------------------
+
+
+def test_pairs_go_by_id_and_never_by_position():
+    frame = scored(GRADED)
+    shuffled = pd.concat([frame[frame.system == "a"].sample(frac=1, random_state=1), frame[frame.system == "b"]])
+    pd.testing.assert_frame_equal(compare(frame), compare(shuffled))
+
+
+def test_conditions_that_vary_within_a_system_make_cells_and_those_between_systems_do_not():
+    parts = [scored({"a": GRADED["a"]}, noise_rate=r, order="per_item") for r in (0, 0.4)]
+    parts += [scored({"b": GRADED["b"]}, noise_rate=r, order="released") for r in (0, 0.4)]
+    rows = compare(pd.concat(parts, ignore_index=True))
+    assert rows["noise_rate"].tolist() == [0, 0.4]
+    assert "order" not in rows
+
+
+def test_repeats_of_a_question_are_items_in_one_cluster():
+    parts = [scored({"a": GRADED["a"], "b": GRADED["b"]}, repeat=k) for k in range(3)]
+    row = compare(pd.concat(parts, ignore_index=True)).iloc[0]
+    assert (row["n_pairs"], row["n_clusters"]) == (24, 8)
+
+
+def test_missing_pairs_are_listed_or_dropped_and_counted():
+    frame = scored({"a": [1, 1, 0, 1, math.nan], "b": [0, 1, 0, 1, 1]}, metric="rgb.accuracy")
+    frame = frame.drop(index=frame[(frame.system == "b") & (frame.example_id == "q0")].index)
+    with pytest.raises(InputError, match=r"got 2 of 5 items without both, such as q4, q0.*unpaired='drop'"):
+        compare(frame)
+    row = compare(frame, unpaired="drop").iloc[0]
+    assert (row["n_pairs"], row["n_dropped"]) == (3, 2)
+
+
+def test_systems_without_a_common_item_are_undefined_when_dropping():
+    frame = pd.concat([scored({"a": [1, 0]}, ids=["x", "y"]), scored({"b": [1, 0]}, ids=["v", "w"])])
+    row = compare(frame, unpaired="drop").iloc[0]
+    assert (row["n_pairs"], row["n_dropped"], row["family_size"]) == (0, 4, 0)
+    assert math.isnan(row["p_value"])
+    assert math.isnan(row["p_adjusted"])
+    assert "undefined" in row["warning"]
+
+
+# ---- degenerate and bad input ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", sorted(set(PROCEDURES) - CLUSTERED))
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_or_two_items_give_a_defined_result_or_say_that_it_is_undefined(method, n):
+    row = compare(scored({"b": [0, 1][:n], "a": [1, 1][:n]}, metric="rgb.accuracy"), method=method).iloc[0]
+    assert row["n_pairs"] == n
+    assert row["p_value"] > 0.05 or "undefined" in row["warning"]
+
+
+@pytest.mark.parametrize("method", sorted(set(PROCEDURES) - CLUSTERED))
+def test_equal_systems_differ_by_nothing(method):
+    row = compare(scored({"b": [1, 0, 1, 1], "a": [1, 0, 1, 1]}, metric="rgb.accuracy"), method=method).iloc[0]
+    assert row["difference"] == 0
+    assert not row["p_value"] < 1
+    assert math.isnan(row["mde"])
+
+
+def test_every_column_is_documented():
+    rows = compare(scored(GRADED))
+    undocumented = set(rows) - set(COLUMNS) - {"effect_low", "effect_high", "effect_name", "power", "higher_is_better"}
+    assert not undocumented
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (scored({"a": [1]}), {}, r"needs two systems at least; got a;"),
+        (scored(GRADED), {"baseline": "c"}, r"baseline out of a, b; got 'c'"),
+        (scored(GRADED), {"metrics": "rgb.accuracy"}, r"metrics that were scored \(own.f1\); got rgb.accuracy"),
+        (scored(GRADED), {"by": "language"}, r"compare\(by=...\) needs the columns language"),
+        (scored(GRADED), {"by": ["system"]}, r"needs columns of conditions; got system"),
+        (scored(GRADED), {"cluster": "topic"}, r"compare\(cluster=...\) needs the columns topic"),
+        (scored(GRADED), {"family": "topic"}, r"compare\(family=...\) needs the columns topic"),
+        (scored(GRADED), {"method": "magic"}, r"compare\(method=...\) needs one of auto, .*got 'magic'"),
+        (scored(GRADED), {"unpaired": "keep"}, r"compare\(unpaired=...\) needs one of error, drop"),
+        (scored(GRADED), {"correction": "none"}, r"compare\(correction=...\) needs one of holm"),
+        (scored(GRADED), {"method": "mcnemar"}, r"'mcnemar' needs scores of 0 and 1; got own.f1 with others"),
+        (scored(GRADED), {"method": "cluster-t"}, r"'cluster-t' needs clusters; got none; use cluster="),
+        (scored(GRADED | {"a": [math.inf] * 8}), {}, r"needs finite values; got infinite ones for q0, q1"),
+        (pd.concat([scored(GRADED), scored(GRADED)]), {}, r"one value of 'b' for every item; got 8 more, such as"),
+        (scored({"a": [], "b": []}), {}, r"needs two systems at least; got none"),
+        ([1, 2], {}, r"compare needs a pandas DataFrame; got list"),
+        (scored(GRADED).drop(columns="system"), {}, r"without system; add system \(name of what answers"),
+    ],
+    ids=lambda value: str(value)[:30] if isinstance(value, dict) else None,
+)
+def test_bad_input_says_what_is_needed(frame, options, message):
+    with pytest.raises(InputError, match=message):
+        compare(frame, **options)
+
+
+def test_systems_scored_under_different_definitions_are_refused_but_prompts_may_differ():
+    frame = scored(GRADED)
+    frame.loc[frame.system == "a", "signature"] = "ragnb:0.1|metric:m|protocol:paper|prompt:x:1"
+    frame.loc[frame.system == "b", "signature"] = "ragnb:0.1|metric:m|protocol:paper|prompt:y:1"
+    assert "prompt:x:1 & ragnb" in compare(frame).iloc[0]["signature"]
+    frame.loc[frame.system == "b", "signature"] = "ragnb:0.1|metric:m|protocol:flexible|prompt:y:1"
+    with pytest.raises(InputError, match="one definition of own.f1.*protocol:flexible.*; score both with the same options"):
+        compare(frame)
+
+
+def test_a_cluster_must_be_one_an_item():
+    frame = scored(GRADED)
+    frame["topic"] = [f"t{k}" for k in range(16)]  # another one for each system
+    with pytest.raises(InputError, match=r"cluster=.topic.\) needs one cluster an item; got none or several for q0"):
+        compare(frame, cluster="topic")

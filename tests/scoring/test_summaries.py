@@ -1,0 +1,57 @@
+"""`summarize` with clusters and with intervals chosen by name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from ragnb.errors import InputError
+from ragnb.scoring import summarize
+from ragnb.stats.bootstrap import bca_interval
+
+
+def scored(values, metric="own.f1", **columns):
+    ids = [f"q{k}" for k in range(len(values))]
+    return pd.DataFrame({"example_id": ids, "metric": metric, "value": values, "signature": "s"} | columns)
+
+
+@pytest.mark.parametrize(
+    ("interval", "low", "high"),
+    [("auto", 0.2553, 0.3662), ("wilson", 0.2553, 0.3662), ("clopper-pearson", None, None), ("jeffreys", None, None)],
+)
+def test_rates_get_the_interval_asked_for(interval, low, high):
+    row = summarize(scored([1] * 81 + [0] * 182, "rgb.accuracy"), interval=interval).iloc[0]  # Newcombe (1998): 81 of 263
+    if low is None:
+        law = {"clopper-pearson": (stats.beta(81, 183), stats.beta(82, 182)), "jeffreys": (stats.beta(81.5, 182.5),) * 2}
+        low, high = law[interval][0].ppf(0.025), law[interval][1].ppf(0.975)
+    assert (row["low"], row["high"]) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_means_get_the_interval_asked_for():
+    values = np.round(np.random.default_rng(3).random(30), 2)
+    known = stats.t.interval(0.95, 29, values.mean(), stats.sem(values))
+    row = summarize(scored(values)).iloc[0]
+    assert (row["low"], row["high"]) == pytest.approx(known)
+    row = summarize(scored(values), interval="bca").iloc[0]
+    assert (row["low"], row["high"]) == (bca_interval(values).low, bca_interval(values).high)
+    assert row["interval"].startswith("BCa")
+
+
+def test_clusters_are_the_independent_units():
+    twice = pd.concat([scored([1, 0, 1, 1, 0, 1] * 6, "rgb.accuracy", noise_rate=r) for r in (0, 0.4)], ignore_index=True)
+    with pytest.raises(InputError, match="got 36 more .*or the shared question in cluster="):
+        summarize(twice, by=[])
+    row = summarize(twice, by=[], cluster="example_id").iloc[0]
+    assert row["n"] == 72
+    assert row["interval"] == "cluster-robust t, 36 clusters"
+    values = np.array([1, 0, 1, 1, 0, 1] * 6)  # both items of a cluster are equal: it is the t interval of 36 values
+    assert (row["low"], row["high"]) == pytest.approx(stats.t.interval(0.95, 35, values.mean(), stats.sem(values)))
+
+
+def test_bad_options_say_what_is_needed():
+    with pytest.raises(InputError, match="interval out of auto, wilson, .*got 'magic'"):
+        summarize(scored([1, 0]), interval="magic")
+    with pytest.raises(InputError, match="'wilson' needs values of 0 and 1; got own.f1 with others"):
+        summarize(scored([0.5, 0.1]), interval="wilson")
+    with pytest.raises(InputError, match="needs the columns topic"):
+        summarize(scored([0.5, 0.1]), by=[], cluster="topic")

@@ -1,0 +1,157 @@
+"""Tables: the same content in three languages, honest marks, and text that cannot break out."""
+
+import re
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile import HOSTILE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.markup import escape_latex, escape_markdown
+from ragnb.scoring import compare, summarize
+from ragnb.tables import to_html, to_latex, to_markdown
+
+NAMES = [
+    *HOSTILE, r"\input{/etc/passwd}", r"\end{tabular}", "50% & more $x_1^2$ #1 {~}", "[2pt]", "*", "a|b",
+    "`code` *it* [l](javascript:1)", "مرحبا", "日本語", "line\nbreak", "\u202eabc",
+]  # fmt: skip
+
+
+def scored(systems, metric="rgb.accuracy", **columns):
+    ids = [f"q{k}" for k in range(len(next(iter(systems.values()))))]
+    parts = [
+        pd.DataFrame(
+            {"example_id": ids, "system": name, "metric": metric, "value": values, "signature": f"m:{metric}"} | columns
+        )
+        for name, values in systems.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture
+def scores():
+    good, bad = [1] * 18 + [0] * 2, [1] * 6 + [0] * 14
+    parts = [scored({"one": good, "two": bad}, noise_rate=0.0), scored({"one": bad, "two": bad}, noise_rate=0.4)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_a_table_of_summaries_reads_systems_by_conditions(scores):
+    lines = to_markdown(summarize(scores)).splitlines()
+    assert lines[0] == r"| system | noise\_rate 0.0 | noise\_rate 0.4 |"
+    assert lines[2] == r"| one | **0.90** \[0.70, 0.97\] | **0.30** \[0.15, 0.52\] |"  # Wilson of 18 and 6 in 20
+    assert lines[3] == r"| two | 0.30 \[0.15, 0.52\] | **0.30** \[0.15, 0.52\] |"
+    assert lines[5].startswith(r"Mean \[95% Wilson interval\], n = 20. Bold: best of its column. Signatures:")
+
+
+def test_the_best_follows_the_direction_of_the_metric(scores, monkeypatch):
+    from ragnb.scoring.metric import METRICS, Metric
+
+    worse = Metric("own.errors", float, {}, False, (0.0, 1.0), "here", binary=True)
+    monkeypatch.setitem(METRICS, "own.errors", worse)
+    summaries = summarize(scores.assign(metric="own.errors"))
+    assert "| two | **0.30**" in to_markdown(summaries)
+    assert "| one | 0.90" in to_markdown(summaries)
+
+
+def test_marks_come_from_adjusted_p_values(scores):
+    comparisons = compare(scores, baseline="two")
+    assert (comparisons["p_adjusted"] < 0.05).tolist() == [True, False]
+    text = to_latex(summarize(scores), comparisons=comparisons)
+    assert r"one & \textbf{0.90}\textsuperscript{*} {\scriptsize [0.70, 0.97]} & \textbf{0.30} {\scriptsize" in text
+    assert "* differs from two (McNemar mid-p, Holm over 2)." in text
+    lost = to_latex(summarize(scores), comparisons=comparisons.assign(p_adjusted=0.06))
+    assert r"\textsuperscript" not in lost
+
+
+def test_letters_mark_what_differs_when_all_pairs_are_compared():
+    rng = np.random.default_rng(0)
+    values = {"a": rng.random(200) < 0.9, "b": rng.random(200) < 0.5, "c": rng.random(200) < 0.5}
+    frame = scored({name: drawn.astype(float) for name, drawn in values.items()})
+    lines = to_markdown(summarize(frame), comparisons=compare(frame)).splitlines()
+    assert lines[2].startswith("| a<sup>a</sup> |")
+    assert "<sup>bc</sup>" in lines[2]
+    assert lines[3].count("<sup>a</sup>") == 1
+    assert "Letters: differs from the system of that letter" in lines[6]
+
+
+def test_unscored_responses_are_counted_in_their_cells(scores):
+    scores.loc[0, "value"] = np.nan
+    text = to_markdown(summarize(scores))
+    assert "n = 19 of 20" in text
+    assert "Unscored responses are left out of the mean." in text
+
+
+def test_a_table_of_comparisons_says_everything_a_reviewer_asks_for(scores):
+    lines = to_markdown(compare(scores, baseline="two"), digits=3).splitlines()
+    assert lines[0] == (
+        r"| comparison | noise\_rate | n | difference | 95% interval | p | adjusted p | odds ratio of discordant items "
+        r"| MDE \(80%\) |"
+    )
+    assert lines[2].startswith(r"| one \- two | 0.0 | 20 | **\+0.600** |")
+    assert "| 0.000 |" in lines[3]
+    assert "undefined" in lines[3]  # no discordant item, so no detectable effect
+    assert r"Tango \(not dual\)" in lines[5]
+    assert r"McNemar mid\-p, Holm over 2" in lines[5]
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_hostile_names_stay_text(text):
+    frame = scored({text: [1, 0, 1, 1], "plain": [0, 0, 1, 1]})
+    latex = to_latex(summarize(frame), caption=text)
+    assert latex.count(r"\end{tabular}") == latex.count(r"\begin{tabular}") == 1
+    assert r"\input" not in latex
+    assert not re.search(r"\\\\\n[\[*]", latex)
+    body = to_html(summarize(frame))
+    assert "<img" not in body
+    rows = [line for line in to_markdown(summarize(frame)).splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+
+
+class _Names(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def handle_starttag(self, tag, attrs):
+        self.names.add(tag)
+        assert not attrs
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.text(min_size=1, max_size=30))
+def test_no_text_makes_an_element_or_a_command(text):
+    parser = _Names()
+    parser.feed(to_html(summarize(scored({text: [1, 0]}), by="system")))
+    assert parser.names <= {"div", "table", "tr", "th", "td", "p", "small", "b", "sup"}
+    assert not re.search(r"(?<!\\)[&%#_$]", escape_latex(text))
+    assert "\n" not in escape_latex(text)
+    assert not re.search(r"(?<!\\)[|<>*`]", escape_markdown(text).replace("\\\\", ""))
+
+
+def test_bad_input_says_what_is_needed(scores):
+    with pytest.raises(InputError, match="a table of summaries needs the columns"):
+        to_latex(scores)
+    with pytest.raises(InputError, match="at least one row; got an empty frame"):
+        to_html(summarize(scores).iloc[:0])
+    with pytest.raises(InputError, match="one summary a cell; got two for"):
+        to_markdown(summarize(scores), columns=["metric"])
+    with pytest.raises(InputError, match="LaTeX label needs letters"):
+        to_latex(summarize(scores), label="}x")
+
+
+def test_latex_compiles_where_there_is_a_compiler(scores, tmp_path):
+    import shutil
+
+    if not shutil.which("pdflatex"):
+        pytest.skip("pdflatex is not installed")
+    text = to_latex(summarize(scores), caption="50% & more", label="tab:one") + to_latex(compare(scores))
+    document = (
+        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\begin{document}" + text + r"\end{document}"
+    )
+    (tmp_path / "t.tex").write_text(document, encoding="utf-8")
+    subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
