@@ -14,7 +14,15 @@ from ragnb.errors import InputError
 from ragnb.records import RGB_EXAMPLE
 from ragnb.text import scripts
 
-SAMPLES = {"sample-en": "rgb_sample_en.jsonl"}
+SAMPLES = {
+    "sample-en": "rgb_sample_en.jsonl",
+    "sample-en-int": "rgb_sample_en_int.jsonl",
+    "sample-en-fact": "rgb_sample_en_fact.jsonl",
+    "sample-zh": "rgb_sample_zh.jsonl",
+    "sample-zh-int": "rgb_sample_zh_int.jsonl",
+    "sample-zh-fact": "rgb_sample_zh_fact.jsonl",
+}
+"""The embedded samples, name to file: base, integration (``int``) and counterfactual (``fact``), in English and Chinese."""
 
 
 def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame:
@@ -24,7 +32,8 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
     ----------
     source
         A path to a file in RGB's format, a catalogue name (``"en_refine"``, ``"zh_int"``, ... see
-        `ragnb.datasets.catalogue`), or ``"sample-en"``: the small English sample that ragnb's authors wrote themselves.
+        `ragnb.datasets.catalogue`), or the name of a small sample that ragnb's authors wrote themselves:
+        ``"sample-en"``, ``"sample-en-int"``, ``"sample-en-fact"``, or the same with ``zh`` for Chinese.
     language
         Language code of the questions. By default ``"zh"`` when most questions hold Han characters, else ``"en"``.
 

@@ -1,0 +1,163 @@
+"""The embedded samples for information integration: what their authors promise, in English and in Chinese."""
+
+import json
+from collections import Counter
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from ragnb.datasets.auditing import audit
+from ragnb.datasets.contexts import build_contexts
+from ragnb.datasets.rgb import SAMPLES, load_rgb
+from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels, is_correct, is_refusal
+from ragnb.text import sentences, tokens
+
+THREE_PARTS = {"sample-en-int": 6, "sample-zh-int": 3}
+SHORTEST_ALIAS = {"en": 3, "zh": 2}
+PASSAGE_LENGTH = {"en": (25, 60), "zh": (40, 110)}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[("sample-en-int", "en", 30), ("sample-zh-int", "zh", 15)],
+    ids=lambda param: param[0],
+)
+def sample(request):
+    name, language, size = request.param
+    return SimpleNamespace(name=name, language=language, size=size, frame=load_rgb(name))
+
+
+@pytest.fixture(scope="module")
+def passages(sample):
+    groups = [group for row in sample.frame.itertuples() for group in [*row.positive, row.negative]]
+    return [passage for group in groups for passage in group]
+
+
+def labels(text, row):
+    return answer_labels(text, row.references, language=row.language)
+
+
+def only(number, row):
+    """Labels of a text that answers one part and no other."""
+    return [FOUND if number == other else NOT_FOUND for other in range(len(row.references))]
+
+
+def test_the_name_opens_a_file_of_the_promised_size_language_and_task(sample):
+    assert len(sample.frame) == sample.size
+    assert set(sample.frame["language"]) == {sample.language}
+    assert set(sample.frame["task"]) == {"integration"}
+    assert sample.frame["example_id"].tolist() == [f"{sample.name}/{number}" for number in range(sample.size)]
+
+
+def test_the_file_itself_is_laid_out_like_rgb(sample, request):
+    path = request.config.rootpath / "ragnb" / "datasets" / "data" / SAMPLES[sample.name]
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [record["id"] for record in records] == list(range(sample.size))
+    assert {tuple(record) for record in records} == {("id", "query", "answer", "positive", "negative")}
+    assert all(isinstance(part, list) for record in records for part in record["answer"])
+
+
+def test_a_question_has_two_parts_or_three_and_a_group_of_passages_for_each(sample):
+    sizes = sample.frame["references"].map(len)
+    assert Counter(sizes) == {2: sample.size - THREE_PARTS[sample.name], 3: THREE_PARTS[sample.name]}
+    assert sample.frame["positive"].map(len).tolist() == sizes.tolist()
+    assert {len(group) for groups in sample.frame["positive"] for group in groups} == {3}
+    assert set(sample.frame["negative"].map(len)) == {5}
+
+
+def test_every_passage_of_a_group_answers_its_own_part_and_no_other(sample):
+    for row in sample.frame.itertuples():
+        for number, group in enumerate(row.positive):
+            for passage in group:
+                assert labels(passage, row) == only(number, row), (row.example_id, passage)
+
+
+def test_no_negative_holds_any_part(sample):
+    for row in sample.frame.itertuples():
+        for passage in row.negative:
+            assert FOUND not in labels(passage, row), (row.example_id, passage)
+
+
+def test_the_question_tells_no_part(sample):
+    for row in sample.frame.itertuples():
+        assert FOUND not in labels(row.question, row), row.question
+
+
+def test_an_alias_answers_its_own_part_and_no_other(sample):
+    for row in sample.frame.itertuples():
+        for number, aliases in enumerate(row.references):
+            assert len(set(aliases)) == len(aliases), (row.example_id, aliases)
+            for alias in aliases:
+                assert len(alias) >= SHORTEST_ALIAS[sample.language], (row.example_id, alias)
+                assert labels(alias, row) == only(number, row), (row.example_id, alias)
+
+
+def test_one_passage_a_group_is_enough_to_answer_and_leaving_a_group_out_is_not(sample):
+    for row in sample.frame.itertuples():
+        first = [group[0] for group in row.positive]
+        assert is_correct("\n".join(first), row.references, language=row.language) == 1.0, row.example_id
+        for number in range(len(first)):
+            rest = "\n".join(first[:number] + first[number + 1 :] + row.negative)
+            assert is_correct(rest, row.references, language=row.language) == 0.0, (row.example_id, number)
+
+
+def test_the_audit_finds_nothing(sample):
+    assert audit(sample.frame).empty
+
+
+@pytest.mark.parametrize("noise_rate", [0.0, 0.2, 0.4])
+def test_a_context_holds_every_part_at_the_noise_rates_of_the_benchmark(sample, noise_rate):
+    contexts = build_contexts(sample.frame, noise_rate=noise_rate, passage_num=5)
+    shown = sample.frame.merge(contexts[["example_id", "passages", "n_passages"]], on="example_id", validate="1:1")
+    assert set(shown["n_passages"]) == {5}
+    for row in shown.itertuples():
+        assert NOT_FOUND not in labels("\n".join(row.passages), row), row.example_id
+
+
+def test_no_passage_and_no_question_stands_twice_not_even_in_the_base_sample(sample, passages):
+    base = load_rgb(sample.name.removesuffix("-int"))
+    of_base = [passage for row in base.itertuples() for passage in [*row.positive[0], *row.negative]]
+    assert not [passage for passage, count in Counter(passages + of_base).items() if count > 1]
+    assert pd.concat([sample.frame["question"], base["question"]]).is_unique
+
+
+def test_passages_are_of_a_passages_length_and_written_cleanly(sample, passages):
+    least, most = PASSAGE_LENGTH[sample.language]
+    for passage in passages:
+        length = len(passage.split()) if sample.language == "en" else len(passage)
+        assert least <= length <= most, passage
+        assert sentences(passage)
+        assert passage == " ".join(passage.split())
+        assert not is_refusal(passage, language=sample.language), passage
+
+
+def test_passages_are_neither_generic_nor_alike(passages):
+    """No two share most of their words, and none opens like many others."""
+    words = [frozenset(token.lower() for token in tokens(passage)) for passage in passages]
+    for number, one in enumerate(words):
+        for other in words[number + 1 :]:
+            assert len(one & other) / len(one | other) < 0.6, one & other
+    openings = Counter(passage[:16] for passage in passages)
+    assert max(openings.values()) <= 3, openings.most_common(3)
+
+
+def test_questions_and_answers_vary(sample):
+    kinds = {
+        "sample-en-int": {"who": r"\bwho\b", "year": r"\byears?\b", "where": "where|which (?:cities|towns|countr)",
+                          "number": "how (?:many|high)", "name": "which|what"},
+        "sample-zh-int": {"who": "谁", "number": "多少|几|哪一?年", "name": "什么|哪"},
+    }[sample.name]  # fmt: skip
+    for kind, pattern in kinds.items():
+        assert sample.frame["question"].str.contains(pattern, case=False, regex=True).sum() >= 2, kind
+    parts = [part for references in sample.frame["references"] for part in references]
+    numbers = sum(part[0].replace(",", "").rstrip("年").isdecimal() for part in parts)
+    assert 0.1 * len(parts) < numbers < 0.5 * len(parts)
+    assert sum(len(part) > 1 for part in parts) > 0.3 * len(parts)
+
+
+def test_it_says_who_wrote_it(sample):
+    source = sample.frame.attrs["source"]
+    assert source["name"] == sample.name
+    assert source["licence"] == "CC BY 4.0"
+    assert "authors of ragnb" in source["citation"]
