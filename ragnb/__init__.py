@@ -18,7 +18,8 @@ _HOMES = {
     "ragnb.datasets.catalogue": "catalogue",
     "ragnb.datasets.contexts": "build_contexts",
     "ragnb.datasets.evouna": "load_evouna",
-    "ragnb.datasets.published": "load_published",
+    "ragnb.datasets.predictions": "load_responses",
+    "ragnb.datasets.published": "published",
     "ragnb.datasets.rgb": "load_rgb",
     "ragnb.datasets.tables": "read_table write_table",
     "ragnb.llm.client": "acomplete complete",
@@ -26,6 +27,7 @@ _HOMES = {
     "ragnb.llm.prices": "estimate",
     "ragnb.llm.store": "Store",
     "ragnb.llm.structured": "acomplete_structured complete_structured",
+    "ragnb.reports": "rgb_report",
     "ragnb.scoring": "METRICS Metric compare score summarize",
     "ragnb.tables": "to_html to_latex to_markdown",
 }

@@ -46,6 +46,8 @@ COLUMNS: dict[str, str] = {
     "prompt_tokens": "tokens sent, as the endpoint counts them",
     "completion_tokens": "tokens received, as the endpoint counts them",
     "system_fingerprint": "the endpoint's own mark of its configuration",
+    "judged_refusal": "a judge's verdict: 1 when the response refuses, else 0; nan where there is none",
+    "judged_detection": "a judge's verdict: 1 when the response detects errors, else 0; nan where there is none",
     "verdict": "an annotator's verdict on the response: True or False, 'correct', 'incorrect' or 'refuse'",
     # scores and summaries
     "metric": "name of the metric: 'rgb.accuracy'",

@@ -16,7 +16,7 @@ from ragnb.errors import InputError
 from ragnb.markup import Markup, escape_latex, escape_markdown, tag
 from ragnb.records import CONDITION, require_columns
 from ragnb.results import format_p_value
-from ragnb.scoring.metric import METRICS
+from ragnb.scoring.definitions import METRICS
 
 SUMMARY = ("metric", "mean", "low", "high", "interval", "confidence_level", "n", "n_scored", "signature")
 COMPARISON = (

@@ -49,7 +49,7 @@ def test_a_table_of_summaries_reads_systems_by_conditions(scores):
 
 
 def test_the_best_follows_the_direction_of_the_metric(scores, monkeypatch):
-    from ragnb.scoring.metric import METRICS, Metric
+    from ragnb.scoring import METRICS, Metric
 
     worse = Metric("own.errors", float, {}, False, (0.0, 1.0), "here", binary=True)
     monkeypatch.setitem(METRICS, "own.errors", worse)

@@ -3,19 +3,26 @@
 from ragnb.datasets.auditing import ISSUES, audit
 from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
 from ragnb.datasets.contexts import build_contexts
-from ragnb.datasets.published import load_published
+from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets.instructions import load_rgb_instructions
+from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.published import PUBLISHED, published
 from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.tables import read_table, write_table
 
 __all__ = [
     "CATALOGUE",
     "ISSUES",
+    "PUBLISHED",
     "Source",
     "audit",
     "build_contexts",
     "catalogue",
-    "load_published",
+    "load_evouna",
+    "load_responses",
     "load_rgb",
+    "load_rgb_instructions",
+    "published",
     "read_table",
     "write_table",
 ]

@@ -31,13 +31,14 @@ class Source:
     citation: str
 
 
-def _rgb(name: str, git_sha1: str) -> Source:
+def _rgb(name: str, git_sha1: str, path: str = "") -> Source:
+    path = path or f"data/{name}.json"
     commit = "65ec39e40e7dc9abb50e9bf1b4f32be3f6f16615"
     return Source(
         name=name,
         benchmark="rgb",
-        file=f"{name}.json",
-        url=f"https://raw.githubusercontent.com/chen700564/RGB/{commit}/data/{name}.json",
+        file=Path(path).name,
+        url=f"https://raw.githubusercontent.com/chen700564/RGB/{commit}/{path}",
         git_sha1=git_sha1,
         licence="CC BY-NC-SA 4.0 (non-commercial)",
         citation="Chen, Lin, Han, Sun (AAAI 2024), Benchmarking LLMs in RAG, arXiv 2309.01431",
@@ -68,6 +69,7 @@ CATALOGUE: dict[str, Source] = {
         _rgb("zh_refine", "6003c458bd6217636798e1810610432900ffdd21"),
         _rgb("zh_int", "6e66066b0490cb8618fd5810e21134eadd8e3094"),
         _rgb("zh_fact", "be725d61d5360bcb1afc0bab7f2238f6ba9942a7"),
+        _rgb("rgb_instructions", "80dbb0e07e68ac3c2a571151da071d4c53463683", "config/instruction.yaml"),
         _evouna("evouna_nq", "NQ.json", "05faaaa6730ec788e633e4df4ecd9ff52db96c43"),
     )
 }

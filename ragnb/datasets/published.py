@@ -1,23 +1,47 @@
-"""Tables that papers printed, carried with the package to stand beside one's own numbers."""
+"""Tables that papers printed, as data, with the counts and intervals that they left out."""
 
 from importlib import resources
+from math import nan
 
 import pandas as pd
 
 from ragnb.errors import InputError
+from ragnb.stats.intervals import wilson_interval
 
-_PAPER = "Chen, Lin, Han, Sun (AAAI 2024), arXiv 2309.01431"
-PUBLISHED = {"rgb_noise_robustness": f"{_PAPER}, table 1"}
+_RGB = "Chen, Lin, Han, Sun (AAAI 2024), arXiv 2309.01431"
+_RAGBENCH = "Friel, Belyi, Sanyal (2024), arXiv 2407.11005v2"
+PUBLISHED = {
+    "rgb.noise_robustness": f"{_RGB}, table 1",
+    "rgb.negative_rejection": f"{_RGB}, table 3",
+    "rgb.information_integration": f"{_RGB}, table 5",
+    "rgb.counterfactual_robustness": f"{_RGB}, table 7",
+    "ragbench.table3": f"{_RAGBENCH}, table 3",
+}
+"""Source of each table."""
+
+_OF_DETECTED = ("error_correction", "judged_error_detection")  # CR is a share of ED*, which stands beside it
 
 
-def load_published(name: str) -> pd.DataFrame:
-    """A published table; its source is in ``attrs["source"]``.
+def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
+    """A published table, one row a printed number; its source is in ``attrs["source"]``.
 
     Parameters
     ----------
     name
-        ``"rgb_noise_robustness"``: accuracy of six models of 2023 in English and Chinese at five noise rates, n = 300 (the
-        Chinese 67.68 is printed so, though it cannot be k/300).
+        ``"rgb.noise_robustness"``, ``"rgb.negative_rejection"``, ``"rgb.information_integration"``,
+        ``"rgb.counterfactual_robustness"`` or ``"ragbench.table3"``.
+    confidence_level
+        Of the intervals, in (0, 1).
+
+    Returns
+    -------
+    DataFrame
+        The table's conditions (``language``, ``noise_rate``, ``subset``), ``system``, ``metric``, ``printed`` (as in the
+        paper), ``n``, and, where the number is a share, ``count`` (the nearest whole number of responses), ``exact``
+        (whether that count really gives the printed number: 67.68 and 3.37 per cent of 300 cannot be), ``mean`` and its
+        Wilson interval ``low, high, interval, confidence_level``. The denominator of RGB's error correction is the number of
+        responses whose error a judge saw detected: 3, 4 and 7. AUROC and RMSE carry no interval: the paper printed nothing
+        that it could be computed from.
 
     Raises
     ------
@@ -25,8 +49,44 @@ def load_published(name: str) -> pd.DataFrame:
         Unknown name.
     """
     if name not in PUBLISHED:
-        raise InputError(f"load_published needs one of {', '.join(PUBLISHED)}; got {name!r}; choose one")
-    with (resources.files("ragnb.datasets") / "data" / f"{name}.csv").open(encoding="utf-8") as file:
-        frame = pd.read_csv(file)
+        raise InputError(f"published needs one of {', '.join(PUBLISHED)}; got {name!r}; choose one")
+    with (resources.files("ragnb.datasets") / "data" / f"{name.replace('.', '_')}.csv").open(encoding="utf-8") as file:
+        wide = pd.read_csv(file)
+    frame = _scores(wide) if name.startswith("ragbench") else _shares(wide, confidence_level)
     frame.attrs["source"] = PUBLISHED[name]
     return frame
+
+
+def _shares(wide: pd.DataFrame, confidence_level: float) -> pd.DataFrame:
+    conditions = [column for column in ("language", "noise_rate") if column in wide]
+    metrics = [column.removesuffix("_percent") for column in wide if column.endswith("_percent")]
+    rows = []
+    for record in wide.to_dict("records"):
+        of_detected = round(record.get(f"{_OF_DETECTED[1]}_percent", nan) or 0) if _OF_DETECTED[0] in metrics else 0
+        for metric in metrics:
+            n = of_detected if metric == _OF_DETECTED[0] else int(record["n"])
+            cell = {"system": record["model"], **{column: record[column] for column in conditions}, "metric": metric}
+            rows.append(cell | _share(float(record[f"{metric}_percent"]), n, confidence_level))
+    return pd.DataFrame(rows)
+
+
+def _share(printed: float, n: int, confidence_level: float) -> dict[str, object]:
+    count = round(printed / 100 * n)
+    found = wilson_interval(count, n, confidence_level=confidence_level)
+    return {
+        "printed": printed,
+        "n": n,
+        "count": count,
+        "exact": abs(100 * count / n - printed) <= 0.005 + 1e-9,
+        "mean": found.estimate,
+        "low": found.low,
+        "high": found.high,
+        "interval": found.method,
+        "confidence_level": confidence_level,
+    }
+
+
+def _scores(wide: pd.DataFrame) -> pd.DataFrame:
+    named = wide.rename(columns={"judge": "system", "n_test_approx": "n"})
+    metrics = [column for column in named if column not in ("subset", "n", "system")]
+    return named.melt(["subset", "system", "n"], metrics, var_name="metric", value_name="printed").dropna(ignore_index=True)

@@ -1,10 +1,13 @@
-"""Recorded replies of the packaged model on the embedded sample: the notebooks replay them, so they run in seconds.
+"""Recorded replies of small local models on the embedded samples: the notebooks replay them, so they run in seconds.
 
-``python -m ragnb.experiments.recorded`` asks the model again (about half an hour on two cores) and writes the files anew.
-A recording is a store like any other: code that replays it runs a live model when ``store`` and ``base_url`` say so.
+``python -m ragnb.experiments.recorded [NAME ...]`` asks the models again (about an hour on two cores) and writes the files
+anew. A recording is a store like any other: code that replays it runs a live model when ``store`` and ``base_url`` say so.
 """
 
 import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -14,19 +17,95 @@ import pandas as pd
 
 from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
-from ragnb.experiments.rgb import PARAMETERS, run_noise_robustness
+from ragnb.experiments.rgb import PARAMETERS, run_rgb
+from ragnb.experiments.rgb_judges import judge_responses
 from ragnb.llm.local import serve
 from ragnb.llm.store import Store
 
-RGB_NOISE_ARMS: dict[str, dict[str, Any]] = {
-    "answer": {"prompt": "answer"},
-    "answer, released order": {"prompt": "answer", "order": "released", "noise_rates": (0.0, 0.4, 0.8)},
-    "plain": {"prompt": "plain"},
-    "closed book": {"prompt": "closed_book", "passage_num": 0, "noise_rates": (0.0,)},
-}
-"""The recorded arms: name of the system and arguments for `noise_robustness_requests`."""
 
-RECORDINGS = {"rgb_noise": RGB_NOISE_ARMS}
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One recorded run: a system's name, the ability it was asked for, and arguments for `rgb_requests`.
+
+    ``judgement`` names what the same model was then asked to judge in the replies.
+    """
+
+    system: str
+    ability: str = "noise_robustness"
+    requests: Mapping[str, Any] = field(default_factory=dict)
+    judgement: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The arms that one local model was asked, on one embedded sample."""
+
+    sample: str
+    model: str
+    arms: tuple[Arm, ...]
+
+
+_ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
+_FEW, _FEW_ALONE = {"prompt": "few_shot"}, {"prompt": "few_shot_closed_book", **_ALONE}
+
+RECORDINGS = {
+    "rgb_noise": Recording(
+        "sample-en",
+        "smollm2",
+        (
+            Arm("answer", requests={"prompt": "answer"}),
+            Arm("answer, released order", requests={"order": "released", "noise_rates": (0.0, 0.4, 0.8)}),
+            Arm("plain", requests={"prompt": "plain"}),
+            Arm("closed book", requests={"prompt": "closed_book", **_ALONE}),
+        ),
+    ),
+    "rgb_rejection": Recording(
+        "sample-en",
+        "smollm2",
+        (
+            Arm("answer", "negative_rejection", judgement="refusal"),
+            Arm("plain", "negative_rejection", {"prompt": "plain"}, judgement="refusal"),
+        ),
+    ),
+    "rgb_integration": Recording(
+        "sample-en-int",
+        "smollm2",
+        (
+            Arm("answer", "information_integration"),
+            Arm("plain", "information_integration", {"prompt": "plain"}),
+        ),
+    ),
+    "rgb_counterfactual": Recording(
+        "sample-en-fact",
+        "smollm2",
+        (
+            Arm("answer", "counterfactual_robustness", judgement="detection"),
+            Arm("answer", "counterfactual_robustness", {"correct_rate": 1.0}),
+            Arm("answer", "counterfactual_robustness", {"prompt": "closed_book", **_ALONE}),
+            Arm("plain", "counterfactual_robustness", {"prompt": "plain"}),
+        ),
+    ),
+    "rgb_zh": Recording(
+        "sample-zh",
+        "gemma3",
+        (
+            Arm("few shot", requests=_FEW),
+            Arm("closed book", requests=_FEW_ALONE),
+            Arm("few shot", "negative_rejection", _FEW),
+        ),
+    ),
+    "rgb_zh_integration": Recording("sample-zh-int", "gemma3", (Arm("few shot", "information_integration", _FEW),)),
+    "rgb_zh_counterfactual": Recording(
+        "sample-zh-fact",
+        "gemma3",
+        (
+            Arm("few shot", "counterfactual_robustness", _FEW),
+            Arm("few shot", "counterfactual_robustness", {**_FEW, "correct_rate": 1.0}),
+            Arm("few shot", "counterfactual_robustness", _FEW_ALONE),
+        ),
+    ),
+}
+"""The recordings by name."""
 
 
 def recorded_store(name: str) -> Store:
@@ -43,20 +122,16 @@ def recorded_store(name: str) -> Store:
 
 
 def recorded_responses(name: str) -> pd.DataFrame:
-    """The responses of every arm of a recording on the embedded sample, replayed without a model.
+    """The responses of every arm of a recording, replayed without a model.
 
     Raises
     ------
     InputError
         Unknown name.
     """
-    store, model = recorded_store(name), recorded_provenance(name)["model"]
-    examples = load_rgb("sample-en")
-    arms = [
-        run_noise_robustness(examples, model=model, system=system, requests=requests, store=store, offline=True)
-        for system, requests in RECORDINGS[name].items()
-    ]
-    return pd.concat(arms, ignore_index=True)
+    with recorded_store(name) as store:
+        model = recorded_provenance(name)["model"]
+        return pd.concat(_run(name, model, store=store, offline=True), ignore_index=True)
 
 
 def recorded_provenance(name: str) -> dict[str, Any]:
@@ -65,18 +140,26 @@ def recorded_provenance(name: str) -> dict[str, Any]:
 
 
 def record(name: str, store: Store) -> None:
-    """Ask the packaged model for every reply of a recording that ``store`` does not have; write the recording's files."""
-    examples, keys = load_rgb("sample-en"), set[str]()
-    with serve() as endpoint:
-        for system, requests in RECORDINGS[name].items():
-            print(f"recording {name}: {system}", flush=True)
-            options = {"base_url": endpoint.base_url, "store": store, "max_concurrency": 2, "timeout": 600.0}
-            responses = run_noise_robustness(examples, model=endpoint.model, system=system, requests=requests, **options)
-            keys.update(responses["request_key"])
+    """Ask the local model for every reply of a recording that ``store`` does not have; write the recording's files."""
+    keys = set[str]()
+    with serve(RECORDINGS[name].model) as endpoint:
+        options = {"base_url": endpoint.base_url, "store": store, "max_concurrency": 2, "timeout": 600.0}
+        for responses in _run(name, endpoint.model, **options):
+            print(f"recording {name}: {responses['system'].iloc[0]}, {len(responses)} responses", flush=True)
+            judged = responses["judge_keys"].dropna() if "judge_keys" in responses else []
+            keys.update(responses["request_key"], *judged)
         provenance: dict[str, Any] = dict(endpoint.provenance)
     n_replies = store.write_jsonl(_path(name, "replies.jsonl.gz"), keys)
     provenance |= {"date": f"{datetime.now(UTC):%Y-%m-%d}", "parameters": PARAMETERS, "n_replies": n_replies}
     _path(name, "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
+
+
+def _run(name: str, model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """The responses of each arm in turn."""
+    examples = load_rgb(RECORDINGS[name].sample)
+    for arm in RECORDINGS[name].arms:
+        responses = run_rgb(examples, arm.ability, model=model, system=arm.system, requests=arm.requests, **options)
+        yield judge_responses(responses, arm.judgement, model=model, **options) if arm.judgement else responses
 
 
 def _path(name: str, ending: str) -> Path:
@@ -86,6 +169,6 @@ def _path(name: str, ending: str) -> Path:
 
 
 if __name__ == "__main__":
-    for each in RECORDINGS:
+    for each in sys.argv[1:] or RECORDINGS:
         with Store(f"runs/record_{each}.sqlite") as progress_so_far:
             record(each, progress_so_far)

@@ -1,36 +1,62 @@
-"""RGB's experiments on any OpenAI-compatible endpoint: examples, prompts and a model become a frame of responses."""
+"""RGB's four abilities on any OpenAI-compatible endpoint: examples, prompts and a model become a frame of responses."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from ragnb.datasets.contexts import build_contexts
+from ragnb.errors import InputError
 from ragnb.llm.client import complete
 from ragnb.prompts.rgb import render, template_for
 from ragnb.prompts.template import Template
+from ragnb.records import require_columns
 
-NOISE_RATES = (0.0, 0.2, 0.4, 0.6, 0.8)
 PARAMETERS = {"temperature": 0.0, "max_tokens": 64, "seed": 0}
+CLOSED_BOOK = {"answer": "closed_book", "plain": "closed_book", "few_shot": "few_shot_closed_book"}
+"""The prompt that asks the same without passages."""
 
 
-def noise_robustness_requests(
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """One of RGB's abilities: the kind of questions it is measured on and the noise rates of the benchmark."""
+
+    task: str
+    noise_rates: tuple[float, ...]
+
+
+ABILITIES = {
+    "noise_robustness": Ability("noise", (0.0, 0.2, 0.4, 0.6, 0.8)),
+    "negative_rejection": Ability("noise", (1.0,)),
+    "information_integration": Ability("integration", (0.0, 0.2, 0.4)),
+    "counterfactual_robustness": Ability("counterfactual", (0.0,)),
+}
+
+
+def rgb_requests(
     examples: pd.DataFrame,
+    ability: str = "noise_robustness",
     *,
-    noise_rates: Sequence[float] = NOISE_RATES,
+    noise_rates: Sequence[float] | None = None,
     passage_num: int = 5,
+    correct_rate: float = 0.0,
     order: str = "per_item",
     seed: int = 0,
     prompt: str | Template = "answer",
     parameters: Mapping[str, Any] = PARAMETERS,
 ) -> pd.DataFrame:
-    """The requests of RGB's noise robustness experiment: one row an example and noise rate, nothing sent yet.
+    """The requests of one RGB experiment: one row an example and noise rate, nothing sent yet.
 
     Parameters
     ----------
     examples
-        As `ragnb.load_rgb` returns them.
-    noise_rates, passage_num, order, seed
+        As `ragnb.load_rgb` returns them, of the kind that the ability needs.
+    ability
+        ``"noise_robustness"``, ``"negative_rejection"``, ``"information_integration"`` or ``"counterfactual_robustness"``.
+    noise_rates
+        By default the benchmark's own for this ability.
+    passage_num, correct_rate, order, seed
         See `ragnb.build_contexts`.
     prompt
         ``"answer"`` (how to refuse is explained, as in the benchmark), ``"plain"`` (the question only),
@@ -42,8 +68,16 @@ def noise_robustness_requests(
     -------
     DataFrame
         The contexts' columns and ``messages`` (or ``prompt``), ``template, parameters``.
+
+    Raises
+    ------
+    InputError
+        Unknown ability, or examples of another kind.
     """
-    contexts = build_contexts(examples, noise_rate=noise_rates, passage_num=passage_num, order=order, seed=seed)
+    rates = noise_rates if noise_rates is not None else _ability(ability).noise_rates
+    _check_task(examples, ability)
+    options = {"passage_num": passage_num, "correct_rate": correct_rate, "order": order, "seed": seed}
+    contexts = build_contexts(examples, noise_rate=rates, **options)  # type: ignore[arg-type]
     templates = [template_for(prompt, language) for language in contexts["language"]]
     rows = zip(contexts["question"], contexts["passages"], templates, strict=True)
     rendered = [render(question, passages, template) for question, passages, template in rows]
@@ -56,28 +90,75 @@ def noise_robustness_requests(
     )
 
 
-def run_noise_robustness(
+def run_rgb(
     examples: pd.DataFrame,
+    ability: str = "noise_robustness",
     *,
     model: str,
     system: str | None = None,
     requests: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Ask a model RGB's questions at rising noise rates; return its responses, ready for `ragnb.score`.
+    """Ask a model the questions of one RGB ability; return its responses, ready for `ragnb.score`.
 
     Parameters
     ----------
     examples
         As `ragnb.load_rgb` returns them.
+    ability
+        See `rgb_requests`.
     model
         Model name, as the endpoint knows it.
     system
         Name of this system in tables and figures; by default the model's.
     requests
-        Arguments for `noise_robustness_requests`, such as ``{"prompt": "plain"}``.
+        Arguments for `rgb_requests`, such as ``{"prompt": "plain"}``.
     **options
         Arguments for `ragnb.complete`: ``base_url``, ``store``, ``max_concurrency``, ...
     """
-    asked = noise_robustness_requests(examples, **(requests or {}))
+    asked = rgb_requests(examples, ability, **(requests or {}))
     return complete(asked, model=model, **options).assign(system=system or model)
+
+
+def run_noise_robustness(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
+    """Questions whose answer stands in some passages, at rising noise rates; see `run_rgb`."""
+    return run_rgb(examples, "noise_robustness", model=model, **options)
+
+
+def run_negative_rejection(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
+    """Questions whose answer stands in no passage: does the model say so? See `run_rgb`."""
+    return run_rgb(examples, "negative_rejection", model=model, **options)
+
+
+def run_information_integration(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
+    """Questions of several parts, each answered in other passages; see `run_rgb`."""
+    return run_rgb(examples, "information_integration", model=model, **options)
+
+
+def run_counterfactual_robustness(
+    examples: pd.DataFrame, *, model: str, requests: Mapping[str, Any] | None = None, **options: Any
+) -> pd.DataFrame:
+    """Questions over passages with a false answer put in, and the same questions without passages (``passage_num`` 0).
+
+    The benchmark admits only models whose accuracy without passages is above 70 %: what is not known cannot be defended.
+    `ragnb.rgb_report` shows that accuracy and leaves the decision to you. See `run_rgb`.
+    """
+    asked = dict(requests or {})
+    prompt = asked.get("prompt", "answer")
+    alone = {**asked, "passage_num": 0, "prompt": CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt}
+    runs = [run_rgb(examples, "counterfactual_robustness", model=model, requests=each, **options) for each in (asked, alone)]
+    return pd.concat(runs, ignore_index=True)
+
+
+def _ability(name: str) -> Ability:
+    if name not in ABILITIES:
+        raise InputError(f"an RGB experiment needs one of {', '.join(ABILITIES)}; got {name!r}; choose one")
+    return ABILITIES[name]
+
+
+def _check_task(examples: pd.DataFrame, ability: str) -> None:
+    require_columns(examples, ("task",), f"the ability {ability}")
+    needed = _ability(ability).task
+    others = sorted(set(examples["task"]) - {needed})
+    if others:
+        raise InputError(f"{ability} needs questions of the task {needed!r}; got {', '.join(others)}; load another file")

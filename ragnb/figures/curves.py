@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 
 from ragnb.figures.style import MARKERS, WIDTHS, interval_note, style
 from ragnb.records import require_columns
-from ragnb.stats.intervals import wilson_interval
 
 def plot_noise_curve(
     summaries: pd.DataFrame,
@@ -28,8 +27,8 @@ def plot_noise_curve(
     line
         Column that tells the lines apart.
     published
-        Published curves in grey behind, with Wilson intervals: ``model, noise_rate, accuracy_percent, n`` (see
-        `ragnb.datasets.load_published`).
+        Published curves in grey behind: ``system, noise_rate, mean, low, high, n`` (see
+        `ragnb.datasets.published`).
     legend_title
         What the lines are.
     ax
@@ -95,19 +94,15 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, name: str, number: int, of: int) 
 
 
 def _draw_published(ax: Axes, published: pd.DataFrame) -> None:
-    """Grey curves with thin Wilson intervals of the nearest whole counts, named at their right end."""
-    require_columns(published, ("model", "noise_rate", "accuracy_percent", "n"), "plot_noise_curve(published=...)")
+    """Grey curves with thin intervals, named at their right end."""
+    require_columns(published, ("system", "noise_rate", "mean", "low", "high", "n"), "plot_noise_curve(published=...)")
     ends: dict[str, float] = {}
-    for model, curve in published.groupby("model", sort=False):
+    for system, curve in published.groupby("system", sort=False):
         values = curve.sort_values("noise_rate")
-        rates = values["accuracy_percent"] / 100
-        limits = [wilson_interval(round(rate * n), n) for rate, n in zip(rates, values["n"], strict=True)]
-        bars = [[rate - lim.low for rate, lim in zip(rates, limits, strict=True)],
-                [lim.high - rate for rate, lim in zip(rates, limits, strict=True)]]  # fmt: skip
-        ax.errorbar(
-            values["noise_rate"], rates, yerr=bars, color="0.72", lw=0.8, elinewidth=0.6, capsize=1.2, capthick=0.6, zorder=1
-        )
-        ends[str(model)] = float(rates.iloc[-1])
+        bars = [values["mean"] - values["low"], values["high"] - values["mean"]]
+        thin: Any = {"lw": 0.8, "elinewidth": 0.6, "capsize": 1.2, "capthick": 0.6}
+        ax.errorbar(values["noise_rate"], values["mean"], yerr=bars, color="0.72", zorder=1, **thin)
+        ends[str(system)] = float(values["mean"].iloc[-1])
     for name, height in _spread(ends, gap=0.045).items():
         ax.annotate(name, (published["noise_rate"].max(), height), xytext=(5, 0), textcoords="offset points",
                     color="0.4", fontsize=6, va="center", annotation_clip=False)  # fmt: skip

@@ -1,8 +1,8 @@
 """What RGB asks of a model, in our own words; only the agreed sentences that its protocol looks for are the benchmark's.
 
-``answer`` tells the model how to refuse and how to report false documents, as the benchmark does. ``plain`` only asks the
-question over the passages; ``closed_book`` asks it alone; ``few_shot`` is a text for base models to continue. Fields:
-``{passages}`` (joined by line breaks, as in the released code) and ``{question}``.
+``answer`` tells the model how to refuse and how to report false documents, as the benchmark does. ``plain`` only asks
+the question over the passages; ``closed_book`` asks it alone. ``few_shot`` and ``few_shot_closed_book`` are texts for base
+models to continue. Fields: ``{passages}`` (joined by line breaks, as in the released code) and ``{question}``.
 """
 
 from collections.abc import Sequence
@@ -44,34 +44,56 @@ CLOSED_BOOK = {
     "zh": Template("rgb.closed_book.zh", 1, "", "请用几个词回答：{question}"),
 }
 
+_SHOTS_EN = (
+    "Text: Lake Tana lies in the highlands of Ethiopia. The Blue Nile leaves it near Bahir Dar.\n"
+    "Question: Which river leaves Lake Tana?\nAnswer: the Blue Nile\n\n"
+    "Text: The bridge was begun in 1902. It was opened to traffic on 3 May 1906.\n"
+    "Question: How long is the bridge?\n"
+    "Answer: I can not answer the question because of the insufficient information in documents.\n\n"
+    "Text: The Blue Nile rises in the Alps.\nQuestion: In which country does the Blue Nile rise?\n"
+    "Answer: There are factual errors in the provided documents. Ethiopia\n\n"
+)
+_SHOTS_ZH = (
+    "文本：塔纳湖位于埃塞俄比亚高原，青尼罗河从这里流出。\n问题：哪条河从塔纳湖流出？\n答案：青尼罗河\n\n"
+    "文本：这座桥于1902年动工，1906年5月3日通车。\n问题：这座桥有多长？\n"
+    "答案：文档信息不足，因此我无法基于提供的文档回答该问题。\n\n"
+    "文本：青尼罗河发源于阿尔卑斯山。\n问题：青尼罗河发源于哪个国家？\n"
+    "答案：提供文档的文档存在事实性错误。埃塞俄比亚\n\n"
+)
 FEW_SHOT = {
     "en": Template(
-        name="rgb.few_shot.en",
+        "rgb.few_shot.en", 2, "", _SHOTS_EN + "Text: {passages}\nQuestion: {question}\nAnswer:", kind="completion"
+    ),
+    "zh": Template("rgb.few_shot.zh", 2, "", _SHOTS_ZH + "文本：{passages}\n问题：{question}\n答案：", kind="completion"),
+}
+
+FEW_SHOT_CLOSED_BOOK = {
+    "en": Template(
+        name="rgb.few_shot_closed_book.en",
         version=1,
         system="",
         user=(
-            "Text: Lake Tana lies in the highlands of Ethiopia. The Blue Nile leaves it near Bahir Dar.\n"
             "Question: Which river leaves Lake Tana?\nAnswer: the Blue Nile\n\n"
-            "Text: The bridge was begun in 1902. It was opened to traffic on 3 May 1906.\n"
-            "Question: When was the bridge opened?\nAnswer: 3 May 1906\n\n"
-            "Text: {passages}\nQuestion: {question}\nAnswer:"
+            "Question: How many legs has a spider?\nAnswer: eight\n\nQuestion: {question}\nAnswer:"
         ),
         kind="completion",
     ),
     "zh": Template(
-        name="rgb.few_shot.zh",
+        name="rgb.few_shot_closed_book.zh",
         version=1,
         system="",
-        user=(
-            "文本：塔纳湖位于埃塞俄比亚高原，青尼罗河从这里流出。\n问题：哪条河从塔纳湖流出？\n答案：青尼罗河\n\n"
-            "文本：这座桥于1902年动工，1906年5月3日通车。\n问题：这座桥什么时候通车？\n答案：1906年5月3日\n\n"
-            "文本：{passages}\n问题：{question}\n答案："
-        ),
+        user=("问题：哪条河从塔纳湖流出？\n答案：青尼罗河\n\n问题：蜘蛛有几条腿？\n答案：八条\n\n问题：{question}\n答案："),
         kind="completion",
     ),
 }
 
-TEMPLATES = {"answer": ANSWER, "plain": PLAIN, "closed_book": CLOSED_BOOK, "few_shot": FEW_SHOT}
+TEMPLATES = {
+    "answer": ANSWER,
+    "plain": PLAIN,
+    "closed_book": CLOSED_BOOK,
+    "few_shot": FEW_SHOT,
+    "few_shot_closed_book": FEW_SHOT_CLOSED_BOOK,
+}
 
 
 def render(question: str, passages: Sequence[str], template: Template) -> list[Message] | str:

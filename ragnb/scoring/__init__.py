@@ -4,7 +4,8 @@ Per-example values come first and are kept; every aggregate is computed from the
 """
 
 from ragnb.scoring.comparisons import compare
-from ragnb.scoring.metric import METRICS, Metric
+from ragnb.scoring.definitions import METRICS
+from ragnb.scoring.metric import Metric
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 

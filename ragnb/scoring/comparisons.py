@@ -10,7 +10,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, require_columns
-from ragnb.scoring.metric import METRICS
+from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
 from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm
 

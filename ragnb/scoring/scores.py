@@ -9,7 +9,8 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.records import PAYLOAD, require_columns
-from ragnb.scoring.metric import Metric, lookup
+from ragnb.scoring.definitions import lookup
+from ragnb.scoring.metric import Metric
 
 
 def score(
@@ -69,17 +70,14 @@ def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, An
     needed = [column for argument, column in metric.columns.items() if _is_required(metric, argument)]
     require_columns(responses, needed, f"the metric {metric.name}")
     own = {name: value for name, value in {**metric.options, **options}.items() if name in metric.options}
-    calls = _calls(responses, metric)
-    missing = [next((metric.columns[name] for name, value in call.items() if value is None), None) for call in calls]
+    columns = _columns(responses, metric)
+    gaps = _gaps(columns, metric)
     scores = responses[[name for name in responses.columns if name not in PAYLOAD]].copy()
     scores["metric"] = metric.name
-    scores["value"] = [
-        math.nan if gap else float(metric.function(**call, **own)) for call, gap in zip(calls, missing, strict=True)
-    ]
-    scores["reason"] = _reasons(responses, scores["value"])
+    scores["value"] = _values(columns, gaps, metric, own, _names(responses))
+    scores["reason"] = _reasons(responses, scores["value"], gaps, metric)
     if explain:
-        says = metric.evidence or (lambda **_: "")
-        scores["evidence"] = [f"no {gap}" if gap else says(**call, **own) for call, gap in zip(calls, missing, strict=True)]
+        scores["evidence"] = _evidence(columns, gaps, metric, own)
     scores["signature"] = _signatures(responses, metric, own)
     return scores
 
@@ -89,26 +87,80 @@ def _is_required(metric: Metric, argument: str) -> bool:
     return parameter is None or parameter.default is inspect.Parameter.empty
 
 
-def _calls(responses: pd.DataFrame, metric: Metric) -> list[dict[str, Any]]:
-    present = {argument: column for argument, column in metric.columns.items() if column in responses}
-    columns = [[_none_if_missing(value) for value in responses[column]] for column in present.values()]
-    optional = {argument for argument in present if not _is_required(metric, argument)}
-    return [
-        {name: value for name, value in zip(present, values, strict=True) if value is not None or name not in optional}
-        for values in zip(*columns, strict=True)
-    ]
+def _columns(responses: pd.DataFrame, metric: Metric) -> dict[str, list[Any]]:
+    """Values of each argument whose column is there; what is missing is None, or the default of an optional argument."""
+    parameters = inspect.signature(metric.function).parameters
+    columns = {}
+    for argument, column in metric.columns.items():
+        if column in responses:
+            default = None if _is_required(metric, argument) else parameters[argument].default
+            values = (_none_if_missing(value) for value in responses[column])
+            columns[argument] = [default if value is None else value for value in values]
+    return columns
 
 
 def _none_if_missing(value: Any) -> Any:
     return None if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def _reasons(responses: pd.DataFrame, values: pd.Series) -> list[str | None]:
+def _gaps(columns: Mapping[str, list[Any]], metric: Metric) -> list[str | None]:
+    """Of each row the first required column without a value."""
+    required = {metric.columns[name]: values for name, values in columns.items() if _is_required(metric, name)}
+    rows = zip(*required.values(), strict=True)
+    return [next((name for name, value in zip(required, row, strict=True) if value is None), None) for row in rows]
+
+
+def _values(
+    columns: Mapping[str, list[Any]],
+    gaps: Sequence[str | None],
+    metric: Metric,
+    own: Mapping[str, Any],
+    names: Sequence[str],
+) -> list[float]:
+    whole = [row for row, gap in enumerate(gaps) if gap is None]
+    values = [math.nan] * len(gaps)
+    found = _by_column(columns, whole, metric, own) if metric.columnar else None
+    for place, row in enumerate(whole):
+        values[row] = found[place] if found is not None else _by_row(columns, row, metric, own, names[row])
+    return values
+
+
+def _by_column(columns: Mapping[str, list[Any]], whole: list[int], metric: Metric, own: Mapping[str, Any]) -> Any:
+    """Values of the whole rows at once, or None where one of them is faulty, so that row by row the error gets its name."""
+    try:
+        return metric.columnar(**{name: [values[row] for row in whole] for name, values in columns.items()}, **own).tolist()  # type: ignore[misc]
+    except InputError:
+        return None
+
+
+def _by_row(columns: Mapping[str, list[Any]], row: int, metric: Metric, own: Mapping[str, Any], name: str) -> float:
+    try:
+        return float(metric.function(**{argument: values[row] for argument, values in columns.items()}, **own))
+    except InputError as error:
+        raise InputError(f"{metric.name}, row {name}: {error}") from error
+
+
+def _names(responses: pd.DataFrame) -> list[str]:
+    """What each row is called in an error: its place, and its example where there is one."""
+    examples = responses["example_id"] if "example_id" in responses else [None] * len(responses)
+    return [str(row) if example is None else f"{row} ({example})" for row, example in enumerate(examples)]
+
+
+def _evidence(
+    columns: Mapping[str, list[Any]], gaps: Sequence[str | None], metric: Metric, own: Mapping[str, Any]
+) -> list[str]:
+    says = metric.evidence or (lambda **_: "")
+    rows = ({argument: values[row] for argument, values in columns.items()} for row in range(len(gaps)))
+    return [f"no {gap}" if gap else says(**call, **own) for gap, call in zip(gaps, rows, strict=True)]
+
+
+def _reasons(
+    responses: pd.DataFrame, values: Iterable[float], gaps: Sequence[str | None], metric: Metric
+) -> list[str | None]:
     given = responses["reason"] if "reason" in responses else [None] * len(responses)
-    undefined = "the metric is undefined here"
-    return [
-        (_none_if_missing(why) or undefined) if math.isnan(value) else None for value, why in zip(values, given, strict=True)
-    ]
+    undefined = metric.condition or "the metric is undefined here"
+    reasons = (_none_if_missing(why) or (f"no {gap}" if gap else undefined) for why, gap in zip(given, gaps, strict=True))
+    return [reason if math.isnan(value) else None for reason, value in zip(reasons, values, strict=True)]
 
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:

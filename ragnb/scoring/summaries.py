@@ -10,7 +10,7 @@ import pandas as pd
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, require_columns
 from ragnb.results import Interval
-from ragnb.scoring.metric import METRICS, is_binary
+from ragnb.scoring.definitions import METRICS, is_binary
 from ragnb.stats.bootstrap import bca_interval, percentile_interval
 from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.intervals import (
@@ -61,7 +61,8 @@ def summarize(
     DataFrame
         One row a cell and metric: ``mean, low, high, interval, confidence_level, n, n_scored, worst_low, worst_high,
         signature``. Without ``cluster`` responses count as independent, so a cell must then hold one response a question.
-        ``worst_low`` and ``worst_high`` bound the mean when responses are unscored: all of them at the metric's lowest, or
+        Responses that a metric leaves out by definition (`Metric.condition`) are no part of its ``n``. ``worst_low`` and
+        ``worst_high`` bound the mean when responses are unscored: all of them at the metric's lowest, or
         all at its highest value. Of a metric that is not in `METRICS` only the values are known: it is taken for binary
         when all of them are 0 or 1, and has no worst case otherwise.
 
@@ -88,8 +89,9 @@ def summarize(
 def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_level: float) -> dict[str, Any]:
     if cluster is None:
         _refuse_repeats(group)
-    scored = group[group["value"].notna()]
     name = group["metric"].iloc[0]
+    group = _that_could_score(group, name)
+    scored = group[group["value"].notna()]
     binary = is_binary(name, scored["value"])
     lowest, highest = METRICS[name].bounds if name in METRICS else (0.0, 1.0) if binary else (math.nan, math.nan)
     found = _interval(scored, binary, cluster, kind, confidence_level)
@@ -106,6 +108,12 @@ def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_lev
         "worst_high": (total + missing * highest) / len(group) if missing else found.estimate,
         "signature": " & ".join(sorted(set(group["signature"]))),
     }
+
+
+def _that_could_score(group: pd.DataFrame, name: str) -> pd.DataFrame:
+    """A cell without the responses that the metric leaves out by definition, which are no part of its n."""
+    condition = METRICS[name].condition if name in METRICS else ""
+    return group[group["value"].notna() | (group["reason"] != condition)] if condition and "reason" in group else group
 
 
 def _refuse_repeats(group: pd.DataFrame) -> None:

@@ -1,52 +1,101 @@
-import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
-from ragnb.datasets.published import PUBLISHED, load_published
+from ragnb.datasets.published import PUBLISHED, published
 from ragnb.errors import InputError
+from ragnb.stats.margins import mcnemar_bounds
 
 
 @pytest.fixture(scope="module")
 def noise():
-    return load_published("rgb_noise_robustness")
+    return published("rgb.noise_robustness")
 
 
 def test_the_noise_table_has_six_models_two_languages_and_five_rates(noise):
     assert len(noise) == 60
-    assert noise["model"].nunique() == 6
-    cells = noise.groupby(["model", "language"])["noise_rate"].apply(sorted).tolist()
+    assert noise["system"].nunique() == 6
+    cells = noise.groupby(["system", "language"])["noise_rate"].apply(sorted).tolist()
     assert cells == [[0, 0.2, 0.4, 0.6, 0.8]] * 12
-    assert set(noise["language"]) == {"en", "zh"}
     assert set(noise["n"]) == {300}
 
 
-def test_every_published_accuracy_but_one_is_a_count_out_of_300(noise):
-    percent = noise["accuracy_percent"]
-    nearest = (percent * 3).round() / 3
-    odd = noise[(percent - nearest).abs() > 0.005 + 1e-9]
-    assert odd[["language", "accuracy_percent"]].values.tolist() == [["zh", 67.68]]
+def test_counts_are_recovered_and_the_two_cells_that_cannot_be_counts_are_flagged(noise):
+    odd = noise[~noise["exact"]]
+    assert odd[["system", "language", "noise_rate", "printed", "count"]].values.tolist() == [
+        ["BELLE-7B-2M", "zh", 0.8, 67.68, 203]
+    ]
+    rejection = published("rgb.negative_rejection")
+    odd = rejection[~rejection["exact"]]
+    assert odd[["system", "language", "metric", "printed", "count"]].values.tolist() == [
+        ["Vicuna-7B-v1.3", "zh", "rejection", 3.37, 10]
+    ]
+    for name in ("rgb.information_integration", "rgb.counterfactual_robustness"):
+        assert published(name)["exact"].all()
 
 
-def test_accuracies_are_per_cent_and_fall_from_no_noise_to_most(noise):
-    assert noise["accuracy_percent"].between(0, 100).all()
-    wide = noise.pivot_table(index=["model", "language"], columns="noise_rate", values="accuracy_percent")
-    assert (wide[0.8] < wide[0]).all()
+def test_means_are_counts_over_n_with_wilson_intervals(noise):
+    row = noise.query("system == 'ChatGPT' and language == 'en' and noise_rate == 0").iloc[0]
+    assert (row["count"], row["n"]) == (289, 300)
+    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(289, 300, method="wilson"))
+    narrow = published("rgb.noise_robustness", confidence_level=0.5)
+    assert (narrow["high"] - narrow["low"] < noise["high"] - noise["low"]).all()
+
+
+def test_error_correction_is_a_share_of_what_a_judge_saw_detected():
+    rows = published("rgb.counterfactual_robustness").query("metric == 'error_correction'")
+    assert rows[["count", "n"]].values.tolist() == [[1, 3], [1, 4], [4, 7]]
+    assert rows["printed"].tolist() == [33.33, 25.0, 57.14]
+    assert (rows["high"] - rows["low"]).min() > 0.5  # one of three means nothing
 
 
 @pytest.mark.parametrize("rate_and_percent", [(0.0, 96.33), (0.2, 94.67), (0.4, 94.00), (0.6, 90.00), (0.8, 76.00)])
 def test_chatgpt_in_english_has_the_numbers_of_the_paper(noise, rate_and_percent):
     rate, percent = rate_and_percent
-    row = noise[(noise["model"] == "ChatGPT") & (noise["language"] == "en") & (noise["noise_rate"] == rate)]
-    assert row["accuracy_percent"].tolist() == [percent]
+    row = noise[(noise["system"] == "ChatGPT") & (noise["language"] == "en") & (noise["noise_rate"] == rate)]
+    assert row["printed"].tolist() == [percent]
+
+
+def test_ragbench_prints_no_utilization_for_two_judges_and_no_interval_can_be_made():
+    table = published("ragbench.table3")
+    assert table["subset"].nunique() == 12
+    assert table.groupby(["system", "metric"]).size().min() == 12
+    assert set(table.query("metric == 'utilization_rmse'")["system"]) == {"gpt-3.5", "deberta"}
+    assert "low" not in table
+    value = table.query("subset == 'hotpotqa' and system == 'deberta' and metric == 'hallucination_auroc'")
+    assert value["printed"].tolist() == [0.85]
 
 
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
 def test_every_published_table_loads_with_its_source(name):
-    frame = load_published(name)
-    assert isinstance(frame, pd.DataFrame)
+    frame = published(name)
     assert not frame.isna().any().any()
     assert "arXiv" in frame.attrs["source"]
 
 
+@pytest.mark.data
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_every_number_is_that_of_the_transcription(name, data_folder):
+    import pandas as pd
+
+    path = data_folder.parent / "published" / f"{name.replace('.', '_')}.csv"
+    if not path.is_file():
+        pytest.skip("the transcriptions do not stand beside the data")
+    wide = pd.read_csv(path)
+    numbers = [column for column in wide if column.endswith(("_percent", "_auroc", "_rmse"))]
+    assert sorted(published(name)["printed"]) == pytest.approx(sorted(wide[numbers].stack().dropna()))
+
+
 def test_an_unknown_table_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match=r"rgb_noise_robustness.*'rgb_noise'"):
-        load_published("rgb_noise")
+    with pytest.raises(InputError, match=r"rgb.noise_robustness.*'rgb.noise'"):
+        published("rgb.noise")
+
+
+def test_margins_leave_bounds_for_the_paired_p_value():
+    low, high = mcnemar_bounds(289, 282, 300)  # seven more right: 2 / 2 ** 7 if none is lost, 18 to 11 at most
+    assert low == pytest.approx(2 / 2**7)
+    assert high == pytest.approx(0.2649, abs=5e-5)
+    assert mcnemar_bounds(10, 10, 20) == (1.0, 1.0)
+    assert mcnemar_bounds(20, 0, 20) == pytest.approx((2 / 2**20,) * 2)
+    assert mcnemar_bounds(3, 5, 9) == mcnemar_bounds(5, 3, 9)
+    with pytest.raises(InputError, match="at most n = 10; got 11 and 3"):
+        mcnemar_bounds(11, 3, 10)

@@ -3,8 +3,8 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import RGB_NOISE_ARMS, recorded_provenance, recorded_store
-from ragnb.experiments.rgb import noise_robustness_requests, run_noise_robustness
+from ragnb.experiments.recorded import RECORDINGS, recorded_provenance, recorded_responses, recorded_store
+from ragnb.experiments.rgb import ABILITIES, rgb_requests, run_noise_robustness
 from ragnb.prompts.template import Template
 
 
@@ -14,17 +14,12 @@ def sample():
 
 
 @pytest.fixture(scope="module")
-def responses(sample):
-    arms = [
-        run_noise_robustness(sample, model="SmolLM2-135M-Instruct", system=name, requests=arm, store=store, offline=True)
-        for store in [recorded_store("rgb_noise")]
-        for name, arm in RGB_NOISE_ARMS.items()
-    ]
-    return pd.concat(arms, ignore_index=True)
+def responses():
+    return recorded_responses("rgb_noise")
 
 
 def test_requests_exist_before_anything_is_sent(sample):
-    requests = noise_robustness_requests(sample, prompt="plain", parameters={"temperature": 0.5})
+    requests = rgb_requests(sample, prompt="plain", parameters={"temperature": 0.5})
     assert len(requests) == 5 * len(sample)
     first = requests.iloc[0]
     assert first.question in first.messages[-1]["content"]
@@ -35,29 +30,49 @@ def test_requests_exist_before_anything_is_sent(sample):
 
 def test_a_template_of_your_own_is_used_and_named(sample):
     mine = Template("mine", 3, "Be brief.", "{question} // {passages}")
-    requests = noise_robustness_requests(sample.head(1), prompt=mine, noise_rates=[0])
+    requests = rgb_requests(sample.head(1), prompt=mine, noise_rates=[0])
     assert requests.messages[0][0] == {"role": "system", "content": "Be brief."}
     assert requests.template[0].startswith("mine:3:")
 
 
-def test_every_reply_of_the_recording_is_there_and_nothing_else(responses):
-    assert responses["response"].notna().all()
-    with recorded_store("rgb_noise") as store:
-        assert len(store) == recorded_provenance("rgb_noise")["n_replies"] == responses["request_key"].nunique()
+@pytest.fixture(scope="module", params=sorted(RECORDINGS))
+def recording(request):
+    return request.param
 
 
-def test_the_recording_names_model_file_engine_and_day():
-    provenance = recorded_provenance("rgb_noise")
-    assert provenance["model"] == "SmolLM2-135M-Instruct"
+def test_every_reply_of_a_recording_is_there_and_nothing_else(recording):
+    replayed = recorded_responses(recording)
+    assert replayed["response"].notna().all()
+    judged = {key for keys in replayed.get("judge_keys", pd.Series(dtype=object)).dropna() for key in keys}
+    with recorded_store(recording) as store:
+        keys = set(replayed["request_key"]) | judged
+        assert len(store) == recorded_provenance(recording)["n_replies"] == len(keys)
+
+
+def test_a_recording_names_model_file_engine_and_day(recording):
+    provenance = recorded_provenance(recording)
+    assert provenance["model"] == {"smollm2": "SmolLM2-135M-Instruct", "gemma3": "gemma-3-270m"}[RECORDINGS[recording].model]
     assert provenance["file"].endswith(".gguf")
     assert len(provenance["sha256"]) == 64
     assert provenance["engine"].startswith("xllamacpp ")
     assert provenance["date"] >= "2026"
 
 
-def test_the_recording_holds_no_path_of_the_machine_it_was_made_on():
-    with recorded_store("rgb_noise") as store:
-        assert {reply.served_model for reply in store} == {"SmolLM2-135M-Instruct"}
+def test_a_recording_holds_no_path_of_the_machine_it_was_made_on(recording):
+    with recorded_store(recording) as store:
+        assert {reply.served_model for reply in store} == {recorded_provenance(recording)["model"]}
+
+
+@pytest.mark.parametrize("ability", sorted(ABILITIES))
+def test_an_ability_refuses_questions_of_another_kind(ability, sample):
+    other = sample.assign(task="something else")
+    with pytest.raises(InputError, match=f"{ability} needs questions of the task .*; got something else; load another file"):
+        rgb_requests(other, ability)
+
+
+def test_an_unknown_ability_is_answered_with_the_known_ones(sample):
+    with pytest.raises(InputError, match="one of noise_robustness, negative_rejection, .*; got 'courage'"):
+        rgb_requests(sample, "courage")
 
 
 def test_noise_lowers_accuracy_and_closed_book_is_lowest_at_no_noise(responses):
@@ -75,7 +90,7 @@ def test_responses_survive_a_round_trip(responses, tmp_path):
 
 
 def test_an_unknown_recording_is_refused():
-    with pytest.raises(InputError, match="rgb_noise; got 'x'"):
+    with pytest.raises(InputError, match="rgb_noise, .*; got 'x'"):
         recorded_store("x")
 
 

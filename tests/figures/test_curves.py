@@ -47,7 +47,7 @@ def test_kind_of_interval_and_n_are_on_the_figure(summaries):
 
 def test_published_curves_stand_behind_and_are_named(summaries):
     published = pd.DataFrame(
-        {"model": ["P"] * 2, "noise_rate": [0.0, 0.8], "accuracy_percent": [90.0, 60.0], "n": [300, 300]}
+        {"system": ["P"] * 2, "noise_rate": [0.0, 0.8], "mean": [0.9, 0.6], "low": 0.5, "high": 0.95, "n": [300, 300]}
     )
     ax = plot_noise_curve(summaries, published=published)
     assert "P" in [text.get_text() for text in ax.texts]

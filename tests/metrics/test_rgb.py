@@ -1,23 +1,60 @@
 import math
+import string
+import unicodedata
+from fractions import Fraction
 
+import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import (
+    ERROR_PHRASES,
+    FLEXIBLE_ERRORS,
+    FLEXIBLE_REFUSALS,
     FOUND,
     NOT_FOUND,
+    PROTOCOLS,
+    REFUSAL_PHRASES,
     REFUSED,
     answer_evidence,
     answer_labels,
     answer_parts,
+    correction_evidence,
+    corrects_error,
+    detection_evidence,
+    detects_error,
     is_correct,
     is_refusal,
+    is_rejection,
+    normalised,
+    refusal_evidence,
+    rejection_evidence,
 )
+from ragnb.text import strip_reasoning, tokens
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."
 REFUSAL_ZH = "文档信息不足，因此我无法基于提供的文档回答该问题。"
+ERRORS_EN = "There are factual errors in the provided documents."
+
+WITH_ANSWER = {
+    is_correct: answer_evidence,
+    is_rejection: rejection_evidence,
+    corrects_error: correction_evidence,
+}
+WITHOUT_ANSWER = {is_refusal: refusal_evidence, detects_error: detection_evidence}
+
+
+def called(function, response, answer="Tampa", **options):
+    """The value of any metric, or the words of any evidence."""
+    without = function in WITHOUT_ANSWER or function in WITHOUT_ANSWER.values()
+    return function(response, **options) if without else function(response, answer, **options)
+
+
+ALL = [*WITH_ANSWER, *WITH_ANSWER.values(), *WITHOUT_ANSWER, *WITHOUT_ANSWER.values()]
+EACH_VALUE = [*WITH_ANSWER, *WITHOUT_ANSWER]
+EACH_EVIDENCE = [*WITH_ANSWER.values(), *WITHOUT_ANSWER.values()]
 
 # Σ is lower-cased by its neighbours and `<` may open a think-block: neither belongs to what these properties say.
 letters = st.text(st.characters(exclude_characters="Σ< ", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
@@ -43,13 +80,33 @@ def test_top_level_elements_are_parts_and_inner_ones_aliases(answer, parts):
 
 @pytest.mark.parametrize(
     "answer",
-    ["", " \n", [], [[]], [""], ["a", ""], [["a", " "]], ["a", []], [["a", 3]], [3], 3, None, [None], b"a"],
+    [
+        *("", " \n", [], [[]], [""], ["a", ""], [["a", " "]], ["a", []], [["a", 3]], [3], 3, None, [None], b"a", [[["a"]]]),
+        *({"a": "b"}, {"a"}, np.array(["a"]), [["a", ["b"]]], [{"a"}], math.nan, True),
+    ],
     ids=repr,
 )
-def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer):
-    for function in (answer_labels, is_correct, answer_evidence):
-        with pytest.raises(InputError, match="answer"):
-            function("some response", answer)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer, protocol):
+    for function in (answer_labels, *WITH_ANSWER, *WITH_ANSWER.values()):
+        for response in ("some response", None):
+            with pytest.raises(InputError, match=r"a reference answer needs.*got.*write a text, or a list of parts"):
+                function(response, answer, protocol=protocol)
+
+
+@pytest.mark.parametrize(
+    "false", ["", " ", [""], ["a", None], [["a"]], 3, b"a", {"a": "b"}, np.array(["a"]), True], ids=repr
+)
+def test_a_false_answer_that_is_no_text_is_refused(false):
+    for function in (detects_error, detection_evidence, corrects_error, correction_evidence):
+        with pytest.raises(InputError, match=r"a false answer needs.*got.*None"):
+            called(function, "some response", false_answer=false)
+
+
+@pytest.mark.parametrize("false", [None, math.nan, [], ()])
+def test_there_may_be_no_false_answer(false):
+    assert detects_error("It was not Miami", false_answer=false, protocol="flexible") == 0.0
+    assert corrects_error("Tampa", "Tampa", false_answer=false, protocol="flexible") == 1.0
 
 
 # ---- labels and accuracy -----------------------------------------------------------------------------------------------
@@ -133,25 +190,103 @@ def test_reasoning_counts_neither_for_nor_against_a_response(response, labels):
     assert answer_labels(response, "Tampa") == labels
 
 
-def test_a_missing_response_has_no_accuracy():
-    assert math.isnan(is_correct(None, "Tampa"))
-    assert answer_evidence(None, "Tampa") == "no response"
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("missing", [None, math.nan, np.float64("nan")])
+def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
+    assert all(math.isnan(called(function, missing, protocol=protocol)) for function in EACH_VALUE)
+    assert {called(function, missing, protocol=protocol) for function in EACH_EVIDENCE} == {"no response"}
+    with pytest.raises(InputError, match=r"answer_labels needs a response; got (None|.*nan.*); leave"):
+        answer_labels(missing, "Tampa", protocol=protocol)
 
 
-@pytest.mark.parametrize("response", [3, 1.0, math.nan, b"Tampa", ["Tampa"], True])
+@pytest.mark.parametrize("response", [3, 1.0, b"Tampa", ["Tampa"], True, {"a": 1}, math.inf, object()])
 def test_a_response_that_is_no_text_is_refused(response):
-    for function in (is_correct, answer_labels, answer_evidence):
+    for function in (*ALL, answer_labels):
         with pytest.raises(InputError, match=rf"response.*{type(response).__name__}.*None"):
-            function(response, "Tampa")
+            called(function, response)
 
 
-@pytest.mark.parametrize("protocol", ["Paper", "", None, "sacred"])
+@pytest.mark.parametrize("protocol", ["Paper", "", None, "sacred", 1, ["paper"]])
 def test_an_unknown_protocol_is_refused_with_the_known_ones(protocol):
-    for call in (is_correct, answer_labels, answer_evidence):
-        with pytest.raises(InputError, match=r"protocol.*paper"):
-            call("Tampa", "Tampa", protocol=protocol)
-    with pytest.raises(InputError, match=r"protocol.*paper"):
-        is_refusal("Tampa", protocol=protocol)
+    for function in (*ALL, answer_labels):
+        for response in ("Tampa", None):
+            with pytest.raises(InputError, match=r"protocol needs one of paper, released, flexible; got"):
+                called(function, response, protocol=protocol)
+
+
+@pytest.mark.parametrize("language", ["", "chinese", "English", "中文", None, 1, ["zh"], "zh-", " zh", "en\n"])
+def test_what_is_no_language_code_is_refused(language):
+    for function in (*ALL, answer_labels):
+        with pytest.raises(InputError, match=r"language needs a code such as 'en'"):
+            called(function, "Tampa", language=language)
+
+
+@pytest.mark.parametrize("language", ["zh", "ZH", "zh-TW", "zh_cn", "zho", "zh-Hant-HK"])
+def test_codes_of_chinese(language):
+    assert is_correct("1 月", "1月", language=language) == 1.0
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ja", "yue", "en-US", "fr_CA"])
+def test_codes_of_other_languages(language):
+    assert is_correct("1 月", "1月", language=language) == 0.0
+
+
+# ---- noise rate 1 ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("protocol", "noise_rate", "value"),
+    [
+        ("paper", 1.0, 0.0),
+        ("flexible", 1.0, 0.0),
+        ("released", 1.0, 1.0),
+        ("released", 1, 1.0),
+        ("released", np.float64(1), 1.0),
+        ("released", np.int64(1), 1.0),
+        ("released", 0.8, 0.0),
+        ("released", 0, 0.0),
+        ("released", None, 0.0),
+        ("released", math.nan, 0.0),
+    ],
+)
+def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate, value):
+    assert is_correct(REFUSAL_EN, "Tampa", protocol=protocol, noise_rate=noise_rate) == value
+    told = answer_evidence(REFUSAL_EN, "Tampa", protocol=protocol, noise_rate=noise_rate)
+    assert told.endswith("counted as right at noise rate 1") == bool(value)
+    assert is_correct("It is Tampa", "Tampa", protocol=protocol, noise_rate=noise_rate) == 1.0
+    assert is_correct("It is Miami", "Tampa", protocol=protocol, noise_rate=noise_rate) == 0.0
+
+
+@pytest.mark.parametrize("noise_rate", [-0.1, 1.1, math.inf, "1", True, [1.0]])
+def test_a_noise_rate_that_is_no_share_is_refused(noise_rate):
+    for function in (is_correct, answer_evidence):
+        with pytest.raises(InputError, match=r"noise_rate needs a number in \[0, 1\]; got"):
+            function("Tampa", "Tampa", noise_rate=noise_rate)
+
+
+def test_rates_over_five_responses_worked_by_hand():
+    """Right, wrong, refused, refused with the answer, refused in capitals with the answer."""
+    said = ["Tampa", "Miami", REFUSAL_EN, f"{REFUSAL_EN} Tampa", f"Tampa? {REFUSAL_EN.upper()}"]
+
+    def mean(function, **options):
+        return np.mean([function(response, "Tampa", **options) for response in said])
+
+    assert [mean(is_correct, protocol=p) for p in PROTOCOLS] == pytest.approx([1 / 5, 2 / 5, 3 / 5])
+    assert [mean(is_correct, protocol=p, noise_rate=1) for p in PROTOCOLS] == pytest.approx([1 / 5, 4 / 5, 3 / 5])
+    assert [mean(is_rejection, protocol=p) for p in PROTOCOLS] == pytest.approx([3 / 5, 4 / 5, 3 / 5])
+
+
+def test_correction_has_the_denominator_of_its_protocol():
+    """Detected and right, detected and wrong, detected and refused, undetected and right, undetected and wrong."""
+    said = [f"{ERRORS_EN} Tampa", f"{ERRORS_EN} Miami", f"{ERRORS_EN} {REFUSAL_EN}", "Tampa", "Miami"]
+    values = {p: np.array([corrects_error(response, "Tampa", protocol=p) for response in said]) for p in PROTOCOLS}
+    assert {p: int((~np.isnan(value)).sum()) for p, value in values.items()} == {"paper": 3, "released": 3, "flexible": 5}
+    assert {p: float(np.nanmean(value)) for p, value in values.items()} == pytest.approx(
+        {"paper": 1 / 3, "released": 2 / 3, "flexible": 2 / 5}
+    )
+
+
+# ---- evidence ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,6 +300,154 @@ def test_an_unknown_protocol_is_refused_with_the_known_ones(protocol):
 )
 def test_the_evidence_names_what_decided(response, answer, words):
     assert answer_evidence(response, answer) == words
+
+
+@pytest.mark.parametrize(
+    ("function", "response", "protocol", "words"),
+    [
+        (answer_evidence, f"{REFUSAL_EN} Tampa", "flexible", "part 1: 'Tampa'"),
+        (answer_evidence, REFUSAL_EN.upper(), "released", "part 1: not found"),
+        (refusal_evidence, "Tampa", "paper", "no refusal phrase"),
+        (refusal_evidence, REFUSAL_EN, "released", "refusal: 'insufficient information'"),
+        (refusal_evidence, REFUSAL_EN, "flexible", f"refusal: {REFUSAL_EN.lower()[:-1]!r}"),
+        (refusal_evidence, "Unknown, I cannot say", "flexible", "refusal: 'i cannot'"),
+        (rejection_evidence, "Tampa", "paper", "no refusal phrase"),
+        (rejection_evidence, "Tampa", "released", "no refusal phrase; part 1: 'Tampa'"),
+        (rejection_evidence, REFUSAL_EN, "released", "refusal: 'insufficient information'"),
+        (detection_evidence, ERRORS_EN, "paper", "error: 'factual errors'"),
+        (detection_evidence, ERRORS_EN.upper(), "released", "no error detected"),
+        (detection_evidence, ERRORS_EN, "flexible", "error: 'error'"),
+        (correction_evidence, "Tampa", "paper", "no error detected"),
+        (correction_evidence, f"{ERRORS_EN} Tampa", "paper", "error: 'factual errors'; part 1: 'Tampa'"),
+        (
+            correction_evidence,
+            f"{ERRORS_EN} {REFUSAL_EN}",
+            "paper",
+            "error: 'factual errors'; refusal: 'insufficient information'",
+        ),
+        (
+            correction_evidence,
+            f"{ERRORS_EN} {REFUSAL_EN}",
+            "released",
+            "error: 'factual errors'; refusal: 'insufficient information', counted as corrected",
+        ),
+        (correction_evidence, "Tampa", "flexible", "part 1: 'Tampa'"),
+    ],
+)
+def test_each_evidence_names_what_decided(function, response, protocol, words):
+    assert called(function, response, protocol=protocol) == words
+
+
+def test_the_evidence_of_words_and_of_a_false_answer():
+    answer, said = "alpha beta gamma delta epsilon", "delta, gamma, beta, alpha: Miami"
+    words = "part 1: 'alpha beta gamma delta epsilon' by 4 of 5 words"
+    assert answer_evidence(said, answer, protocol="flexible") == words
+    assert (
+        correction_evidence(said, answer, false_answer="Miami", protocol="flexible")
+        == f"{words}; false answer 'Miami' without the true one"
+    )
+    assert detection_evidence("Not Miami", false_answer="Miami", protocol="flexible") == "error: 'not miami'"
+
+
+# ---- the flexible normaliser -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("The  Theatre, an\tA-list a.m. act!", "theatre alist am act"),
+        ("Ｆｕｌｌ，（ｗｉｄｅ）！", "fullwide"),
+        ("$5 + <b>3</b> = `8`~", "5 b3b 8"),
+        ("€5 ≈ 5 EUR", "€5 ≈ 5 eur"),
+        ("«Élan» e\u0301lan", "élan élan"),
+        ("मुंबई।", "मुंबई"),
+        ("東京、大阪。", "東京大阪"),
+        ("؟مرحبا،", "مرحبا"),
+        ("an A the", ""),
+        ("", ""),
+    ],
+)
+def test_the_normaliser_by_example(text, normal):
+    assert normalised(text) == normal
+
+
+@given(st.text() | st.text("ａA b，：；？！（）\u0301\u0323éﬁ¨İΣ.,$\u3000"))
+def test_the_normaliser_is_its_definition_step_by_step(text):
+    text_now = unicodedata.normalize("NFKC", text).lower()
+    kept = [c for c in text_now if c not in string.punctuation and not unicodedata.category(c).startswith("P")]
+    words = [word for word in "".join(kept).split() if word not in ("a", "an", "the")]
+    assert normalised(text) == " ".join(words)
+
+
+@pytest.mark.parametrize(("answer", "response", "value"), [("The", "the band", 1.0), ("?", "no", 0.0), ("A", "B", 0.0)])
+def test_an_alias_of_articles_or_punctuation_alone_is_looked_for_as_it_stands(answer, response, value):
+    assert normalised(answer) == ""
+    assert is_correct(response, answer, protocol="flexible") == value
+
+
+def test_a_false_answer_of_punctuation_alone_is_held_by_no_other_text():
+    assert corrects_error("beta alpha", "alpha beta", false_answer="!", protocol="flexible") == 1.0
+    assert corrects_error("beta alpha!", "alpha beta", false_answer="!", protocol="flexible") == 0.0
+
+
+# ---- the phrases -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("phrase", [*FLEXIBLE_REFUSALS, *REFUSAL_PHRASES.values()])
+def test_each_refusal_phrase_counts_where_it_is_listed(phrase, protocol):
+    listed = (
+        phrase in FLEXIBLE_REFUSALS if protocol == "flexible" else any(key in phrase for key in REFUSAL_PHRASES.values())
+    )
+    for said in (phrase, f"So: {phrase}, sorry"):
+        assert is_refusal(said, protocol=protocol) == listed
+    assert is_refusal(phrase.upper(), protocol=protocol) == (listed and (protocol != "released" or phrase.upper() == phrase))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("phrase", [*FLEXIBLE_ERRORS, *ERROR_PHRASES.values()])
+def test_each_error_phrase_counts_where_it_is_listed(phrase, protocol):
+    keys = ERROR_PHRASES.values()
+    listed = phrase in (*FLEXIBLE_ERRORS, "factual errors") if protocol == "flexible" else phrase in keys
+    assert detects_error(f"So: {phrase}.", protocol=protocol) == listed
+
+
+def test_the_lists_are_whole():
+    assert (len(set(FLEXIBLE_REFUSALS)), len(set(FLEXIBLE_ERRORS))) == (27, 16)
+
+
+pieces = st.sampled_from([*FLEXIBLE_REFUSALS, *FLEXIBLE_ERRORS, " ", "not", "can", "information", "un", "I ", "'t "])
+
+
+@given(st.lists(pieces | st.text(max_size=3), max_size=6).map("".join), st.integers(0, 80), st.integers(0, 80))
+def test_short_cuts_through_the_phrases_miss_none(text, start, stop):
+    said = text[start : len(text) - stop] if stop else text[start:]
+    assert is_refusal(said, protocol="flexible") == any(phrase in said.lower() for phrase in FLEXIBLE_REFUSALS)
+    assert detects_error(said, protocol="flexible") == any(phrase in said.lower() for phrase in FLEXIBLE_ERRORS)
+    assert (refusal_evidence(said, protocol="flexible") != "no refusal phrase") == is_refusal(said, protocol="flexible")
+
+
+# ---- long and hostile texts --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("word " * 200_000, "<think>" * 140_000, "</think>" * 125_000, "a\u0301\u0323" * 330_000, "\u0301\u0323" * 500_000),
+        *("，文" * 500_000, "not" * 330_000, "<" * 10**6, " " * 10**6, "👩\u200d🔬" * 330_000, "\ufdfa" * 50_000),
+    ],
+    ids=lambda text: ascii(text[:8]),
+)
+def test_a_megabyte_is_no_trouble(text, language, protocol):
+    answer = ["alpha beta gamma", ["文 字", "word play", "delta"]]
+    assert is_correct(text, answer, language=language, protocol=protocol) == 0.0  # hours, were it quadratic
+
+
+def test_lone_surrogates_and_null_are_text():
+    for protocol in PROTOCOLS:
+        assert is_correct("a\ud800b\0c", "\ud800b", protocol=protocol) == 1.0
 
 
 # ---- properties --------------------------------------------------------------------------------------------------------
@@ -202,3 +485,165 @@ def test_a_think_block_changes_nothing(thought, said, answer):
 def test_reasoning_whose_opening_tag_stood_in_the_prompt_is_stripped():
     assert is_correct("It may be Oslo. </think> Bergen.", "Oslo") == 0.0
     assert is_correct("It may be Oslo. </think> Bergen.", "Bergen") == 1.0
+
+
+# ---- two more readings of the definitions ------------------------------------------------------------------------------
+
+words = st.sampled_from(
+    [
+        *(
+            "Oslo",
+            "oslo",
+            "BERGEN",
+            "the",
+            "a",
+            "new York",
+            "alpha beta gamma delta epsilon",
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+        ),
+        *(
+            "1月",
+            "１月",
+            "3 日",
+            "12",
+            "红楼梦",
+            "红",
+            "梦楼",
+            "《",
+            "，",
+            ".",
+            "-",
+            "'",
+            "\n",
+            "  ",
+            "e\u0301",
+            "é",
+            "İ",
+            "Ⅻ",
+        ),
+        *(
+            "\u200d",
+            "\ufe0f",
+            "👩\u200d🔬",
+            "alp\u00adha",
+            "1\u200d2",
+            "<think>",
+            "</think>",
+            "not",
+            "is wrong",
+            "unknown",
+            "however",
+        ),
+        *(
+            "insufficient information",
+            "Insufficient Information",
+            "信息不足",
+            "信息 不足",
+            "I can't",
+            "मुंबई",
+            "القاهرة",
+            "กรุงเทพ",
+        ),
+        *("factual errors", "FACTUAL ERRORS", "事实性错误", "事实性 错误"),
+    ]
+)
+said = st.lists(words | st.text(max_size=4), max_size=10).map(" ".join) | st.text()
+alias = (st.lists(words, min_size=1, max_size=3).map(" ".join) | st.text(min_size=1, max_size=5)).filter(str.strip)
+reference = alias | st.lists(alias | st.lists(alias, min_size=1, max_size=3), min_size=1, max_size=3)
+falsehood = st.none() | alias | st.lists(alias, max_size=2)
+
+
+def released_by_hand(prediction, ground_truth, chinese):
+    """Label list and report as the released code has them, written down from its description."""
+    if chinese:
+        prediction = prediction.replace(" ", "")
+    report = "factual errors" in prediction or "事实性错误" in prediction
+    if "insufficient information" in prediction or "信息不足" in prediction:
+        return [-1], report
+    lower, labels = prediction.lower(), []
+    for part in [ground_truth] if isinstance(ground_truth, str) else ground_truth:
+        aliases = [part] if isinstance(part, str) else part
+        labels.append(1 if any(a.lower() in lower for a in aliases) else 0)
+    return labels, report
+
+
+@given(said, reference, st.booleans(), st.sampled_from([0.0, 0.8, 1.0]))
+@example(f"{ERRORS_EN} {REFUSAL_EN}", "Tampa", False, 1.0)
+def test_released_is_what_the_code_does(response, answer, chinese, noise_rate):
+    labels, report = released_by_hand(response, answer, chinese)
+    options = {"language": "zh" if chinese else "en", "protocol": "released"}
+    counted = (noise_rate == 1 and labels[0] == -1) or (0 not in labels and 1 in labels)
+    corrected = float(0 not in labels) if report else math.nan
+    assert answer_labels(response, answer, **options) == labels
+    assert is_correct(response, answer, noise_rate=noise_rate, **options) == counted
+    assert is_rejection(response, answer, **options) == (labels == [-1] or (0 not in labels and 1 in labels))
+    assert is_refusal(response, **options) == (labels == [-1])
+    assert detects_error(response, **options) == report
+    assert corrects_error(response, answer, **options) == pytest.approx(corrected, nan_ok=True)
+
+
+def flexible_by_hand(response, answer, false, chinese):
+    """Labels, refusal, report and correction under ``flexible``, step by step."""
+    raw, text = strip_reasoning(response).lower(), normalised(strip_reasoning(response))
+    cut = tokens if chinese else str.split
+    refusals, reports = (["insufficient information", "信息不足"], ["factual errors", "事实性错误"])
+    if not chinese:
+        refusals, reports = FLEXIBLE_REFUSALS, FLEXIBLE_ERRORS
+
+    def holds(alias):
+        return normalised(alias) in text if normalised(alias) else alias.lower() in raw
+
+    def share(alias):
+        asked = cut(normalised(alias))
+        return Fraction(sum(word in cut(text) for word in asked), len(asked)) if asked else 0
+
+    parts = answer_parts(answer)
+    labels = [int(any(holds(alias) or share(alias) >= Fraction(4, 5) for alias in part)) for part in parts]
+    falsehoods = [false] if isinstance(false, str) else false or []
+    denials = [denial for text in falsehoods for denial in (f"not {text.lower()}", f"{text.lower()} is wrong")]
+    insists = any(map(holds, falsehoods)) and not all(any(map(holds, part)) for part in parts)
+    refused, report = (any(phrase in raw for phrase in phrases) for phrases in (refusals, [*reports, *denials]))
+    return labels, refused, report, 0 not in labels and not insists
+
+
+@given(said, reference, falsehood, st.booleans())
+def test_flexible_is_what_its_definition_says(response, answer, false, chinese):
+    labels, refusal, report, corrected = flexible_by_hand(response, answer, false, chinese)
+    options = {"language": "zh" if chinese else "en", "protocol": "flexible"}
+    assert answer_labels(response, answer, **options) == labels
+    assert is_correct(response, answer, noise_rate=1.0, **options) == (0 not in labels)
+    assert is_refusal(response, **options) == is_rejection(response, answer, **options) == refusal
+    assert detects_error(response, false_answer=false, **options) == report
+    assert corrects_error(response, answer, false_answer=false, **options) == corrected
+
+
+@given(said, reference, st.sampled_from(["en", "zh"]))
+def test_paper_is_released_but_for_letter_case_and_thoughts(response, answer, language):
+    plain = strip_reasoning(response).lower()
+    assume(strip_reasoning(plain) == plain)
+    released = {"language": language, "protocol": "released"}
+    assert answer_labels(response, answer, language=language) == answer_labels(plain, answer, **released)
+    assert is_refusal(response, language=language) == is_refusal(plain, **released)
+    assert detects_error(response, language=language) == detects_error(plain, **released)
+
+
+@given(said, reference, falsehood, st.sampled_from(["en", "zh", "th"]), st.sampled_from(PROTOCOLS))
+def test_values_and_evidence_agree(response, answer, false, language, protocol):
+    options = {"language": language, "protocol": protocol}
+    labels, right = answer_labels(response, answer, **options), is_correct(response, answer, **options)
+    assert answer_evidence(response, answer, **options).startswith("refusal: ") == (labels == [REFUSED])
+    assert is_refusal(response, **options) == refusal_evidence(response, **options).startswith("refusal")
+    assert detects_error(response, false_answer=false, **options) == (
+        detection_evidence(response, false_answer=false, **options) != "no error detected"
+    )
+    assert is_rejection(response, answer, **options) >= is_refusal(response, **options)
+    corrected = corrects_error(response, answer, false_answer=false, **options)
+    if protocol == "paper" and not math.isnan(corrected):
+        assert corrected == right
+    if protocol == "released" and not math.isnan(corrected):
+        assert corrected == max(right, is_refusal(response, **options))
+    if protocol == "flexible":
+        assert corrected <= right

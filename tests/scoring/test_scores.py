@@ -63,7 +63,7 @@ def test_the_reason_of_a_missing_response_is_carried_over():
     reasons = [None, "the endpoint timed out", None, "left from a first try", None]
     scores = score(frame(reason=pd.Series(reasons, dtype=object)), "rgb.accuracy")
     assert scores["reason"][1] == "the endpoint timed out"
-    assert "undefined" in scores["reason"][2]
+    assert "no response" in scores["reason"][2]
     assert scores["reason"][[0, 3, 4]].isna().all()
 
 
@@ -341,10 +341,43 @@ def test_a_metric_takes_documented_columns_and_keyword_options(entry):
         assert all(parameters[name].default == value for name, value in entry.options.items())
 
 
+CASES = {  # a value of every column that some metric takes; None last: a response that is missing
+    "response": ["Oslo", "", REFUSAL, "There are factual errors: it is 🙂 שלום", None],
+    "verdict": [True, "refuse", 0, "correct", None],
+    "judged_refusal": [1, 0, True, 0.0, None],
+    "judged_detection": [1, 0, True, 0.0, None],
+}
+
+
 def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry):
-    verdicts = pd.Series([True, "refuse", 0, "correct", None], dtype=object)
-    examples = frame(["Oslo", "", REFUSAL, "🙂 שלום", None], verdict=verdicts)
-    scores = score(examples, entry.name)
-    assert scores["value"].isna().tolist() == [False, False, False, False, True]
+    columns = {name: pd.Series(values, dtype=object) for name, values in CASES.items() if name != "response"}
+    scores = score(frame(CASES["response"], **columns), entry.name)
+    assert math.isnan(scores["value"].iloc[-1])
+    unscored = scores["reason"].iloc[:-1].dropna()
+    assert set(unscored) <= {entry.condition}  # nothing else may leave a response without a value
+    assert len(unscored) < 4
     assert scores["value"].dropna().between(*entry.bounds).all()
     assert not entry.binary or set(scores["value"].dropna()) <= {0.0, 1.0}
+
+
+def test_a_columnar_twin_gives_the_same_values(entry):
+    if entry.columnar is None:
+        pytest.skip("scored row by row")
+    responses = frame(CASES["response"] * 3, language=["en", "zh", "en-GB"] * 5, false_answers=[["Bergen"], [], None] * 5)
+    by_row = Metric(**{name: getattr(entry, name) for name in entry.__slots__ if name != "columnar"})
+    for protocol in ("paper", "released", "flexible"):
+        pd.testing.assert_frame_equal(
+            score(responses, entry, protocol=protocol), score(responses, by_row, protocol=protocol)
+        )
+
+
+def test_an_error_names_the_row_and_the_example():
+    with pytest.raises(InputError, match=r"rgb.accuracy, row 1 \(mini/1\): a response needs to be a text; got int"):
+        score(frame(["Oslo", 5]), "rgb.accuracy")
+
+
+def test_responses_that_a_metric_leaves_out_by_definition_are_no_part_of_its_n():
+    responses = frame(["There are factual errors: Oslo", "Oslo", "There are factual errors.", None])
+    row = summarize(score(responses, "rgb.error_correction")).iloc[0]
+    assert (row["mean"], row["n"], row["n_scored"]) == (0.5, 3, 2)  # one of two detected; a missing response stays in n
+    assert (row["worst_low"], row["worst_high"]) == pytest.approx((1 / 3, 2 / 3))

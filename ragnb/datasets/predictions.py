@@ -1,0 +1,131 @@
+"""Responses that were made elsewhere, as the frame that `ragnb.score` takes."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.datasets.tables import read_table
+from ragnb.errors import InputError
+from ragnb.metrics.rgb import answer_parts
+from ragnb.records import require_columns
+from ragnb.text import scripts
+
+RELEASED = {
+    "example_id": "id",
+    "question": "query",
+    "references": "ans",
+    "response": "prediction",
+    "passages": "docs",
+    "noise_rate": "noise_rate",
+    "released_labels": "label",
+    "released_fact_label": "factlabel",
+}
+"""Names in the prediction files of the released code (chen700564/RGB)."""
+NEEDED = ("question", "references", "response")
+
+
+def load_responses(
+    source: str | Path | pd.DataFrame,
+    columns: Mapping[str, str] | None = None,
+    *,
+    system: str | None = None,
+    language: str | None = None,
+    **constants: Any,
+) -> pd.DataFrame:
+    """Responses of a run made elsewhere, one row a response, ready for `ragnb.score`.
+
+    Parameters
+    ----------
+    source
+        A file of JSON Lines (``.jsonl``, ``.json``), Parquet or CSV, or a frame.
+    columns
+        What ragnb calls a column, and what the file calls it: ``{"question": "q", "references": "gold", "response":
+        "output"}``. By default ragnb's own names, or those of the released code of RGB where the file has ``prediction`` and
+        ``ans``. Columns that are not named keep their names.
+    system
+        Name of what answered; by default the file's column ``system`` if there is one, else the file's name.
+    language
+        Language code; by default a column ``language``, else ``"zh"`` where most questions hold Han characters, else
+        ``"en"``.
+    **constants
+        Columns with one value for all rows, such as ``benchmark="rgb"``, ``task="noise"``, ``noise_rate=1.0``.
+
+    Returns
+    -------
+    DataFrame
+        ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts),
+        ``response`` (None where there is none, then with a ``reason``) and all other columns. The labels that the released
+        code wrote stay beside, as ``released_labels`` and ``released_fact_label``.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read, a missing column, a response that is no text, or a reference that is no answer; the
+        message names the row.
+    """
+    named = "responses" if isinstance(source, pd.DataFrame) else Path(source).stem
+    frame = source if isinstance(source, pd.DataFrame) else _read(Path(source))
+    frame = frame.rename(columns={theirs: ours for ours, theirs in _mapping(frame, columns).items()})
+    require_columns(frame, NEEDED, "load_responses")
+    frame = frame.reset_index(drop=True).assign(**constants)
+    frame["references"] = [_parts(answer, row) for row, answer in enumerate(frame["references"])]
+    frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
+    frame["reason"] = [None if text is not None else "no response in the file" for text in frame["response"]]
+    defaults = {"example_id": [str(row) for row in range(len(frame))], "system": system or named, "language": language}
+    for column, value in defaults.items():
+        if column not in frame or (column == "system" and system) or (column == "language" and language):
+            frame[column] = value if value is not None else _language(frame["question"])
+    first = ["example_id", "system", "language", *NEEDED]
+    return frame[[*first, *(column for column in frame if column not in first)]]
+
+
+def _read(path: Path) -> pd.DataFrame:
+    if not path.is_file():
+        raise InputError(f"load_responses needs a file that exists; got {str(path)!r}, which does not; check the path")
+    if path.suffix.lower() == ".csv":
+        return pd.read_csv(path, dtype=object, keep_default_na=False, na_values=[""])
+    if path.suffix.lower() != ".json":
+        return read_table(path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+    except (json.JSONDecodeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path.name} needs one JSON object a line; got {error}; write it as JSON Lines") from error
+
+
+def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str, str]:
+    if columns is None:
+        released = {"prediction", "ans"} <= set(frame.columns)
+        return {ours: theirs for ours, theirs in RELEASED.items() if theirs in frame} if released else {}
+    missing = [theirs for theirs in columns.values() if theirs not in frame]
+    if missing:
+        have = ", ".join(map(str, frame.columns))
+        raise InputError(
+            f"load_responses needs the columns that you name; got a table of {have} without {missing[0]}; mend it"
+        )
+    return dict(columns)
+
+
+def _parts(answer: Any, row: int) -> list[list[str]]:
+    try:
+        return answer_parts(answer.tolist() if hasattr(answer, "tolist") else answer)
+    except InputError as error:
+        raise InputError(f"row {row}: {error}") from error
+
+
+def _text(value: Any, row: int) -> str | None:
+    if value is None or value is pd.NA or (isinstance(value, float) and value != value):
+        return None
+    if not isinstance(value, str):
+        raise InputError(
+            f"row {row}: a response needs to be a text; got {type(value).__name__}; use None where there is none"
+        )
+    return value
+
+
+def _language(questions: pd.Series) -> str:
+    han = sum(scripts(str(question))["Han"] > 0 for question in questions)
+    return "zh" if han > len(questions) / 2 else "en"

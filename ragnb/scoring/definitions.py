@@ -1,0 +1,143 @@
+"""The METRICS table: every metric that ships, with its definition's name, direction, options and source."""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import pandas as pd
+
+from ragnb.errors import InputError
+from ragnb.metrics import rgb, rgb_judged, verdict
+from ragnb.metrics.rgb_columns import verdicts
+from ragnb.scoring.metric import Metric
+
+_SHARE = (0.0, 1.0)
+
+
+# ---- RGB ---------------------------------------------------------------------------------------------------------------
+
+_CHEN = "Chen et al., AAAI 2024, arXiv 2309.01431, section 3"
+_CODE = "chen700564/RGB@65ec39e4 evalue.py"
+_LANGUAGE = {"language": "language"}
+_ANSWERED = {"response": "response", "answer": "references", **_LANGUAGE}
+_FACED = {"response": "response", "false_answer": "false_answers", **_LANGUAGE}
+
+
+def _of_verdicts(field: str) -> Callable[..., Any]:
+    """The columnar twin of an RGB metric: one field of the verdicts on whole columns."""
+    plural = {"response": "responses", "answer": "answers", "false_answer": "false_answers", "language": "languages"}
+
+    def column(*, protocol: str, noise_rate: Any = None, **values: Any) -> Any:
+        named = {plural[name]: value for name, value in values.items()}
+        answers = named.pop("answers", None) or ["-"] * len(named["responses"])
+        return getattr(verdicts(answers=answers, noise_rates=noise_rate, protocol=protocol, **named), field)
+
+    return column
+
+
+def _rgb(name: str, function: Callable[..., float], columns: Mapping[str, str], source: str, **more: Any) -> Metric:
+    options = {"protocol": "paper"}
+    return Metric(f"rgb.{name}", function, columns, True, _SHARE, source, options=options, binary=True, **more)
+
+
+RGB = (
+    _rgb(
+        "accuracy",
+        rgb.is_correct,
+        {**_ANSWERED, "noise_rate": "noise_rate"},
+        f"{_CHEN}; {_CODE} checkanswer",
+        evidence=rgb.answer_evidence,
+        columnar=_of_verdicts("correct"),
+    ),
+    _rgb(
+        "rejection",
+        rgb.is_rejection,
+        _ANSWERED,
+        f"{_CHEN}; {_CODE} all_rate",
+        evidence=rgb.rejection_evidence,
+        columnar=_of_verdicts("rejection"),
+    ),
+    _rgb(
+        "error_detection",
+        rgb.detects_error,
+        _FACED,
+        f"{_CHEN}; {_CODE} predict",
+        evidence=rgb.detection_evidence,
+        columnar=_of_verdicts("detection"),
+    ),
+    _rgb(
+        "error_correction",
+        rgb.corrects_error,
+        {**_ANSWERED, **_FACED},
+        f"{_CHEN}; {_CODE} correct_rate",
+        evidence=rgb.correction_evidence,
+        columnar=_of_verdicts("correction"),
+        condition="no error detected",
+    ),
+    Metric(
+        "rgb.judged_rejection",
+        rgb_judged.judged_rejection,
+        {"judged_refusal": "judged_refusal"},
+        True,
+        _SHARE,
+        f"{_CHEN}, Rej*",
+        binary=True,
+    ),
+    Metric(
+        "rgb.judged_error_detection",
+        rgb_judged.judged_error_detection,
+        {"judged_detection": "judged_detection"},
+        True,
+        _SHARE,
+        f"{_CHEN}, ED*",
+        binary=True,
+    ),
+    _rgb(
+        "judged_error_correction",
+        rgb_judged.judged_error_correction,
+        {**_ANSWERED, "judged_detection": "judged_detection"},
+        f"{_CHEN}, CR over ED*",
+        condition="no error detected",
+    ),
+)
+
+# ---- people ------------------------------------------------------------------------------------------------------------
+
+PEOPLE = (
+    Metric(
+        "annotator.verdict",
+        verdict.is_accepted,
+        {"verdict": "verdict"},
+        True,
+        _SHARE,
+        "the annotator whose column `verdict` it is",
+        binary=True,
+    ),
+)
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*RGB, *PEOPLE)}
+"""The metrics that ship, by name."""
+
+
+def lookup(metric: str | Metric) -> Metric:
+    """The record of a named metric; a `Metric` of your own is returned as it is.
+
+    Raises
+    ------
+    InputError
+        Unknown name, with the nearest known one.
+    """
+    if isinstance(metric, Metric):
+        return metric
+    if metric not in METRICS:
+        near = get_close_matches(str(metric), METRICS, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(METRICS)}"
+        raise InputError(f"score needs the name of a metric or a Metric record; got {metric!r}; {hint}")
+    return METRICS[metric]
+
+
+def is_binary(name: str, values: pd.Series) -> bool:
+    """Whether a metric has only the values 0 and 1: as `METRICS` says; of an unknown metric, as its values say."""
+    if name in METRICS:
+        return METRICS[name].binary
+    return len(values) > 0 and bool(values.isin([0.0, 1.0]).all())

@@ -1,0 +1,49 @@
+import pytest
+
+from ragnb.datasets.catalogue import CATALOGUE, git_blob_sha1
+from ragnb.datasets.instructions import load_rgb_instructions
+from ragnb.datasets.rgb import load_rgb
+from ragnb.errors import InputError
+from ragnb.experiments.rgb import rgb_requests
+
+OURS = 'en:\n  system: "Answer {briefly}."\n  instruction: "Document:\\n{DOCS}\\n\\nQuestion:\\n{QUERY}"\n'
+
+
+def written(tmp_path, text):
+    path = tmp_path / "instruction.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_files_prompts_become_templates_that_a_run_takes(tmp_path):
+    prompt = load_rgb_instructions(written(tmp_path, OURS))["en"]
+    requests = rgb_requests(load_rgb("sample-en").head(1), prompt=prompt, noise_rates=[0.0])
+    system, user = requests["messages"][0]
+    assert system["content"] == "Answer {briefly}."
+    assert user["content"].startswith("Document:\n" + requests["passages"][0][0])
+    assert user["content"].endswith("Question:\n" + requests["question"][0])
+    assert requests["template"][0].startswith("rgb.official.en:1:")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("en: [", "needs to be YAML"),
+        ("just text", "one entry a language; got str"),
+        ("", "one entry a language; got NoneType"),
+        ("en:\n  system: a\n", "for en, a system text and an instruction with {DOCS} and {QUERY}"),
+        ("en:\n  system: a\n  instruction: '{DOCS}'\n", "got {'system': 'a'"),
+    ],
+)
+def test_a_bad_file_says_what_it_needs(tmp_path, text, message):
+    with pytest.raises(InputError, match=message.replace("{", r"\{")):
+        load_rgb_instructions(written(tmp_path, text))
+
+
+@pytest.mark.data
+def test_the_real_file_gives_both_languages_and_has_the_checksum_of_the_catalogue(data_folder):
+    path = data_folder / "rgb" / "instruction.yaml"
+    prompts = load_rgb_instructions(path)
+    assert set(prompts) == {"en", "zh"}
+    assert all(set(prompt.fields) == {"passages", "question"} for prompt in prompts.values())
+    assert git_blob_sha1(path.read_bytes()) == CATALOGUE["rgb_instructions"].git_sha1

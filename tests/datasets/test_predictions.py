@@ -1,0 +1,92 @@
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.tables import write_table
+from ragnb.errors import InputError
+from ragnb.metrics.rgb import answer_labels
+from ragnb.scoring import score
+
+RELEASED = [  # of the form that the released code writes; texts are ours
+    {"id": 0, "query": "Where?", "ans": ["Oslo", "1920"], "label": [1, 0], "prediction": "In Oslo.", "docs": ["Oslo."],
+     "noise_rate": 0.2, "factlabel": 0},
+    {"id": 1, "query": "Who?", "ans": [["Ada", "Lovelace"]], "label": [-1],
+     "prediction": "I can not answer: insufficient information in documents.", "docs": [], "noise_rate": 0.2, "factlabel": 0},
+]  # fmt: skip
+
+
+def lines(tmp_path, records, name="prediction_model.json"):
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_prediction_files_of_the_released_code_load_as_they_are(tmp_path):
+    frame = load_responses(lines(tmp_path, RELEASED), benchmark="rgb", task="noise")
+    assert frame["system"].unique().tolist() == ["prediction_model"]
+    assert frame["references"].tolist() == [[["Oslo"], ["1920"]], [["Ada", "Lovelace"]]]
+    assert frame["noise_rate"].tolist() == [0.2, 0.2]
+    assert frame["passages"].tolist() == [["Oslo."], []]
+    labels = [answer_labels(r.response, r.references, language=r.language, protocol="released") for r in frame.itertuples()]
+    assert labels == frame["released_labels"].tolist()
+    assert score(frame, "rgb.accuracy")["value"].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "jsonl.gz", "parquet", "frame"])
+def test_any_table_with_question_answer_and_response_loads_by_a_short_dictionary(tmp_path, ending):
+    table = pd.DataFrame(
+        {"q": ["首都？", "城市？"], "gold": ["北京", "上海"], "output": ["北京。", None], "topic": ["a", "b"]}
+    )
+    if ending == "frame":
+        source = table
+    else:
+        source = tmp_path / f"mine.{ending}"
+        table.to_csv(source, index=False) if ending == "csv" else write_table(table, source)
+    frame = load_responses(source, {"question": "q", "references": "gold", "response": "output"}, system="mine")
+    assert frame["language"].tolist() == ["zh", "zh"]
+    assert frame["system"].tolist() == ["mine", "mine"]
+    assert frame["topic"].tolist() == ["a", "b"]
+    assert frame["response"][1] is None
+    scores = score(frame, "rgb.accuracy")
+    assert scores["value"][0] == 1.0
+    assert math.isnan(scores["value"][1])
+    assert scores["reason"][1] == "no response in the file"
+
+
+def test_a_csv_keeps_numbers_and_the_word_na_as_text(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("question,references,response\nHow many?,12,12\nWhat?,NA,NA\n", encoding="utf-8")
+    assert load_responses(path)["response"].tolist() == ["12", "NA"]
+
+
+def test_lists_from_numpy_are_lists(tmp_path):
+    frame = pd.DataFrame(
+        {"question": ["a"], "references": [np.array(["Oslo", "Bergen"], dtype=object)], "response": ["Oslo"]}
+    )
+    assert load_responses(frame)["references"][0] == [["Oslo"], ["Bergen"]]
+
+
+@pytest.mark.parametrize(
+    ("records", "columns", "message"),
+    [
+        ([{"q": 1}], None, "load_responses needs the columns question, references, response"),
+        ([{"q": 1}], {"question": "q", "response": "r"}, "needs the columns that you name; got a table of q without r"),
+        ([{"question": "a", "references": [], "response": "b"}], None, "row 0: a reference answer needs at least one part"),
+        ([{"question": "a", "references": "c", "response": 5}], None, "row 0: a response needs to be a text; got int"),
+    ],
+)
+def test_bad_tables_say_what_they_need(tmp_path, records, columns, message):
+    with pytest.raises(InputError, match=message):
+        load_responses(lines(tmp_path, records), columns)
+
+
+def test_bad_files_say_what_they_need(tmp_path):
+    with pytest.raises(InputError, match="file that exists"):
+        load_responses(tmp_path / "none.csv")
+    (tmp_path / "x.json").write_text('{"question": ', encoding="utf-8")
+    with pytest.raises(InputError, match="one JSON object a line"):
+        load_responses(tmp_path / "x.json")

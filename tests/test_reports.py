@@ -1,0 +1,115 @@
+"""RGB's tables: which response belongs where, denominators, the gate, and the numbers by hand."""
+
+import math
+
+import pandas as pd
+import pytest
+from hostile import Reader
+from statsmodels.stats.proportion import proportion_confint
+
+from ragnb.errors import InputError
+from ragnb.reports import rgb_report
+
+REFUSAL = "I can not answer the question because of the insufficient information in documents."
+ERROR = "There are factual errors in the provided documents."
+
+
+def said(responses, task="noise", noise_rate=0.0, passage_num=5, system="tiny", **columns):
+    n = len(responses)
+    basis = {"example_id": [f"{task}/{k}" for k in range(n)], "system": system, "language": "en", "task": task,
+             "noise_rate": noise_rate, "passage_num": passage_num, "n_passages": passage_num, "references": [[["Oslo"]]] * n,
+             "false_answers": [["Bergen"]] * n, "response": pd.Series(responses, dtype=object)}  # fmt: skip
+    return pd.DataFrame(basis | columns)
+
+
+@pytest.fixture
+def responses():
+    parts = [
+        said(["Oslo", "Oslo", "Rome", REFUSAL]),
+        said(["Oslo", "Rome", "Rome", None], noise_rate=0.8),
+        said([REFUSAL, REFUSAL, "Oslo", "Rome"], noise_rate=1.0, judged_refusal=[1, 1, 0, 1]),
+        said(["Oslo", "Rome"], task="integration", noise_rate=0.2),
+        said([f"{ERROR} Oslo", f"{ERROR} Bergen", "Oslo", "Bergen", ERROR + REFUSAL], task="counterfactual",
+             judged_detection=[1, 0, 0, 0, math.nan]),
+        said(["Oslo", "Oslo", "Oslo", "Oslo", "Rome"], task="counterfactual", passage_num=0),
+    ]  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+def cell(table, metric, **where):
+    rows = table[table["metric"] == metric]
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_each_response_belongs_to_one_table(responses):
+    report = rgb_report(responses)
+    assert set(report.tables) == {"noise_robustness", "negative_rejection", "information_integration",
+                                  "counterfactual_robustness", "closed_book"}  # fmt: skip
+    assert report.noise_robustness["noise_rate"].tolist() == [0.0, 0.8]
+    assert cell(report.noise_robustness, "rgb.accuracy", noise_rate=0.0)["mean"] == 0.5
+    assert cell(report.information_integration, "rgb.accuracy")["n"] == 2
+
+
+def test_a_missing_response_stays_in_n_with_its_bounds(responses):
+    row = cell(rgb_report(responses).noise_robustness, "rgb.accuracy", noise_rate=0.8)
+    assert (row["n_scored"], row["n"]) == (3, 4)
+    assert (row["worst_low"], row["worst_high"]) == (0.25, 0.5)
+
+
+@pytest.mark.parametrize(("protocol", "rejection"), [("paper", 2 / 4), ("released", 3 / 4), ("flexible", 2 / 4)])
+def test_rejection_is_all_rate_under_the_released_protocol_only(responses, protocol, rejection):
+    table = rgb_report(responses, protocol).negative_rejection
+    row = cell(table, "rgb.rejection")
+    assert row["mean"] == rejection
+    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(round(4 * rejection), 4, method="wilson"))
+    assert cell(table, "rgb.judged_rejection")["mean"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("protocol", "correction", "n"),
+    [("paper", 1 / 3, 3), ("released", 2 / 3, 3), ("flexible", 2 / 5, 5)],  # released: the refusal counts as corrected
+)
+def test_the_denominator_of_correction_belongs_to_the_protocol(responses, protocol, correction, n):
+    row = cell(rgb_report(responses, protocol).counterfactual_robustness, "rgb.error_correction")
+    assert row["mean"] == pytest.approx(correction)
+    assert row["n"] == n
+
+
+def test_judged_twins_stand_beside_and_an_unread_verdict_is_unscored(responses):
+    table = rgb_report(responses).counterfactual_robustness
+    detection = cell(table, "rgb.judged_error_detection")
+    assert (detection["mean"], detection["n_scored"], detection["n"]) == (0.25, 4, 5)
+    correction = cell(table, "rgb.judged_error_correction")
+    assert (correction["mean"], correction["n_scored"]) == (1.0, 1)
+
+
+def test_the_gate_is_reported_and_not_applied(responses):
+    table = rgb_report(responses).counterfactual_robustness
+    assert set(table["closed_book_accuracy"]) == {0.8}
+    assert set(table["passes_gate"]) == {True}
+    unknown = rgb_report(responses[responses["passage_num"] > 0]).counterfactual_robustness
+    assert unknown["closed_book_accuracy"].isna().all()
+    assert unknown["passes_gate"].isna().all()
+
+
+def test_true_passages_of_counterfactual_questions_do_not_enter(responses):
+    both = pd.concat([responses.assign(correct_rate=0.0), said(["Oslo"] * 5, task="counterfactual", correct_rate=1.0)])
+    assert cell(rgb_report(both).counterfactual_robustness, "rgb.accuracy")["n"] == 5
+
+
+def test_the_page_is_escaped_and_says_n_and_protocol(responses):
+    page = rgb_report(responses.assign(system="<img src=x>"))._repr_html_()
+    reader = Reader(page)
+    assert "img" not in reader.elements
+    assert "protocol paper; 95% Wilson intervals" in reader.text
+    assert "3 of 4" in reader.text
+
+
+def test_bad_input_says_what_is_needed(responses):
+    with pytest.raises(InputError, match="rgb_report needs the columns system"):
+        rgb_report(responses.drop(columns="task"))
+    with pytest.raises(InputError, match="got the tasks other"):
+        rgb_report(responses.assign(task="other"))
