@@ -101,7 +101,7 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
     report = RgbReport(
         protocol=protocol,
         noise_robustness=_rates(noise[noise["noise_rate"] < 1], ["rgb.accuracy"], *how),
-        negative_rejection=_rates(rejecting, _with_twins(*_REJECTION, rejecting), *how),
+        negative_rejection=_with_twins(*_REJECTION, rejecting, *how),
         information_integration=_rates(opened[opened["task"] == "integration"], ["rgb.accuracy"], *how),
         counterfactual_robustness=_counterfactual(opened[opened["task"] == "counterfactual"], closed_book, *how),
         closed_book=closed_book,
@@ -122,13 +122,19 @@ def _rates(
     return summarize(scores, by=by, confidence_level=level)
 
 
-def _with_twins(metrics: list[str], judged: list[str], column: str, responses: pd.DataFrame) -> list[str]:
-    """The metrics, and their judged twins where a judge was asked."""
-    return [*metrics, *judged] if column in responses and responses[column].notna().any() else metrics
+def _with_twins(
+    metrics: list[str], judged: list[str], column: str, responses: pd.DataFrame, protocol: str, level: float
+) -> pd.DataFrame:
+    """Rates under the metrics, and under their judged twins for the systems of which a judge was asked."""
+    table = _rates(responses, metrics, protocol, level)
+    if column not in responses:
+        return table
+    asked = responses.groupby("system")[column].transform(lambda verdicts: verdicts.notna().any())
+    return pd.concat([table, _rates(responses[asked.astype(bool)], judged, protocol, level)], ignore_index=True)
 
 
 def _counterfactual(responses: pd.DataFrame, closed_book: pd.DataFrame, protocol: str, level: float) -> pd.DataFrame:
-    table = _rates(responses, _with_twins(*_DETECTION, responses), protocol, level)
+    table = _with_twins(*_DETECTION, responses, protocol, level)
     if table.empty:
         return table
     if "n_passages" in responses:
