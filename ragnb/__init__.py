@@ -20,6 +20,7 @@ _HOMES = {
     "ragnb.datasets.evouna": "load_evouna",
     "ragnb.datasets.predictions": "load_responses",
     "ragnb.datasets.published": "published",
+    "ragnb.datasets.ragbench": "load_ragbench",
     "ragnb.datasets.rgb": "load_rgb",
     "ragnb.datasets.tables": "read_table write_table",
     "ragnb.llm.client": "acomplete complete",

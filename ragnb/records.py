@@ -13,7 +13,7 @@ COLUMNS: dict[str, str] = {
     # examples
     "example_id": "identifier, unique within a frame of examples: 'en_fact/17'",
     "benchmark": "'rgb', 'ragbench', ...",
-    "task": "'noise', 'integration' or 'counterfactual' for RGB",
+    "task": "'noise', 'integration' or 'counterfactual' for RGB; the corpus, such as 'covidqa', for RAGBench",
     "language": "language code: 'en', 'zh', ...",
     "question": "the question",
     "references": "list of answer parts, all needed; each part a list of aliases, any of which will do",
@@ -21,6 +21,24 @@ COLUMNS: dict[str, str] = {
     "negative": "list of passages that do not hold the answer",
     "positive_wrong": "list of passages with the false answer put in ('counterfactual'), else empty",
     "false_answers": "list of false answers ('counterfactual'), else empty",
+    # labelled responses of RAGBench: its own field names
+    "split": "'train', 'validation' or 'test'; None where a file does not say",
+    "documents": "RAGBench's name for `passages`",
+    "documents_sentences": "list of documents, each a list of [key, text] sentences: '0a', '0b', ..., '1a'",
+    "response_sentences": "list of the response's [key, text] sentences: 'a', 'b', ...",
+    "all_relevant_sentence_keys": "keys of the context's sentences that are relevant to the question",
+    "all_utilized_sentence_keys": "keys of the context's sentences that the response uses",
+    "sentence_support_information": "list of {'response_sentence_key', 'supporting_sentence_keys', 'fully_supported', "
+    "'explanation'}",
+    "unsupported_response_sentence_keys": "keys of the response's sentences that the context does not support",
+    "overall_supported": "the annotator's own verdict on the whole response; may contradict the sentence labels",
+    "overall_supported_explanation": "why the annotator says so",
+    "relevance_explanation": "why the annotator finds these sentences relevant",
+    "annotating_model_name": "name of the judge or annotator",
+    "relevance_score": "published relevance",
+    "utilization_score": "published utilization",
+    "completeness_score": "published completeness",
+    "adherence_score": "published adherence, true or false",
     # conditions
     "system": "name of what answers: a model, a prompt, a pipeline",
     "noise_rate": "nominal share of passages without the answer, in [0, 1]",
@@ -85,12 +103,17 @@ COLUMNS: dict[str, str] = {
 
 EXAMPLE = ("example_id", "benchmark", "task", "language", "question", "references")
 RGB_EXAMPLE = (*EXAMPLE, "positive", "negative", "positive_wrong", "false_answers")
+RAGBENCH_RESPONSE = (*EXAMPLE[:5], "passages", "system", "response", "split")
+"""Columns that a labelled response of RAGBench begins with; RAGBench's own follow."""
+
 CONDITION = ("system", "benchmark", "task", "language", "noise_rate", "passage_num", "correct_rate", "order")
 """Columns that tell one cell of an experiment from another: what summaries are grouped by unless told otherwise."""
 
 PAYLOAD = frozenset(
     "question references positive negative positive_wrong false_answers passages kinds messages prompt parameters "
-    "response reason".split()
+    "response reason documents documents_sentences response_sentences all_relevant_sentence_keys "
+    "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
+    "overall_supported_explanation relevance_explanation".split()
 )
 """Columns too long to repeat beside every score."""
 

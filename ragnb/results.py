@@ -184,3 +184,36 @@ class CalibrationError:
     expected_if_calibrated: float
     n_bins: int
     n: int
+
+
+@dataclass(frozen=True, slots=True)
+class TraceScores:
+    """The TRACe scores of one response, and what in its labels is to be doubted.
+
+    Attributes
+    ----------
+    relevance, utilization, completeness : float
+        In [0, 1] where every key is used once; ``nan`` where undefined.
+    adherence : float
+        1.0 or 0.0, never between; ``nan`` where undefined.
+    supported_fraction : float
+        Share of the response's sentences that are supported, in [0, 1]; ``nan`` where undefined.
+    rmse_to_ideal, consistency : float
+        Root mean square distance of the four scores from 1, and 1 minus it; ``nan`` when one of them is.
+    issues : tuple of str
+        One readable line each; empty when there is nothing to say.
+    """
+
+    relevance: float
+    utilization: float
+    completeness: float
+    adherence: float
+    supported_fraction: float
+    rmse_to_ideal: float
+    consistency: float
+    issues: tuple[str, ...] = ()
+
+    @property
+    def average(self) -> float:
+        """Mean of relevance, utilization, completeness and adherence; ``nan`` when one of them is."""
+        return (self.relevance + self.utilization + self.completeness + self.adherence) / 4

@@ -1,13 +1,16 @@
-"""Text in any script: folding, scripts, tokens, sentences.
+"""Text in any script: folding, scripts, tokens, sentences and their keys.
 
 Nothing here knows a language unless it is told: decisions rest on Unicode properties of the characters themselves.
 """
 
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
 import regex
+
+from ragnb.errors import InputError
 
 SCRIPTS = tuple(
     "Latin Han Hiragana Katakana Hangul Cyrillic Greek Arabic Hebrew Devanagari Bengali Tamil Telugu Kannada Malayalam "
@@ -182,3 +185,75 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
     if word in _MAYBE_LAST or _DOTTED.fullmatch(word):
         return bool(next_word) and next_word.lower() not in _STARTERS
     return len(word) == 1 and word.isalpha() and not regex.match(rf"[{UNSPACED}]", word) and bool(next_word)
+
+
+# ---- sentence keys -----------------------------------------------------------------------------------------------------
+
+_SENTENCE_KEY = regex.compile(r"(0|[1-9][0-9]*)?([a-z]+)")
+
+
+def sentence_key(number: int) -> str:
+    """Letters that stand for a sentence's place, from 0: a to z, then aa, ab and so on.
+
+    Raises
+    ------
+    InputError
+        A negative number.
+
+    >>> [sentence_key(number) for number in (0, 25, 26, 27, 701, 702)]
+    ['a', 'z', 'aa', 'ab', 'zz', 'aaa']
+    """
+    if number < 0:
+        raise InputError(f"a sentence key needs a place from 0 on; got {number}; count sentences from 0")
+    before, last = divmod(number, 26)
+    return (sentence_key(before - 1) if before else "") + chr(ord("a") + last)
+
+
+def parse_sentence_key(key: str) -> tuple[int | None, int]:
+    """Document and place that a sentence key stands for, both from 0; the document of a response's key is None.
+
+    Raises
+    ------
+    InputError
+        Anything but digits (for a document) and then small letters a to z.
+
+    >>> parse_sentence_key("12ab"), parse_sentence_key("c")
+    ((12, 27), (None, 2))
+    """
+    found = _SENTENCE_KEY.fullmatch(key) if isinstance(key, str) else None
+    if not found:
+        raise InputError(f"a sentence key needs the form '0a' or 'a'; got {key!r}; see ragnb.text.sentence_key")
+    document, letters = found.groups()
+    place = 0
+    for letter in letters:
+        place = place * 26 + ord(letter) - ord("a") + 1
+    return (None if document is None else int(document)), place - 1
+
+
+def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
+    """Sentences of each document with their keys, as RAGBench's ``documents_sentences`` holds them.
+
+    Raises
+    ------
+    InputError
+        One text in place of a list of them (see `keyed_response`).
+
+    >>> keyed_sentences(["One. Two.", "Three."])
+    [[['0a', 'One.'], ['0b', 'Two.']], [['1a', 'Three.']]]
+    """
+    if isinstance(documents, str):
+        raise InputError("keyed_sentences needs a list of documents; got a text; use keyed_response, or put it in a list")
+    return [_keyed(document, str(number)) for number, document in enumerate(documents)]
+
+
+def keyed_response(response: str) -> list[list[str]]:
+    """Sentences of a response with their keys, as RAGBench's ``response_sentences`` holds them.
+
+    >>> keyed_response("Yes. 是的。")
+    [['a', 'Yes.'], ['b', '是的。']]
+    """
+    return _keyed(response, "")
+
+
+def _keyed(text: str, prefix: str) -> list[list[str]]:
+    return [[prefix + sentence_key(place), sentence] for place, sentence in enumerate(sentences(text))]

@@ -3,11 +3,11 @@ import pytest
 
 from ragnb import errors
 from ragnb.errors import InputError
-from ragnb.records import COLUMNS, CONDITION, EXAMPLE, PAYLOAD, RGB_EXAMPLE, require_columns
+from ragnb.records import COLUMNS, CONDITION, EXAMPLE, PAYLOAD, RAGBENCH_RESPONSE, RGB_EXAMPLE, require_columns
 from ragnb.results import Interval
 
 
-@pytest.mark.parametrize("names", [EXAMPLE, RGB_EXAMPLE, CONDITION, PAYLOAD])
+@pytest.mark.parametrize("names", [EXAMPLE, RGB_EXAMPLE, RAGBENCH_RESPONSE, CONDITION, PAYLOAD])
 def test_every_column_that_the_code_names_is_documented(names):
     assert set(names) <= set(COLUMNS)
 

@@ -5,7 +5,21 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragnb.text import SCRIPTS, fold, graphemes, script_of, scripts, sentences, strip_reasoning, tokens
+from ragnb.errors import InputError
+from ragnb.text import (
+    SCRIPTS,
+    fold,
+    graphemes,
+    keyed_response,
+    keyed_sentences,
+    parse_sentence_key,
+    script_of,
+    scripts,
+    sentence_key,
+    sentences,
+    strip_reasoning,
+    tokens,
+)
 
 FAMILY = "👨‍👩‍👧‍👦"
 SCIENTIST = "👩🏽‍🔬"
@@ -332,3 +346,86 @@ def test_sentences_lose_nothing_but_white_space_and_none_is_empty(text):
     found = sentences(text)
     assert "".join("".join(found).split()) == "".join(text.split())
     assert all(sentence == sentence.strip() != "" for sentence in found)
+
+
+# ---- sentence keys -----------------------------------------------------------------------------------------------------
+
+
+def test_keys_go_from_a_to_z_and_then_to_two_letters():
+    letters = list("abcdefghijklmnopqrstuvwxyz")
+    expected = [*letters, *(a + b for a in letters for b in letters), "aaa", "aab"]
+    assert [sentence_key(number) for number in range(len(expected))] == expected
+
+
+@given(st.integers(0, 10**12), st.none() | st.integers(0, 10**6))
+def test_a_key_is_read_back_as_document_and_place(place, document):
+    key = ("" if document is None else str(document)) + sentence_key(place)
+    assert parse_sentence_key(key) == (document, place)
+
+
+@given(st.text(st.sampled_from("0123456789abz"), max_size=5))
+def test_what_is_read_as_a_key_is_written_back_the_same(text):
+    try:
+        document, place = parse_sentence_key(text)
+    except InputError:
+        return
+    assert ("" if document is None else str(document)) + sentence_key(place) == text
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", "0", "1a.", "2r.", "A", "0A", "a0", "01a", " 0a", "0a\n", "0-a", "é", "٣a", "general ", None, 3, b"0a", ["0a"]],
+)
+def test_what_is_no_key_is_refused(key):
+    with pytest.raises(InputError, match="sentence key needs the form '0a' or 'a'"):
+        parse_sentence_key(key)
+
+
+def test_a_negative_place_has_no_key():
+    with pytest.raises(InputError, match="place from 0 on; got -1"):
+        sentence_key(-1)
+
+
+KEYED = {
+    "English": ("Dr. No paid. Why?", ["Dr. No paid.", "Why?"]),
+    "Chinese": ("我来了。你呢？好！", ["我来了。", "你呢？", "好！"]),
+    "Japanese": ("雨です。傘はありますか。", ["雨です。", "傘はありますか。"]),
+    "Thai": ("ฝนตก\n\nเขาไป", ["ฝนตก", "เขาไป"]),
+    "Hindi": ("वह आया। क्यों?", ["वह आया।", "क्यों?"]),
+    "Arabic": ("جاء الولد. لماذا؟ لا أدري.", ["جاء الولد.", "لماذا؟", "لا أدري."]),
+    "Hebrew": ("הוא בא. למה?", ["הוא בא.", "למה?"]),
+    "German": ("Am 3. Mai kam er. Warum?", ["Am 3. Mai kam er.", "Warum?"]),
+    "emoji": ("Well done 👩‍🔬. E\u0301mile left.", ["Well done 👩‍🔬.", "E\u0301mile left."]),
+    "nothing": (" \n", []),
+}
+
+
+def test_documents_of_every_script_are_keyed_by_number_and_place():
+    keyed = keyed_sentences([text for text, _ in KEYED.values()])
+    for number, (document, (_, expected)) in enumerate(zip(keyed, KEYED.values(), strict=True)):
+        assert [text for _, text in document] == expected
+        assert [parse_sentence_key(key) for key, _ in document] == [(number, place) for place in range(len(expected))]
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_a_response_is_keyed_by_letters_alone(name):
+    text, expected = KEYED[name]
+    assert keyed_response(text) == [list(pair) for pair in zip("abc", expected, strict=False)]
+
+
+def test_a_long_document_goes_beyond_z():
+    keys = [key for key, _ in keyed_sentences(["", "Go. " * 30])[1]]
+    assert keys[24:28] == ["1y", "1z", "1aa", "1ab"]
+
+
+@given(st.lists(st.text(), max_size=4))
+def test_keys_are_all_different_and_the_text_is_that_of_the_sentences(documents):
+    keyed = keyed_sentences(documents)
+    assert [[text for _, text in document] for document in keyed] == [sentences(document) for document in documents]
+    keys = [key for document in keyed for key, _ in document]
+    assert len(set(keys)) == len(keys)
+
+
+def test_one_text_in_place_of_documents_is_refused():
+    with pytest.raises(InputError, match="list of documents.*keyed_response"):
+        keyed_sentences("One. Two.")

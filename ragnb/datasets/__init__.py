@@ -7,6 +7,7 @@ from ragnb.datasets.evouna import load_evouna
 from ragnb.datasets.instructions import load_rgb_instructions
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
+from ragnb.datasets.ragbench import load_ragbench
 from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.tables import read_table, write_table
 
@@ -19,6 +20,7 @@ __all__ = [
     "build_contexts",
     "catalogue",
     "load_evouna",
+    "load_ragbench",
     "load_responses",
     "load_rgb",
     "load_rgb_instructions",

@@ -1,7 +1,8 @@
 """Where published benchmark files come from, pinned by commit and checksum, and how they are fetched.
 
 A file is looked for in the folder that the environment variable ``RAGNB_DATA`` names, then in the user's cache, then it is
-downloaded from its pinned address and kept only when its checksum is right.
+downloaded from its pinned address and kept only when its checksum is right. Of files that are *not pinned* no checksum is
+known beforehand: that of the first download is recorded beside the file, and later downloads are held against it.
 """
 
 import hashlib
@@ -25,8 +26,9 @@ class Source:
     benchmark: str
     file: str
     url: str
-    git_sha1: str
-    """SHA-1 of the file as a git blob, as the repository's tree lists it."""
+    """Address; one without a host is a path on the dataset hub that the environment variable ``HF_ENDPOINT`` names."""
+    git_sha1: str | None
+    """SHA-1 of the file as a git blob, as the repository's tree lists it; None where the file is not pinned."""
     licence: str
     citation: str
 
@@ -58,6 +60,25 @@ def _evouna(name: str, file: str, git_sha1: str) -> Source:
     )
 
 
+RAGBENCH_SUBSETS = tuple(
+    "covidqa cuad delucionqa emanual expertqa finqa hagrid hotpotqa msmarco pubmedqa tatqa techqa".split()
+)
+RAGBENCH_SPLITS = ("train", "validation", "test")
+
+
+def _ragbench(subset: str, split: str) -> Source:
+    name = f"{subset}_{split}"
+    return Source(
+        name=name,
+        benchmark="ragbench",
+        file=f"{name}.parquet",
+        url=f"datasets/rungalileo/ragbench/resolve/main/{subset}/{split}-00000-of-00001.parquet",
+        git_sha1=None,
+        licence="CC BY 4.0; the component corpora keep their own terms",
+        citation="Friel, Belyi, Sanyal (2024), RAGBench, arXiv 2407.11005",
+    )
+
+
 CATALOGUE: dict[str, Source] = {
     source.name: source
     for source in (
@@ -71,14 +92,15 @@ CATALOGUE: dict[str, Source] = {
         _rgb("zh_fact", "be725d61d5360bcb1afc0bab7f2238f6ba9942a7"),
         _rgb("rgb_instructions", "80dbb0e07e68ac3c2a571151da071d4c53463683", "config/instruction.yaml"),
         _evouna("evouna_nq", "NQ.json", "05faaaa6730ec788e633e4df4ecd9ff52db96c43"),
+        *(_ragbench(subset, split) for subset in RAGBENCH_SUBSETS for split in RAGBENCH_SPLITS),
     )
 }
 
 
 def catalogue() -> pd.DataFrame:
-    """One row a published file that ragnb can fetch: name, benchmark, licence, citation, address."""
-    rows = [(s.name, s.benchmark, s.licence, s.citation, s.url) for s in CATALOGUE.values()]
-    return pd.DataFrame(rows, columns=["name", "benchmark", "licence", "citation", "url"])
+    """One row a published file that ragnb can fetch: name, benchmark, licence, citation, address, checksum."""
+    rows = [(s.name, s.benchmark, s.licence, s.citation, s.url, s.git_sha1 or "not pinned") for s in CATALOGUE.values()]
+    return pd.DataFrame(rows, columns=["name", "benchmark", "licence", "citation", "url", "checksum"])
 
 
 def find(name: str, *, benchmark: str) -> Path:
@@ -101,18 +123,29 @@ def find(name: str, *, benchmark: str) -> Path:
 def fetch(source: Source, folder: Path) -> Path:
     """Path of ``source`` inside ``folder``, downloaded there unless it already is, and verified.
 
-    A truncated or altered download is deleted and reported; what stands in the cache is always whole.
+    A truncated or altered download is deleted and reported; what stands in the cache is always whole. Of a file that is not
+    pinned, the first download is taken as it comes, and its checksum recorded as ``<file>.sha1``.
+
+    Raises
+    ------
+    InputError
+        A download that fails or whose checksum is wrong, or a hub that is needed and not named.
     """
-    target = folder / source.file
-    if target.exists() and git_blob_sha1(target.read_bytes()) == source.git_sha1:
+    target, record = folder / source.file, folder / f"{source.file}.sha1"
+    expected = source.git_sha1 or (record.read_text("ascii").strip() if record.exists() else None)
+    if target.exists() and git_blob_sha1(target.read_bytes()) == expected:
         return target
+    address = _address(source)
     folder.mkdir(parents=True, exist_ok=True)
-    print(f"ragnb: fetching {source.name} from {source.url}\nragnb: licence {source.licence}", file=sys.stderr)
+    pinned = "" if source.git_sha1 else ", not pinned"
+    print(f"ragnb: fetching {source.name} from {address}{pinned}\nragnb: licence {source.licence}", file=sys.stderr)
     handle, partial = tempfile.mkstemp(dir=folder, prefix=source.file, suffix=".part")
     os.close(handle)
     try:
-        _download(source, partial)
-        _verify(source, Path(partial))
+        _download(source, address, partial)
+        found = _verified(source, Path(partial), expected)
+        if not source.git_sha1:
+            record.write_text(found + "\n", "ascii")
         os.replace(partial, target)
     finally:
         Path(partial).unlink(missing_ok=True)
@@ -140,16 +173,28 @@ def _cache() -> Path:
     return Path(pooch.os_cache("ragnb"))
 
 
-def _download(source: Source, target: str) -> None:
+def _address(source: Source) -> str:
+    if "://" in source.url:
+        return source.url
+    hub = os.environ.get("HF_ENDPOINT")
+    if not hub:
+        raise InputError(
+            f"fetching {source.name!r} needs the address of the dataset hub in HF_ENDPOINT; got none; set it, or put the "
+            f"file as {source.file} into the folder that RAGNB_DATA names"
+        )
+    return f"{hub.rstrip('/')}/{source.url}"
+
+
+def _download(source: Source, address: str, target: str) -> None:
     import pooch
     import requests
 
     quiet = os.environ.get("TQDM_DISABLE", "0") not in ("", "0")
     try:
-        pooch.HTTPDownloader(progressbar=not quiet, timeout=60)(source.url, target, None)
+        pooch.HTTPDownloader(progressbar=not quiet, timeout=60)(address, target, None)
     except (requests.RequestException, OSError) as error:
         raise InputError(
-            f"fetching {source.name!r} needs its address to answer; got {_said(error)} from {source.url}; "
+            f"fetching {source.name!r} needs its address to answer; got {_said(error)} from {address}; "
             f"check the network, or put {source.file} into the folder that RAGNB_DATA names"
         ) from error
 
@@ -159,11 +204,17 @@ def _said(error: Exception) -> str:
     return f"HTTP {response.status_code}" if response is not None else type(error).__name__
 
 
-def _verify(source: Source, path: Path) -> None:
+def _verified(source: Source, path: Path, expected: str | None) -> str:
+    """Checksum of a download, which must be the expected one where one is known."""
     content = path.read_bytes()
     found = git_blob_sha1(content)
-    if found != source.git_sha1:
+    if expected and found != expected:
+        if source.git_sha1:
+            why, advice = "the download is truncated or altered", "try again"
+        else:
+            why, advice = "it is not what was first downloaded", f"delete {source.file}.sha1 in the cache to accept it"
         raise InputError(
-            f"{source.name!r} needs the git blob SHA-1 {source.git_sha1}; got {found} ({len(content):,} bytes), so the "
-            f"download is truncated or altered and was deleted; try again"
+            f"{source.name!r} needs the git blob SHA-1 {expected}; got {found} ({len(content):,} bytes), so {why} and was "
+            f"deleted; {advice}"
         )
+    return found

@@ -1,15 +1,13 @@
 """The RGB benchmark (Chen et al., AAAI 2024, arXiv 2309.01431): its files as one validated frame."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from importlib import resources
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.catalogue import CATALOGUE, find, git_blob_sha1
+from ragnb.datasets.files import json_records, locate, provenance, text, texts
 from ragnb.errors import InputError
 from ragnb.records import RGB_EXAMPLE
 from ragnb.text import scripts
@@ -52,8 +50,8 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
         Unknown name, empty or binary file, malformed line, missing key, wrong type, duplicate id; the message names
         file, line and key.
     """
-    path, name = _locate(source)
-    rows = [_example(record, where) for record, where in _records(path)]
+    path, name = locate(source, benchmark="rgb", samples=SAMPLES)
+    rows = [_example(record, where) for record, where in json_records(path)]
     shapes = Counter(row["task"] for row in rows)
     if len(shapes) > 1:
         raise InputError(f"{path.name} needs questions of one shape; got {dict(shapes)}; keep one shape a file")
@@ -62,64 +60,11 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
     for row in rows:
         row.update(example_id=f"{name}/{row['example_id']}", benchmark="rgb", language=language)
     frame = pd.DataFrame(rows, columns=list(RGB_EXAMPLE))
-    frame.attrs["source"] = _provenance(path, name)
+    frame.attrs["source"] = provenance(path, name, benchmark="rgb", samples=SAMPLES)
     return frame
 
 
-def _locate(source: str | Path) -> tuple[Path, str]:
-    if not isinstance(source, str | Path):
-        raise InputError(f"an RGB source needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()")
-    if source in SAMPLES:
-        return Path(str(resources.files("ragnb.datasets") / "data" / SAMPLES[str(source)])), str(source)
-    path = Path(source).expanduser()
-    if path.is_file():
-        return path, path.stem
-    if path.is_dir():
-        raise InputError(f"an RGB source needs a file; got the folder {str(path)!r}; name a file inside it")
-    if isinstance(source, Path) or path.suffix or len(path.parts) > 1:
-        raise InputError(f"an RGB source needs a file that exists; got {str(path)!r}, which does not; check the path")
-    return find(str(source), benchmark="rgb"), str(source)
-
-
-def _provenance(path: Path, name: str) -> dict[str, Any]:
-    if name in SAMPLES:
-        return {"name": name, "licence": "CC BY 4.0", "citation": "written by the authors of ragnb", "verified": True}
-    sha1 = git_blob_sha1(path.read_bytes())
-    known = next((s for s in CATALOGUE.values() if s.benchmark == "rgb" and s.git_sha1 == sha1), None)
-    licence, citation = (known.licence, known.citation) if known else ("unknown", "unknown")
-    return {"name": name, "licence": licence, "citation": citation, "verified": known is not None, "git_sha1": sha1}
-
-
 # ---- one line ----------------------------------------------------------------------------------------------------------
-
-
-def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    if not content.strip():
-        raise InputError(f"{path.name} needs one JSON object a line; got an empty file; check the download")
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if line.strip():
-            where = f"{path.name} line {number}"
-            yield _object(line, where), where
-
-
-def _object(line: bytes, where: str) -> Mapping[str, Any]:
-    try:
-        record = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{where} needs UTF-8 text; got byte 0x{line[error.start]:02x} at column {error.start + 1}; "
-            "is this a binary or compressed file?"
-        ) from error
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{where} needs one JSON object; got {error.msg} at column {error.colno}; mend or remove the line"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
-    if not isinstance(record, dict):
-        raise InputError(f"{where} needs one JSON object; got a {type(record).__name__}; write one object a line")
-    return record
 
 
 def _example(record: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -129,7 +74,7 @@ def _example(record: Mapping[str, Any], where: str) -> dict[str, Any]:
     if missing:
         raise InputError(f"{where} needs the keys {', '.join(wanted)}; got none named {', '.join(missing)}; add them")
     positive, grouped = _groups(record["positive"], where)
-    wrong = _texts(record["positive_wrong"], f"{where} key positive_wrong") if fact else []
+    wrong = texts(record["positive_wrong"], f"{where} key positive_wrong") if fact else []
     if fact and (grouped or len(wrong) != len(positive[0])):
         raise InputError(
             f"{where} key positive_wrong needs one passage for each of the {sum(map(len, positive))} in positive; "
@@ -138,10 +83,10 @@ def _example(record: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {
         "example_id": _identifier(record["id"], where),
         "task": "counterfactual" if fact else "integration" if grouped else "noise",
-        "question": _text(record["query"], f"{where} key query"),
+        "question": text(record["query"], f"{where} key query"),
         "references": _parts(record["answer"], f"{where} key answer"),
         "positive": positive,
-        "negative": _texts(record["negative"], f"{where} key negative"),
+        "negative": texts(record["negative"], f"{where} key negative"),
         "positive_wrong": wrong,
         "false_answers": _aliases(record["fakeanswer"], f"{where} key fakeanswer") if fact else [],
     }
@@ -157,11 +102,11 @@ def _groups(value: Any, where: str) -> tuple[list[list[str]], bool]:
     """Passages as groups, and whether the file grouped them (information integration)."""
     key = f"{where} key positive"
     if isinstance(value, list) and value and all(isinstance(group, list) for group in value):
-        groups = [_texts(group, f"{key}[{number}]") for number, group in enumerate(value)]
+        groups = [texts(group, f"{key}[{number}]") for number, group in enumerate(value)]
         if not all(groups):
             raise InputError(f"{key} needs at least one passage a group; got an empty group; remove or fill it")
         return groups, True
-    return [_texts(value, key)], False
+    return [texts(value, key)], False
 
 
 def _parts(value: Any, where: str) -> list[list[str]]:
@@ -175,21 +120,7 @@ def _aliases(value: Any, where: str) -> list[str]:
     aliases = value if isinstance(value, list) else [value]
     if not aliases:
         raise InputError(f"{where} needs at least one alias a part; got an empty list; add the answer")
-    return [_text(alias, where) for alias in aliases]
-
-
-def _texts(value: Any, where: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        got = type(value).__name__ if not isinstance(value, list) else "a list with other things in it"
-        raise InputError(f"{where} needs a list of texts; got {got}; write a JSON list of strings")
-    return list(value)
-
-
-def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        got = repr(value) if isinstance(value, str) else type(value).__name__
-        raise InputError(f"{where} needs a text that is not empty; got {got}; write a JSON string")
-    return value
+    return [text(alias, where) for alias in aliases]
 
 
 def _refuse_duplicates(rows: list[dict[str, Any]], path: Path) -> None:

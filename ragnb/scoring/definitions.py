@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.metrics import rgb, rgb_judged, verdict
+from ragnb.metrics import rgb, rgb_judged, trace, verdict
 from ragnb.metrics.rgb_columns import verdicts
 from ragnb.scoring.metric import Metric
 
@@ -101,6 +101,39 @@ RGB = (
     ),
 )
 
+# ---- TRACe -------------------------------------------------------------------------------------------------------------
+
+_FRIEL = "Friel et al. 2024, arXiv 2407.11005; equal to the published columns in 50 of 50 records"
+_GUIDE = "the visual guide to TRACe; root mean square distance from the ideal 1"
+_RELEVANT = {"relevant_keys": "all_relevant_sentence_keys", "documents_sentences": "documents_sentences"}
+_USED = {**_RELEVANT, "utilized_keys": "all_utilized_sentence_keys"}
+_SUPPORT = {"support": "sentence_support_information", "unsupported_keys": "unsupported_response_sentence_keys"}
+_COUNTED = {"variant": "ragbench", "length": "sentence", "unknown_keys": "count"}
+_JUDGED = {"variant": "ragbench"}
+
+
+def _trace(
+    function: Callable[..., float], columns: Mapping[str, str], source: str, options: Mapping[str, str], **more: Any
+) -> Metric:
+    better = more.pop("higher_is_better", True)
+    return Metric(f"trace.{function.__name__}", function, columns, better, _SHARE, source, options=options, **more)
+
+
+TRACE = (
+    _trace(trace.relevance, _RELEVANT, _FRIEL, _COUNTED),
+    _trace(trace.utilization, _USED, _FRIEL, _COUNTED),
+    _trace(trace.completeness, _USED, _FRIEL, _COUNTED),
+    _trace(trace.adherence, _SUPPORT, _FRIEL, _JUDGED, binary=True),
+    _trace(
+        trace.supported_fraction,
+        {"response_sentences": "response_sentences", **_SUPPORT},
+        "ours: the fraction that is sometimes mistaken for adherence",
+        _JUDGED,
+    ),
+    _trace(trace.rmse_to_ideal, {**_USED, **_SUPPORT}, _GUIDE, _COUNTED, higher_is_better=False),
+    _trace(trace.consistency, {**_USED, **_SUPPORT}, _GUIDE, _COUNTED),
+)
+
 # ---- people ------------------------------------------------------------------------------------------------------------
 
 PEOPLE = (
@@ -115,7 +148,7 @@ PEOPLE = (
     ),
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (*RGB, *PEOPLE)}
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*RGB, *TRACE, *PEOPLE)}
 """The metrics that ship, by name."""
 
 

@@ -162,6 +162,63 @@ def test_a_name_of_another_benchmark_is_unknown():
         find("en", benchmark="trace")
 
 
+# ---- what is not pinned ------------------------------------------------------------------------------------------------
+
+
+def unpinned_at(url):
+    return Source("loose", "ragbench", "loose.parquet", url, None, "CC0", "nobody (2026)")
+
+
+def test_the_first_download_of_an_unpinned_file_is_recorded_and_kept(server, tmp_path, capsys):
+    path = fetch(unpinned_at(server.url), tmp_path)
+    assert "not pinned" in capsys.readouterr().err
+    assert path.read_bytes() == BODY
+    assert (tmp_path / "loose.parquet.sha1").read_text() == f"{BODY_SHA1}\n"
+    assert fetch(unpinned_at(server.url), tmp_path) == path
+    assert server.requests == 1
+
+
+def test_an_unpinned_file_that_was_damaged_comes_back_as_it_was(server, tmp_path):
+    path = fetch(unpinned_at(server.url), tmp_path)
+    path.write_bytes(BODY[:50])
+    assert fetch(unpinned_at(server.url), tmp_path).read_bytes() == BODY
+
+
+def test_an_unpinned_file_that_has_changed_since_is_refused_until_its_record_is_deleted(server, tmp_path):
+    fetch(unpinned_at(server.url), tmp_path).unlink()
+    server.behaviour = "tampered"
+    with pytest.raises(InputError, match=rf"'loose'.*SHA-1 {BODY_SHA1}.*not what was first.*delete loose\.parquet\.sha1"):
+        fetch(unpinned_at(server.url), tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["loose.parquet.sha1"]
+    (tmp_path / "loose.parquet.sha1").unlink()
+    assert fetch(unpinned_at(server.url), tmp_path).read_bytes() != BODY
+
+
+def test_a_file_of_unknown_origin_in_the_cache_is_not_taken_for_the_published_one(server, tmp_path):
+    (tmp_path / "loose.parquet").write_bytes(b"whatever")
+    assert fetch(unpinned_at(server.url), tmp_path).read_bytes() == BODY
+
+
+def test_a_failed_first_download_records_nothing(server, tmp_path):
+    server.behaviour = "truncated"
+    with pytest.raises(InputError, match="'loose'"):
+        fetch(unpinned_at(server.url), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_without_host_is_fetched_from_the_hub_that_the_user_names(server, tmp_path, monkeypatch):
+    hub, _, file = server.url.rpartition("/")
+    monkeypatch.setenv("HF_ENDPOINT", hub + "/")
+    assert fetch(unpinned_at(file), tmp_path).read_bytes() == BODY
+
+
+def test_without_a_hub_the_message_says_where_to_put_the_file(tmp_path, monkeypatch):
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    with pytest.raises(InputError, match=r"'covidqa_test'.*HF_ENDPOINT.*covidqa_test\.parquet.*RAGNB_DATA"):
+        fetch(CATALOGUE["covidqa_test"], tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.parametrize("content", [b"", b"a\n", b"\x00\xff\r\n", BODY])
 def test_the_checksum_is_the_one_that_git_gives(content, tmp_path):
@@ -187,6 +244,18 @@ def test_the_catalogue_lists_the_eight_files_at_one_commit():
     expected = [f"https://raw.githubusercontent.com/chen700564/RGB/{commit}/data/{name}.json" for name in table["name"]]
     assert table["url"].tolist() == expected
     assert table["licence"].str.contains("NC").all()
+    assert table["checksum"].str.fullmatch("[0-9a-f]{40}").all()
+
+
+def test_the_catalogue_lists_every_subset_and_split_of_ragbench_and_says_that_none_is_pinned():
+    table = catalogue().query("benchmark == 'ragbench'")
+    subsets = "covidqa cuad delucionqa emanual expertqa finqa hagrid hotpotqa msmarco pubmedqa tatqa techqa".split()
+    assert table["name"].tolist() == [f"{subset}_{split}" for subset in subsets for split in ("train", "validation", "test")]
+    assert set(table["checksum"]) == {"not pinned"}
+    assert table["licence"].str.startswith("CC BY 4.0").all()
+    assert table["url"].is_unique
+    assert not table["url"].str.contains("://").any()  # on the hub that the user names
+    assert catalogue()["name"].is_unique
 
 
 @pytest.mark.parametrize(

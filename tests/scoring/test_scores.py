@@ -346,6 +346,15 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
     "verdict": [True, "refuse", 0, "correct", None],
     "judged_refusal": [1, 0, True, 0.0, None],
     "judged_detection": [1, 0, True, 0.0, None],
+    "documents_sentences": [[[["0a", "Oslo."], ["0b", "雨。"]]]] * 4 + [None],
+    "response_sentences": [[["a", "Oslo."]]] * 4 + [None],
+    "all_relevant_sentence_keys": [["0a"], [], ["0a", "0b"], ["0b"], None],
+    "all_utilized_sentence_keys": [["0a"], [], ["0b"], [], None],
+    "sentence_support_information": [
+        [{"response_sentence_key": "a", "supporting_sentence_keys": keys, "fully_supported": bool(keys), "explanation": ""}]
+        for keys in (["0a"], [], ["0b"], ["0a", "0b"])
+    ]
+    + [None],
 }
 
 

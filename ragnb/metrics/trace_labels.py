@@ -1,0 +1,196 @@
+"""RAGBench's sentence labels: their fields and shapes, and what in one record is to be doubted."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ragnb.errors import InputError
+
+FIELDS = (
+    "documents_sentences",
+    "response_sentences",
+    "all_relevant_sentence_keys",
+    "all_utilized_sentence_keys",
+    "sentence_support_information",
+    "unsupported_response_sentence_keys",
+)
+"""The fields that TRACe is counted from."""
+
+SPECIAL_KEYS = {
+    "supported_without_sentence": "supported by the context as a whole, or by the lack of something in it",
+    "general": "a general statement, such as a link between sentences",
+    "well_known_fact": "a fact that needs no source",
+    "numerical_reasoning": "a calculation from numbers of the context",
+}
+"""Supporting keys that stand for no sentence."""
+
+
+def unsupported_sentences(support: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Keys of the response's sentences whose ``supporting_sentence_keys`` are empty.
+
+    In 50 of 50 published records at hand these are the ``unsupported_response_sentence_keys``.
+
+    >>> unsupported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": ["general"]},
+    ...                        {"response_sentence_key": "b", "supporting_sentence_keys": []}])
+    ['b']
+    """
+    return [key for key, supporting, _ in _labels(support) if not supporting]
+
+
+def is_fully_supported(label: Mapping[str, Any]) -> bool:
+    """Whether one sentence's support information says ``fully_supported``; null means no."""
+    return _truth(label.get("fully_supported")) is True
+
+
+def label_issues(record: Mapping[str, Any], *, unknown: str = "counted") -> tuple[str, ...]:
+    """What in the labels of one record is to be doubted, a readable line each.
+
+    Fields that are missing, a context without sentences, keys that name no sentence (``unknown`` says what becomes of
+    them), repeated and special keys, sentences without support information, null ``fully_supported``, and labels that
+    contradict each other.
+
+    >>> label_issues({"documents_sentences": [[["0a", "One."]]], "all_relevant_sentence_keys": ["0b", "0a", "0a"]})[-2:]
+    ("all_relevant_sentence_keys: '0b' names no sentence (counted)", "all_relevant_sentence_keys: '0a' is repeated")
+    """
+    fields = {name: present(record.get(name)) for name in FIELDS}
+    return (
+        *(f"{name} is missing" for name, value in fields.items() if value is None),
+        *_context_issues(fields, unknown),
+        *_response_issues(fields, _truth(record.get("overall_supported"))),
+    )
+
+
+# ---- shapes ------------------------------------------------------------------------------------------------------------
+
+
+def present(value: Any) -> Any:
+    """A field's value, None when it is a missing one as frames write it."""
+    return None if isinstance(value, float) and value != value else value
+
+
+def listed(value: Any, what: str) -> list[Any]:
+    """A field as a list; arrays, as Parquet gives them, become lists."""
+    if not isinstance(value, list | tuple | np.ndarray):
+        raise InputError(f"{what} needs a list; got {type(value).__name__}; parse the field first (see load_ragbench)")
+    return list(value)
+
+
+def check_keys(keys: Any) -> list[str]:
+    """A field of sentence keys as a list of texts."""
+    checked = listed(keys, "a field of sentence keys")
+    if not all(isinstance(key, str) for key in checked):
+        raise InputError(f"a sentence key needs to be a text such as '0a'; got {checked!r}; write keys as texts")
+    return checked
+
+
+def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
+    """All sentences of all documents as (key, text), in order."""
+    documents = listed(documents_sentences, "documents_sentences")
+    return [pair for document in documents for pair in _pairs(document, "documents_sentences")]
+
+
+def _pairs(sentences: Any, what: str) -> list[tuple[str, str]]:
+    pairs = [tuple(listed(pair, f"a sentence of {what}")) for pair in listed(sentences, what)]
+    odd = [pair for pair in pairs if len(pair) != 2 or not all(isinstance(part, str) for part in pair)]
+    if odd:
+        raise InputError(f"a sentence of {what} needs to be a [key, text] pair; got {list(odd[0])!r}; key it first")
+    return pairs
+
+
+def _labels(support: Any) -> Iterator[tuple[str, list[str], bool | None]]:
+    """Response key, supporting keys and fully_supported of each sentence's support information."""
+    for label in listed(support, "sentence_support_information"):
+        if not isinstance(label, Mapping):
+            raise InputError(f"support information needs a mapping a sentence; got {type(label).__name__}; see RAGBench")
+        supporting = label.get("supporting_sentence_keys")
+        yield (
+            str(label.get("response_sentence_key")),
+            [] if supporting is None else check_keys(supporting),
+            _truth(label.get("fully_supported")),
+        )
+
+
+def _truth(value: Any) -> bool | None:
+    return bool(value) if isinstance(value, bool | np.bool_) else None
+
+
+# ---- issues ------------------------------------------------------------------------------------------------------------
+
+
+def _context_issues(fields: Mapping[str, Any], unknown: str) -> Iterator[str]:
+    documents = fields["documents_sentences"]
+    known = None if documents is None else [key for key, _ in sentence_pairs(documents)]
+    if known is not None:
+        yield from ([] if known else ["documents_sentences: the context has no sentence"])
+        yield from _repeats(known, "documents_sentences")
+    for name in ("all_relevant_sentence_keys", "all_utilized_sentence_keys"):
+        keys = [] if fields[name] is None else check_keys(fields[name])
+        if known is not None:
+            yield from (f"{name}: {key!r} {_stranger(key)} ({unknown})" for key in _missing(keys, known))
+        yield from _repeats(keys, name)
+    if fields["sentence_support_information"] is not None:
+        yield from _supporting_issues(fields["sentence_support_information"], known)
+
+
+def _supporting_issues(support: Any, known: list[str] | None) -> Iterator[str]:
+    rests_on = [(key, sentence) for sentence, supporting, _ in _labels(support) for key in dict.fromkeys(supporting)]
+    for special in SPECIAL_KEYS:
+        sentences = [sentence for key, sentence in rests_on if key == special]
+        if sentences:
+            yield f"sentence_support_information: special key {special!r} supports {_quoted(sentences)}"
+    for key, sentence in rests_on:
+        if known is not None and key not in known and key not in SPECIAL_KEYS:
+            yield f"sentence_support_information: {key!r}, which supports {sentence!r}, names no sentence"
+
+
+def _response_issues(fields: Mapping[str, Any], overall: bool | None) -> Iterator[str]:
+    support, response = fields["sentence_support_information"], fields["response_sentences"]
+    labels = [] if support is None else list(_labels(support))
+    given = fields["unsupported_response_sentence_keys"]
+    unsupported = [key for key, supporting, _ in labels if not supporting] if given is None else check_keys(given)
+    if response is not None:
+        known = [key for key, _ in _pairs(response, "response_sentences")]
+        labelled = [key for key, _, _ in labels]
+        yield from ([] if known else ["response_sentences: the response has no sentence"])
+        yield from _repeats(known, "response_sentences")
+        if support is not None:
+            yield from (f"response sentence {key!r} has no support information" for key in _missing(known, labelled))
+        for name, keys in (("sentence_support_information", labelled), ("unsupported_response_sentence_keys", unsupported)):
+            yield from (f"{name}: {key!r} names no sentence of the response" for key in _missing(keys, known))
+    yield from _repeats([key for key, _, _ in labels], "sentence_support_information")
+    yield from _repeats(unsupported, "unsupported_response_sentence_keys")
+    yield from _contradictions(labels, unsupported, overall)
+
+
+def _contradictions(
+    labels: list[tuple[str, list[str], bool | None]], unsupported: list[str], overall: bool | None
+) -> Iterator[str]:
+    undecided = [key for key, _, fully in labels if fully is None]
+    if undecided:
+        yield f"fully_supported is null for {_quoted(undecided)}"
+    for key, supporting, fully in labels:
+        if fully is False and key not in unsupported:
+            yield f"{key!r} is not fully_supported, yet not listed as unsupported"
+        if key in unsupported and (fully or supporting):
+            yield f"{key!r} is listed as unsupported, yet {'fully_supported' if fully else 'has supporting keys'}"
+    if overall is not None and overall == bool(unsupported):
+        yield f"overall_supported is {str(overall).lower()}, yet unsupported: {_quoted(unsupported) or 'no sentence'}"
+
+
+def _missing(keys: Iterable[str], known: Iterable[str]) -> list[str]:
+    names = set(known)
+    return [key for key in dict.fromkeys(keys) if key not in names]
+
+
+def _repeats(keys: Iterable[str], name: str) -> Iterator[str]:
+    yield from (f"{name}: {key!r} is repeated" for key, count in Counter(keys).items() if count > 1)
+
+
+def _quoted(keys: Iterable[str]) -> str:
+    return ", ".join(map(repr, keys))
+
+
+def _stranger(key: str) -> str:
+    return "is a special key and names no sentence" if key in SPECIAL_KEYS else "names no sentence"

@@ -1,0 +1,310 @@
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragnb.datasets.ragbench import FIELDS, REQUIRED, load_ragbench
+from ragnb.errors import InputError
+from ragnb.metrics.trace import trace_scores
+from ragnb.records import RAGBENCH_RESPONSE
+
+DROP = object()
+
+
+def record(number=1, **changes):
+    made = {
+        "id": f"q{number}",
+        "question": f"Who keeps lamp {number}?",
+        "documents": ["Ada keeps it. It's old.", 'The "Quay" lamp, [sic].'],
+        "response": "Ada keeps it. She is tall.",
+        "generation_model_name": "model-1",
+        "annotating_model_name": "judge",
+        "dataset_name": "covidqa_test",
+        "documents_sentences": [[["0a", "Ada keeps it."], ["0b", "It's old."]], [["1a", 'The "Quay" lamp, [sic].']]],
+        "response_sentences": [["a", "Ada keeps it."], ["b", "She is tall."]],
+        "sentence_support_information": [
+            {
+                "response_sentence_key": "a",
+                "explanation": "It's there.",
+                "supporting_sentence_keys": ["0a"],
+                "fully_supported": True,
+            },
+            {"response_sentence_key": "b", "explanation": "", "supporting_sentence_keys": [], "fully_supported": None},
+        ],
+        "unsupported_response_sentence_keys": ["b"],
+        "adherence_score": False,
+        "relevance_score": 1 / 3,
+        "gpt3_adherence": None,
+        "all_relevant_sentence_keys": ["0a"],
+        "all_utilized_sentence_keys": ["0a"],
+    }
+    return {key: value for key, value in (made | changes).items() if value is not DROP}
+
+
+MANY_SCRIPTS = [
+    record(1),
+    record(2, question="谁看灯？", documents=["他看灯。"], documents_sentences=[[["0a", "他看灯。"]]]),
+    record(3, question="من؟", response="", response_sentences=[], sentence_support_information=[], overall_supported=True),
+    record(4, documents=[], documents_sentences=[], all_relevant_sentence_keys=[], all_utilized_sentence_keys=[]),
+    record(5, question="कौन?", generation_model_name=None, response='नई\nपंक्ति, "उद्धरण"'),
+]
+
+
+def as_json_lines(records, path):
+    path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records), "utf-8")
+    return path
+
+
+def as_parquet(records, path):
+    pd.DataFrame(records).to_parquet(path)
+    return path
+
+
+def as_csv(records, path, write=json.dumps):
+    names = list(dict.fromkeys(key for one in records for key in one))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows({key: write(v) if isinstance(v, list) else v for key, v in one.items()} for one in records)
+    return path
+
+
+FORMATS = {
+    "json lines": (as_json_lines, "mini.jsonl"),
+    "parquet": (as_parquet, "mini.parquet"),
+    "csv of JSON": (as_csv, "mini.csv"),
+    "csv of Python literals": (lambda records, path: as_csv(records, path, write=repr), "mini.csv"),
+}
+
+
+@pytest.fixture
+def load(tmp_path):
+    def write_and_load(records, kind="json lines", **options):
+        write, name = FORMATS[kind]
+        return load_ragbench(write(records, tmp_path / name), **options)
+
+    return write_and_load
+
+
+def same(left, right):
+    return all(a == b or (a != a and b != b) for a, b in zip(left, right, strict=True))
+
+
+# ---- formats -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format_gives_the_same_frame(kind, load):
+    expected, frame = load(MANY_SCRIPTS), load(MANY_SCRIPTS, kind)
+    assert list(frame.columns) == list(expected.columns)
+    for name in expected:
+        if name != "generation_model_name" and name != "system":  # CSV does not tell an empty text from none
+            assert same(frame[name].tolist(), expected[name].tolist()), name
+    assert frame["response"].tolist() == [one["response"] for one in MANY_SCRIPTS]
+
+
+def test_the_columns_are_ours_then_the_benchmarks_then_any_further_ones(load):
+    frame = load([record(extra="kept")])
+    assert list(frame.columns) == [*RAGBENCH_RESPONSE, *(name for name in FIELDS if name not in RAGBENCH_RESPONSE), "extra"]
+    row = frame.iloc[0]
+    assert row["extra"] == "kept"
+    assert (row["example_id"], row["benchmark"], row["task"], row["split"]) == (
+        "covidqa_test/q1",
+        "ragbench",
+        "covidqa",
+        "test",
+    )
+    assert (row["language"], row["system"]) == ("en", "model-1")
+    assert row["passages"] == row["documents"] == record()["documents"]
+    assert row["relevance_score"] == 1 / 3
+    assert row["overall_supported"] is None
+
+
+def test_truth_values_and_numbers_have_their_types(load):
+    for kind in FORMATS:
+        frame = load([record(1, overall_supported=False), record(2, adherence_score=True, overall_supported=True)], kind)
+        assert frame["adherence_score"].dtype == bool
+        assert frame["overall_supported"].tolist() == [False, True]
+        assert frame["relevance_score"].dtype == float
+
+
+@pytest.mark.parametrize(
+    ("dataset_name", "task", "split"),
+    [
+        ("cuad_train", "cuad", "train"),
+        ("tatqa_validation", "tatqa", "validation"),
+        ("my_own", "my_own", None),
+        (DROP, "mini", None),
+    ],
+)
+def test_corpus_and_split_are_read_from_the_dataset_name(dataset_name, task, split, load):
+    row = load([record(dataset_name=dataset_name)]).iloc[0]
+    assert (row["task"], row["split"]) == (task, split)
+    assert row["example_id"].startswith(f"{task}_{split}/" if split else f"{task}/")
+
+
+def test_the_language_is_the_records_own_unless_one_is_given(load):
+    assert load([record(language="hi")])["language"].tolist() == ["hi"]
+    assert load([record(language="hi")], language="mr")["language"].tolist() == ["mr"]
+
+
+def test_two_systems_responses_share_their_questions_id(load):
+    frame = load([record(1), record(1, generation_model_name="model-2")])
+    assert frame["example_id"].nunique() == 1
+    assert frame["system"].tolist() == ["model-1", "model-2"]
+
+
+def test_labels_that_contradict_each_other_load_as_they_are(load):
+    odd = record(all_relevant_sentence_keys=["1a.", "0a", "0a"], unsupported_response_sentence_keys=["q"])
+    row = load([odd]).iloc[0].to_dict()
+    assert row["all_relevant_sentence_keys"] == ["1a.", "0a", "0a"]
+    assert len(trace_scores(row).issues) >= 3
+
+
+def test_a_very_long_field_of_a_csv_file_is_read(load):
+    limit = csv.field_size_limit()
+    frame = load([record(response="word " * 60_000)], "csv of JSON")
+    assert len(frame["response"][0]) == 300_000
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_published_records_load_whole_in_every_format(kind, data_folder, load):
+    path = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
+    raw = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    frame = load(raw, kind)
+    assert len(frame) == 50
+    assert frame["task"].value_counts().to_dict() == dict.fromkeys("covidqa cuad delucionqa finqa hotpotqa".split(), 10)
+    assert len(raw[0]) == 26
+    for name in raw[0]:
+        ours = [None if value != value else value for value in frame[name].tolist()]
+        assert ours == [one[name] for one in raw], name
+    for row in frame.to_dict("records"):
+        scores = trace_scores(row)
+        assert scores.completeness == pytest.approx(row["completeness_score"], abs=1e-9)
+        assert scores.adherence == row["adherence_score"]
+
+
+# ---- where a file comes from -------------------------------------------------------------------------------------------
+
+
+def test_a_catalogue_name_is_found_in_the_users_folder(tmp_path, monkeypatch):
+    (tmp_path / "ragbench").mkdir()
+    as_parquet([record()], tmp_path / "ragbench" / "covidqa_test.parquet")
+    monkeypatch.setenv("RAGNB_DATA", str(tmp_path))
+    frame = load_ragbench("covidqa_test")
+    source = frame.attrs["source"]
+    assert frame["example_id"].tolist() == ["covidqa_test/q1"]
+    assert (source["verified"], source["licence"][:9]) == (False, "CC BY 4.0")
+    assert len(source["git_sha1"]) == 40
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("covidqa_tests", r"ragbench source.*'covidqa_tests'.*did you mean 'covidqa_test'"),
+        ("en_fact", "ragbench source"),
+        ("nowhere.jsonl", "a RAGBench source needs a file that exists"),
+        (7, "a RAGBench source needs a path or a name; got int"),
+    ],
+)
+def test_a_source_that_is_not_there_is_named(source, words):
+    with pytest.raises(InputError, match=words):
+        load_ragbench(source)
+
+
+# ---- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("key", REQUIRED)
+def test_a_missing_column_is_named_with_file_and_place(kind, key, load):
+    with pytest.raises(InputError, match=rf"^mini\.\w+ (line|row) 1 needs the keys .*none named {key};"):
+        load([record(1, **{key: DROP})], kind)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"id": ""}, "key id needs"),
+        ({"id": True}, "key id needs"),
+        ({"question": " "}, "key question needs a text that is not empty"),
+        ({"response": 3}, "key response needs a text; got int"),
+        ({"documents": "one text"}, "key documents needs a list written as JSON or Python"),
+        ({"documents": [1]}, "key documents needs a list of texts"),
+        ({"documents": None}, "key documents needs a list of texts; got NoneType"),
+        ({"documents_sentences": {"0a": "x"}}, "key documents_sentences needs a list; got dict"),
+        ({"documents_sentences": [["0a", "x"]]}, r"key documents_sentences\[0\]\[0\] needs a list of texts; got str"),
+        ({"documents_sentences": [[["0a"]]]}, r"key documents_sentences\[0\]\[0\] needs a \[key, text\] pair; got 1"),
+        ({"response_sentences": [["a", "x", "y"]]}, r"key response_sentences\[0\] needs a \[key, text\] pair; got 3"),
+        ({"sentence_support_information": ["a"]}, r"key sentence_support_information\[0\] needs a mapping; got str"),
+        (
+            {"sentence_support_information": [{"response_sentence_key": "a"}]},
+            r"key sentence_support_information\[0\] needs supporting_sentence_keys; got 'response_sentence_key'",
+        ),
+        (
+            {
+                "sentence_support_information": [
+                    {"response_sentence_key": "a", "supporting_sentence_keys": [], "fully_supported": "partly"}
+                ]
+            },
+            r"key sentence_support_information\[0\].fully_supported needs true or false; got 'partly'",
+        ),
+        ({"all_relevant_sentence_keys": [0]}, "key all_relevant_sentence_keys needs a list of texts"),
+        ({"unsupported_response_sentence_keys": "a"}, "key unsupported_response_sentence_keys needs a list written"),
+        ({"adherence_score": 0.667}, "key adherence_score needs true or false; got 0.667"),
+        ({"relevance_score": "high"}, "key relevance_score needs a number; got 'high'"),
+    ],
+)
+def test_a_wrong_value_is_named_with_file_line_and_key(changes, words, load):
+    with pytest.raises(InputError, match=rf"^mini\.jsonl line 2 {words}"):
+        load([record(1), record(2, **changes)])
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "['0a' '0b']",
+        "['0a'\n '0b']",
+        "array(['0a'], dtype=object)",
+        "['0a', ",
+        "__import__('os').getcwd()",
+        "[" * 5000,
+        "0a",
+    ],
+    ids=range(7),
+)
+def test_a_list_that_was_not_written_as_one_is_refused_and_never_guessed(printed, load):
+    with pytest.raises(InputError, match=r"^mini\.csv row 1 key all_relevant_sentence_keys needs"):
+        load([record(all_relevant_sentence_keys=printed)], "csv of JSON")
+
+
+def test_arrays_printed_by_pandas_are_refused(tmp_path):
+    frame = pd.DataFrame([record()])
+    frame["all_relevant_sentence_keys"] = [np.array(["0a", "0b"])]
+    frame.to_csv(tmp_path / "arrays.csv", index=False)
+    with pytest.raises(InputError, match="commas between the items.*export lists, not arrays"):
+        load_ragbench(tmp_path / "arrays.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.jsonl", b"", "empty file"),
+        ("a.jsonl", b"[1]", r"a\.jsonl line 1 needs one JSON object; got a list"),
+        ("a.jsonl", b"{}\n{", r"a\.jsonl line 1 needs the keys"),
+        ("a.parquet", b"PAR1 not really", r"a\.parquet needs to be a whole file"),
+        ("a.csv", b"", r"a\.csv needs at least one response"),
+        ("a.csv", b"id,question\n", r"a\.csv needs at least one response"),
+        ("a.csv", b"id,question\n1,2,3\n", r"a\.csv row 1 needs 2 fields, as the header; got 3"),
+        ("a.csv", b'id,question\n1,"2\n', r"a\.csv needs comma-separated values"),
+        ("a.csv", b"id\n\xff\n", r"a\.csv needs UTF-8 text"),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(name, content, words, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=words):
+        load_ragbench(tmp_path / name)
