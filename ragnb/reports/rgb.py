@@ -1,4 +1,4 @@
-"""A benchmark's own tables in one call, with the intervals and denominators that are usually left out."""
+"""RGB's four tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

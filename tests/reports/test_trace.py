@@ -1,0 +1,123 @@
+"""Judges against labels: values of another library, common records, counted gaps, paired and clustered differences."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile import Reader
+from scipy import stats
+from sklearn.metrics import roc_auc_score, root_mean_squared_error
+from statsmodels.stats.multitest import multipletests
+
+import ragnb
+from ragnb.errors import InputError
+from ragnb.reports import trace_report
+
+MINE = {"mine": {"adherence": "a1", "relevance": "r1"}, "yours": {"adherence": "a2", "relevance": "r2"}}
+
+
+@pytest.fixture
+def records():
+    rng = np.random.default_rng(7)
+    n = 80
+    adherent = rng.random(n) < 0.6
+    relevant = rng.random(n).round(2)
+    return pd.DataFrame(
+        {
+            "example_id": [f"q{k // 2}" for k in range(n)],
+            "adherence_score": adherent,
+            "relevance_score": relevant,
+            "utilization_score": 0.5,
+            "completeness_score": 1.0,
+            "a1": np.clip(adherent * 0.5 + rng.random(n) * 0.7, 0, 1),
+            "a2": rng.random(n),
+            "r1": relevant + rng.normal(0, 0.1, n),
+            "r2": relevant + rng.normal(0, 0.3, n),
+        }
+    )
+
+
+def row(table, measure, judge):
+    found = table[(table["measure"] == measure) & (table["judge"] == judge)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def test_auroc_of_hallucination_and_rmse_are_those_of_scikit_learn(records):
+    table = trace_report(records, MINE).judges
+    for judge, columns in MINE.items():
+        known = roc_auc_score(~records["adherence_score"], 1 - records[columns["adherence"]])
+        assert row(table, "hallucination_auroc", judge)["value"] == pytest.approx(known)
+        known = root_mean_squared_error(records["relevance_score"], records[columns["relevance"]])
+        found = row(table, "relevance_rmse", judge)
+        assert found["value"] == pytest.approx(known)
+        assert found["low"] < known < found["high"]
+    assert set(table["measure"]) == {"hallucination_auroc", "relevance_rmse"}
+
+
+def test_judges_are_compared_on_the_records_that_all_of_them_scored(records):
+    records.loc[[3, 4], "r1"] = math.nan
+    records.loc[[4, 5], "r2"] = math.nan
+    report = trace_report(records, MINE)
+    for judge in MINE:
+        found = row(report.judges, "relevance_rmse", judge)
+        assert (found["n"], found["n_missing"], found["n_records"]) == (77, 2, 80)
+    kept = records.drop(index=[3, 4, 5])
+    known = root_mean_squared_error(kept["relevance_score"], kept["r1"])
+    assert row(report.judges, "relevance_rmse", "mine")["value"] == pytest.approx(known)
+    assert row(report.judges, "hallucination_auroc", "mine")["n"] == 80
+
+
+def test_differences_of_squared_errors_are_paired_and_holm_corrected(records):
+    table = trace_report(records, MINE).comparisons
+    errors = [(records[name] - records["relevance_score"]) ** 2 for name in ("r1", "r2")]
+    found = row(table, "relevance_rmse", "mine")
+    assert found["difference"] == pytest.approx((errors[0] - errors[1]).mean())
+    assert found["p_value"] == pytest.approx(stats.ttest_rel(*errors).pvalue)
+    assert table["p_adjusted"].tolist() == pytest.approx(multipletests(table["p_value"], method="holm")[1])
+    assert row(table, "hallucination_auroc", "mine")["test"] == "DeLong test"
+
+
+def test_responses_that_share_a_question_are_clustered_or_the_reader_is_warned(records):
+    report = trace_report(records, MINE, cluster="example_id")
+    assert "cluster" in row(report.comparisons, "relevance_rmse", "mine")["test"]
+    assert "DeLong takes records for independent" in row(report.judges, "hallucination_auroc", "mine")["warning"]
+    assert set(trace_report(records, MINE).judges["warning"]) == {""}
+
+
+def test_one_class_only_leaves_the_auroc_undefined(records):
+    report = trace_report(records.assign(adherence_score=True), MINE)
+    assert math.isnan(row(report.judges, "hallucination_auroc", "mine")["value"])
+
+
+def test_the_page_is_escaped(records):
+    page = trace_report(records, {"<img src=x>": MINE["mine"]})._repr_html_()
+    reader = Reader(page)
+    assert "img" not in reader.elements
+    assert "<img src=x>" in reader.text
+
+
+@pytest.mark.parametrize(
+    ("judges", "message"),
+    [
+        ({"mine": {"taste": "a1"}}, "judges of adherence, .*; got taste"),
+        ({}, "got no judge"),
+        ({"mine": {"adherence": "nothing"}}, "trace_report needs the columns .*nothing"),
+        ({"mine": {"adherence": "example_id"}}, "needs numbers in example_id"),
+    ],
+)
+def test_bad_input_says_what_is_needed(records, judges, message):
+    with pytest.raises(InputError, match=message):
+        trace_report(records, judges)
+
+
+@pytest.mark.data
+def test_the_datasets_own_judges_are_measured_on_real_records(data_folder):
+    records = ragnb.load_ragbench(data_folder / "ragbench" / "ragbench_test_5x10.jsonl")
+    table = trace_report(records).judges
+    assert row(table, "relevance_rmse", "trulens")["n_missing"] == 5
+    gpt = row(table, "utilization_rmse", "gpt-3.5")
+    there = records["gpt35_utilization"].notna()
+    known = root_mean_squared_error(records["utilization_score"][there], records["gpt35_utilization"][there].astype(float))
+    assert gpt["value"] == pytest.approx(known)  # not from the relevance columns, as the released helper has it
