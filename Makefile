@@ -2,7 +2,7 @@
 #   make figures    environment, then every notebook runs and figures/ is made again
 #   make test       environment, then lint, types, unit tests, doctests, notebooks, the browser test
 #   make lab        opens JupyterLab
-#   make record     asks the packaged model again and writes the recorded replies
+#   make record     asks the local models again and writes the recorded replies
 #   make test-slow  the long twins of the tests    make bench   speed, beside peers
 
 PYTHON ?= python3
@@ -47,7 +47,7 @@ test-slow: .venv/gemma
 lab: .venv/ready .venv/model
 	$(BIN)/jupyter lab notebooks
 
-record: .venv/ready .venv/model
+record: .venv/gemma
 	$(PY) -m ragnb.experiments.recorded
 
 bench: .venv/ready .venv/model
