@@ -54,6 +54,19 @@ def strip_reasoning(text: str) -> str:
     return _ONLY_CLOSED.sub("", _REASONING.sub("", text))
 
 
+def reasoning_spans(text: str) -> list[tuple[int, int]]:
+    """Where the reasoning that `strip_reasoning` takes out stands: start and end of each passage, in order.
+
+    >>> reasoning_spans("<think>Paris or Lyon?</think>Paris.")
+    [(0, 29)]
+    """
+    opened = [found.span() for found in _REASONING.finditer(text)]
+    closed = _ONLY_CLOSED.match(_REASONING.sub(lambda found: " " * len(found.group()), text))
+    if closed is None:
+        return opened
+    return [closed.span(), *(span for span in opened if span[0] >= closed.end())]
+
+
 def well_formed(text: str) -> str:
     """Text with U+FFFD for each lone surrogate, so that it can be written as UTF-8.
 

@@ -1,9 +1,10 @@
 import pytest
+import regex
 from hostile import HOSTILE, Reader, any_text, visible
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragnb.markup import Markup, escape, join, marked, tag
+from ragnb.markup import Markup, Sign, Span, annotated, escape, join, marked, occurrences, superscript, tag
 
 
 @pytest.mark.parametrize(
@@ -96,6 +97,61 @@ def test_a_phrase_that_is_there_is_marked_where_it_first_stands(before, phrase, 
 )
 def test_phrases_are_marked_whatever_their_case_longest_first(text, phrases, expected):
     assert Reader(marked(text, phrases)).marked == expected
+
+
+# ---- several kinds of spans at once ------------------------------------------------------------------------------------
+
+ONE, TWO, BAD = Sign("mark", "1", "#fff"), Sign("mark", "2", "#fff"), Sign("del", "≠", "#eee")
+UP = superscript("").removesuffix("</sup>")
+
+
+def plain(markup):
+    """Markup without its decoration."""
+    return regex.sub(' style="[^"]*"', "", markup)
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([], "abcdef"),
+        ([(0, 6, ONE)], "<mark>abcdef</mark><sup>1</sup>"),
+        ([(1, 3, ONE), (3, 5, BAD)], "a<mark>bc</mark><sup>1</sup><del>de</del><sup>≠</sup>f"),
+        ([(0, 4, BAD), (2, 6, ONE)], "<del>ab</del><del><mark>cd</mark></del><sup>≠</sup><mark>ef</mark><sup>1</sup>"),
+        ([(0, 6, BAD), (2, 3, ONE)], "<del>ab</del><del><mark>c</mark></del><sup>1</sup><del>def</del><sup>≠</sup>"),
+        ([(2, 4, ONE), (2, 4, BAD)], "ab<del><mark>cd</mark></del><sup>≠ 1</sup>ef"),
+        ([(0, 3, ONE), (1, 4, TWO)], "<mark>a</mark><mark>bc</mark><sup>1</sup><mark>d</mark><sup>2</sup>ef"),
+        ([(0, 2, ONE), (1, 3, ONE), (3, 4, ONE)], "<mark>abcd</mark><sup>1</sup>ef"),
+        ([(0, 5, ONE), (1, 2, ONE)], "<mark>abcde</mark><sup>1</sup>f"),
+        ([(0, 1, ONE), (2, 3, ONE)], "<mark>a</mark><sup>1</sup>b<mark>c</mark><sup>1</sup>def"),
+    ],
+)
+def test_spans_may_overlap_and_elements_never_do(spans, expected):
+    assert plain(annotated("abcdef", map(Span._make, spans))) == expected
+
+
+places = st.tuples(st.integers(0, 40), st.integers(1, 40), st.sampled_from([ONE, TWO, BAD]))
+
+
+@given(any_text, st.lists(places, max_size=6))
+@example("".join(HOSTILE), [(3, 9, ONE), (5, 30, BAD), (7, 8, TWO)])
+def test_annotating_adds_elements_and_superscripts_and_changes_no_text(text, places):
+    spans = [Span(start, min(start + length, len(text)), sign) for start, length, sign in places if start < len(text)]
+    page = annotated(text, spans)
+    view = Reader(page)
+    assert set(view.elements) <= {"mark", "del", "sup"}
+    assert {name for name, _ in view.attributes} <= {"style"}
+    assert Reader(regex.sub(f"{UP}[12≠ ]*</sup>", "", page)).text == visible(text)
+    assert annotated(text, reversed(spans)) == page, "the order of the spans does not count"
+
+
+def test_a_text_of_nothing_but_spans_is_annotated_in_linear_time():
+    text = "a " * 20_000
+    assert annotated(text, [Span(n, n + 1, ONE) for n in range(0, len(text), 2)]).count("<sup") == 20_000
+
+
+def test_occurrences_are_where_the_marks_are():
+    assert occurrences("Tampa Bay or TAMPA", ["tampa", "Tampa Bay", ""]) == [(0, 9), (13, 18)]
+    assert occurrences("anything", [""]) == []
 
 
 def test_pieces_are_joined_with_escaped_text_between():

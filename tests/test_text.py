@@ -13,6 +13,7 @@ from ragnb.text import (
     keyed_response,
     keyed_sentences,
     parse_sentence_key,
+    reasoning_spans,
     script_of,
     scripts,
     sentence_key,
@@ -98,6 +99,14 @@ def test_fold_leaves_no_double_or_outer_space(text):
 )
 def test_reasoning_is_left_out_closed_or_not(text, left):
     assert strip_reasoning(text) == left
+
+
+@given(st.lists(st.sampled_from(["<think>", "</think>", "<THINK>", "a", "中 ", "\n"])).map("".join))
+def test_reasoning_spans_stand_where_reasoning_is_left_out(text):
+    spans = reasoning_spans(text)
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    assert edges == sorted(edges)
+    assert "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)) == strip_reasoning(text)
 
 
 # ---- scripts -----------------------------------------------------------------------------------------------------------

@@ -8,13 +8,23 @@ from ipywidgets import HTML, IntSlider, SelectionSlider, VBox
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, marked, tag
-from ragnb.metrics.rgb import answer_evidence, answer_parts, is_correct
+from ragnb.metrics.rgb import NO_RESPONSE, answer_evidence, answer_parts, is_correct
 from ragnb.records import require_columns
 
 GLYPHS = {"positive": "✓", "negative": "✗", "wrong": "≠"}
 """Signs before a passage: it holds the answer, it is noise, it holds a false answer."""
 
 NEEDED = ("question", "references", "passages", "kinds", "language")
+
+
+def without_response(row: Mapping[str, Any]) -> Markup | None:
+    """What stands in the place of a verdict: not asked yet, or unscored and why; None where there is a response."""
+    if "response" not in row:
+        return tag("p", tag("i", "not asked yet"))
+    if isinstance(row["response"], str):
+        return None
+    reason = row.get("reason")
+    return tag("p", tag("b", "? unscored "), f"({reason if isinstance(reason, str) else NO_RESPONSE})")
 
 
 class ContextView:
@@ -57,13 +67,11 @@ class ContextView:
         )
 
     def _verdict(self, aliases: list[str]) -> Markup:
-        if "response" not in self.row:
-            return tag("p", tag("i", "not asked yet"))
+        silence = without_response(self.row)
+        if silence is not None:
+            return silence
         options = {"language": self.row["language"], "protocol": self.protocol}
         response, references = self.row["response"], self.row["references"]
-        if not isinstance(response, str):
-            reason = self.row.get("reason")
-            return tag("p", tag("b", "? unscored "), f"({reason if isinstance(reason, str) else 'no response'})")
         right = is_correct(response, references, **options) == 1
         why = tag("small", f"({answer_evidence(response, references, **options)})")
         said = tag("p", tag("b", "response: "), marked(response, aliases), dir="auto")
