@@ -1,5 +1,6 @@
 """Viewers for the notebook: static first, live where a kernel runs."""
 
 from ragnb.widgets.contexts import ContextBrowser, ContextView
+from ragnb.widgets.trace import TraceBrowser, TraceView
 
-__all__ = ["ContextBrowser", "ContextView"]
+__all__ = ["ContextBrowser", "ContextView", "TraceBrowser", "TraceView"]
