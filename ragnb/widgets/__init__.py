@@ -2,5 +2,6 @@
 
 from ragnb.widgets.contexts import ContextBrowser, ContextView
 from ragnb.widgets.rgb import RgbView
+from ragnb.widgets.trace import TraceBrowser, TraceView
 
-__all__ = ["ContextBrowser", "ContextView", "RgbView"]
+__all__ = ["ContextBrowser", "ContextView", "RgbView", "TraceBrowser", "TraceView"]

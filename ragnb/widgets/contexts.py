@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from ipywidgets import HTML, IntSlider, SelectionSlider, VBox
+from ipywidgets import IntSlider, SelectionSlider
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, marked, tag
 from ragnb.metrics.rgb import NO_RESPONSE, answer_evidence, answer_parts, is_correct
 from ragnb.records import require_columns
+from ragnb.widgets.browser import Browser
 
 GLYPHS = {"positive": "✓", "negative": "✗", "wrong": "≠"}
 """Signs before a passage: it holds the answer, it is noise, it holds a false answer."""
@@ -49,7 +50,7 @@ class ContextView:
     def __repr__(self) -> str:
         return f"ContextView({self.row['question']!r}, {len(self.row['passages'])} passages)"
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> Markup:
         aliases = [alias for part in answer_parts(self.row["references"]) for alias in part]
         shown = zip(self.row["passages"], self.row["kinds"], strict=True)
         passages = [
@@ -78,7 +79,7 @@ class ContextView:
         return join([said, tag("p", tag("b", "✓ right " if right else "✗ not right "), why)])
 
 
-class ContextBrowser(VBox):
+class ContextBrowser(Browser):
     """A live browser through responses: one slider for the question, one for the noise rate.
 
     Where no kernel runs, the first response is shown as its static view.
@@ -97,23 +98,11 @@ class ContextBrowser(VBox):
         self._ids = list(dict.fromkeys(responses["example_id"]))
         self.question = IntSlider(min=1, max=len(self._ids), description="question")
         self.noise = SelectionSlider(options=sorted(responses["noise_rate"].unique().tolist()), description="noise rate")
-        self._page = HTML()
-        self._draw()
-        self._first = Markup(self._page.value)
-        for slider in (self.question, self.noise):
-            slider.observe(self._draw, "value")
-        super().__init__([self.question, self.noise, self._page])
+        super().__init__(self.question, self.noise, note="sliders need a running kernel, this is the first response")
 
     def __repr__(self) -> str:
         return f"ContextBrowser({len(self._ids)} questions)"
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        bundle = super()._repr_mimebundle_(**options)
-        data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
-        static = tag("p", tag("i", f"{self!r}; sliders need a running kernel, this is the first response"))
-        data = {**(data or {}), "text/plain": repr(self), "text/html": join([static, self._first])}
-        return (data, *more) if more else data
-
-    def _draw(self, _: object = None) -> None:
+    def _shown(self) -> Markup:
         row = self._rows.get((self._ids[self.question.value - 1], self.noise.value))
-        self._page.value = ContextView(row)._repr_html_() if row else tag("p", "no response here")
+        return ContextView(row)._repr_html_() if row else tag("p", "no response here")

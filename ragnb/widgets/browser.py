@@ -1,0 +1,41 @@
+"""What live browsers share: sliders above one static page, and that page alone where no kernel runs."""
+
+from typing import Any
+
+from ipywidgets import HTML, VBox, Widget
+
+from ragnb.markup import Markup, join, tag
+
+
+class Browser(VBox):
+    """Sliders above the page that they choose; a subclass says in ``_shown`` which page that is.
+
+    Parameters
+    ----------
+    sliders
+        Widgets with a ``value``; the page is drawn again when one of them changes.
+    note
+        Sentence above the first page where no kernel runs.
+    """
+
+    def __init__(self, *sliders: Widget, note: str) -> None:
+        self._note = note
+        self._page = HTML()
+        self._draw()
+        self._first = Markup(self._page.value)
+        for slider in sliders:
+            slider.observe(self._draw, "value")
+        super().__init__([*sliders, self._page])
+
+    def _shown(self) -> Markup:
+        raise NotImplementedError
+
+    def _draw(self, _: object = None) -> None:
+        self._page.value = self._shown()
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        bundle = super()._repr_mimebundle_(**options)
+        data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
+        static = tag("p", tag("i", f"{self!r}; {self._note}"))
+        data = {**(data or {}), "text/plain": repr(self), "text/html": join([static, self._first])}
+        return (data, *more) if more else data
