@@ -2,6 +2,7 @@
 
 from ragnb.figures.curves import plot_distribution, plot_noise_curve
 from ragnb.figures.differences import plot_differences, plot_power
+from ragnb.figures.rates import plot_rates
 from ragnb.figures.style import FORMATS, MARKERS, WIDTHS, interval_note, save_figure, style
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "plot_distribution",
     "plot_noise_curve",
     "plot_power",
+    "plot_rates",
     "save_figure",
     "style",
 ]

@@ -1,0 +1,78 @@
+"""Pictures of single rates: a point and its interval in each row."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+
+from ragnb.errors import InputError
+from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.records import require_columns
+
+NEEDED = ("mean", "low", "high", "interval", "confidence_level")
+
+
+def plot_rates(
+    rates: pd.DataFrame,
+    *,
+    label: str = "system",
+    series: str | None = None,
+    marks: dict[str, float] | None = None,
+    xlabel: str = "rate",
+    ax: Axes | None = None,
+) -> Axes:
+    """Rates with their intervals, one row a label, from the top in the order of the frame.
+
+    Parameters
+    ----------
+    rates
+        As `ragnb.summarize` or `ragnb.published` returns them, of one metric: ``mean, low, high, interval,
+        confidence_level``, and the columns named below. An undefined rate keeps its row, which stays empty.
+    label
+        Column that names the rows.
+    series
+        Column whose values share a row, side by side in colour and marker, and stand in the legend.
+    marks
+        Rates to mark by a dotted line, by name.
+    xlabel
+        What the rates are.
+    ax
+        Axes to draw on; a new figure of text width by default.
+
+    Raises
+    ------
+    InputError
+        Missing columns, no row, or two rates of one series in one row.
+    """
+    keys = [label] if series is None else [label, series]
+    require_columns(rates, (*NEEDED, *keys), "plot_rates")
+    if rates.empty or rates.duplicated(keys).any():
+        got = "none" if rates.empty else "several"
+        raise InputError(f"plot_rates needs one rate for each {' and '.join(keys)}; got {got}; choose rows, or name series=")
+    rows = list(dict.fromkeys(rates[label]))[::-1]
+    groups = [("", rates)] if series is None else list(rates.groupby(series, sort=False))
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.8 + 0.2 * len(rows) * max(len(groups), 1.5)))[1]
+        for name, value in (marks or {}).items():
+            ax.axvline(value, color="0.4", ls=":", label=name)
+        for number, (name, group) in enumerate(groups):
+            shift = ((len(groups) - 1) / 2 - number) * 0.5 / len(groups)
+            _draw(ax, group, [rows.index(row) + shift for row in group[label]], name, number)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4), xlabel=xlabel)
+        ax.set_yticks(range(len(rows)), [str(row) for row in rows])
+        ax.grid(axis="y", visible=False)
+        ax.set_title(_note(rates), loc="left", fontsize="small", color="0.35")
+        if series is not None or marks:
+            ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    return ax
+
+
+def _draw(ax: Axes, group: pd.DataFrame, heights: list[float], name: Any, number: int) -> None:
+    bars = [group["mean"] - group["low"], group["high"] - group["mean"]]
+    marker: Any = MARKERS[number % len(MARKERS)]
+    ax.errorbar(group["mean"], heights, xerr=bars, fmt=marker, color=f"C{number}", capsize=2, label=str(name))
+
+
+def _note(rates: pd.DataFrame) -> str:
+    return f"{rates['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(rates['interval']))} intervals"

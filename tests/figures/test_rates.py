@@ -1,0 +1,137 @@
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragnb.datasets.published import published
+from ragnb.errors import InputError
+from ragnb.figures import plot_rates, save_figure
+from ragnb.stats.intervals import wilson_interval
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def rates(cells):
+    """A frame of Wilson rates from (system, language, right, n)."""
+    rows = []
+    for system, language, right, n in cells:
+        found = wilson_interval(right, n)
+        rows.append({"system": system, "language": language, "mean": found.estimate, "low": found.low, "high": found.high})
+    return pd.DataFrame(rows).assign(interval="Wilson", confidence_level=0.95)
+
+
+@pytest.fixture
+def two_languages():
+    return rates([("closed", "en", 29, 40), ("true", "en", 39, 40), ("false", "en", 5, 40), ("true", "zh", 13, 15)])
+
+
+def drawn(ax):
+    """Points (x, y) and bars (low, high, y) of the picture, container by container."""
+    points, bars = [], []
+    for container in ax.containers:
+        line, _, (bar,) = container
+        points.append(np.column_stack([line.get_xdata(), line.get_ydata()]).astype(float))
+        bars.append(np.array([[s[0, 0], s[1, 0], s[0, 1]] for s in bar.get_segments() if len(s)]))
+    return points, bars
+
+
+def test_points_and_bars_stand_at_the_numbers_of_the_frame_first_row_on_top():
+    frame = rates([("one", "en", 1, 3), ("two", "en", 1, 4), ("three", "en", 4, 7)])
+    ax = plot_rates(frame)
+    points, bars = drawn(ax)
+    assert points[0] == pytest.approx(np.column_stack([frame["mean"], [2, 1, 0]]))
+    assert bars[0] == pytest.approx(np.column_stack([frame["low"], frame["high"], [2, 1, 0]]))
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["three", "two", "one"]
+    assert ax.get_legend() is None
+
+
+def test_series_share_a_row_without_covering_each_other(two_languages):
+    ax = plot_rates(two_languages, series="language")
+    (english, chinese), _ = drawn(ax)
+    assert english[:, 0] == pytest.approx([0.725, 0.975, 0.125])
+    assert np.round(english[:, 1]).tolist() == [2, 1, 0]
+    assert np.round(chinese[0, 1]) == 1
+    assert chinese[0, 1] < english[1, 1]  # the first series stands above the second
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["en", "zh"]
+
+
+def test_many_series_keep_to_their_own_row():
+    names = [f"s{k}" for k in range(6)]
+    frame = rates([(row, name, 1, 2) for row in ("up", "down") for name in names])
+    heights = np.concatenate([points[:, 1] for points in drawn(plot_rates(frame, series="language"))[0]])
+    assert (abs(heights - np.round(heights)) < 0.5).all()
+    assert len(set(heights.round(6))) == 12
+
+
+def test_series_differ_by_marker_as_well_as_colour(two_languages):
+    lines = [container[0] for container in plot_rates(two_languages, series="language").containers]
+    assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 2
+
+
+def test_marks_are_drawn_and_named(two_languages):
+    ax = plot_rates(two_languages, series="language", marks={"gate": 0.7})
+    assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.7]
+    assert "gate" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_the_legend_of_unnamed_series_holds_the_marks_alone(two_languages):
+    texts = plot_rates(two_languages.head(3), marks={"gate": 0.7}).get_legend().get_texts()
+    assert [text.get_text() for text in texts] == ["gate"]
+
+
+def test_the_note_names_level_and_every_kind_of_interval(two_languages):
+    both = pd.concat([two_languages.head(1), two_languages.head(1).assign(interval="Clopper-Pearson")])
+    ax = plot_rates(both, series="interval", xlabel="accuracy")
+    assert ax.get_title(loc="left") == "95% Wilson / Clopper-Pearson intervals"
+    assert ax.get_xlabel() == "accuracy"
+
+
+def test_an_undefined_rate_keeps_its_row(tmp_path):
+    frame = rates([("a", "en", 1, 2), ("undefined", "en", 0, 0), ("b", "en", 2, 2)])
+    ax = plot_rates(frame)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["b", "undefined", "a"]
+    points, bars = drawn(ax)
+    assert np.isnan(points[0][1, 0])
+    assert bars[0][:, 2].tolist() == [2, 0]
+    assert len(save_figure(ax.figure, "undefined", frame, folder=tmp_path)) == 4
+
+
+def test_published_correction_rates_fit_without_change():
+    table = published("rgb.counterfactual_robustness").query("metric == 'error_correction'")
+    points, _ = drawn(plot_rates(table, series="language"))
+    assert sorted(np.concatenate(points)[:, 0]) == pytest.approx([1 / 4, 1 / 3, 4 / 7])
+
+
+def test_it_draws_on_given_axes_and_leaves_settings_alone(two_languages):
+    before = dict(mpl.rcParams)
+    _, ax = plt.subplots()
+    assert plot_rates(two_languages.head(3), ax=ax) is ax
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("name", ["闭卷", "مغلق", "सही", "ปิด", "e\u0301", "🙂"])
+def test_labels_in_any_script_are_kept(name):
+    labels = plot_rates(rates([(name, "en", 1, 2)])).get_yticklabels()
+    assert [tick.get_text() for tick in labels] == [name]
+
+
+def test_two_rates_in_one_place_are_refused(two_languages):
+    with pytest.raises(InputError, match="one rate for each system; got several; choose rows, or name series="):
+        plot_rates(two_languages)
+
+
+def test_an_empty_frame_is_refused(two_languages):
+    with pytest.raises(InputError, match="one rate for each system; got none"):
+        plot_rates(two_languages.head(0))
+
+
+def test_a_missing_column_is_named(two_languages):
+    with pytest.raises(InputError, match="high"):
+        plot_rates(two_languages.drop(columns="high"))
+    with pytest.raises(InputError, match="model"):
+        plot_rates(two_languages, series="model")
