@@ -43,6 +43,15 @@ def fold(text: str) -> str:
     return " ".join(folded.split())
 
 
+def visible(text: str) -> str:
+    """Text without invisible joiners, direction marks, variation selectors, soft hyphens and skin tones.
+
+    >>> visible("soft\\u00adhyphen")
+    'softhyphen'
+    """
+    return _IGNORABLE.sub("", text)
+
+
 def strip_reasoning(text: str) -> str:
     """Text without the ``<think>…</think>`` passages of reasoning models.
 
@@ -116,7 +125,7 @@ def tokens(text: str) -> list[str]:
     >>> tokens("GDP 增长 8.1%, don't")
     ['GDP', '增', '长', '8', '1', 'don', 't']
     """
-    return _TOKEN.findall(_IGNORABLE.sub("", text))
+    return _TOKEN.findall(visible(text))
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------

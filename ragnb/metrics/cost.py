@@ -1,0 +1,91 @@
+"""What a bridge between languages costs, and what it gains for that: cost and CNBE."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragnb.errors import InputError
+from ragnb.metrics.normalization import check_choice
+
+VARIANTS = ("ratio", "lbrag")
+
+
+def translation_tokens(passages: Sequence[Mapping[str, Any]] | None) -> float:
+    """Tokens spent on the translation of a response's passages (cost).
+
+    Lower is better; 0 or more; 0.0 when none was translated; nan where there is no record of the passages (None).
+
+    Parameters
+    ----------
+    passages
+        One mapping a passage; ``token_count`` is that of its translation, and missing or None where it was not translated.
+
+    Raises
+    ------
+    InputError
+        A passage that is no mapping; a count that is no number, negative, nan or infinite.
+
+    Source: ``total_translation_tokens`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+
+    >>> translation_tokens([{"text": "…", "token_count": 12}, {"text": "…"}, {"text": "…", "token_count": 5}])
+    17.0
+    """
+    return math.nan if passages is None else math.fsum(map(_token_count, passages))
+
+
+def _token_count(passage: Mapping[str, Any]) -> float:
+    if not isinstance(passage, Mapping):
+        raise InputError(f"cost needs a mapping for each passage; got {passage!r}; write {{'text': …, 'token_count': …}}")
+    count = passage.get("token_count")
+    return 0.0 if count is None else _checked(count, "token_count", 0.0)
+
+
+def bridging_efficiency(f1_system: float | None, f1_direct: float | None, cost: float, *, variant: str = "ratio") -> float:
+    """Token F1 gained per translated token, for one item (CNBE, cost-normalised bridging efficiency).
+
+    Higher is better; unbounded, negative where translation harms; nan when either F1 is unscored. At cost 0 it is undefined:
+    nan under ``ratio``; ``lbrag`` says 0.0 there and lets such zeros enter the mean.
+
+    Parameters
+    ----------
+    f1_system, f1_direct
+        F1 of the system and of the answer without passages, for the **same** item; nan or None where unscored.
+    cost
+        Tokens that the system spent on translation for this item.
+    variant
+        What a cost of 0 gives; ``lbrag`` treats a negative cost likewise.
+
+    Raises
+    ------
+    InputError
+        An F1 outside [0, 1]; a cost that is nan, infinite or, under ``ratio``, negative; an unknown variant.
+
+    (F1_system - F1_direct) / cost. Its mean over items is ruled by the cheap ones; set the ratio of means beside it.
+
+    Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+
+    >>> bridging_efficiency(0.75, 0.25, 20), bridging_efficiency(0.5, 0, 0), bridging_efficiency(0.5, 0, 0, variant="lbrag")
+    (0.025, nan, 0.0)
+    """
+    lowest = 0.0 if check_choice(variant, VARIANTS, "variant") == "ratio" else -math.inf
+    spent = _checked(cost, "cost", lowest)
+    gain = _f1(f1_system, "f1_system") - _f1(f1_direct, "f1_direct")
+    if spent > 0:
+        return gain / spent
+    return 0.0 if variant == "lbrag" else math.nan
+
+
+def _f1(value: float | None, what: str) -> float:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return math.nan
+    return _checked(value, what, 0.0, 1.0)
+
+
+def _checked(value: Any, what: str, lowest: float, highest: float = math.inf) -> float:
+    try:
+        number = math.nan if isinstance(value, str | bytes | bool) else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and lowest <= number <= highest):
+        raise InputError(f"{what} needs a finite number in [{lowest:g}, {highest:g}]; got {value!r}; leave the item out")
+    return number

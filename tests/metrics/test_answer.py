@@ -1,0 +1,413 @@
+import math
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.metrics.answer import (
+    bleu,
+    bleu_tokenizer,
+    chrf,
+    contains,
+    exact_match,
+    reference_texts,
+    rouge_l,
+    token_f1,
+    token_precision,
+    token_recall,
+)
+from ragnb.metrics.normalization import answer_tokens, normalized
+
+NAN = math.nan
+OVERLAP = [exact_match, token_f1, token_precision, token_recall, rouge_l]
+ALL = [*OVERLAP, contains, chrf, bleu]
+
+WORDS = "Oslo oslo ＯＳＬＯ straße STRASSE don't 4429m 3.14 Αθήνα ΛΟΓΟΣ Москва القاهرة ירושלים दिल्ली சென்னை ঢাকা กรุงเทพ ភ្នំពេញ 서울".split()
+WORDS += "北京市 東京タワー ｶﾞ አዲስ ᲗᲑ e\u0301 क\u093c か\u3099 می\u200cروم 👍🏽 № ﷲ ½ \u0345 ー".split()
+texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=6).map(" ".join) | st.text()
+
+
+def same(value, expected):
+    return math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, abs=1e-12)
+
+
+# ---- by hand -----------------------------------------------------------------------------------------------------------
+
+CASES = [  # response, reference, EM, F1
+    # Latin
+    ("Paris", "Paris", 1, 1),
+    ("paris!", " Paris ", 1, 1),
+    ("in Paris", "Paris", 0, 2 / 3),
+    ("Paris, France", "France Paris", 0, 1),
+    ("the the cat", "the cat", 0, 0.8),
+    ("The Eiffel Tower", "Eiffel Tower", 0, 0.8),  # articles stay
+    ("Zürich oder Bern", "Bern", 0, 0.5),
+    ("1,234", "1234", 0, 0),
+    ("3.14", "3,14", 1, 1),
+    ("don't", "dont", 0, 0),
+    ("Straße", "STRASSE", 1, 1),
+    ("Ångström", "A\u030angstro\u0308m", 1, 1),
+    ("ﬁnal", "final", 1, 1),
+    ("№ 5", "No 5", 1, 1),
+    ("km²", "km2", 1, 1),
+    ("İstanbul", "i\u0307stanbul", 1, 1),
+    ("soft\u00adhyphen", "softhyphen", 1, 1),
+    ("Đà Nẵng", "ĐÀ NẴNG", 1, 1),
+    ("Đà Nẵng", "Da Nang", 0, 0),
+    ("résumé", "resume", 0, 0),
+    ("ＮＡＳＡ", "nasa", 1, 1),
+    ("５", "5", 1, 1),
+    # nothing left on one side or both
+    ("", "x", 0, 0),
+    ("x", "", 0, 0),
+    ("!?", "x", 0, 0),
+    ("", "", NAN, NAN),
+    ("!?", "…", NAN, NAN),
+    ("🙂", "🙃", NAN, NAN),
+    ("yes 👍🏽", "yes", 1, 1),
+    # Greek
+    ("ΑΘΗΝΑ", "Αθηνα", 1, 1),
+    ("ΛΟΓΟΣ", "λόγος".replace("ό", "ο"), 1, 1),
+    ("στην Αθήνα", "Αθήνα", 0, 2 / 3),
+    ("Αθήνα", "Αθηνα", 0, 0),
+    # Cyrillic
+    ("МОСКВА", "Москва.", 1, 1),
+    ("в Москве", "Москва", 0, 0),
+    ("Лев Толстой", "Толстой", 0, 2 / 3),
+    ("ёж", "е\u0308ж", 1, 1),
+    ("ёж", "еж", 0, 0),
+    # Arabic
+    ("القاهرة؟", "القاهرة", 1, 1),
+    ("مدينة القاهرة", "القاهرة", 0, 2 / 3),
+    ("عام ٢٠٠١", "عام 2001", 0, 0.5),
+    ("كَتَبَ", "كتب", 0, 0),
+    ("ﷲ", "الله", 1, 1),
+    ("می\u200cروم", "میروم", 1, 1),
+    ("می\u200cروم", "می روم", 0, 0),
+    # Hebrew
+    ("ירושלים", "„ירושלים”", 1, 1),
+    ("בירושלים", "ירושלים", 0, 0),
+    ("תל אביב", "אביב תל", 0, 1),
+    ("\ufb2a", "ש\u05c1", 1, 1),
+    # Devanagari
+    ("दिल्ली।", "दिल्ली", 1, 1),
+    ("दिल्ली", "मुंबई", 0, 0),
+    ("नई दिल्ली", "दिल्ली", 0, 2 / 3),
+    ("\u0958", "क\u093c", 1, 1),
+    ("२०११", "2011", 0, 0),
+    # Bengali, Gurmukhi, Gujarati, Tamil, Telugu, Kannada, Malayalam, Sinhala
+    ("ঢাকা শহর", "ঢাকা", 0, 2 / 3),
+    ("ঢাকা", "কলকাতা", 0, 0),
+    ("ক\u09cb", "ক\u09c7\u09be", 1, 1),
+    ("ਨਵੀਂ ਦਿੱਲੀ", "ਦਿੱਲੀ", 0, 2 / 3),
+    ("અમદાવાદ", "સુરત", 0, 0),
+    ("சென்னை நகரம்", "சென்னை", 0, 2 / 3),
+    ("ச\u0bca", "ச\u0bc6\u0bbe", 1, 1),
+    ("హైదరాబాద్ నగరం", "నగరం", 0, 2 / 3),
+    ("ಬೆಂಗಳೂರು", "ಮೈಸೂರು", 0, 0),
+    ("കൊച്ചി.", "കൊച്ചി", 1, 1),
+    ("කොළඹ නගරය", "කොළඹ", 0, 2 / 3),
+    # Thai, Lao, Khmer, Burmese, Tibetan: clusters
+    ("กรุงเทพ", "กรุงเทพ", 1, 1),
+    ("กรุงเทพ", "กรุง", 0, 2 / 3),  # ก รุ ง เ ท พ and ก รุ ง
+    ("กรุงเทพ มหานคร", "กรุงเทพมหานคร", 0, 1),
+    ("ไทย", "ลาว", 0, 0),
+    ("น้ำ", "น้\u0e4d\u0e32", 1, 1),
+    ("ປະເທດ ລາວ", "ປະເທດລາວ", 0, 1),
+    ("ភ្នំពេញ។", "ភ្នំពេញ", 1, 1),
+    ("ရန်ကုန်", "ရန်", 0, 2 / 3),  # ရ န် ကု န် and ရ န်
+    ("ལྷ་ས།", "ལྷ་ས", 1, 1),
+    # Ethiopic, Georgian, Armenian, Cherokee, Thaana, Deseret
+    ("አዲስ አበባ", "አበባ", 0, 2 / 3),
+    ("አዲስ፡አበባ", "አዲስ አበባ", 1, 1),
+    ("ᲗᲑᲘᲚᲘᲡᲘ", "თბილისი", 1, 1),
+    ("ՀԱՅԱՍՏԱՆ", "Հայաստան", 1, 1),
+    ("ᏣᎳᎩ", "ꮳꮃꭹ", 1, 1),
+    ("މާލެ", "މާލެ،", 1, 1),
+    ("𐐀", "𐐨", 1, 1),
+    # Hangul
+    ("서울은", "서울", 0, 0),  # a particle makes another word
+    ("서울 특별시", "서울", 0, 2 / 3),
+    ("\u1109\u1165\u110b\u116e\u11af", "서울", 1, 1),
+    # Han
+    ("北京。", "北京", 1, 1),
+    ("北京市", "北京", 0, 0.8),
+    ("京北", "北京", 0, 1),
+    ("4429米", "4429 米", 0, 1),
+    ("4429m", "4429米", 0, 0),  # one word, and a number with a character
+    ("大约11年左右", "11.0 年份", 0, 0.4),  # 大 约 11 年 左 右 and 11 0 年 份
+    ("中国", "中國", 0, 0.5),
+    ("GDP增长8.1%", "gdp 增长 8.1", 0, 1),
+    # kana, Bopomofo
+    ("ｶﾞｲﾄﾞ", "ガイド", 1, 1),
+    ("か\u3099", "が", 1, 1),
+    ("ラーメン", "らーめん", 0, 0.25),
+    ("東京タワー", "東京", 0, 4 / 7),
+    ("ㄅㄆ", "ㄅ", 0, 2 / 3),
+]
+
+
+def test_the_table_is_large_and_covers_many_scripts():
+    names = {unicodedata.name(c).split()[0] for case in CASES for text in case[:2] for c in text if c.isalpha()}
+    assert len(CASES) >= 80
+    assert len(names) >= 24
+
+
+@pytest.mark.parametrize(("response", "reference", "em", "f1"), CASES)
+def test_exact_match_and_f1_are_as_reasoned_by_hand(response, reference, em, f1):
+    assert same(exact_match(response, reference), em)
+    assert same(token_f1(response, reference), f1)
+    assert same(token_f1(reference, response), f1)
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "precision", "recall"),
+    [
+        ("in Oslo today", "Oslo", 1 / 3, 1),
+        ("Oslo", "Oslo Norway", 1, 1 / 2),
+        ("a a b", "a b b", 2 / 3, 2 / 3),
+        ("", "x", 0, 0),
+        ("", "", NAN, NAN),
+    ],
+)
+def test_precision_is_of_the_response_and_recall_of_the_reference(response, reference, precision, recall):
+    assert same(token_precision(response, reference), precision)
+    assert same(token_recall(response, reference), recall)
+
+
+# ---- properties --------------------------------------------------------------------------------------------------------
+
+
+@given(texts, texts)
+@example("e\u200d\u0301", "é")
+def test_f1_is_symmetric_bounded_and_one_where_texts_match(one, other):
+    f1 = token_f1(one, other)
+    assert same(token_f1(other, one), f1)
+    assert math.isnan(f1) or 0 <= f1 <= 1
+    assert same(token_precision(one, other), token_recall(other, one))
+    assert same(rouge_l(other, one), rouge_l(one, other))
+    assert math.isnan(f1) or rouge_l(one, other) <= f1 + 1e-12
+    if exact_match(one, other) == 1:
+        assert f1 == 1
+    assert math.isnan(exact_match(one, other)) == math.isnan(f1)
+
+
+@given(texts)
+def test_a_text_matches_itself_unless_nothing_of_it_is_left(text):
+    for measure in OVERLAP:
+        assert same(measure(text, text), 1.0 if normalized(text) else NAN)
+
+
+@given(texts, texts, st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]))
+def test_equivalent_forms_score_alike(one, other, form):
+    for measure in [*OVERLAP, contains]:
+        assert same(measure(unicodedata.normalize(form, one), other), measure(one, other))
+        assert same(measure(one, unicodedata.normalize(form, other)), measure(one, other))
+
+
+@given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E)), texts)
+def test_full_width_ascii_scores_as_ascii(text, other):
+    wide = "".join(chr(ord(c) + 0xFEE0) for c in text)
+    assert token_f1(wide, other) == pytest.approx(token_f1(text, other), nan_ok=True)
+    assert exact_match(wide, other) == pytest.approx(exact_match(text, other), nan_ok=True)
+
+
+@given(st.data(), texts, texts)
+def test_the_order_of_words_counts_for_nothing_but_exact_match_and_rouge(data, one, other):
+    shuffled = " ".join(data.draw(st.permutations(normalized(one).split())))
+    for measure in (token_f1, token_precision, token_recall):
+        assert same(measure(shuffled, other), measure(one, other))
+
+
+@given(texts)
+def test_normalising_twice_is_normalising_once_and_tokens_are_its_pieces(text):
+    plain = normalized(text)
+    assert normalized(plain) == plain
+    assert "".join(answer_tokens(text)) == plain.replace(" ", "")
+
+
+# ---- references --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reference", "ways"),
+    [
+        ("a", ["a"]),
+        (["a"], ["a"]),
+        ([["a", "b"]], ["a", "b"]),
+        (["a", "b"], ["a b"]),
+        ([["a", "b"], "c"], ["a c", "b c"]),
+        ((("a", "b"), ("c", "d")), ["a c", "a d", "b c", "b d"]),
+        ("", [""]),
+    ],
+)
+def test_aliases_are_alternatives_and_parts_are_joined(reference, ways):
+    assert reference_texts(reference) == ways
+    assert token_f1("a c", reference) == max(token_f1("a c", way) for way in ways)
+
+
+def test_the_best_alternative_counts():
+    assert exact_match("Kristiania", [["Oslo", "Kristiania"]]) == 1
+    assert exact_match("Oslo 1925", [["Oslo", "Kristiania"], "1925"]) == 1
+    assert exact_match("1925 Oslo", [["Oslo", "Kristiania"], "1925"]) == 0
+    assert token_f1("1925 Oslo", [["Oslo", "Kristiania"], "1925"]) == 1
+    assert chrf("Oslo", [["Bergen", "Oslo"]]) == chrf("Oslo", "Oslo") == 1
+    assert same(token_f1("", [["", "x"]]), 0.0)
+    assert same(token_f1("x", [["", "!"]]), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "value"),
+    [
+        ("It was in Tampa.", "tampa", 1),
+        ("It was in Tampa.", [["Miami", "Tampa"]], 1),
+        ("It was in Tampa.", ["Miami", "Tampa"], 0),
+        ("Tampa, Miami", ["Miami", "Tampa"], 1),
+        ("in 1999", "99", 1),
+        ("दिल्ली में", "दिल्ली", 1),
+        ("मुंबई में", "दिल्ली", 0),
+        ("서울은 수도", "서울", 1),
+        ("", "x", 0),
+        ("x", "", NAN),
+        ("x", [["", "x"]], 1),
+        ("x", ["", "x"], NAN),
+    ],
+)
+def test_contains_asks_for_every_part(response, reference, value):
+    assert same(contains(response, reference), value)
+
+
+def test_contains_under_lbrag_knows_no_hindi():
+    assert math.isnan(contains("मुंबई", "दिल्ली", variant="lbrag"))
+
+
+# ---- ROUGE-L, chrF, BLEU against their own libraries -------------------------------------------------------------------
+
+ENGLISH = [
+    ("the cat sat on the mat", "the cat lay on the mat"),
+    ("police killed the gunman", "the gunman killed police"),
+    ("a b c d e", "e d c b a"),
+    ("one", "one two three"),
+    ("x y", "p q"),
+]
+
+
+@pytest.mark.parametrize(("response", "reference"), ENGLISH)
+def test_rouge_l_is_that_of_the_reference_library(response, reference):
+    scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer(["rougeL"])
+    assert rouge_l(response, reference) == pytest.approx(scorer.score(reference, response)["rougeL"].fmeasure)
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "value"),
+    [
+        ("police kill the gunman", "police killed the gunman", 3 / 4),  # Lin (2004), section 3.1
+        ("the gunman kill police", "police killed the gunman", 2 / 4),
+        ("我 爱北京", "北京我爱", 1 / 2),
+        ("กรุงเทพ", "กรุง", 2 / 3),
+        ("", "x", 0),
+        ("", "", NAN),
+    ],
+)
+def test_rouge_l_heeds_order(response, reference, value):
+    assert same(rouge_l(response, reference), value)
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8), st.lists(st.sampled_from("abc"), min_size=1, max_size=8))
+def test_rouge_l_is_the_longest_common_subsequence(one, other):
+    table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            table[i + 1][j + 1] = table[i][j] + 1 if a == b else max(table[i][j + 1], table[i + 1][j])
+    assert rouge_l(" ".join(one), " ".join(other)) == pytest.approx(2 * table[-1][-1] / (len(one) + len(other)))
+
+
+SENTENCES = [
+    ("en", "The cat sat on the mat.", "A cat sat upon the mat."),
+    ("de", "Die Katze saß auf der Matte.", "Eine Katze saß auf einer Matte."),
+    ("zh", "猫坐在垫子上面。", "一只猫坐在垫子上。"),
+    ("ja", "猫はマットの上に座った。", "猫がマットに座っていた。"),
+    ("th", "แมวนั่งบนเสื่อ", "แมวนั่งอยู่บนเสื่อ"),
+    ("hi", "बिल्ली चटाई पर बैठी थी।", "एक बिल्ली चटाई पर बैठी।"),
+    ("ar", "جلست القطة على الحصيرة", "القطة جلست على الحصيرة الجديدة"),
+    ("ko", "고양이가 매트 위에 앉았다", "고양이는 매트 위에 앉았다"),
+]
+
+
+@pytest.mark.parametrize(("language", "response", "reference"), SENTENCES)
+def test_chrf_and_bleu_are_sacrebleus(language, response, reference):
+    import sacrebleu
+
+    assert chrf(response, reference, language=language) == sacrebleu.sentence_chrf(response, [reference]).score / 100
+    both = sacrebleu.sentence_chrf(response, [reference], word_order=2).score / 100
+    assert chrf(response, reference, word_order=2) == both
+    tokenize = {"zh": "zh", "ja": "char", "th": "char"}.get(language, "13a")
+    assert bleu_tokenizer(language) == tokenize
+    assert (
+        bleu(response, reference, language=language)
+        == sacrebleu.sentence_bleu(response, [reference], tokenize=tokenize).score / 100
+    )
+    assert 0 < bleu(response, reference, language=language) < 1
+    assert bleu(reference, reference, language=language) == chrf(reference, reference) == 1
+
+
+def test_chrf_of_a_pair_worked_by_hand():
+    # "ab" and "ac": 1-grams 1 of 2, 2-grams 0 of 1; effective order 2, so P = R = F = (1/2 + 0) / 2
+    assert chrf("ab", "ac") == pytest.approx(0.25)
+
+
+def test_bleu_of_a_pair_worked_by_hand():
+    # 1- to 4-grams: 5/6, 3/5, 1/4; no 4-gram of three matches, smoothed to 1/2/3; no brevity penalty
+    expected = (5 / 6 * 3 / 5 * 1 / 4 * 1 / 6) ** 0.25
+    assert bleu("the cat sat on the mat", "the cat lay on the mat") == pytest.approx(expected)
+    assert bleu("the cat sat", "the cat sat", tokenize="char") == 1
+
+
+@pytest.mark.parametrize("measure", [chrf, bleu])
+def test_blank_texts_have_no_chrf_or_bleu(measure):
+    assert math.isnan(measure(" ", "\n"))
+    assert measure("", "x") == 0
+    assert measure("x", " ") == 0
+
+
+# ---- bad input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_no_response_or_no_reference_is_unscored(measure):
+    assert math.isnan(measure(None, "x"))
+    assert math.isnan(measure("x", None))
+
+
+@pytest.mark.parametrize("measure", ALL)
+@pytest.mark.parametrize("response", [3, NAN, b"x", ["x"], True])
+def test_a_response_that_is_no_text_is_refused(measure, response):
+    with pytest.raises(InputError, match=rf"response needs a text; got {type(response).__name__}"):
+        measure(response, "x")
+
+
+@pytest.mark.parametrize("measure", ALL)
+@pytest.mark.parametrize("reference", [3, [], [[]], ["a", []], [["a", 3]], [None], NAN, b"x", {"a"}])
+def test_a_malformed_reference_is_refused(measure, reference):
+    with pytest.raises(InputError, match="a reference needs a text, or a list of parts"):
+        measure("x", reference)
+
+
+@pytest.mark.parametrize("measure", [*OVERLAP, contains])
+@pytest.mark.parametrize("variant", ["Unicode", "", None, "squad"])
+def test_an_unknown_variant_is_refused_with_the_known_ones(measure, variant):
+    with pytest.raises(InputError, match="variant needs one of 'unicode', 'lbrag'"):
+        measure("x", "x", variant=variant)
+
+
+def test_other_options_that_cannot_be_are_refused():
+    with pytest.raises(InputError, match="at most 10000 ways"):
+        token_f1("x", [["a"] * 11] * 4)
+    with pytest.raises(InputError, match="language needs a code"):
+        token_f1("x", "x", language=3, variant="lbrag")
+    with pytest.raises(InputError, match="tokeniser that sacreBLEU has; got 'klingon'"):
+        bleu("x", "x", tokenize="klingon")
+    with pytest.raises(InputError, match="did you mean 'ja'"):
+        bleu("x", "x", language="jp")

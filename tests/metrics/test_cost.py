@@ -1,0 +1,93 @@
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.metrics.cost import bridging_efficiency, translation_tokens
+
+shares = st.floats(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("passages", "tokens"),
+    [
+        ([], 0),
+        ([{"text": "x"}], 0),
+        ([{"token_count": 0}], 0),
+        ([{"token_count": None}, {"token_count": 12}, {"text": "x", "token_count": 5.0}], 17),
+        ([{"token_count": 0.1}] * 10, 1),
+        (None, math.nan),
+    ],
+)
+def test_cost_is_the_sum_of_the_translations_tokens(passages, tokens):
+    assert translation_tokens(passages) == pytest.approx(tokens, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    "passage",
+    ["text", None, 3, {"token_count": -1}, {"token_count": math.nan}, {"token_count": "12"}, {"token_count": True}],
+)
+def test_a_passage_without_a_readable_count_is_refused(passage):
+    with pytest.raises(InputError, match=r"mapping for each passage|token_count needs a finite number"):
+        translation_tokens([{"token_count": 3}, passage])
+
+
+@pytest.mark.parametrize(
+    ("f1_system", "f1_direct", "cost", "ratio", "lbrag"),
+    [
+        (0.75, 0.25, 20, 0.025, 0.025),
+        (0.25, 0.75, 20, -0.025, -0.025),
+        (0.5, 0.5, 20, 0, 0),
+        (0.5, 0.25, 0, math.nan, 0),
+        (0.5, 0.5, 0.0, math.nan, 0),
+        (math.nan, 0.5, 20, math.nan, math.nan),
+        (0.5, None, 20, math.nan, math.nan),
+        (None, 0.5, 0, math.nan, 0),
+        (1, 0, 1, 1, 1),
+    ],
+)
+def test_efficiency_is_gain_over_cost(f1_system, f1_direct, cost, ratio, lbrag):
+    assert bridging_efficiency(f1_system, f1_direct, cost) == pytest.approx(ratio, nan_ok=True)
+    assert bridging_efficiency(f1_system, f1_direct, cost, variant="lbrag") == pytest.approx(lbrag, nan_ok=True)
+
+
+def test_a_negative_cost_is_zero_efficiency_for_lbrag_alone():
+    assert bridging_efficiency(0.5, 0.25, -3, variant="lbrag") == 0
+    with pytest.raises(InputError, match=r"cost needs a finite number in \[0, inf\]; got -3"):
+        bridging_efficiency(0.5, 0.25, -3)
+
+
+@given(shares, shares, st.floats(1e-3, 1e6))
+def test_efficiency_changes_sign_with_the_systems_and_falls_with_cost(one, other, cost):
+    value = bridging_efficiency(one, other, cost)
+    assert value == -bridging_efficiency(other, one, cost)
+    assert abs(bridging_efficiency(one, other, 2 * cost)) <= abs(value)
+    assert value == bridging_efficiency(one, other, cost, variant="lbrag")
+
+
+def test_the_mean_of_ratios_is_ruled_by_cheap_items_and_by_lbrags_zeros():
+    items = [(0.6, 0.5, 1), (0.9, 0.1, 400), (0.5, 0.5, 0)]
+    defined = [v for v in (bridging_efficiency(*item) for item in items) if not math.isnan(v)]
+    zeros = [bridging_efficiency(*item, variant="lbrag") for item in items]
+    assert statistics.mean(defined) == pytest.approx((0.1 + 0.002) / 2)
+    assert statistics.mean(zeros) == pytest.approx((0.1 + 0.002) / 3)
+
+
+@pytest.mark.parametrize("variant", ["ratio", "lbrag"])
+@pytest.mark.parametrize("cost", [math.nan, math.inf, None, "12", True])
+def test_a_cost_that_is_no_number_is_refused(variant, cost):
+    with pytest.raises(InputError, match="cost needs a finite number"):
+        bridging_efficiency(0.5, 0.25, cost, variant=variant)
+
+
+@pytest.mark.parametrize("f1", [-0.1, 1.1, math.inf, "0.5"])
+def test_an_f1_outside_its_range_is_refused(f1):
+    with pytest.raises(InputError, match=r"f1_system needs a finite number in \[0, 1\]"):
+        bridging_efficiency(f1, 0.5, 20)
+    with pytest.raises(InputError, match="f1_direct"):
+        bridging_efficiency(0.5, f1, 20)
+    with pytest.raises(InputError, match="variant needs one of 'ratio', 'lbrag'"):
+        bridging_efficiency(0.5, 0.5, 20, variant="unicode")

@@ -1,0 +1,226 @@
+import math
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.metrics.language import (
+    LANGUAGE_SCRIPTS,
+    identified_language,
+    known_code,
+    language_identified,
+    letters_by_script,
+    response_in_language,
+    response_language_consistency,
+    scripts_of,
+)
+from ragnb.text import SCRIPTS
+
+MKQA = "ar da de en es fi fr he hu it ja km ko ms nl no pl pt ru sv th tr vi zh_cn zh_hk zh_tw".split()
+OWN_NAMES = {
+    **{
+        "am": "አማርኛ",
+        "ar": "العربية",
+        "bn": "বাংলা",
+        "bo": "བོད་སྐད",
+        "de": "Deutsch",
+        "el": "Ελληνικά",
+        "fa": "فارسی",
+        "gu": "ગુજરાતી",
+    },
+    **{
+        "he": "עברית",
+        "hi": "हिन्दी",
+        "hy": "հայերեն",
+        "ja": "日本語のカナ",
+        "ka": "ქართული",
+        "km": "ខ្មែរ",
+        "kn": "ಕನ್ನಡ",
+        "ko": "한국어",
+    },
+    **{"lo": "ລາວ", "ml": "മലയാളം", "my": "မြန်မာ", "or": "ଓଡ଼ିଆ", "pa": "ਪੰਜਾਬੀ", "ru": "русский", "si": "සිංහල", "ta": "தமிழ்"},
+    **{"te": "తెలుగు", "th": "ไทย", "ur": "اردو", "vi": "Tiếng Việt", "zh_tw": "繁體中文ㄅ", "dv": "ދިވެހި", "uk": "українська"},
+}
+
+
+def same(value, expected):
+    return math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, abs=1e-12)
+
+
+# ---- the table of languages --------------------------------------------------------------------------------------------
+
+
+def test_every_language_of_mkqa_and_more_is_known_and_every_script_exists():
+    assert set(MKQA) <= set(LANGUAGE_SCRIPTS)
+    assert {"hi", "bn", "ta", "el", "am", "ka"} <= set(LANGUAGE_SCRIPTS)
+    assert set().union(*LANGUAGE_SCRIPTS.values()) <= set(SCRIPTS)
+    assert all(LANGUAGE_SCRIPTS.values())
+
+
+@pytest.mark.parametrize(("language", "name"), OWN_NAMES.items())
+def test_a_languages_own_name_is_written_in_it(language, name):
+    assert response_language_consistency(name, language) == 1
+    others = [code for code in OWN_NAMES if not scripts_of(code) & scripts_of(language)]
+    assert {response_language_consistency(name, code) for code in others} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("code", "known"),
+    [("zh-CN", "zh_cn"), ("zh-Hant", "zh"), ("EN", "en"), ("pt_BR", "pt"), ("sr-Latn", "sr"), ("zh_HK", "zh_hk")],
+)
+def test_regions_and_letter_case_of_codes_do_not_matter(code, known):
+    assert known_code(code) == known
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("jp", "did you mean 'ja'?"),
+        ("cn", "did you mean 'zh'?"),
+        ("kr", "did you mean 'ko'?"),
+        ("zhcn", "'zh_cn'"),
+        ("??", "write a two-letter code"),
+        ("", "write"),
+        (None, "write"),
+    ],
+)
+def test_an_unknown_code_is_refused_with_a_suggestion(code, hint):
+    with pytest.raises(InputError, match="language needs a code") as error:
+        response_language_consistency("text", code)
+    assert hint in str(error.value)
+
+
+# ---- RLC ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "share"),
+    [
+        ("答案是 4429 meters", "zh", 3 / 9),
+        ("答案是4429m", "zh", 3 / 4),
+        ("東京タワーは333m", "ja", 5 / 6),  # the lengthening sign belongs to two scripts and is not counted
+        ("東京タワー", "zh", 2 / 4),
+        ("ラーメン", "zh", 0),
+        ("東京", "ja", 1),  # Han alone could be either
+        ("서울 Seoul", "ko", 2 / 7),
+        ("漢字", "ko", 0),
+        ("हिन्दी text", "hi", 3 / 7),  # three letters and their three marks
+        ("Müller", "en", 1),
+        ("Мюллер", "en", 0),
+        ("Ђорђе Đorđe", "sr", 1),
+        ("４４２９ ｍ", "en", 1),
+        ("25 ℃", "zh", NAN := math.nan),
+        ("4429", "zh", NAN),
+        ("!?🙂", "en", NAN),
+        ("", "en", NAN),
+        (None, "en", NAN),
+        ("e\u0301", "fr", 1),
+        ("\u1100\u1161\u11a8 xy", "ko", 1 / 3),
+        ("각 xy", "ko", 1 / 3),
+    ],
+)
+def test_rlc_is_the_share_of_the_languages_own_letters(text, language, share):
+    assert same(response_language_consistency(text, language), share)
+
+
+@given(st.text(), st.sampled_from(sorted(LANGUAGE_SCRIPTS)), st.sampled_from(["NFC", "NFD"]))
+def test_rlc_is_bounded_and_the_same_for_canonically_equivalent_texts(text, language, form):
+    share = response_language_consistency(text, language)
+    assert math.isnan(share) or 0 <= share <= 1
+    assert math.isnan(share) == (not letters_by_script(text))
+    assert same(response_language_consistency(unicodedata.normalize(form, text), language), share)
+
+
+@given(st.text(), st.text(), st.sampled_from(["de", "hi", "zh"]))
+def test_rlc_of_two_texts_together_lies_between_theirs(one, other, language):
+    shares = [s for s in (response_language_consistency(t, language) for t in (one, other)) if not math.isnan(s)]
+    both = response_language_consistency(f"{one} {other}", language)
+    assert math.isnan(both) if not shares else min(shares) - 1e-12 <= both <= max(shares) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("text", "threshold", "value"),
+    [
+        ("字" * 6 + "x" * 4, 0.6, 1),
+        ("字" * 59 + "x" * 41, 0.6, 0),
+        ("字x", 0.5, 1),
+        ("字x", 1.0, 0),
+        ("字", 1, 1),
+        ("5", 0.6, math.nan),
+        (None, 0.6, math.nan),
+    ],
+)
+def test_a_response_is_in_its_language_from_the_threshold_on(text, threshold, value):
+    assert same(response_in_language(text, "zh", threshold=threshold), value)
+
+
+@pytest.mark.parametrize("threshold", [0, -0.1, 1.1, math.nan])
+def test_a_threshold_that_all_or_none_would_reach_is_refused(threshold):
+    with pytest.raises(InputError, match="threshold needs a number above 0"):
+        response_in_language("text", "en", threshold=threshold)
+
+
+@pytest.mark.parametrize("function", [response_language_consistency, response_in_language, language_identified])
+@pytest.mark.parametrize("response", [3, b"x", math.nan, ["x"]])
+def test_a_response_that_is_no_text_is_refused(function, response):
+    with pytest.raises(InputError, match="response needs a text"):
+        function(response, "en")
+
+
+@pytest.mark.parametrize("function", [response_language_consistency, response_in_language])
+def test_other_bad_arguments_are_refused(function):
+    with pytest.raises(InputError, match="variant needs one of"):
+        function("text", "en", variant="script")
+    for language in ("", None, 3):
+        with pytest.raises(InputError, match="language needs a code"):
+            function("text", language, variant="lbrag")
+
+
+# ---- by identification -------------------------------------------------------------------------------------------------
+
+QUESTIONS = {
+    "en": "How long did it take to build the towers?",
+    "de": "Wie lange hat der Bau der Türme gedauert?",
+    "fr": "Combien de temps a duré la construction des tours ?",
+    "es": "¿Cuánto tiempo se tardó en construir las torres?",
+    "it": "Quanto tempo ci è voluto per costruire le torri?",
+    "ru": "Сколько времени строили эти башни?",
+    "zh_tw": "建造這些高樓花了多長時間？",
+    "ja": "塔の建設にはどのくらいの時間がかかりましたか。",
+    "hi": "इन मीनारों को बनाने में कितना समय लगा?",
+    "th": "ใช้เวลาสร้างตึกนานเท่าไร",
+    "ar": "كم استغرق بناء البرجين؟",
+    "ko": "이 탑을 짓는 데 얼마나 걸렸습니까?",
+}
+
+
+@pytest.mark.parametrize(("language", "question"), QUESTIONS.items())
+def test_questions_are_identified_and_told_from_each_other(language, question):
+    assert language_identified(question, language) == 1
+    assert sum(language_identified(question, other) for other in QUESTIONS) == 1
+    assert identified_language(question, list(QUESTIONS)) == language.split("_")[0]
+
+
+def test_identification_tells_languages_of_one_script_apart_where_rlc_cannot():
+    assert response_language_consistency(QUESTIONS["en"], "de") == 1
+    assert language_identified(QUESTIONS["en"], "de") == 0
+
+
+def test_few_candidates_help_and_the_target_always_is_one():
+    assert language_identified("vier Jahre", "de", candidates=["zh", "ru"]) == 1
+    assert language_identified("four years", "en", candidates=["zh_tw", "zh_cn"]) == 1
+    assert language_identified("Jeg vet ikke hvor lang tid det tok", "nb", candidates=["en", "de"]) == 1
+
+
+@pytest.mark.parametrize("text", [None, "", "42", "?!🙂"])
+def test_where_there_is_no_letter_there_is_nothing_to_identify(text):
+    assert math.isnan(language_identified(text, "en"))
+
+
+def test_a_language_the_identifier_does_not_know_is_refused():
+    with pytest.raises(InputError, match="identifier knows; got 'bo'"):
+        language_identified("text", "bo")
+    with pytest.raises(InputError, match="did you mean 'ja'"):
+        language_identified("text", "en", candidates=["jp"])

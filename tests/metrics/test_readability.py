@@ -1,0 +1,55 @@
+import math
+
+import pytest
+
+from ragnb.errors import InputError
+from ragnb.metrics.readability import FLESCH, flesch_reading_ease
+
+GERMAN = "Der Hund läuft schnell nach Hause. Die Katze wartet lange am Fenster."
+TEXTS = {
+    "de": GERMAN,
+    "es": "El perro corre muy deprisa a casa. La gata espera en la ventana.",
+    "fr": "Le chien court vite vers sa maison. Le chat attend sur la fenêtre.",
+    "it": "Il cane corre veloce verso casa. La gatta aspetta alla finestra.",
+    "nl": "De hond rent heel snel naar huis. De kat wacht lang bij het raam.",
+    "ru": "Собака быстро бежит к себе домой. Кошка долго ждёт её у окна.",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("The cat sat. The dog ran.", "en", 206.835 - 1.015 * 6 / 2 - 84.6 * 6 / 6),
+        ("The cat sat on a mat", "en", 206.835 - 1.015 * 6 - 84.6),
+        ("Der Hund schläft. Die Katze auch.", "de", 180 - 6 / 2 - 58.5 * 7 / 6),  # Kat-ze
+        ("", "en", math.nan),
+        ("…!", "en", math.nan),
+        (None, "en", math.nan),
+        ("猫坐在垫子上。", "zh_tw", math.nan),
+        ("बिल्ली बैठी।", "hi", math.nan),
+        ("Kissa istui.", "fi", math.nan),
+    ],
+)
+def test_reading_ease_worked_by_hand(text, language, value):
+    assert flesch_reading_ease(text, language) == pytest.approx(value, nan_ok=True)
+
+
+@pytest.mark.parametrize("language", sorted(TEXTS))
+def test_reading_ease_is_textstats_where_that_needs_no_download(language):
+    textstat = pytest.importorskip("textstat")
+    textstat.set_lang(language)
+    assert flesch_reading_ease(TEXTS[language], language) == pytest.approx(textstat.flesch_reading_ease(TEXTS[language]))
+
+
+def test_long_words_and_sentences_are_harder_to_read():
+    hard = "Internationalisierungsmaßnahmen beeinträchtigen Kommunikationsinfrastrukturen außerordentlich nachhaltig."
+    assert flesch_reading_ease(hard, "de") < 0 < flesch_reading_ease(GERMAN, "de")
+    assert flesch_reading_ease(GERMAN.replace(". Die", " und die"), "de") < flesch_reading_ease(GERMAN, "de")
+    assert set(TEXTS) | {"en"} == set(FLESCH)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="did you mean 'ja'"):
+        flesch_reading_ease("text", "jp")
+    with pytest.raises(InputError, match="response needs a text; got int"):
+        flesch_reading_ease(3, "en")
