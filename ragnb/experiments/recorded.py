@@ -107,6 +107,9 @@ RECORDINGS = {
 }
 """The recordings by name."""
 
+LABELS = ("rgb_refusals",)
+"""Names of the sets of labels that ragnb's authors gave to recorded replies."""
+
 
 def recorded_store(name: str) -> Store:
     """The replies of a recording in a store of its own, in memory.
@@ -139,6 +142,40 @@ def recorded_provenance(name: str) -> dict[str, Any]:
     return dict(json.loads(_path(name, "provenance.json").read_text(encoding="utf-8")))
 
 
+def recorded_labels(name: str) -> pd.DataFrame:
+    """Labels that ragnb's authors gave to recorded replies, one row a reply; no independent annotator took part.
+
+    Parameters
+    ----------
+    name
+        ``"rgb_refusals"``: whether an English reply refuses.
+
+    Returns
+    -------
+    DataFrame
+        ``request_key`` and ``recording`` of the reply, ``drawn`` (how it came to be labelled), ``label`` (``"refuses"`` or
+        ``"answers"``) and ``response_sha256``, the first 16 digits, which tell whether the reply is still the one that was
+        read. ``attrs["guideline"]`` says what was asked, how replies were drawn, and by whom they were read.
+
+        Replies were drawn as ``phrase`` (all in which a flexible refusal phrase occurs), ``random`` (a sample of the others)
+        and ``rejection`` (the rest of one recording): chances so unequal that no share of all labels is one of all replies.
+
+    Raises
+    ------
+    InputError
+        Unknown name.
+
+    >>> recorded_labels("rgb_refusals")["drawn"].value_counts().to_dict()
+    {'rejection': 125, 'random': 100, 'phrase': 5}
+    """
+    if name not in LABELS:
+        raise InputError(f"recorded_labels needs one of the names {', '.join(LABELS)}; got {name!r}; choose one")
+    lines = _file(f"{name}.labels.jsonl").read_text(encoding="utf-8").splitlines()
+    labels = pd.DataFrame([json.loads(line) for line in lines])
+    labels.attrs["guideline"] = _file(f"{name}.guideline.md").read_text(encoding="utf-8")
+    return labels
+
+
 def record(name: str, store: Store) -> None:
     """Ask the local model for every reply of a recording that ``store`` does not have; write the recording's files."""
     keys = set[str]()
@@ -165,7 +202,11 @@ def _run(name: str, model: str, **options: Any) -> Iterator[pd.DataFrame]:
 def _path(name: str, ending: str) -> Path:
     if name not in RECORDINGS:
         raise InputError(f"a recording needs one of the names {', '.join(RECORDINGS)}; got {name!r}; choose one")
-    return Path(str(resources.files("ragnb.experiments") / "data" / f"{name}.{ending}"))
+    return _file(f"{name}.{ending}")
+
+
+def _file(name: str) -> Path:
+    return Path(str(resources.files("ragnb.experiments") / "data" / name))
 
 
 if __name__ == "__main__":
