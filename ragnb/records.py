@@ -67,6 +67,13 @@ COLUMNS: dict[str, str] = {
     "judged_refusal": "a judge's verdict: 1 when the response refuses, else 0; nan where there is none",
     "judged_detection": "a judge's verdict: 1 when the response detects errors, else 0; nan where there is none",
     "verdict": "an annotator's verdict on the response: True or False, 'correct', 'incorrect' or 'refuse'",
+    "label_reason": "why a record could not be labelled; None when it could",
+    "label_attempts": "what a judge replied each time it was asked, and what was wrong with it",
+    "label_repairs": "number of repairs by their kind",
+    "label_keys": "request keys of the replies behind the labels",
+    "judge_keys": "request keys of the replies behind a verdict",
+    "translations": "list of translated passages: {'text', 'token_count'}",
+    "label_contradiction": "how the labels contradict each other after the last ask; None when they do not",
     # scores and summaries
     "metric": "name of the metric: 'rgb.accuracy'",
     "value": "the metric's value; nan when unscored",
@@ -113,7 +120,7 @@ PAYLOAD = frozenset(
     "question references positive negative positive_wrong false_answers passages kinds messages prompt parameters "
     "response reason documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
-    "overall_supported_explanation relevance_explanation".split()
+    "overall_supported_explanation relevance_explanation label_attempts label_keys label_repairs judge_keys".split()
 )
 """Columns too long to repeat beside every score."""
 

@@ -196,7 +196,7 @@ def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: b
 
 
 def _summary_notes(frame: pd.DataFrame, alike: bool) -> list[str]:
-    kinds = " / ".join(dict.fromkeys(frame["interval"]))
+    kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in frame["interval"]))
     n = f", n = {frame['n'].iloc[0]}" if alike else ""
     unscored = [] if bool((frame["n_scored"] == frame["n"]).all()) else ["Unscored responses are left out of the mean."]
     return [f"Mean [{frame['confidence_level'].iloc[0]:.0%} {kinds} interval]{n}. Bold: best of its column.", *unscored]
@@ -276,11 +276,13 @@ def _tests(frame: pd.DataFrame) -> str:
 
 
 def _signatures(frame: pd.DataFrame) -> str:
-    return f"Signatures: {'; '.join(sorted(_once(frame['signature'])))}."
-
-
-def _once(signatures: Iterable[str]) -> set[str]:
-    return {part for signature in signatures for part in signature.split(" & ")}
+    """The signatures behind a table; those that differ in their language only stand as one, with all languages."""
+    languages: dict[str, list[str]] = {}
+    for signature in sorted({part for joined in frame["signature"] for part in joined.split(" & ")}):
+        parts = signature.split("|")
+        own = [part.removeprefix("lang:") for part in parts if part.startswith("lang:")]
+        languages.setdefault("|".join("lang:" if part.startswith("lang:") else part for part in parts), []).extend(own)
+    return f"Signatures: {'; '.join(text.replace('lang:', 'lang:' + ','.join(own)) for text, own in languages.items())}."
 
 
 def _number(value: float, digits: int, signed: bool = False) -> str:

@@ -155,3 +155,9 @@ def test_latex_compiles_where_there_is_a_compiler(scores, tmp_path):
     )
     (tmp_path / "t.tex").write_text(document, encoding="utf-8")
     subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
+
+
+def test_signatures_that_differ_in_their_language_stand_as_one(scores):
+    for language in ("de", "en"):
+        scores.loc[scores.index[:: 1 if language == "de" else 2], "signature"] = f"v|metric:m|lang:{language}|prompt:p"
+    assert "Signatures: v|metric:m|lang:de,en|prompt:p." in to_html(summarize(scores))

@@ -148,7 +148,9 @@ def token_precision(
 ) -> float:
     """Share of the response's tokens that the reference has too.
 
-    Higher is better; in [0, 1]; undefined cases, parameters and errors as `token_f1`.
+    Higher is better; in [0, 1]; nan, parameters and errors as for `token_f1`.
+
+    Source: Rajpurkar et al. (2016), arXiv 1606.05250, of whose F1 it is a part.
 
     >>> token_precision("in Oslo, Norway, today", "Oslo Norway")
     0.5
@@ -161,7 +163,9 @@ def token_recall(
 ) -> float:
     """Share of the reference's tokens that the response has too.
 
-    Higher is better; in [0, 1]; undefined cases, parameters and errors as `token_f1`.
+    Higher is better; in [0, 1]; nan, parameters and errors as for `token_f1`.
+
+    Source: Rajpurkar et al. (2016), arXiv 1606.05250, of whose F1 it is a part.
 
     >>> token_recall("in Oslo today", "Oslo Norway")
     0.5
@@ -178,6 +182,8 @@ def contains(
     normalisation (every response would hold it). Parameters and errors as `exact_match`.
 
     A part of a word is enough: ``99`` is held by ``1999``.
+
+    Source: ours; other tools call it "lexical match" or "cover exact match".
 
     >>> contains("It was in Tampa.", [["Tampa", "Miami"]]), contains("It was in Tampa.", ["Tampa", "Miami"])
     (1.0, 0.0)
@@ -249,7 +255,7 @@ def rouge_l(
 ) -> float:
     """ROUGE-L: F1 of the longest common subsequence of tokens, which, unlike `token_f1`, heeds their order.
 
-    Higher is better; in [0, 1]; undefined cases, parameters and errors as `token_f1`.
+    Higher is better; in [0, 1]; nan, parameters and errors as for `token_f1`.
 
     2PR / (P + R), P = LCS / tokens of the response, R = LCS / tokens of the reference.
 
@@ -299,7 +305,7 @@ def bleu(
 ) -> float:
     """Sentence BLEU: geometric mean of the precisions of 1- to 4-grams, times the brevity penalty, exponentially smoothed.
 
-    Higher is better; in [0, 1] (sacreBLEU's value / 100); undefined cases as `chrf`. Made for corpora: of a short answer it
+    Higher is better; in [0, 1] (sacreBLEU's value / 100); nan where `chrf` is. Made for corpora: of a short answer it
     says little, as n-grams that do not fit into it are left out (effective order).
 
     Parameters

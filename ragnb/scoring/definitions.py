@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from math import inf
 from typing import Any
 
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.metrics import rgb, rgb_judged, trace, verdict
+from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, trace, verdict
 from ragnb.metrics.rgb_columns import verdicts
 from ragnb.scoring.metric import Metric
 
@@ -134,6 +135,63 @@ TRACE = (
     _trace(trace.consistency, {**_USED, **_SUPPORT}, _GUIDE, _COUNTED),
 )
 
+# ---- answers in any language -------------------------------------------------------------------------------------------
+
+_LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
+_SQUAD = "Rajpurkar et al. 2016, arXiv 1606.05250"
+_PAIR = {"response": "response", "reference": "references", **_LANGUAGE}
+_SPOKEN = {"response": "response", **_LANGUAGE}
+
+
+def _answer(name: str, function: Callable[..., float], source: str, **more: Any) -> Metric:
+    more = {"options": {"variant": "unicode"}, "columns": _PAIR, "bounds": _SHARE, **more}
+    return Metric(name, function, higher_is_better=True, source=source, **more)
+
+
+MULTILINGUAL = (
+    _answer("answer.exact_match", answer.exact_match, f"{_SQUAD}; {_LBRAG}", binary=True),
+    _answer("answer.f1", answer.token_f1, f"{_SQUAD}; {_LBRAG}"),
+    _answer("answer.precision", answer.token_precision, _SQUAD),
+    _answer("answer.recall", answer.token_recall, _SQUAD),
+    _answer("answer.contains", answer.contains, "ours: the normalised reference is a substring", binary=True),
+    _answer("answer.rouge_l", answer.rouge_l, "Lin 2004, section 3.1"),
+    _answer("answer.chrf", answer.chrf, "Popović 2015; sacreBLEU", options={"word_order": 0}),
+    _answer("answer.bleu", answer.bleu, "Papineni et al. 2002; Post 2018; sacreBLEU", options={"tokenize": None}),
+    _answer(
+        "answer.flesch_reading_ease",
+        readability.flesch_reading_ease,
+        "Flesch 1948 and its adaptations",
+        options={},
+        columns=_SPOKEN,
+        bounds=(-inf, inf),
+    ),
+    _answer("language.rlc", language.response_language_consistency, _LBRAG, columns=_SPOKEN),
+    _answer(
+        "language.rlc_ok",
+        language.response_in_language,
+        _LBRAG,
+        options={"variant": "unicode", "threshold": 0.6},
+        columns=_SPOKEN,
+        binary=True,
+    ),
+    _answer(
+        "language.rlc_lid",
+        language.language_identified,
+        "Lui and Baldwin 2012; py3langid",
+        options={"candidates": None},
+        columns=_SPOKEN,
+        binary=True,
+    ),
+    Metric(
+        "cost.translation_tokens",
+        cost.translation_tokens,
+        {"passages": "translations"},
+        higher_is_better=False,
+        bounds=(0.0, inf),
+        source=_LBRAG,
+    ),
+)
+
 # ---- people ------------------------------------------------------------------------------------------------------------
 
 PEOPLE = (
@@ -148,7 +206,7 @@ PEOPLE = (
     ),
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (*RGB, *TRACE, *PEOPLE)}
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*RGB, *TRACE, *MULTILINGUAL, *PEOPLE)}
 """The metrics that ship, by name."""
 
 

@@ -346,6 +346,7 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
     "verdict": [True, "refuse", 0, "correct", None],
     "judged_refusal": [1, 0, True, 0.0, None],
     "judged_detection": [1, 0, True, 0.0, None],
+    "translations": [[{"text": "Oslo", "token_count": 3}]] * 4 + [None],
     "documents_sentences": [[[["0a", "Oslo."], ["0b", "雨。"]]]] * 4 + [None],
     "response_sentences": [[["a", "Oslo."]]] * 4 + [None],
     "all_relevant_sentence_keys": [["0a"], [], ["0a", "0b"], ["0b"], None],
@@ -362,8 +363,9 @@ def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry)
     columns = {name: pd.Series(values, dtype=object) for name, values in CASES.items() if name != "response"}
     scores = score(frame(CASES["response"], **columns), entry.name)
     assert math.isnan(scores["value"].iloc[-1])
-    unscored = scores["reason"].iloc[:-1].dropna()
-    assert set(unscored) <= {entry.condition}  # nothing else may leave a response without a value
+    said = scores[[bool(text) for text in CASES["response"]]]
+    unscored = said["reason"].dropna()
+    assert set(unscored) <= {entry.condition}  # nothing else may leave a response that says something without a value
     assert len(unscored) < 4
     assert scores["value"].dropna().between(*entry.bounds).all()
     assert not entry.binary or set(scores["value"].dropna()) <= {0.0, 1.0}
