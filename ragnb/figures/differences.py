@@ -135,13 +135,14 @@ def _labels(rows: pd.DataFrame, label: Sequence[str] | None) -> list[str]:
     require_columns(rows, columns, "plot_differences(label=...)")
     named = [", ".join(f"{name} {row[name]}" for name in columns) for row in rows.to_dict("records")]
     if label is not None:
-        return named
+        return [str(value) for value in rows[columns[0]]] if len(columns) == 1 else named
     only_pair = pair.nunique() == 1 and bool(columns)
     return named if only_pair else [", ".join(filter(None, both)) for both in zip(pair, named, strict=True)]
 
 
 def _differences_note(rows: pd.DataFrame) -> str:
-    kinds = " / ".join(dict.fromkeys(f"{kind} ({dual})" for kind, dual in zip(rows["interval"], rows["duality"], strict=True)))
+    both = zip(rows["interval"], rows["duality"], strict=True)
+    kinds = " / ".join(dict.fromkeys(f"{kind.split('; undefined')[0]} ({dual})" for kind, dual in both))
     pairs = dict.fromkeys(rows["system"].astype(str) + " - " + rows["baseline"].astype(str))
     whose = f"{next(iter(pairs))}; " if len(pairs) == 1 else ""
     level = f"{rows['confidence_level'].iloc[0]:.0%}"

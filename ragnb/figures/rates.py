@@ -75,4 +75,10 @@ def _draw(ax: Axes, group: pd.DataFrame, heights: list[float], name: Any, number
 
 
 def _note(rates: pd.DataFrame) -> str:
-    return f"{rates['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(rates['interval']))} intervals"
+    """Kind of interval, and n where the frame holds it."""
+    said = f"{rates['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(rates['interval']))} intervals"
+    column = next((name for name in ("n_scored", "n") if name in rates), None)
+    if column is None:
+        return said
+    sizes = sorted({int(n) for n in rates[column]})
+    return f"{said}, n = {sizes[0]}" if len(sizes) == 1 else f"{said}, n = {sizes[0]}-{sizes[-1]}"

@@ -135,3 +135,10 @@ def test_a_missing_column_is_named(two_languages):
         plot_rates(two_languages.drop(columns="high"))
     with pytest.raises(InputError, match="model"):
         plot_rates(two_languages, series="model")
+
+
+def test_n_stands_in_the_note_where_the_frame_holds_it():
+    frame = pd.DataFrame({"system": ["a", "b"], "mean": 0.5, "low": 0.4, "high": 0.6, "interval": "Wilson"})
+    frame = frame.assign(confidence_level=0.95)
+    titles = [plot_rates(frame.assign(**extra)).get_title(loc="left") for extra in ({}, {"n": 68}, {"n_scored": [40, 15]})]
+    assert titles == ["95% Wilson intervals", "95% Wilson intervals, n = 68", "95% Wilson intervals, n = 15-40"]
