@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.metrics.rgb import REFUSAL_PHRASES, is_refusal
+from ragnb.metrics.rgb import REFUSAL_PHRASES, detects_error, is_refusal
 from ragnb.prompts.rgb import ANSWER, TEMPLATES, render, template_for
 from ragnb.prompts.template import Template
 
@@ -20,7 +20,7 @@ def test_a_question_over_passages_becomes_messages_or_a_text_to_continue(prompt,
     assert [m["role"] for m in messages] == (["system", "user"] if template.system else ["user"])
     said = messages[-1]["content"]
     assert said.count("Who? 谁?") == 1
-    assert ("first {question}\n\n2nd {0} %s" in said) == (prompt != "closed_book")
+    assert ("first {question}\n\n2nd {0} %s" in said) == (not prompt.endswith("closed_book"))
     assert all(m["content"].strip() for m in messages)
 
 
@@ -39,10 +39,17 @@ def test_the_answer_prompt_teaches_the_refusal_that_the_metric_looks_for(languag
     assert {"en": "factual errors", "zh": "事实性错误"}[language] in quoted[1]
 
 
-@pytest.mark.parametrize(("prompt", "language"), [(p, la) for p, la in ALL if p != "answer"])
+@pytest.mark.parametrize(("prompt", "language"), [(p, la) for p, la in ALL if p not in ("answer", "few_shot")])
 def test_the_other_prompts_do_not_speak_of_refusing(prompt, language):
     template = template_for(prompt, language)
     assert REFUSAL_PHRASES[language] not in template.system + template.user
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_shots_for_base_models_answer_refuse_and_report_an_error_as_the_protocol_wants(language):
+    shown = [block.splitlines()[-1] for block in template_for("few_shot", language).user.split("\n\n")[:3]]
+    assert [is_refusal(line, language=language) for line in shown] == [0.0, 1.0, 0.0]
+    assert [detects_error(line, language=language) for line in shown] == [0.0, 0.0, 1.0]
 
 
 def test_template_names_and_ids_are_unlike():
