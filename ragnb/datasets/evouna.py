@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.catalogue import CATALOGUE, find
+from ragnb.datasets.files import locate, provenance
 from ragnb.errors import InputError
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
@@ -34,10 +34,10 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
     InputError
         Unknown name, a file that is no JSON list of records, or a record without a field.
     """
-    path = Path(source) if Path(source).is_file() else find(str(source), benchmark="evouna")
+    path, name = locate(source, benchmark="evouna", samples={})
     rows = [row for number, record in enumerate(_records(path)) for row in _responses(record, f"evouna/{number}", path.name)]
     frame = pd.DataFrame(rows)
-    frame.attrs["source"] = {"file": path.name, "citation": CATALOGUE["evouna_nq"].citation, "licence": "Apache-2.0"}
+    frame.attrs["source"] = provenance(path, name, benchmark="evouna", samples={})
     return frame
 
 

@@ -1,15 +1,16 @@
 """Files of benchmarks: where one lies, what it is, and its records one by one, each with its place for messages."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ragnb.datasets.catalogue import CATALOGUE, find, git_blob_sha1
 from ragnb.errors import InputError
+from ragnb.text import scripts
 
-TITLES = {"rgb": "an RGB", "ragbench": "a RAGBench"}
+TITLES = {"rgb": "an RGB", "ragbench": "a RAGBench", "evouna": "an EVOUNA"}
 
 
 def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) -> tuple[Path, str]:
@@ -97,3 +98,9 @@ def text(value: Any, where: str) -> str:
         got = repr(value) if isinstance(value, str) else type(value).__name__
         raise InputError(f"{where} needs a text that is not empty; got {got}; write a JSON string")
     return value
+
+
+def guess_language(questions: Iterable[str]) -> str:
+    """``"zh"`` when most questions hold Han characters, else ``"en"``."""
+    han = [scripts(question)["Han"] > 0 for question in questions]
+    return "zh" if sum(han) > len(han) / 2 else "en"

@@ -1,17 +1,16 @@
 """Responses that were made elsewhere, as the frame that `ragnb.score` takes."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ragnb.datasets.files import guess_language, json_records
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_parts
 from ragnb.records import require_columns
-from ragnb.text import scripts
 
 RELEASED = {
     "example_id": "id",
@@ -77,7 +76,7 @@ def load_responses(
     defaults = {"example_id": [str(row) for row in range(len(frame))], "system": system or named, "language": language}
     for column, value in defaults.items():
         if column not in frame or (column == "system" and system) or (column == "language" and language):
-            frame[column] = value if value is not None else _language(frame["question"])
+            frame[column] = value if value is not None else guess_language(map(str, frame["question"]))
     first = ["example_id", "system", "language", *NEEDED]
     return frame[[*first, *(column for column in frame if column not in first)]]
 
@@ -86,14 +85,17 @@ def _read(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise InputError(f"load_responses needs a file that exists; got {str(path)!r}, which does not; check the path")
     if path.suffix.lower() == ".csv":
-        return pd.read_csv(path, dtype=object, keep_default_na=False, na_values=[""])
-    if path.suffix.lower() != ".json":
-        return read_table(path)
-    lines = path.read_text(encoding="utf-8").splitlines()
+        return _read_csv(path)
+    if path.suffix.lower() == ".json":
+        return pd.DataFrame([record for record, _ in json_records(path)])
+    return read_table(path)
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
     try:
-        return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
-    except (json.JSONDecodeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path.name} needs one JSON object a line; got {error}; write it as JSON Lines") from error
+        return pd.read_csv(path, dtype=object, keep_default_na=False, na_values=[""])
+    except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(f"{path.name} needs a table in UTF-8 with commas; got {error}; save it as CSV again") from error
 
 
 def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -124,8 +126,3 @@ def _text(value: Any, row: int) -> str | None:
             f"row {row}: a response needs to be a text; got {type(value).__name__}; use None where there is none"
         )
     return value
-
-
-def _language(questions: pd.Series) -> str:
-    han = sum(scripts(str(question))["Han"] > 0 for question in questions)
-    return "zh" if han > len(questions) / 2 else "en"

@@ -1,16 +1,15 @@
 """The RGB benchmark (Chen et al., AAAI 2024, arXiv 2309.01431): its files as one validated frame."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import json_records, locate, provenance, text, texts
+from ragnb.datasets.files import guess_language, json_records, locate, provenance, text, texts
 from ragnb.errors import InputError
 from ragnb.records import RGB_EXAMPLE
-from ragnb.text import scripts
 
 SAMPLES = {
     "sample-en": "rgb_sample_en.jsonl",
@@ -56,7 +55,7 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
     if len(shapes) > 1:
         raise InputError(f"{path.name} needs questions of one shape; got {dict(shapes)}; keep one shape a file")
     _refuse_duplicates(rows, path)
-    language = language or _guess_language(row["question"] for row in rows)
+    language = language or guess_language(row["question"] for row in rows)
     for row in rows:
         row.update(example_id=f"{name}/{row['example_id']}", benchmark="rgb", language=language)
     frame = pd.DataFrame(rows, columns=list(RGB_EXAMPLE))
@@ -128,8 +127,3 @@ def _refuse_duplicates(rows: list[dict[str, Any]], path: Path) -> None:
     if doubled:
         raise InputError(f"{path.name} needs a different id for every question; got {', '.join(doubled[:5])} more than "
                          f"once; number the questions anew")  # fmt: skip
-
-
-def _guess_language(questions: Iterable[str]) -> str:
-    han = [scripts(question)["Han"] > 0 for question in questions]
-    return "zh" if sum(han) > len(han) / 2 else "en"

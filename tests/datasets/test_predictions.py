@@ -88,5 +88,13 @@ def test_bad_files_say_what_they_need(tmp_path):
     with pytest.raises(InputError, match="file that exists"):
         load_responses(tmp_path / "none.csv")
     (tmp_path / "x.json").write_text('{"question": ', encoding="utf-8")
-    with pytest.raises(InputError, match="one JSON object a line"):
+    with pytest.raises(InputError, match="x.json line 1 needs one JSON object"):
         load_responses(tmp_path / "x.json")
+    for name, content in (
+        ("empty.csv", b""),
+        ("binary.csv", b"question,references\n\xff\xfe,1\n"),
+        ("torn.csv", b'a,b\n"1,2\n'),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=f"{name} needs a table in UTF-8 with commas"):
+            load_responses(tmp_path / name)
