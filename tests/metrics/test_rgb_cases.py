@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import pytest
 
 from ragnb.metrics.rgb import (
+    FLEXIBLE_ERRORS,
+    FLEXIBLE_REFUSALS,
     PROTOCOLS,
     answer_labels,
     corrects_error,
@@ -272,3 +274,49 @@ def test_all_cases_are_judged_alike_in_columns(protocol):
 
 def test_there_are_cases_enough_and_none_twice():
     assert len({(case.response, str(case.answer), case.language, str(case.false)) for case in CASES}) == len(CASES) >= 70
+
+
+# The flexible protocol's phrases, typed out again from its description.
+REFUSALS = (
+    "i can not answer the question because of the insufficient information in documents|"
+    "insufficient information in documents|can not answer|cannot answer|i don't know|i cannot|i can't|unable to|"
+    "not able to|insufficient information|no information|cannot determine|not enough information|don't have enough|"
+    "unable to determine|cannot find|no relevant|not mentioned|not provided|not specified|unclear|unknown|i'm not sure|"
+    "i am not sure|cannot be determined|information is not available|does not provide"
+).split("|")
+ERRORS = (
+    "incorrect|wrong|false|error|mistake|inaccurate|not true|not correct|factually incorrect|contradicts|actually|in fact|"
+    "however|but actually|the correct answer|should be"
+).split("|")
+
+
+@pytest.mark.parametrize("phrase", REFUSALS)
+def test_every_refusal_phrase_of_the_flexible_protocol_fires_in_any_letter_case(phrase):
+    assert is_refusal(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
+
+
+@pytest.mark.parametrize("phrase", ERRORS)
+def test_every_detection_phrase_of_the_flexible_protocol_fires_in_any_letter_case(phrase):
+    assert detects_error(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
+
+
+def test_the_flexible_lists_hold_these_phrases_and_no_other():
+    assert sorted(FLEXIBLE_REFUSALS) == sorted(set(REFUSALS))
+    assert sorted(FLEXIBLE_ERRORS) == sorted(ERRORS)
+
+
+@pytest.mark.parametrize(("protocol", "label"), [("paper", 1), ("released", -1), ("flexible", 1)])
+def test_reasoning_whose_opening_tag_stood_in_the_prompt_is_left_out_too(protocol, label):
+    response = "There is insufficient information?</think>Tampa."
+    assert answer_labels(response, "Tampa", protocol=protocol) == [label]
+
+
+def test_a_part_that_normalises_to_nothing_is_not_found_everywhere():
+    assert answer_labels("Some band.", "The", protocol="flexible") == [0]
+    assert answer_labels("It was The The.", "The", protocol="flexible") == [1]
+
+
+def test_every_part_of_a_list_answer_has_to_stand_beside_the_false_one():
+    held = corrects_error("Not Miami but Tampa in 2021.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible")
+    missing = corrects_error("Not Miami but Tampa.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible")
+    assert (held, missing) == (1.0, 0.0)
