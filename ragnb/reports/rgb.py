@@ -77,7 +77,7 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
     responses
         As `ragnb.experiments.rgb.run_rgb` returns them, of any abilities and systems together: ``task``, ``noise_rate``
         and ``passage_num`` say which table a response belongs to; ``correct_rate``, where there is one, is to be 0.
-        ``judged_refusal`` and ``judged_detection`` are used where they are.
+        ``judged_refusal`` and ``judged_detection`` are used where they are, ``judge_reason`` where there is no verdict.
     protocol
         See `ragnb.metrics.rgb`.
     confidence_level
@@ -129,8 +129,11 @@ def _with_twins(
     table = _rates(responses, metrics, protocol, level)
     if column not in responses:
         return table
-    asked = responses.groupby("system")[column].transform(lambda verdicts: verdicts.notna().any())
-    return pd.concat([table, _rates(responses[asked.astype(bool)], judged, protocol, level)], ignore_index=True)
+    told = responses[column].notna()
+    if "judge_reason" in responses:
+        told |= responses["judge_reason"].notna()  # a judge that could not be read was asked all the same
+    asked = told.groupby(responses["system"]).transform("any")
+    return pd.concat([table, _rates(responses[asked], judged, protocol, level)], ignore_index=True)
 
 
 def _counterfactual(responses: pd.DataFrame, closed_book: pd.DataFrame, protocol: str, level: float) -> pd.DataFrame:
