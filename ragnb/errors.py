@@ -22,3 +22,10 @@ class StoreError(RagnbError, RuntimeError):
 
 class MissingPartError(RagnbError, ImportError):
     """An optional part (such as the packaged model) is not installed; the message names the one command to run."""
+
+
+def check_choice(value: str, choices: tuple[str, ...], what: str) -> str:
+    """Return `value` if it is one of `choices`, else raise `InputError` that lists them."""
+    if value not in choices:
+        raise InputError(f"{what} needs one of {', '.join(map(repr, choices))}; it got {value!r}; choose one of them.")
+    return value

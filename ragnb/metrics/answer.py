@@ -17,6 +17,7 @@ from typing import Any
 from ragnb.errors import InputError
 from ragnb.metrics.language import primary_code, scripts_of
 from ragnb.metrics.normalization import answer_tokens, check_text, normalized
+from ragnb.metrics.references import listed
 
 Reference = str | Sequence[str | Sequence[str]]
 
@@ -34,7 +35,7 @@ def reference_parts(reference: Reference) -> list[list[str]]:
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
     ([['Oslo']], [['a'], ['b', 'c']])
     """
-    parts = [_listed(part) for part in _listed(reference)]
+    parts = [listed(part) for part in listed(reference)]
     if not parts or not all(parts) or not all(isinstance(alias, str) for part in parts for alias in part):
         raise InputError(
             f"a reference needs a text, or a list of parts, each a text or a list of aliases; got {reference!r}; "
@@ -61,12 +62,6 @@ def reference_texts(reference: Reference) -> list[str]:
     if count > MOST_ALTERNATIVES:
         raise InputError(f"a reference needs at most {MOST_ALTERNATIVES} ways to be said; got {count}; give fewer aliases")
     return [" ".join(chosen) for chosen in product(*parts)]
-
-
-def _listed(value: object) -> list[Any]:
-    if isinstance(value, str):
-        return [value]
-    return list(value) if isinstance(value, list | tuple) else []
 
 
 # ---- exact match and token overlap -------------------------------------------------------------------------------------

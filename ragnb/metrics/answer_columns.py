@@ -14,7 +14,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.metrics.answer import Reference, reference_texts, token_f1, token_precision, token_recall
 from ragnb.metrics.code_points import (
     Integers,
@@ -33,7 +33,6 @@ from ragnb.metrics.normalization import (
     LBRAG_CHARACTER_LANGUAGES,
     LBRAG_KEPT,
     VARIANTS,
-    check_choice,
     code_form,
 )
 from ragnb.text import SCRIPTS, UNSPACED, script_of

@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragnb.errors import InputError
-from ragnb.metrics.normalization import check_choice
+from ragnb.errors import InputError, check_choice
 
 VARIANTS = ("ratio", "lbrag")
 

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
-from ragnb.errors import InputError
-from ragnb.metrics.normalization import VARIANTS, check_choice, check_text, code_form
+from ragnb.errors import InputError, check_choice
+from ragnb.metrics.normalization import VARIANTS, check_text, code_form
 from ragnb.text import scripts
 
 _WRITTEN_IN = {

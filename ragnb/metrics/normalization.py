@@ -6,7 +6,7 @@ Devanagari, Greek, Tamil and Bengali among them, so that any two Hindi answers a
 
 import regex
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.text import fold, tokens, visible
 
 VARIANTS = ("unicode", "lbrag")
@@ -72,13 +72,6 @@ def code_form(language: str | None) -> str | None:
     if language is not None and not isinstance(language, str):
         raise InputError(f"language needs a code such as 'en' or 'zh_cn'; got {language!r}; write a text")
     return language.lower().replace("-", "_") if language else None
-
-
-def check_choice(value: str, choices: tuple[str, ...], what: str) -> str:
-    """Return `value` if it is one of `choices`, else raise `InputError` that lists them."""
-    if value not in choices:
-        raise InputError(f"{what} needs one of {', '.join(map(repr, choices))}; got {value!r}; choose one of them")
-    return value
 
 
 def check_text(value: object, what: str) -> str:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import regex
 
 from ragnb.errors import InputError
+from ragnb.metrics.references import listed
 from ragnb.metrics.rgb_phrases import PROTOCOLS
 from ragnb.text import strip_reasoning, tokens
 
@@ -200,7 +201,7 @@ def answer_parts(answer: Answer) -> list[list[str]]:
     >>> answer_parts("Tampa"), answer_parts(["a", "b"]), answer_parts([["a", "b"]])
     ([['Tampa']], [['a'], ['b']], [['a', 'b']])
     """
-    aliases = [_listed(part) for part in _listed(answer)]
+    aliases = [listed(part) for part in listed(answer)]
     if not aliases or not all(aliases) or not all(_is_said(alias) for part in aliases for alias in part):
         raise InputError(
             f"a reference answer needs at least one part, and every part an alias that is not empty; got {answer!r}; "
@@ -247,13 +248,13 @@ def _parts(answer: Answer, view: View) -> Parts:
 
 @lru_cache(maxsize=8192)
 def _false_aliases(false_answer: str | Sequence[str], view: View) -> tuple[Alias, ...]:
-    listed = _listed(false_answer)
-    if not isinstance(false_answer, str | list | tuple) or not all(map(_is_said, listed)):
+    said = listed(false_answer)
+    if not isinstance(false_answer, str | list | tuple) or not all(map(_is_said, said)):
         raise InputError(
             f"a false answer needs to be a text that is not empty, or a list of such; got {false_answer!r}; "
             "use None where there is none"
         )
-    return tuple(_alias(text, view) for text in listed)
+    return tuple(_alias(text, view) for text in said)
 
 
 def _alias(text: str, view: View) -> Alias:
@@ -266,12 +267,6 @@ def _alias(text: str, view: View) -> Alias:
     if words == (normal,):
         return Alias(text, normal)
     return Alias(text, normal, words, tuple(word[0] for word in words) if view.chinese else words)
-
-
-def _listed(value: object) -> list[Any]:
-    if isinstance(value, str):
-        return [value]
-    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _is_said(text: object) -> bool:

@@ -9,9 +9,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.results import Interval
-from ragnb.stats.checks import Floats, check_choice, check_level, undefined_interval
+from ragnb.stats.checks import Floats, check_level, undefined_interval
 from ragnb.stats.numerics import normal_quantile, t_quantile
 from ragnb.stats.ratings import count_ratings, encode_ratings
 

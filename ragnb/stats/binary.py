@@ -11,12 +11,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.results import Interval, PairedTable, SignificanceResult
 from ragnb.stats.checks import (
     check_alternative,
     check_binary,
-    check_choice,
     check_count,
     check_level,
     undefined_interval,

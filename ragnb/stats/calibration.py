@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.results import CalibrationError, Interval, ReliabilityBin
 from ragnb.stats.bootstrap import bca_interval
 from ragnb.stats.checks import (
@@ -14,7 +14,6 @@ from ragnb.stats.checks import (
     Integers,
     check_aligned,
     check_binary,
-    check_choice,
     check_count,
     check_level,
     check_scores,

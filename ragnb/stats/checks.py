@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.results import Interval, SignificanceResult
 
 Floats = NDArray[np.float64]
@@ -130,13 +130,6 @@ def check_level(confidence_level: float) -> float:
             f"confidence_level needs a number between 0 and 1; it got {confidence_level!r}; write 0.95 for 95 %."
         )
     return float(confidence_level)
-
-
-def check_choice(value: str, choices: tuple[str, ...], what: str) -> str:
-    """Return `value` if it is one of `choices`, else raise `InputError` that lists them."""
-    if value not in choices:
-        raise InputError(f"{what} needs one of {', '.join(map(repr, choices))}; it got {value!r}; choose one of them.")
-    return value
 
 
 def check_alternative(alternative: str) -> str:

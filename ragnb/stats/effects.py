@@ -5,11 +5,11 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragnb.errors import check_choice
 from ragnb.results import Interval, PairedTable
 from ragnb.stats.checks import (
     Floats,
     check_aligned,
-    check_choice,
     check_count,
     check_differences,
     check_level,

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.results import Interval
-from ragnb.stats.checks import check_choice, check_count, check_generator, check_level
+from ragnb.stats.checks import check_count, check_generator, check_level
 from ragnb.stats.intervals import wilson_interval
 from ragnb.stats.numerics import bisect, noncentral_t_cdf, normal_quantile, t_quantile
 
