@@ -12,6 +12,7 @@ from ragnb.errors import InputError
 COLUMNS: dict[str, str] = {
     # examples
     "example_id": "identifier, unique within a frame of examples: 'en_fact/17'",
+    "question_id": "identifier that a question keeps in all its languages; `example_id` tells these apart",
     "benchmark": "'rgb', 'ragbench', ...",
     "task": "'noise', 'integration' or 'counterfactual' for RGB; the corpus, such as 'covidqa', for RAGBench",
     "language": "language code: 'en', 'zh', ...",
@@ -49,6 +50,7 @@ COLUMNS: dict[str, str] = {
     # contexts
     "passages": "list of passages as shown to the model, in order",
     "kinds": "list beside `passages`: 'positive', 'negative' or 'wrong'",
+    "passage_languages": "list beside `passages`: language code of each",
     "n_passages": "number of passages really shown",
     "effective_noise_rate": "share of negative passages among those shown; nan when none is shown",
     # requests and replies
@@ -72,7 +74,12 @@ COLUMNS: dict[str, str] = {
     "label_repairs": "number of repairs by their kind",
     "label_keys": "request keys of the replies behind the labels",
     "judge_keys": "request keys of the replies behind a verdict",
-    "translations": "list of translated passages: {'text', 'token_count'}",
+    "judged_similarity": "a judge's score in [0, 1]: how far the response means what the reference says; nan without one",
+    "judged_correct": "a judge's verdict: 1 when the response is correct, else 0; nan where there is none",
+    "judge_explanation": "why the judge says so",
+    "response_embedding": "vector of the response's meaning",
+    "reference_embedding": "vector of the reference's meaning",
+    "translations": "list of translated passages: {'text', 'token_count', 'source', 'language'}; the last two may be missing",
     "label_contradiction": "how the labels contradict each other after the last ask; None when they do not",
     # scores and summaries
     "metric": "name of the metric: 'rgb.accuracy'",
@@ -120,7 +127,8 @@ PAYLOAD = frozenset(
     "question references positive negative positive_wrong false_answers passages kinds messages prompt parameters "
     "response reason documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
-    "overall_supported_explanation relevance_explanation label_attempts label_keys label_repairs judge_keys".split()
+    "overall_supported_explanation relevance_explanation label_attempts label_keys label_repairs judge_keys "
+    "judge_explanation response_embedding reference_embedding translations passage_languages".split()
 )
 """Columns too long to repeat beside every score."""
 
