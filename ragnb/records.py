@@ -79,7 +79,7 @@ COLUMNS: dict[str, str] = {
     "judge_explanation": "why the judge says so",
     "response_embedding": "vector of the response's meaning",
     "reference_embedding": "vector of the reference's meaning",
-    "translations": "list of translated passages: {'text', 'token_count', 'source', 'language'}; the last two may be missing",
+    "translations": "list of translated passages: {'text', 'token_count', 'source', 'language'}; the last two are optional",
     "label_contradiction": "how the labels contradict each other after the last ask; None when they do not",
     # scores and summaries
     "metric": "name of the metric: 'rgb.accuracy'",
