@@ -28,7 +28,7 @@ from ragnb.metrics.code_points import (
     text_batch,
 )
 from ragnb.metrics.folding import folded_points
-from ragnb.metrics.language import LBRAG_HITS, lbrag_counts, lbrag_rule, scripts_of
+from ragnb.metrics.language import LBRAG_HITS, check_threshold, lbrag_counts, lbrag_rule, scripts_of
 from ragnb.metrics.normalization import (
     LBRAG_CHARACTER_LANGUAGES,
     LBRAG_KEPT,
@@ -302,6 +302,19 @@ def rlc_column(responses: Iterable[str | None], languages: str | Iterable[str], 
         shares[rows] = _shares(texts, belongs, numbers, variant)
         shares[rows][silent] = np.nan
     return shares
+
+
+def rlc_ok_column(
+    responses: Iterable[str | None], languages: str | Iterable[str], *, variant: str = "unicode", threshold: float = 0.6
+) -> Floats:
+    """Whether RLC is at or above a threshold (RLC_OK), of every row; as `response_in_language`, see `rlc_column`.
+
+    >>> rlc_ok_column(["答案是 4429 m", "Oslo", "42"], ["zh", "ru", "en"]).tolist()
+    [1.0, 0.0, nan]
+    """
+    check_threshold(threshold)
+    shares = rlc_column(responses, languages, variant=variant)
+    return np.where(np.isnan(shares), np.nan, shares >= threshold)
 
 
 def _shares(texts: list[str], belongs: Flags, languages: Integers, variant: str) -> Floats:

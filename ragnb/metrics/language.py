@@ -166,10 +166,15 @@ def response_in_language(response: str | None, language: str, *, variant: str = 
     >>> response_in_language("答案是 4429 meters", "zh"), response_in_language("答案是 4429 m", "zh")
     (0.0, 1.0)
     """
-    if not 0 < threshold <= 1:
-        raise InputError(f"threshold needs a number above 0 and at most 1; got {threshold!r}; the usual one is 0.6")
+    check_threshold(threshold)
     share = response_language_consistency(response, language, variant=variant)
     return share if math.isnan(share) else float(share >= threshold)
+
+
+def check_threshold(threshold: float) -> None:
+    """Raise InputError unless a threshold of RLC is above 0 and at most 1."""
+    if not 0 < threshold <= 1:
+        raise InputError(f"threshold needs a number above 0 and at most 1; got {threshold!r}; the usual one is 0.6")
 
 
 def lbrag_counts(character: str) -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, trace, verdict
+from ragnb.metrics.answer_columns import answer_columns, rlc_column, rlc_ok_column
 from ragnb.metrics.rgb_columns import verdicts
 from ragnb.scoring.metric import Metric
 
@@ -143,16 +144,31 @@ _PAIR = {"response": "response", "reference": "references", **_LANGUAGE}
 _SPOKEN = {"response": "response", **_LANGUAGE}
 
 
+def _of_answers(field: str) -> Callable[..., Any]:
+    """The columnar twin of an answer metric: one field of `answer_columns`."""
+
+    def column(*, response: Any, reference: Any, variant: str, language: Any = None) -> Any:
+        return getattr(answer_columns(response, reference, languages=language, variant=variant), field)
+
+    return column
+
+
 def _answer(name: str, function: Callable[..., float], source: str, **more: Any) -> Metric:
     more = {"options": {"variant": "unicode"}, "columns": _PAIR, "bounds": _SHARE, **more}
     return Metric(name, function, higher_is_better=True, source=source, **more)
 
 
 MULTILINGUAL = (
-    _answer("answer.exact_match", answer.exact_match, f"{_SQUAD}; {_LBRAG}", binary=True),
-    _answer("answer.f1", answer.token_f1, f"{_SQUAD}; {_LBRAG}"),
-    _answer("answer.precision", answer.token_precision, _SQUAD),
-    _answer("answer.recall", answer.token_recall, _SQUAD),
+    _answer(
+        "answer.exact_match",
+        answer.exact_match,
+        f"{_SQUAD}; {_LBRAG}",
+        binary=True,
+        columnar=_of_answers("exact_match"),
+    ),
+    _answer("answer.f1", answer.token_f1, f"{_SQUAD}; {_LBRAG}", columnar=_of_answers("token_f1")),
+    _answer("answer.precision", answer.token_precision, _SQUAD, columnar=_of_answers("token_precision")),
+    _answer("answer.recall", answer.token_recall, _SQUAD, columnar=_of_answers("token_recall")),
     _answer("answer.contains", answer.contains, "ours: the normalised reference is a substring", binary=True),
     _answer("answer.rouge_l", answer.rouge_l, "Lin 2004, section 3.1"),
     _answer("answer.chrf", answer.chrf, "Popović 2015; sacreBLEU", options={"word_order": 0}),
@@ -165,7 +181,13 @@ MULTILINGUAL = (
         columns=_SPOKEN,
         bounds=(-inf, inf),
     ),
-    _answer("language.rlc", language.response_language_consistency, _LBRAG, columns=_SPOKEN),
+    _answer(
+        "language.rlc",
+        language.response_language_consistency,
+        _LBRAG,
+        columns=_SPOKEN,
+        columnar=lambda response, language, variant: rlc_column(response, language, variant=variant),
+    ),
     _answer(
         "language.rlc_ok",
         language.response_in_language,
@@ -173,6 +195,7 @@ MULTILINGUAL = (
         options={"variant": "unicode", "threshold": 0.6},
         columns=_SPOKEN,
         binary=True,
+        columnar=lambda response, language, **options: rlc_ok_column(response, language, **options),
     ),
     _answer(
         "language.rlc_lid",

@@ -376,10 +376,17 @@ def test_a_columnar_twin_gives_the_same_values(entry):
         pytest.skip("scored row by row")
     responses = frame(CASES["response"] * 3, language=["en", "zh", "en-GB"] * 5, false_answers=[["Bergen"], [], None] * 5)
     by_row = Metric(**{name: getattr(entry, name) for name in entry.__slots__ if name != "columnar"})
-    for protocol in ("paper", "released", "flexible"):
+    choices = {"protocol": ("paper", "released", "flexible"), "variant": ("unicode", "lbrag")}
+    option = next(name for name in entry.options if name in choices)
+    for choice in choices[option]:
         pd.testing.assert_frame_equal(
-            score(responses, entry, protocol=protocol), score(responses, by_row, protocol=protocol)
+            score(responses, entry, **{option: choice}), score(responses, by_row, **{option: choice})
         )
+
+
+def test_a_threshold_out_of_range_names_the_row_by_column_as_by_row():
+    with pytest.raises(InputError, match="language.rlc_ok, row 0 .*: threshold needs a number above 0 and at most 1; got 2"):
+        score(frame(["Oslo"]), "language.rlc_ok", threshold=2)
 
 
 def test_an_error_names_the_row_and_the_example():

@@ -1,0 +1,343 @@
+"""Four ways to answer questions over passages in other languages, on any OpenAI-compatible endpoint.
+
+``direct`` gets no passages; ``multi`` gets the passages retrieved, each in its own language; ``cross`` gets them all translated
+into the question's language; ``lbrag`` has the best of them per token translated, under a budget.
+
+    examples -> rank_passages -> multilingual_contexts -> run_multilingual (translates, then asks) -> responses
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ragnb.errors import InputError, check_choice
+from ragnb.llm.client import complete
+from ragnb.llm.embed import embed
+from ragnb.llm.prices import count_tokens
+from ragnb.metrics.answer import exact_match
+from ragnb.metrics.language import language_identified
+from ragnb.prompts.multilingual import answer_template, render_answer, render_translation, translation_template
+from ragnb.records import require_columns
+
+SYSTEMS = ("direct", "multi", "cross", "lbrag")
+PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
+TRANSLATION_PARAMETERS = {"temperature": 0.0, "max_tokens": 96, "seed": 0}
+BUDGET_TOKENS = 60
+"""Tokens that ``lbrag`` may spend on one question, as estimated from the passages: about two of three short sentences each."""
+
+_NEEDED = ("example_id", "language", "question", "passages")
+
+Embedding = Callable[..., NDArray[Any]]
+
+
+# ---- retrieval ---------------------------------------------------------------------------------------------------------
+
+
+def rank_passages(
+    examples: pd.DataFrame, *, top_k: int = 3, leave_own_out: bool = True, embedding: Embedding = embed
+) -> pd.DataFrame:
+    """The passages of all examples that are most like each question, in whatever language they are.
+
+    Parameters
+    ----------
+    examples
+        ``example_id, language, question, passages``, as `ragnb.load_multilingual` returns them. All passages together are
+        searched; one that several examples share counts once.
+    top_k
+        Passages a question.
+    leave_own_out
+        Whether a question's own passages are left out. They hold the answer in the question's own language: with them every
+        system answers from a text that needs no bridge, as happened in the published runs.
+    embedding
+        What makes vectors of length 1: called with texts and ``kind="query"`` or ``kind="passage"``.
+
+    Returns
+    -------
+    DataFrame
+        One row a question and rank: ``example_id, rank`` (from 1), ``passage_id`` (example and place: ``"a/1/de#0"``),
+        ``cosine``. The order among equals is that of the examples.
+
+    Raises
+    ------
+    InputError
+        Missing columns, no passages, or fewer than ``top_k`` to choose from.
+    """
+    pool = _pool(examples)
+    if top_k < 1 or len(pool) <= top_k:
+        raise InputError(f"rank_passages needs top_k from 1 to below the {len(pool)} passages; got {top_k!r}; choose fewer")
+    cosines = (embedding(list(examples["question"]), kind="query") @ embedding(list(pool["text"]), kind="passage").T).astype(
+        float
+    )
+    if leave_own_out:
+        places = {example: row for row, example in enumerate(examples["example_id"])}
+        for column, owners in enumerate(pool["owners"]):
+            cosines[[places[owner] for owner in owners], column] = -np.inf
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, :top_k]
+    return pd.DataFrame(
+        {
+            "example_id": np.repeat(examples["example_id"].to_numpy(), top_k),
+            "rank": np.tile(np.arange(1, top_k + 1), len(examples)),
+            "passage_id": pool["passage_id"].to_numpy()[best.ravel()],
+            "cosine": np.take_along_axis(cosines, best, axis=1).ravel(),
+        }
+    )
+
+
+def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.DataFrame:
+    """Examples with the passages that were retrieved for them, best first.
+
+    Parameters
+    ----------
+    examples
+        As for `rank_passages`.
+    ranking
+        ``example_id, rank, passage_id``, and ``cosine`` (any score above 0, higher is better), of `rank_passages` or of a
+        retriever of your own.
+
+    Returns
+    -------
+    DataFrame
+        The examples with ``passages, passage_ids, passage_languages, passage_scores``.
+
+    Raises
+    ------
+    InputError
+        Missing columns, an unknown passage, or a question without passages in the ranking.
+    """
+    require_columns(ranking, ("example_id", "rank", "passage_id", "cosine"), "multilingual_contexts")
+    pool = _pool(examples).set_index("passage_id")
+    unknown = sorted(set(ranking["passage_id"]) - set(pool.index))
+    missing = sorted(set(examples["example_id"]) - set(ranking["example_id"]))
+    if unknown or missing:
+        got = f"the unknown passage {unknown[0]!r}" if unknown else f"none for {missing[0]!r}"
+        raise InputError(f"multilingual_contexts needs a ranking of the examples' own passages; got {got}; rank them again")
+    groups = dict(iter(ranking.sort_values(["example_id", "rank"]).groupby("example_id")))
+    ranked = [groups[example] for example in examples["example_id"]]
+    ids = [list(group["passage_id"]) for group in ranked]
+    return examples.assign(
+        passages=[[pool.at[name, "text"] for name in names] for names in ids],
+        passage_ids=ids,
+        passage_languages=[[pool.at[name, "language"] for name in names] for names in ids],
+        passage_scores=[list(group["cosine"]) for group in ranked],
+    )
+
+
+def _pool(examples: pd.DataFrame) -> pd.DataFrame:
+    """Every passage of the examples once, with the examples that it belongs to."""
+    require_columns(examples, _NEEDED, "a multilingual experiment")
+    _require_unique(examples)
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in examples.to_dict("records"):
+        for place, text in enumerate(row["passages"]):
+            entry = {"passage_id": f"{row['example_id']}#{place}", "text": text, "language": row["language"], "owners": []}
+            rows.setdefault((text, row["language"]), entry)["owners"].append(row["example_id"])
+    if not rows:
+        raise InputError("a multilingual experiment needs passages; got examples without any; load some that have them")
+    return pd.DataFrame(list(rows.values()))
+
+
+def _require_unique(examples: pd.DataFrame) -> None:
+    twice = examples.loc[examples["example_id"].duplicated(), "example_id"]
+    if len(twice):
+        raise InputError(f"a multilingual experiment needs each example once; got {twice.iloc[0]!r} twice; drop one")
+
+
+# ---- translation -------------------------------------------------------------------------------------------------------
+
+
+def passages_to_translate(
+    system: str, passages: Sequence[str], scores: Sequence[float], foreign: Sequence[bool], budget_tokens: int
+) -> list[int]:
+    """Places of the passages that a system translates, in the order of their choice.
+
+    ``cross`` takes every foreign passage. ``lbrag`` takes them by score per estimated token, as long as they fit into the
+    budget; tokens are estimated from the passage before anything is asked. The others take none.
+
+    >>> passages_to_translate("lbrag", ["a long long passage", "short"], [0.9, 0.8], [True, True], 4)
+    [1]
+    """
+    there = [place for place, other in enumerate(foreign) if other]
+    if system != "lbrag":
+        return there if system == "cross" else []
+    costs = {place: count_tokens(passages[place]) for place in there}
+    chosen, left = [], budget_tokens
+    for place in sorted(there, key=lambda place: -scores[place] / costs[place]):
+        if costs[place] <= left:
+            chosen.append(place)
+            left -= costs[place]
+    return chosen
+
+
+def translation_requests(
+    contexts: pd.DataFrame,
+    system: str,
+    *,
+    prompt: str = "chat",
+    budget_tokens: int = BUDGET_TOKENS,
+    parameters: Mapping[str, Any] = TRANSLATION_PARAMETERS,
+) -> pd.DataFrame:
+    """The translations that a system asks for: one row a question and passage chosen; nothing sent yet.
+
+    Returns
+    -------
+    DataFrame
+        ``example_id, place`` (of the passage), ``original, source, language`` and the request: ``messages`` (or ``prompt``),
+        ``template, parameters``. The same passage into the same language is the same request, and asked once.
+
+    Raises
+    ------
+    InputError
+        Missing columns, an unknown system or prompt, or a language that the prompt cannot be asked in.
+    """
+    require_columns(contexts, (*_NEEDED, "passage_languages", "passage_scores"), "a multilingual experiment")
+    check_choice(system, SYSTEMS, "system")
+    rows = []
+    for row in contexts.to_dict("records"):
+        foreign = [language != row["language"] for language in row["passage_languages"]]
+        for place in passages_to_translate(system, row["passages"], row["passage_scores"], foreign, budget_tokens):
+            original, source = row["passages"][place], row["passage_languages"][place]
+            told = {"example_id": row["example_id"], "place": place, "original": original, "source": source}
+            rows.append(told | {"language": row["language"]})
+    kind = "prompt" if prompt == "few_shot" else "messages"
+    asked = [(row["original"], row["source"], row["language"]) for row in rows]
+    frame = pd.DataFrame(rows, columns=["example_id", "place", "original", "source", "language"])
+    return frame.assign(
+        **{kind: [render_translation(*each, prompt) for each in asked]},
+        template=[translation_template(*each[1:], prompt).id for each in asked],
+        parameters=[_parameters(parameters, prompt)] * len(asked),
+    )
+
+
+def translations_table(responses: pd.DataFrame) -> pd.DataFrame:
+    """Each distinct translation behind some responses, and whether it is one.
+
+    Parameters
+    ----------
+    responses
+        As `run_multilingual` returns them.
+
+    Returns
+    -------
+    DataFrame
+        ``source, language, original, text, token_count, copied`` (1.0 where the text equals its original once both are
+        normalised) and ``in_language`` (0.0 where an identifier that may choose between the two languages takes the text for
+        the source's). nan where there is no text, or none with letters.
+    """
+    require_columns(responses, ("translations",), "translations_table")
+    made = [each for translations in responses["translations"] if isinstance(translations, list) for each in translations]
+    names = ["source", "language", "original", "text", "token_count"]
+    frame = pd.DataFrame([{name: each.get(name) for name in names} for each in made], columns=names)
+    frame = frame.drop_duplicates(["source", "language", "original", "text"], ignore_index=True)
+    said = list(zip(frame["text"], frame["original"], frame["source"], frame["language"], strict=True))
+    return frame.assign(
+        copied=[exact_match(text, original) for text, original, _, _ in said],
+        in_language=[language_identified(text, there, candidates=[here, there]) for text, _, here, there in said],
+    )
+
+
+# ---- the four systems --------------------------------------------------------------------------------------------------
+
+
+def run_multilingual(
+    contexts: pd.DataFrame,
+    system: str,
+    *,
+    model: str,
+    prompt: str = "chat",
+    budget_tokens: int = BUDGET_TOKENS,
+    parameters: Mapping[str, Any] = PARAMETERS,
+    translation_parameters: Mapping[str, Any] = TRANSLATION_PARAMETERS,
+    **options: Any,
+) -> pd.DataFrame:
+    """Answers of one system: what it translates is translated by the same endpoint, then the questions are asked.
+
+    Parameters
+    ----------
+    contexts
+        As `multilingual_contexts` returns them.
+    system
+        ``"direct"``, ``"multi"``, ``"cross"`` or ``"lbrag"``.
+    model
+        Model name, as the endpoint knows it.
+    prompt
+        ``"chat"`` (instructions) or ``"few_shot"`` (examples and a text to continue, for base models).
+    budget_tokens
+        What ``lbrag`` may spend on translating for one question.
+    parameters, translation_parameters
+        Sampling parameters of answers and of translations, sent as they are.
+    **options
+        Arguments for `ragnb.complete`: ``base_url``, ``store``, ...
+
+    Returns
+    -------
+    DataFrame
+        One row a context, ready for `ragnb.multilingual_report`: the context's columns, ``system``, the passages as shown,
+        ``translations`` (of each translated passage ``text, token_count`` as the endpoint counted the reply, ``source,
+        language, original, place``) with ``translation_keys``, and `complete`'s columns. A passage whose translation did not
+        come is shown as it is, and its translation has the text None and the reason.
+
+    Raises
+    ------
+    InputError
+        See `translation_requests`.
+    """
+    asked = translation_requests(
+        contexts, system, prompt=prompt, budget_tokens=budget_tokens, parameters=translation_parameters
+    )
+    done = complete(asked, model=model, **options) if len(asked) else asked
+    shown = _with_translations(contexts, done) if system != "direct" else _without_passages(contexts)
+    requests = _answer_requests(shown, prompt, parameters)
+    return complete(requests, model=model, **options).assign(system=system)
+
+
+def _with_translations(contexts: pd.DataFrame, done: pd.DataFrame) -> pd.DataFrame:
+    made: dict[str, list[dict[str, Any]]] = {example: [] for example in contexts["example_id"]}
+    keys: dict[str, list[str]] = {example: [] for example in contexts["example_id"]}
+    for row in done.to_dict("records"):
+        made[row["example_id"]].append(_translation(row))
+        keys[row["example_id"]].append(row["request_key"])
+    shown = [
+        _replaced(passages, made[example])
+        for example, passages in zip(contexts["example_id"], contexts["passages"], strict=True)
+    ]
+    return contexts.assign(passages=shown, translations=list(made.values()), translation_keys=list(keys.values()))
+
+
+def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
+    text = row["response"].strip() if row["response"] else None
+    told = {name: row[name] for name in ("source", "language", "original", "place")}
+    if not text:
+        return {"text": None, "token_count": None, "reason": row["reason"] or "the model sent an empty text", **told}
+    counted = row["completion_tokens"]
+    return {"text": text, "token_count": count_tokens(text) if pd.isna(counted) else int(counted), **told}
+
+
+def _replaced(passages: Sequence[str], translations: Sequence[Mapping[str, Any]]) -> list[str]:
+    texts = {each["place"]: each["text"] for each in translations if each["text"] is not None}
+    return [texts.get(place, passage) for place, passage in enumerate(passages)]
+
+
+def _without_passages(contexts: pd.DataFrame) -> pd.DataFrame:
+    nothing: dict[str, list[list[Any]]] = {
+        name: [[] for _ in range(len(contexts))]
+        for name in ("passages", "passage_ids", "passage_languages", "passage_scores", "translations", "translation_keys")
+    }
+    return contexts.assign(**nothing)
+
+
+def _answer_requests(shown: pd.DataFrame, prompt: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
+    rows = list(zip(shown["question"], shown["passages"], shown["language"], strict=True))
+    kind = "prompt" if prompt == "few_shot" else "messages"
+    return shown.assign(
+        **{kind: [render_answer(*row, prompt) for row in rows]},
+        template=[answer_template(language, prompt, closed_book=not passages).id for _, passages, language in rows],
+        parameters=[_parameters(parameters, prompt)] * len(rows),
+    )
+
+
+def _parameters(parameters: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    stop = {"stop": ["\n"]} if prompt == "few_shot" else {}  # a base model goes on with a question of its own
+    return {**stop, **parameters}

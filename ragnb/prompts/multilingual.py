@@ -1,0 +1,199 @@
+"""What a multilingual experiment asks of a model, in our own words: answers in the question's language, and translations.
+
+``chat`` instructs; it works for every language of `LANGUAGE_NAMES`. ``few_shot`` shows examples and is a text for base models
+to continue; it is there for the languages of `SHOTS`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ragnb.errors import InputError, check_choice
+from ragnb.prompts.template import Message, Template
+
+PROMPTS = ("chat", "few_shot")
+
+LANGUAGE_NAMES = dict(
+    entry.split(":")
+    for entry in (
+        "af:Afrikaans am:Amharic ar:Arabic be:Belarusian bg:Bulgarian bn:Bengali ca:Catalan cs:Czech da:Danish de:German "
+        "el:Greek en:English es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish fil:Filipino fr:French ga:Irish "
+        "gl:Galician gu:Gujarati ha:Hausa he:Hebrew hi:Hindi hr:Croatian hu:Hungarian hy:Armenian id:Indonesian ig:Igbo "
+        "is:Icelandic it:Italian ja:Japanese ka:Georgian kk:Kazakh km:Khmer kn:Kannada ko:Korean ky:Kyrgyz lo:Lao "
+        "lt:Lithuanian lv:Latvian mk:Macedonian ml:Malayalam mn:Mongolian mr:Marathi ms:Malay mt:Maltese my:Burmese "
+        "nb:Norwegian ne:Nepali nl:Dutch no:Norwegian or:Odia pa:Punjabi pl:Polish ps:Pashto pt:Portuguese ro:Romanian "
+        "ru:Russian si:Sinhala sk:Slovak sl:Slovenian so:Somali sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil "
+        "te:Telugu tg:Tajik th:Thai tr:Turkish uk:Ukrainian ur:Urdu uz:Uzbek vi:Vietnamese xh:Xhosa yo:Yoruba zh:Chinese "
+        "zu:Zulu"
+    ).split()
+)
+"""Language code → its English name, for instructions."""
+
+# ---- instructions ------------------------------------------------------------------------------------------------------
+
+ANSWER = Template(
+    name="multilingual.answer",
+    version=1,
+    system=(
+        "You answer questions with the help of texts, which may be in several languages. Reply with the answer alone, in as "
+        "few words as possible, and in {language}."
+    ),
+    user="Texts:\n{passages}\n\nQuestion: {question}",
+)
+CLOSED_BOOK = Template(
+    name="multilingual.closed_book",
+    version=1,
+    system="You answer questions. Reply with the answer alone, in as few words as possible, and in {language}.",
+    user="Question: {question}",
+)
+TRANSLATE = Template(
+    name="multilingual.translate",
+    version=1,
+    system="You translate from {source} into {language}. Reply with the translation alone.",
+    user="{text}",
+)
+
+# ---- examples to continue ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shots:
+    """One language's part of the examples: the three headings, and texts with a question and its answer.
+
+    The texts say the same in every language, so that any two languages make examples of a translation.
+    """
+
+    headings: tuple[str, str, str]
+    texts: tuple[tuple[str, str, str], ...]
+
+
+SHOTS = {
+    "en": Shots(
+        ("Text: ", "Question: ", "Answer: "),
+        (
+            ("Lake Tana lies in Ethiopia. The Blue Nile leaves it.", "Which river leaves Lake Tana?", "the Blue Nile"),
+            ("A spider has eight legs. An insect has six.", "How many legs has a spider?", "eight"),
+            ("Bram Stoker's novel Dracula appeared in 1897.", "In which year did Dracula appear?", "1897"),
+        ),
+    ),
+    "de": Shots(
+        ("Text: ", "Frage: ", "Antwort: "),
+        (
+            (
+                "Der Tanasee liegt in Äthiopien. Aus ihm fließt der Blaue Nil.",
+                "Welcher Fluss fließt aus dem Tanasee?",
+                "der Blaue Nil",
+            ),
+            ("Eine Spinne hat acht Beine. Ein Insekt hat sechs.", "Wie viele Beine hat eine Spinne?", "acht"),
+            ("Bram Stokers Roman Dracula erschien 1897.", "In welchem Jahr erschien Dracula?", "1897"),
+        ),
+    ),
+    "ru": Shots(
+        ("Текст: ", "Вопрос: ", "Ответ: "),
+        (
+            (
+                "Озеро Тана находится в Эфиопии. Из него вытекает Голубой Нил.",
+                "Какая река вытекает из озера Тана?",
+                "Голубой Нил",
+            ),
+            ("У паука восемь ног. У насекомого шесть.", "Сколько ног у паука?", "восемь"),
+            ("Роман Брэма Стокера «Дракула» вышел в 1897 году.", "В каком году вышел «Дракула»?", "1897"),
+        ),
+    ),
+    "zh": Shots(
+        ("文本：", "问题：", "答案："),
+        (
+            ("塔纳湖位于埃塞俄比亚。青尼罗河从这里流出。", "哪条河从塔纳湖流出？", "青尼罗河"),
+            ("蜘蛛有八条腿。昆虫有六条。", "蜘蛛有几条腿？", "八条"),
+            ("布莱姆·斯托克的小说《德古拉》于1897年出版。", "《德古拉》是哪一年出版的？", "1897年"),
+        ),
+    ),
+    "ar": Shots(
+        ("النص: ", "السؤال: ", "الجواب: "),
+        (
+            ("تقع بحيرة تانا في إثيوبيا. ويخرج منها النيل الأزرق.", "أي نهر يخرج من بحيرة تانا؟", "النيل الأزرق"),
+            ("للعنكبوت ثماني أرجل. وللحشرة ست.", "كم رجلاً للعنكبوت؟", "ثماني"),
+            ("صدرت رواية دراكولا لبرام ستوكر عام 1897.", "في أي عام صدرت رواية دراكولا؟", "1897"),
+        ),
+    ),
+    "hi": Shots(
+        ("पाठ: ", "प्रश्न: ", "उत्तर: "),
+        (
+            ("ताना झील इथियोपिया में है। नीली नील नदी इससे निकलती है।", "ताना झील से कौन-सी नदी निकलती है?", "नीली नील"),
+            ("मकड़ी के आठ पैर होते हैं। कीट के छह होते हैं।", "मकड़ी के कितने पैर होते हैं?", "आठ"),
+            ("ब्रैम स्टोकर का उपन्यास ड्रैकुला 1897 में प्रकाशित हुआ।", "ड्रैकुला किस वर्ष प्रकाशित हुआ?", "1897"),
+        ),
+    ),
+}
+"""The examples by language; facts that no sample of ragnb asks for."""
+
+
+def answer_template(language: str, prompt: str = "chat", *, closed_book: bool = False) -> Template:
+    """The template that asks for an answer in a language.
+
+    Raises
+    ------
+    InputError
+        Unknown prompt, or a language that it cannot be asked in.
+
+    >>> answer_template("de", "few_shot", closed_book=True).user.splitlines()[0]
+    'Frage: Welcher Fluss fließt aus dem Tanasee?'
+    """
+    _require(language, prompt)
+    if prompt == "chat":
+        return CLOSED_BOOK if closed_book else ANSWER
+    shots = SHOTS[language]
+    text, question, answer = shots.headings
+    told = [f"{'' if closed_book else text + shown + chr(10)}{question}{asked}\n{answer}{said}\n\n"
+            for shown, asked, said in shots.texts]  # fmt: skip
+    asked = f"{'' if closed_book else text + '{passages}' + chr(10)}{question}{{question}}\n{answer.rstrip()}"
+    kind = "few_shot_closed_book" if closed_book else "few_shot"
+    return Template(f"multilingual.{kind}.{language}", 1, "", "".join(told) + asked, kind="completion")
+
+
+def translation_template(source: str, language: str, prompt: str = "chat") -> Template:
+    """The template that asks for the translation of a text from one language into another.
+
+    Raises
+    ------
+    InputError
+        See `answer_template`.
+
+    >>> translation_template("de", "en", "few_shot").user.splitlines()[4]
+    'German: Bram Stokers Roman Dracula erschien 1897.'
+    """
+    for code in (source, language):
+        _require(code, prompt)
+    if prompt == "chat":
+        return TRANSLATE
+    here, there = LANGUAGE_NAMES[source], LANGUAGE_NAMES[language]
+    pairs = zip(SHOTS[source].texts, SHOTS[language].texts, strict=True)
+    shown = [f"{here}: {text}\n{there}: {same}\n" for (text, _, _), (same, _, _) in pairs]
+    name = f"multilingual.few_shot_translate.{source}.{language}"
+    return Template(name, 1, "", "".join(shown) + f"{here}: {{text}}\n{there}:", kind="completion")
+
+
+def render_answer(question: str, passages: Sequence[str], language: str, prompt: str = "chat") -> list[Message] | str:
+    """Messages (or a text to continue) that ask a question over passages, or alone when there are none; with its template.
+
+    >>> render_answer("How deep?", [], "en")[1]
+    {'role': 'user', 'content': 'Question: How deep?'}
+    """
+    template = answer_template(language, prompt, closed_book=not passages)
+    return _filled(template, {"question": question, "passages": "\n".join(passages), "language": LANGUAGE_NAMES[language]})
+
+
+def render_translation(text: str, source: str, language: str, prompt: str = "chat") -> list[Message] | str:
+    """Messages (or a text to continue) that ask for a translation."""
+    template = translation_template(source, language, prompt)
+    names = {"source": LANGUAGE_NAMES[source], "language": LANGUAGE_NAMES[language]}
+    return _filled(template, {"text": text, **names})
+
+
+def _filled(template: Template, values: Mapping[str, str]) -> list[Message] | str:
+    return template.text(values) if template.kind == "completion" else template.messages(values)
+
+
+def _require(language: str, prompt: str) -> None:
+    known = LANGUAGE_NAMES if check_choice(prompt, PROMPTS, "prompt") == "chat" else SHOTS
+    if language not in known:
+        raise InputError(f"the prompt {prompt!r} needs a language out of {', '.join(known)}; got {language!r}; choose one")
