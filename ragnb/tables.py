@@ -25,6 +25,10 @@ COMPARISON = (
 )  # fmt: skip
 
 
+DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
+"""Decimals of the metrics of which two say too much or too little."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Cell:
     """One cell: a main text that may be bold, small print after it, marks of significance."""
@@ -48,7 +52,7 @@ def to_latex(
     rows: str = "system",
     columns: Sequence[str] | None = None,
     comparisons: pd.DataFrame | None = None,
-    digits: int = 2,
+    digits: int | None = None,
     caption: str = "",
     label: str = "",
 ) -> str:
@@ -66,7 +70,7 @@ def to_latex(
         Of summaries: comparisons of the same systems and cells. A mean whose difference to the baseline has an adjusted
         p-value below 1 - confidence level is marked by an asterisk; where there are several baselines, by their letters.
     digits
-        Decimals of means, differences and limits.
+        Decimals of means, differences and limits; by default 2, or the metric's own (`DECIMALS`).
     caption, label
         Of the table; escaped as all text is.
 
@@ -100,7 +104,7 @@ def to_html(
     rows: str = "system",
     columns: Sequence[str] | None = None,
     comparisons: pd.DataFrame | None = None,
-    digits: int = 2,
+    digits: int | None = None,
 ) -> Markup:
     """HTML of a table, see `to_latex`; every text in it is escaped."""
     table = _table(frame, rows, columns, comparisons, digits)
@@ -115,7 +119,7 @@ def to_markdown(
     rows: str = "system",
     columns: Sequence[str] | None = None,
     comparisons: pd.DataFrame | None = None,
-    digits: int = 2,
+    digits: int | None = None,
 ) -> str:
     """Markdown of a table, see `to_latex`; every text in it is escaped."""
     table = _table(frame, rows, columns, comparisons, digits)
@@ -129,7 +133,7 @@ def to_markdown(
 
 
 def _table(
-    frame: pd.DataFrame, rows: str, columns: Sequence[str] | None, comparisons: pd.DataFrame | None, digits: int
+    frame: pd.DataFrame, rows: str, columns: Sequence[str] | None, comparisons: pd.DataFrame | None, digits: int | None
 ) -> _Table:
     if "difference" in frame:
         return _of_comparisons(frame, digits)
@@ -148,7 +152,7 @@ def _column_names(frame: pd.DataFrame, rows: str, columns: Sequence[str] | None)
 
 
 def _of_summaries(
-    frame: pd.DataFrame, rows: str, columns: list[str], comparisons: pd.DataFrame | None, digits: int
+    frame: pd.DataFrame, rows: str, columns: list[str], comparisons: pd.DataFrame | None, digits: int | None
 ) -> _Table:
     keys = [rows, *columns]
     if frame.duplicated(keys).any():
@@ -175,21 +179,23 @@ def _heading(columns: Sequence[str], cell: Sequence[Any]) -> str:
     return ", ".join(str(value) if name == "metric" else f"{name} {value}" for name, value in named)
 
 
-def _best(records: list[dict[str, Any]], digits: int) -> str:
+def _best(records: list[dict[str, Any]], digits: int | None) -> str:
     """The best mean of a column as printed, so that what looks equal is bold together; empty for a single system."""
     known = METRICS.get(records[0]["metric"])
     values = [record["mean"] for record in records if not math.isnan(record["mean"])]
     if len(records) < 2 or not values:
         return ""
-    return _number(max(values) if known is None or known.higher_is_better else min(values), digits)
+    best = max(values) if known is None or known.higher_is_better else min(values)
+    return _number(best, _decimals(records[0], digits))
 
 
-def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: bool, digits: int) -> _Cell:
+def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: bool, digits: int | None) -> _Cell:
     if record is None:
         return _Cell("")
     counted = (
         "" if alike else f", n = {record['n_scored']}" + (f" of {record['n']}" if record["n_scored"] < record["n"] else "")
     )
+    digits = _decimals(record, digits)
     mean = _number(record["mean"], digits)
     limits = f"[{_number(record['low'], digits)}, {_number(record['high'], digits)}]{counted}"
     return _Cell(mean, limits, bold=mean == best, marks=marks)
@@ -224,7 +230,7 @@ def _marks(
     return marks, [f"{'*' if single else 'Letters:'} {what} ({_tests(comparisons)})."]
 
 
-def _of_comparisons(frame: pd.DataFrame, digits: int) -> _Table:
+def _of_comparisons(frame: pd.DataFrame, digits: int | None) -> _Table:
     require_columns(frame, COMPARISON, "a table of comparisons")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; compare some scores first")
@@ -254,7 +260,8 @@ def _of_comparisons(frame: pd.DataFrame, digits: int) -> _Table:
     return _Table(header, body, notes)
 
 
-def _comparison_cells(row: dict[str, Any], shown: list[str], digits: int) -> list[_Cell]:
+def _comparison_cells(row: dict[str, Any], shown: list[str], digits: int | None) -> list[_Cell]:
+    digits = _decimals(row, digits)
     limits = f"[{_number(row['low'], digits, signed=True)}, {_number(row['high'], digits, signed=True)}]"
     difference = _Cell(_number(row["difference"], digits, signed=True), bold=row["p_adjusted"] < 1 - row["confidence_level"])
     p_values = [_Cell(format_p_value(row[name]).removeprefix("p ").removeprefix("= ")) for name in ("p_value", "p_adjusted")]
@@ -278,11 +285,15 @@ def _tests(frame: pd.DataFrame) -> str:
 def _signatures(frame: pd.DataFrame) -> str:
     """The signatures behind a table; those that differ in their language only stand as one, with all languages."""
     languages: dict[str, list[str]] = {}
-    for signature in sorted({part for joined in frame["signature"] for part in joined.split(" & ")}):
+    for signature in sorted({part for joined in frame["signature"] for part in joined.split(" & ") if part}):
         parts = signature.split("|")
         own = [part.removeprefix("lang:") for part in parts if part.startswith("lang:")]
         languages.setdefault("|".join("lang:" if part.startswith("lang:") else part for part in parts), []).extend(own)
     return f"Signatures: {'; '.join(text.replace('lang:', 'lang:' + ','.join(own)) for text, own in languages.items())}."
+
+
+def _decimals(row: dict[str, Any], digits: int | None) -> int:
+    return DECIMALS.get(row["metric"], 2) if digits is None else digits
 
 
 def _number(value: float, digits: int, signed: bool = False) -> str:

@@ -3,10 +3,11 @@
 Per-example values come first and are kept; every aggregate is computed from them.
 """
 
+from ragnb.scoring.bridges import bridging
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 
-__all__ = ["METRICS", "Metric", "compare", "score", "summarize"]
+__all__ = ["METRICS", "Metric", "bridging", "compare", "score", "summarize"]

@@ -1,0 +1,207 @@
+"""CNBE of a frame: pairs by example, the published numbers, and every way a pair can fail."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.scoring import bridging, score, summarize
+from ragnb.version import __version__
+
+NAN = math.nan
+
+
+def scored(systems, variant="unicode", **columns):
+    """Scores of F1 and cost, from ``{system: {example: (f1, cost)}}``."""
+    rows = [
+        {"example_id": example, "system": system, "language": "zh", "metric": metric, "value": value,
+         "reason": "no response" if math.isnan(value) else None, "signature": f"v|metric:{metric}|variant:{variant}|lang:zh"}
+        for system, examples in systems.items()
+        for example, both in examples.items()
+        for metric, value in zip(("answer.f1", "cost.translation_tokens"), both, strict=True)
+    ]  # fmt: skip
+    return pd.DataFrame(rows).assign(**columns)
+
+
+def values(rows, column="value"):
+    return {(row["system"], row["example_id"]): row[column] for row in rows.to_dict("records")}
+
+
+SYSTEMS = {
+    "direct": {"q1": (0.25, 0.0), "q2": (0.5, 0.0), "q3": (NAN, 0.0), "q4": (0.0, 0.0)},
+    "cross": {"q4": (1.0, 400.0), "q2": (0.25, 100.0), "q1": (0.75, 200.0), "q3": (1.0, 100.0)},
+    "lbrag": {"q1": (0.75, 20.0), "q2": (0.5, 0.0), "q4": (NAN, 40.0)},
+}
+
+
+@pytest.mark.parametrize(
+    ("system", "example", "ratio", "lbrag", "reason"),
+    [
+        ("cross", "q1", 0.0025, 0.0025, None),
+        ("cross", "q2", -0.0025, -0.0025, None),
+        ("cross", "q4", 0.0025, 0.0025, None),
+        ("cross", "q3", NAN, NAN, "direct: no response"),
+        ("lbrag", "q1", 0.025, 0.025, None),
+        ("lbrag", "q2", NAN, 0.0, "no translation"),
+        ("lbrag", "q4", NAN, NAN, "no response"),
+        ("direct", "q1", NAN, 0.0, "it is the baseline"),
+        ("direct", "q3", NAN, NAN, "no response"),
+    ],
+)
+def test_the_gain_over_the_same_example_is_divided_by_its_cost(system, example, ratio, lbrag, reason):
+    for variant, expected in (("ratio", ratio), ("lbrag", lbrag)):
+        rows = bridging(scored(SYSTEMS), variant=variant)
+        assert values(rows)[system, example] == pytest.approx(expected, nan_ok=True)
+        found = values(rows, "reason")[system, example]
+        assert found == reason if math.isnan(expected) else pd.isna(found)
+
+
+@pytest.mark.parametrize(
+    ("f1", "direct", "cost", "published"),
+    [  # kanoes/LBRAG-NEW, experiments/results: cross and lbrag of 20251213_2254, lbrag of 20251214_0051
+        (0.888888888888889, 0.28571428571428575, 389.0, 0.0015505773860529646),
+        (0.24242424242424243, 0.28571428571428575, 29.0, -0.0014927601134497699),
+        (0.2352941176470588, 0.28571428571428575, 29.0, -0.0017386264850767917),
+    ],
+)
+def test_published_values_come_out_to_the_last_digit(f1, direct, cost, published):
+    rows = bridging(scored({"direct": {"q": (direct, 0.0)}, "x": {"q": (f1, cost)}}), variant="lbrag")
+    assert rows["value"].tolist() == [0.0, published]
+
+
+def test_rows_are_as_score_gives_them():
+    frame = scored(SYSTEMS, question_id="q", template="t:1:ab")
+    rows = bridging(frame)
+    alone = score(pd.DataFrame({"response": ["a"], "references": ["a"], "language": "zh"}), "answer.f1")
+    assert list(rows.columns) == ["example_id", "system", "language", "question_id", "template", *alone.columns[1:]]
+    assert len(rows) == 11
+    assert set(rows["signature"]) == {
+        f"ragnb:{__version__}|metric:cost.cnbe|variant:ratio|baseline:direct|f1:unicode|lang:zh|prompt:t:1:ab"
+    }
+    assert set(bridging(scored(SYSTEMS, "lbrag"), variant="lbrag")["signature"].str.contains("f1:lbrag")) == {True}
+
+
+def test_the_frame_given_is_not_changed_and_other_metrics_and_columns_do_not_matter():
+    frame = scored(SYSTEMS)
+    more = pd.concat([frame, frame.assign(metric="answer.exact_match"), frame.assign(metric="own.x")])
+    before = more.copy(deep=True)
+    pd.testing.assert_frame_equal(bridging(more), bridging(frame))
+    pd.testing.assert_frame_equal(more, before)
+    own = bridging(frame.assign(cost="of something else", evidence="x"))
+    assert set(own["cost"]) == {"of something else"}
+    assert "evidence" not in own
+
+
+def test_shuffling_the_rows_of_one_system_changes_no_value():
+    frame = scored(SYSTEMS)
+    expected = values(bridging(frame))
+    for seed in range(5):
+        cross = frame[frame["system"] == "cross"].sample(frac=1, random_state=seed)
+        shuffled = pd.concat([cross, frame[frame["system"] != "cross"]])
+        assert values(bridging(shuffled)) == pytest.approx(expected, nan_ok=True)
+
+
+def test_any_system_may_be_the_baseline_and_gains_nothing_over_itself():
+    rows = values(bridging(scored(SYSTEMS).query("example_id != 'q3'"), baseline="cross"))
+    assert math.isnan(rows["cross", "q1"])
+    assert math.isnan(rows["direct", "q1"])  # it spent nothing
+    assert rows["lbrag", "q1"] == 0.0
+
+
+def test_an_unknown_cost_is_not_a_cost_of_nothing():
+    frame = scored({"direct": {"q": (0.5, NAN)}, "cross": {"q": (1.0, NAN)}, "multi": {"q": (1.0, 0.0)}})
+    for variant, baseline, multi in (("ratio", NAN, NAN), ("lbrag", 0.0, 0.0)):
+        rows = bridging(frame, variant=variant)
+        assert rows["value"].tolist() == pytest.approx([baseline, NAN, multi], nan_ok=True)
+        assert rows["reason"][1] == "the cost is unknown"
+    lost = frame[(frame["system"] != "cross") | (frame["metric"] == "answer.f1")]
+    assert bridging(lost)["reason"][1] == "the cost is unknown"
+
+
+numbers = st.floats(0, 1) | st.just(NAN)
+costs = st.sampled_from([0.0, 1.0, 7.5, 400.0, NAN])
+systems_of_examples = st.dictionaries(
+    st.sampled_from(["cross", "lbrag", "多言語"]),
+    st.dictionaries(st.sampled_from("abcdef"), st.tuples(numbers, costs), min_size=1),
+)
+
+
+@given(systems_of_examples, st.lists(numbers, min_size=6, max_size=6), st.randoms(use_true_random=False))
+def test_it_equals_a_loop_over_examples_in_any_order_of_rows(systems, direct, random):
+    systems = {"direct": dict(zip("abcdef", [(f1, 0.0) for f1 in direct], strict=True)), **systems}
+    frame = scored(systems)
+    order = list(range(len(frame)))
+    random.shuffle(order)
+    rows = values(bridging(frame.iloc[order]))
+    for system, examples in systems.items():
+        for example, (f1, cost) in examples.items():
+            expected = NAN if system == "direct" or not cost > 0 else (f1 - systems["direct"][example][0]) / cost
+            assert rows[system, example] == pytest.approx(expected, nan_ok=True)
+    assert len(rows) == sum(map(len, systems.values()))
+
+
+def test_the_mean_over_items_is_summarized_with_t():
+    rows = bridging(scored(SYSTEMS).query("example_id != 'q3'"))
+    table = summarize(rows, interval="t").set_index("system")
+    assert table.loc["cross", "mean"] == pytest.approx(0.0025 / 3)
+    assert (table.loc["lbrag", "n_scored"], table.loc["lbrag", "n"]) == (1, 3)
+    assert np.isnan(table.loc["direct", "mean"])
+
+
+# ---- what cannot be paired ---------------------------------------------------------------------------------------------
+
+
+def test_the_missing_baseline_is_named_with_the_systems_there_are():
+    with pytest.raises(InputError, match=r"needs the baseline 'direct' among the systems; got cross, lbrag; name it"):
+        bridging(scored(SYSTEMS).query("system != 'direct'"))
+    with pytest.raises(InputError, match=r"the baseline 'direct' among the systems; got none;"):
+        bridging(scored(SYSTEMS).iloc[:0])
+
+
+def test_unmatched_examples_are_listed_and_counted():
+    frame = scored(SYSTEMS)
+    lacking = frame[(frame["system"] != "direct") | (frame["example_id"] == "q2")]
+    with pytest.raises(
+        InputError,
+        match=r"a response of 'direct' to every example; got 5 unmatched \(cross q4, cross q1, cross q3, \.\.\.\); run 'direct'",
+    ):
+        bridging(lacking)
+    one = frame[(frame["system"] != "direct") | (frame["example_id"] != "q3")]
+    with pytest.raises(InputError, match=r"got 1 unmatched \(cross q3\); run"):
+        bridging(one)
+
+
+def test_doubled_examples_are_listed_and_counted():
+    frame = scored(SYSTEMS)
+    again = frame[frame["example_id"].isin(["q1", "q2"])].assign(repeat=1)
+    message = (
+        r"one response of a system to each example; got 6 doubled \(direct q1, direct q2, cross q2, \.\.\.\); drop them"
+    )
+    with pytest.raises(InputError, match=message):
+        bridging(pd.concat([frame.assign(repeat=0), again]))
+    cost_twice = pd.concat([frame, frame[(frame["system"] == "lbrag") & frame["metric"].str.startswith("cost")].iloc[:1]])
+    with pytest.raises(InputError, match=r"got 1 doubled \(lbrag q1\)"):
+        bridging(cost_twice)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (scored(SYSTEMS).query("metric == 'answer.f1'"), {}, r"scores of answer.f1 and cost.translation_tokens; got none of cost"),
+        (scored(SYSTEMS).query("metric != 'answer.f1'"), {}, r"got none of answer.f1; score it too"),
+        (scored(SYSTEMS).drop(columns="system"), {}, r"bridging needs the columns .*without system"),
+        ([1], {}, r"bridging needs a pandas DataFrame; got list"),
+        (scored(SYSTEMS), {"variant": "unicode"}, r"variant needs one of 'ratio', 'lbrag'; it got 'unicode'"),
+        (scored({"direct": {"q": (2.0, 0.0)}}), {}, r"cost.cnbe, row 0 \(q\): f1_system needs a finite number in \[0, 1\]"),
+        (pd.concat([scored({"direct": SYSTEMS["direct"]}), scored({"lbrag": SYSTEMS["lbrag"]}, "lbrag")]), {},
+         r"needs F1 of one variant; got lbrag and unicode; score all systems alike"),
+    ],
+    ids=lambda value: value[:25] if isinstance(value, str) else "",
+)  # fmt: skip
+def test_bad_input_says_what_is_needed(frame, options, message):
+    with pytest.raises(InputError, match=message):
+        bridging(frame, **options)
