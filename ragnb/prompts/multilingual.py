@@ -1,7 +1,7 @@
 """What a multilingual experiment asks of a model, in our own words: answers in the question's language, and translations.
 
-``chat`` instructs; it works for every language of `LANGUAGE_NAMES`. ``few_shot`` shows examples and is a text for base models
-to continue; it is there for the languages of `SHOTS`.
+``chat`` instructs; it works for every language of `LANGUAGE_NAMES`. ``few_shot`` shows examples and is a text for base
+models to continue; it is there for the languages of `SHOTS`.
 """
 
 from collections.abc import Mapping, Sequence
