@@ -6,17 +6,21 @@ anew. A recording is a store like any other: code that replays it runs a live mo
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
+from ragnb.experiments.multilingual import SYSTEMS, run_multilingual
+from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
 from ragnb.experiments.rgb_judges import judge_responses
 from ragnb.llm.local import serve
@@ -38,72 +42,83 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The arms that one local model was asked, on one embedded sample."""
+    """A run of one local model on one embedded sample: called with a model and options, it yields responses part by part."""
 
     sample: str
     model: str
-    arms: tuple[Arm, ...]
+    run: Callable[..., Iterator[pd.DataFrame]]
+
+
+def _rgb(sample: str, model: str, *arms: Arm) -> Recording:
+    """A recording of several arms of RGB."""
+    return Recording(sample, model, partial(_arms, sample, arms))
+
+
+def _arms(sample: str, arms: Sequence[Arm], model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    examples = load_rgb(sample)
+    for arm in arms:
+        responses = run_rgb(examples, arm.ability, model=model, system=arm.system, requests=arm.requests, **options)
+        yield judge_responses(responses, arm.judgement, model=model, **options) if arm.judgement else responses
+
+
+def _four_systems(sample: str, model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    examples = load_multilingual(sample)
+    if not options.get("offline"):
+        lines = rank_passages(examples).round({"cosine": 6}).to_json(orient="records", lines=True)
+        _file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
+    contexts = multilingual_contexts(examples, recorded_ranking())
+    for system in SYSTEMS:
+        yield run_multilingual(contexts, system, model=model, prompt="few_shot", **options)
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
 _FEW, _FEW_ALONE = {"prompt": "few_shot"}, {"prompt": "few_shot_closed_book", **_ALONE}
 
 RECORDINGS = {
-    "rgb_noise": Recording(
+    "rgb_noise": _rgb(
         "sample-en",
         "smollm2",
-        (
-            Arm("answer", requests={"prompt": "answer"}),
-            Arm("answer, released order", requests={"order": "released", "noise_rates": (0.0, 0.4, 0.8)}),
-            Arm("plain", requests={"prompt": "plain"}),
-            Arm("closed book", requests={"prompt": "closed_book", **_ALONE}),
-        ),
+        Arm("answer", requests={"prompt": "answer"}),
+        Arm("answer, released order", requests={"order": "released", "noise_rates": (0.0, 0.4, 0.8)}),
+        Arm("plain", requests={"prompt": "plain"}),
+        Arm("closed book", requests={"prompt": "closed_book", **_ALONE}),
     ),
-    "rgb_rejection": Recording(
+    "rgb_rejection": _rgb(
         "sample-en",
         "smollm2",
-        (
-            Arm("answer", "negative_rejection", judgement="refusal"),
-            Arm("plain", "negative_rejection", {"prompt": "plain"}, judgement="refusal"),
-        ),
+        Arm("answer", "negative_rejection", judgement="refusal"),
+        Arm("plain", "negative_rejection", {"prompt": "plain"}, judgement="refusal"),
     ),
-    "rgb_integration": Recording(
+    "rgb_integration": _rgb(
         "sample-en-int",
         "smollm2",
-        (
-            Arm("answer", "information_integration"),
-            Arm("plain", "information_integration", {"prompt": "plain"}),
-        ),
+        Arm("answer", "information_integration"),
+        Arm("plain", "information_integration", {"prompt": "plain"}),
     ),
-    "rgb_counterfactual": Recording(
+    "rgb_counterfactual": _rgb(
         "sample-en-fact",
         "smollm2",
-        (
-            Arm("answer", "counterfactual_robustness", judgement="detection"),
-            Arm("answer", "counterfactual_robustness", {"correct_rate": 1.0}),
-            Arm("answer", "counterfactual_robustness", {"prompt": "closed_book", **_ALONE}),
-            Arm("plain", "counterfactual_robustness", {"prompt": "plain"}),
-        ),
+        Arm("answer", "counterfactual_robustness", judgement="detection"),
+        Arm("answer", "counterfactual_robustness", {"correct_rate": 1.0}),
+        Arm("answer", "counterfactual_robustness", {"prompt": "closed_book", **_ALONE}),
+        Arm("plain", "counterfactual_robustness", {"prompt": "plain"}),
     ),
-    "rgb_zh": Recording(
+    "rgb_zh": _rgb(
         "sample-zh",
         "gemma3",
-        (
-            Arm("few shot", requests=_FEW),
-            Arm("closed book", requests=_FEW_ALONE),
-            Arm("few shot", "negative_rejection", _FEW),
-        ),
+        Arm("few shot", requests=_FEW),
+        Arm("closed book", requests=_FEW_ALONE),
+        Arm("few shot", "negative_rejection", _FEW),
     ),
-    "rgb_zh_integration": Recording("sample-zh-int", "gemma3", (Arm("few shot", "information_integration", _FEW),)),
-    "rgb_zh_counterfactual": Recording(
+    "rgb_zh_integration": _rgb("sample-zh-int", "gemma3", Arm("few shot", "information_integration", _FEW)),
+    "rgb_zh_counterfactual": _rgb(
         "sample-zh-fact",
         "gemma3",
-        (
-            Arm("few shot", "counterfactual_robustness", _FEW),
-            Arm("few shot", "counterfactual_robustness", {**_FEW, "correct_rate": 1.0}),
-            Arm("few shot", "counterfactual_robustness", _FEW_ALONE),
-        ),
+        Arm("few shot", "counterfactual_robustness", _FEW),
+        Arm("few shot", "counterfactual_robustness", {**_FEW, "correct_rate": 1.0}),
+        Arm("few shot", "counterfactual_robustness", _FEW_ALONE),
     ),
+    "multilingual": Recording("sample-multilingual", "gemma3", partial(_four_systems, "sample-multilingual")),
 }
 """The recordings by name."""
 
@@ -134,7 +149,23 @@ def recorded_responses(name: str) -> pd.DataFrame:
     """
     with recorded_store(name) as store:
         model = recorded_provenance(name)["model"]
-        return pd.concat(_run(name, model, store=store, offline=True), ignore_index=True)
+        return pd.concat(RECORDINGS[name].run(model, store=store, offline=True), ignore_index=True)
+
+
+def reply_keys(responses: pd.DataFrame) -> set[str]:
+    """Keys of every reply behind some responses: their own, their judges' and their translations'."""
+    lists = [responses[column].dropna() for column in ("judge_keys", "translation_keys") if column in responses]
+    return set(responses["request_key"]).union(*(keys for column in lists for keys in column))
+
+
+def recorded_ranking() -> pd.DataFrame:
+    """The passages retrieved for each question of the multilingual sample, as `rank_passages` ranked them once.
+
+    The ranking is recorded because embeddings differ in their last digits from one processor to the next, and with them, now
+    and then, a rank, a prompt and a reply.
+    """
+    lines = _file("multilingual.ranking.jsonl").read_text(encoding="utf-8").splitlines()
+    return pd.DataFrame([json.loads(line) for line in lines])
 
 
 def recorded_provenance(name: str) -> dict[str, Any]:
@@ -181,22 +212,13 @@ def record(name: str, store: Store) -> None:
     keys = set[str]()
     with serve(RECORDINGS[name].model) as endpoint:
         options = {"base_url": endpoint.base_url, "store": store, "max_concurrency": 2, "timeout": 600.0}
-        for responses in _run(name, endpoint.model, **options):
+        for responses in RECORDINGS[name].run(endpoint.model, **options):
             print(f"recording {name}: {responses['system'].iloc[0]}, {len(responses)} responses", flush=True)
-            judged = responses["judge_keys"].dropna() if "judge_keys" in responses else []
-            keys.update(responses["request_key"], *judged)
+            keys.update(reply_keys(responses))
         provenance: dict[str, Any] = dict(endpoint.provenance)
     n_replies = store.write_jsonl(_path(name, "replies.jsonl.gz"), keys)
     provenance |= {"date": f"{datetime.now(UTC):%Y-%m-%d}", "parameters": PARAMETERS, "n_replies": n_replies}
     _path(name, "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
-
-
-def _run(name: str, model: str, **options: Any) -> Iterator[pd.DataFrame]:
-    """The responses of each arm in turn."""
-    examples = load_rgb(RECORDINGS[name].sample)
-    for arm in RECORDINGS[name].arms:
-        responses = run_rgb(examples, arm.ability, model=model, system=arm.system, requests=arm.requests, **options)
-        yield judge_responses(responses, arm.judgement, model=model, **options) if arm.judgement else responses
 
 
 def _path(name: str, ending: str) -> Path:
