@@ -80,6 +80,7 @@ COLUMNS: dict[str, str] = {
     "response_embedding": "vector of the response's meaning",
     "reference_embedding": "vector of the reference's meaning",
     "translations": "list of translated passages: {'text', 'token_count', 'source', 'language'}; the last two are optional",
+    "released_evidence": "passages behind a response, as the run wrote them down that the response comes from",
     "label_contradiction": "how the labels contradict each other after the last ask; None when they do not",
     # scores and summaries
     "metric": "name of the metric: 'rgb.accuracy'",
@@ -128,7 +129,7 @@ PAYLOAD = frozenset(
     "response reason documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
     "overall_supported_explanation relevance_explanation label_attempts label_keys label_repairs judge_keys "
-    "judge_explanation response_embedding reference_embedding translations passage_languages".split()
+    "judge_explanation response_embedding reference_embedding translations passage_languages released_evidence".split()
 )
 """Columns too long to repeat beside every score."""
 
