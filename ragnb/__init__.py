@@ -18,6 +18,7 @@ _HOMES = {
     "ragnb.datasets.catalogue": "catalogue",
     "ragnb.datasets.contexts": "build_contexts",
     "ragnb.datasets.evouna": "load_evouna",
+    "ragnb.datasets.multilingual": "load_multilingual",
     "ragnb.datasets.predictions": "load_responses",
     "ragnb.datasets.published": "published",
     "ragnb.datasets.ragbench": "load_ragbench",

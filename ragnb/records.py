@@ -83,6 +83,7 @@ COLUMNS: dict[str, str] = {
     "reference_embedding": "vector of the reference's meaning",
     "translations": "list of translated passages: {'text', 'token_count'}, with more beside",
     "translation_keys": "request keys of the replies behind the translations",
+    "released_evidence": "passages behind a response, as the run wrote them down that the response comes from",
     "label_contradiction": "how the labels contradict each other after the last ask; None when they do not",
     # scores and summaries
     "metric": "name of the metric: 'rgb.accuracy'",
@@ -132,7 +133,7 @@ PAYLOAD = frozenset(
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
     "overall_supported_explanation relevance_explanation label_attempts label_keys label_repairs judge_keys "
     "judge_explanation response_embedding reference_embedding translations translation_keys passage_languages "
-    "passage_ids passage_scores".split()
+    "passage_ids passage_scores released_evidence".split()
 )
 """Columns too long to repeat beside every score."""
 

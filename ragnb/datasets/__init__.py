@@ -5,6 +5,8 @@ from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
 from ragnb.datasets.contexts import build_contexts
 from ragnb.datasets.evouna import load_evouna
 from ragnb.datasets.instructions import load_rgb_instructions
+from ragnb.datasets.lbrag import load_lbrag_metrics
+from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.datasets.ragbench import load_ragbench
@@ -20,6 +22,8 @@ __all__ = [
     "build_contexts",
     "catalogue",
     "load_evouna",
+    "load_lbrag_metrics",
+    "load_multilingual",
     "load_ragbench",
     "load_responses",
     "load_rgb",

@@ -79,6 +79,34 @@ def _ragbench(subset: str, split: str) -> Source:
     )
 
 
+def _xquad(language: str, git_sha1: str | None = None) -> Source:
+    commit = "60cac411649156efb6aab9dd4c9cde787a2c0345"
+    return Source(
+        name=f"xquad_{language}",
+        benchmark="xquad",
+        file=f"xquad.{language}.json",
+        url=f"https://raw.githubusercontent.com/google-deepmind/xquad/{commit}/xquad.{language}.json",
+        git_sha1=git_sha1,
+        licence="CC BY-SA 4.0",
+        citation="Artetxe, Ruder, Yogatama (ACL 2020), On the Cross-lingual Transferability of Monolingual Representations, "
+        "arXiv 1910.11856",
+    )
+
+
+def _mkqa(name: str, url: str, git_sha1: str | None, licence: str) -> Source:
+    return Source(
+        name=name,
+        benchmark="mkqa",
+        file=url.rpartition("/")[2],
+        url=url,
+        git_sha1=git_sha1,
+        licence=licence,
+        citation="Longpre, Lu, Daiber (2021), MKQA, arXiv 2007.15207",
+    )
+
+
+_LBRAG_DATA = "https://raw.githubusercontent.com/kanoes/LBRAG-NEW/3537d8cbd1e4b4ce32936858a5d601a6a0e6676c/experiments/data"
+
 CATALOGUE: dict[str, Source] = {
     source.name: source
     for source in (
@@ -92,6 +120,24 @@ CATALOGUE: dict[str, Source] = {
         _rgb("zh_fact", "be725d61d5360bcb1afc0bab7f2238f6ba9942a7"),
         _rgb("rgb_instructions", "80dbb0e07e68ac3c2a571151da071d4c53463683", "config/instruction.yaml"),
         _evouna("evouna_nq", "NQ.json", "05faaaa6730ec788e633e4df4ecd9ff52db96c43"),
+        _mkqa("mkqa", "https://github.com/apple/ml-mkqa/raw/main/dataset/mkqa.jsonl.gz", None, "CC BY-SA 3.0"),
+        _mkqa(
+            "mkqa_500",
+            f"{_LBRAG_DATA}/samples_mkqa_multi.json",
+            "81aa81020857f3484dc86b6ff9bb81def67753cf",
+            "CC BY-SA 3.0; the repository that carries these 500 questions has no licence",
+        ),
+        _xquad("ar", "068917b57858131f2fea1bb3e49bee6251f19f8d"),
+        _xquad("de", "ad18712bf213f26e1ac086d98b23a0d866665bfc"),
+        _xquad("el"),
+        _xquad("en", "cc0e3e8b94910097d29d2e9df5f266e1b30b2810"),
+        _xquad("es"),
+        _xquad("hi", "9b29b724ce7eb07aad18bffb81deccf04960c7cf"),
+        _xquad("ru", "ab022ed756292787320b684a3713e737b8f79f39"),
+        _xquad("th", "d3cb49f655138af8031b9cbf38d9ff89c38f2f3e"),
+        _xquad("tr"),
+        _xquad("vi"),
+        _xquad("zh", "40aa6cb87e4369235e763d3554b7a25ea832e924"),
         *(_ragbench(subset, split) for subset in RAGBENCH_SUBSETS for split in RAGBENCH_SPLITS),
     )
 }
@@ -103,6 +149,12 @@ def catalogue() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "benchmark", "licence", "citation", "url", "checksum"])
 
 
+def sources_of(benchmark: str) -> list[Source]:
+    """Files of one benchmark; ``"multilingual"`` stands for those of both MKQA and XQuAD."""
+    benchmarks = ("mkqa", "xquad") if benchmark == "multilingual" else (benchmark,)
+    return [source for source in CATALOGUE.values() if source.benchmark in benchmarks]
+
+
 def find(name: str, *, benchmark: str) -> Path:
     """Local path of a catalogue file, fetched when it is not at hand.
 
@@ -111,7 +163,7 @@ def find(name: str, *, benchmark: str) -> Path:
     InputError
         Unknown name (with the nearest known ones), a download that fails, or one whose checksum is wrong.
     """
-    known = [source.name for source in CATALOGUE.values() if source.benchmark == benchmark]
+    known = [source.name for source in sources_of(benchmark)]
     if name not in known:
         near = get_close_matches(name, known, n=2, cutoff=0.4)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"use one of {', '.join(known)}"

@@ -1,16 +1,21 @@
 """Files of benchmarks: where one lies, what it is, and its records one by one, each with its place for messages."""
 
+import gzip
 import json
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ragnb.datasets.catalogue import CATALOGUE, find, git_blob_sha1
+import pandas as pd
+
+from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
 from ragnb.text import scripts
 
-TITLES = {"rgb": "an RGB", "ragbench": "a RAGBench", "evouna": "an EVOUNA"}
+TITLES = {"rgb": "an RGB", "ragbench": "a RAGBench", "evouna": "an EVOUNA", "multilingual": "a multilingual"}
 
 
 def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) -> tuple[Path, str]:
@@ -28,7 +33,7 @@ def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) ->
         return Path(str(resources.files("ragnb.datasets") / "data" / samples[str(source)])), str(source)
     path = Path(source).expanduser()
     if path.is_file():
-        return path, path.stem
+        return path, Path(path.name.removesuffix(".gz")).stem
     if path.is_dir():
         raise InputError(f"{what} needs a file; got the folder {str(path)!r}; name a file inside it")
     if isinstance(source, Path) or path.suffix or len(path.parts) > 1:
@@ -36,14 +41,23 @@ def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) ->
     return find(str(source), benchmark=benchmark), str(source)
 
 
+def existing_file(source: str | Path, what: str) -> Path:
+    """Path of a file that exists; ``what`` says who needs it."""
+    path = Path(source).expanduser()
+    if not path.is_file():
+        raise InputError(f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path")
+    return path
+
+
 def provenance(path: Path, name: str, *, benchmark: str, samples: Mapping[str, str]) -> dict[str, Any]:
     """What is known of a file: its name, licence and citation, and whether its checksum is that of the catalogue."""
     if name in samples:
         return {"name": name, "licence": "CC BY 4.0", "citation": "written by the authors of ragnb", "verified": True}
     sha1 = git_blob_sha1(path.read_bytes())
-    ours = [source for source in CATALOGUE.values() if source.benchmark == benchmark]
+    ours = sources_of(benchmark)
     pinned = next((source for source in ours if source.git_sha1 == sha1), None)
-    named = pinned or next((source for source in ours if source.name == name and source.git_sha1 is None), None)
+    loose = (source for source in ours if source.git_sha1 is None and (source.name == name or source.file == path.name))
+    named = pinned or next(loose, None)
     licence, citation = (named.licence, named.citation) if named else ("unknown", "unknown")
     return {"name": name, "licence": licence, "citation": citation, "verified": pinned is not None, "git_sha1": sha1}
 
@@ -56,13 +70,57 @@ def json_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     InputError
         An empty or binary file, or a line that is no JSON object.
     """
-    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    if not content.strip():
-        raise InputError(f"{path.name} needs one JSON object a line; got an empty file; check the download")
-    for number, line in enumerate(content.split(b"\n"), start=1):
+    for number, line in enumerate(_content(path).split(b"\n"), start=1):
         if line.strip():
             where = f"{path.name} line {number}"
             yield _object(line, where), where
+
+
+def json_items(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each JSON object of a file that holds a list of them, a single one, or one a line, with its place.
+
+    Raises
+    ------
+    InputError
+        An empty, binary or damaged file, or an item that is no JSON object.
+    """
+    value, rest = _first_value(_content(path), path.name)
+    if rest:
+        yield from json_records(path)
+        return
+    for number, item in enumerate(value if isinstance(value, list) else [value], start=1):
+        where = f"{path.name} item {number}"
+        if not isinstance(item, dict):
+            raise InputError(f"{where} needs to be a JSON object; got a {type(item).__name__}; mend it")
+        yield item, where
+
+
+def _content(path: Path) -> bytes:
+    """Bytes of a file that is not empty, unpacked if its name ends in .gz, without byte order mark."""
+    content = path.read_bytes()
+    try:
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path.name} needs to be a whole compressed file; got {error}; fetch it again") from error
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if not content.strip():
+        raise InputError(f"{path.name} needs one JSON object a line; got an empty file; check the download")
+    return content
+
+
+def _first_value(content: bytes, name: str) -> tuple[Any, str]:
+    """The first JSON value of a file, and what stands behind it."""
+    try:
+        written = content.decode("utf-8").strip()
+        value, end = json.JSONDecoder().raw_decode(written)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{name} needs UTF-8 text; got byte 0x{content[error.start]:02x} at {error.start}; is this a binary or "
+            "compressed file?"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} needs JSON; got {error}; mend the file, or fetch it again") from error
+    return value, written[end:].strip()
 
 
 def _object(line: bytes, where: str) -> Mapping[str, Any]:
@@ -98,6 +156,31 @@ def text(value: Any, where: str) -> str:
         got = repr(value) if isinstance(value, str) else type(value).__name__
         raise InputError(f"{where} needs a text that is not empty; got {got}; write a JSON string")
     return value
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a frame holds nothing: None, nan or NA."""
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def is_blank(value: Any) -> bool:
+    """Whether there is no text: None, or nothing but spaces."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def identifier(value: Any, where: str) -> str:
+    """An id as text, or an InputError that says where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+        raise InputError(f"{where} needs a number or a text; got {value!r}; give each question its own id")
+    return str(value)
+
+
+def refuse_duplicates(identifiers: Iterable[str], file: str) -> None:
+    """Raise InputError if an id stands twice."""
+    doubled = [i for i, count in Counter(identifiers).items() if count > 1]
+    if doubled:
+        got = ", ".join(doubled[:5])
+        raise InputError(f"{file} needs a different id for every question; got {got} more than once; number them anew")
 
 
 def guess_language(questions: Iterable[str]) -> str:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import guess_language, json_records
+from ragnb.datasets.files import existing_file, guess_language, is_missing, json_records
+from ragnb.datasets.lbrag import is_answers, named_answers
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_parts
@@ -43,7 +44,8 @@ def load_responses(
     columns
         What ragnb calls a column, and what the file calls it: ``{"question": "q", "references": "gold", "response":
         "output"}``. By default ragnb's own names, or those of the released code of RGB where the file has ``prediction`` and
-        ``ans``. Columns that are not named keep their names.
+        ``ans``, or those of LBRAG where it has ``sample_id``, ``sample_lang``, ``gold_answer`` and ``pred_answer``. Columns
+        that are not named keep their names.
     system
         Name of what answered; by default the file's column ``system`` if there is one, else the file's name.
     language
@@ -56,8 +58,10 @@ def load_responses(
     -------
     DataFrame
         ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts),
-        ``response`` (None where there is none, then with a ``reason``) and all other columns. The labels that the released
-        code wrote stay beside, as ``released_labels`` and ``released_fact_label``.
+        ``response`` and all other columns. References and responses are None where there is none, then with a ``reason``; an
+        empty response is a response. What a released code wrote stays beside: RGB's labels as ``released_labels`` and
+        ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` and so on, its ``translate_tokens`` also
+        as ``translations``.
 
     Raises
     ------
@@ -66,13 +70,14 @@ def load_responses(
         message names the row.
     """
     named = "responses" if isinstance(source, pd.DataFrame) else Path(source).stem
-    frame = source if isinstance(source, pd.DataFrame) else _read(Path(source))
+    frame = source if isinstance(source, pd.DataFrame) else _read(existing_file(source, "load_responses"))
+    frame = named_answers(frame) if columns is None and is_answers(frame) else frame
     frame = frame.rename(columns={theirs: ours for ours, theirs in _mapping(frame, columns).items()})
     require_columns(frame, NEEDED, "load_responses")
     frame = frame.reset_index(drop=True).assign(**constants)
     frame["references"] = [_parts(answer, row) for row, answer in enumerate(frame["references"])]
     frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
-    frame["reason"] = [None if text is not None else "no response in the file" for text in frame["response"]]
+    frame["reason"] = [_reason(*pair) for pair in zip(frame["response"], frame["references"], strict=True)]
     defaults = {"example_id": [str(row) for row in range(len(frame))], "system": system or named, "language": language}
     for column, value in defaults.items():
         if column not in frame or (column == "system" and system) or (column == "language" and language):
@@ -82,8 +87,6 @@ def load_responses(
 
 
 def _read(path: Path) -> pd.DataFrame:
-    if not path.is_file():
-        raise InputError(f"load_responses needs a file that exists; got {str(path)!r}, which does not; check the path")
     if path.suffix.lower() == ".csv":
         return _read_csv(path)
     if path.suffix.lower() == ".json":
@@ -111,7 +114,9 @@ def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str
     return dict(columns)
 
 
-def _parts(answer: Any, row: int) -> list[list[str]]:
+def _parts(answer: Any, row: int) -> list[list[str]] | None:
+    if is_missing(answer):
+        return None
     try:
         return answer_parts(answer.tolist() if hasattr(answer, "tolist") else answer)
     except InputError as error:
@@ -119,10 +124,15 @@ def _parts(answer: Any, row: int) -> list[list[str]]:
 
 
 def _text(value: Any, row: int) -> str | None:
-    if value is None or value is pd.NA or (isinstance(value, float) and value != value):
+    if is_missing(value):
         return None
     if not isinstance(value, str):
         raise InputError(
             f"row {row}: a response needs to be a text; got {type(value).__name__}; use None where there is none"
         )
     return value
+
+
+def _reason(response: str | None, references: list[list[str]] | None) -> str | None:
+    missing = "response" if response is None else "reference" if references is None else None
+    return f"no {missing} in the file" if missing else None

@@ -16,9 +16,18 @@ PUBLISHED = {
     "rgb.information_integration": f"{_RGB}, table 5",
     "rgb.counterfactual_robustness": f"{_RGB}, table 7",
     "ragbench.table3": f"{_RAGBENCH}, table 3",
+    "lbrag.overview": "kanoes/LBRAG-NEW, metrics.md at commit 5c0d11bc, the example of what the console prints",
 }
 """Source of each table."""
 
+_OVERVIEW = {
+    "em": "answer.exact_match",
+    "f1": "answer.f1",
+    "rlc": "language.rlc",
+    "cost": "cost.translation_tokens",
+    "cnbe": "cost.cnbe",
+    "semantic": "semantic.judged_similarity",
+}
 _OF_DETECTED = ("error_correction", "judged_error_detection")  # CR is a share of ED*, which stands beside it
 
 
@@ -29,7 +38,7 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
     ----------
     name
         ``"rgb.noise_robustness"``, ``"rgb.negative_rejection"``, ``"rgb.information_integration"``,
-        ``"rgb.counterfactual_robustness"`` or ``"ragbench.table3"``.
+        ``"rgb.counterfactual_robustness"``, ``"ragbench.table3"`` or ``"lbrag.overview"``.
     confidence_level
         Of the intervals, in (0, 1).
 
@@ -41,7 +50,9 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
         (whether that count really gives the printed number: 67.68 and 3.37 per cent of 300 cannot be), ``mean`` and its
         Wilson interval ``low, high, interval, confidence_level``. The denominator of RGB's error correction is the number of
         responses whose error a judge saw detected: 3, 4 and 7. AUROC and RMSE carry no interval: the paper printed nothing
-        that it could be computed from.
+        that it could be computed from. ``"lbrag.overview"`` has ``std`` beside ``printed``, and n is nan: the document does
+        not say it for this table. Its EM of 0.100 ± 0.302 is that of 10 in 100 with n - 1 in the divisor, yet its example of
+        a ``metrics.json``, with the same numbers, says 10; so no interval is derived.
 
     Raises
     ------
@@ -52,7 +63,8 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
         raise InputError(f"published needs one of {', '.join(PUBLISHED)}; got {name!r}; choose one")
     with (resources.files("ragnb.datasets") / "data" / f"{name.replace('.', '_')}.csv").open(encoding="utf-8") as file:
         wide = pd.read_csv(file)
-    frame = _scores(wide) if name.startswith("ragbench") else _shares(wide, confidence_level)
+    family = name.partition(".")[0]
+    frame = _shares(wide, confidence_level) if family == "rgb" else _scores(wide) if family == "ragbench" else _means(wide)
     frame.attrs["source"] = PUBLISHED[name]
     return frame
 
@@ -90,3 +102,12 @@ def _scores(wide: pd.DataFrame) -> pd.DataFrame:
     named = wide.rename(columns={"judge": "system", "n_test_approx": "n"})
     metrics = [column for column in named if column not in ("subset", "n", "system")]
     return named.melt(["subset", "system", "n"], metrics, var_name="metric", value_name="printed").dropna(ignore_index=True)
+
+
+def _means(wide: pd.DataFrame) -> pd.DataFrame:
+    rows = [
+        {"system": record["system"], "metric": metric, "printed": record[field], "std": record[f"{field}_std"], "n": nan}
+        for record in wide.to_dict("records")
+        for field, metric in _OVERVIEW.items()
+    ]
+    return pd.DataFrame(rows)

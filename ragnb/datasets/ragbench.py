@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.catalogue import RAGBENCH_SPLITS
-from ragnb.datasets.files import json_records, locate, provenance, text, texts
+from ragnb.datasets.files import identifier, json_records, locate, provenance, text, texts
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
 from ragnb.records import RAGBENCH_RESPONSE
@@ -139,12 +139,6 @@ def _csv_records(path: Path) -> Iterator[tuple[Mapping[str, Any], Where]]:
 # ---- one field ---------------------------------------------------------------------------------------------------------
 
 
-def _identifier(value: Any, where: Where) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        raise InputError(f"{where} needs a number or a text; got {value!r}; give each question its own id")
-    return str(value)
-
-
 def _any_text(value: Any, where: Where) -> str:
     if not isinstance(value, str):
         raise InputError(f"{where} needs a text; got {type(value).__name__}; write a JSON string")
@@ -234,7 +228,7 @@ def _python_literal(value: str, where: Where) -> Any:
 
 
 FIELDS: dict[str, Callable[[Any, Where], Any]] = {
-    "id": _identifier,
+    "id": identifier,
     "question": text,
     "documents": _keys,
     "response": _any_text,

@@ -7,7 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import guess_language, json_records, locate, provenance, text, texts
+from ragnb.datasets.files import (
+    guess_language,
+    identifier,
+    json_records,
+    locate,
+    provenance,
+    refuse_duplicates,
+    text,
+    texts,
+)
 from ragnb.errors import InputError
 from ragnb.records import RGB_EXAMPLE
 
@@ -54,7 +63,7 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
     shapes = Counter(row["task"] for row in rows)
     if len(shapes) > 1:
         raise InputError(f"{path.name} needs questions of one shape; got {dict(shapes)}; keep one shape a file")
-    _refuse_duplicates(rows, path)
+    refuse_duplicates((row["example_id"] for row in rows), path.name)
     language = language or guess_language(row["question"] for row in rows)
     for row in rows:
         row.update(example_id=f"{name}/{row['example_id']}", benchmark="rgb", language=language)
@@ -80,7 +89,7 @@ def _example(record: Mapping[str, Any], where: str) -> dict[str, Any]:
             f"got {len(wrong)}; make both lists equally long"
         )
     return {
-        "example_id": _identifier(record["id"], where),
+        "example_id": identifier(record["id"], f"{where} key id"),
         "task": "counterfactual" if fact else "integration" if grouped else "noise",
         "question": text(record["query"], f"{where} key query"),
         "references": _parts(record["answer"], f"{where} key answer"),
@@ -89,12 +98,6 @@ def _example(record: Mapping[str, Any], where: str) -> dict[str, Any]:
         "positive_wrong": wrong,
         "false_answers": _aliases(record["fakeanswer"], f"{where} key fakeanswer") if fact else [],
     }
-
-
-def _identifier(value: Any, where: str) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        raise InputError(f"{where} key id needs a number or a text; got {value!r}; give each question its own id")
-    return str(value)
 
 
 def _groups(value: Any, where: str) -> tuple[list[list[str]], bool]:
@@ -120,10 +123,3 @@ def _aliases(value: Any, where: str) -> list[str]:
     if not aliases:
         raise InputError(f"{where} needs at least one alias a part; got an empty list; add the answer")
     return [text(alias, where) for alias in aliases]
-
-
-def _refuse_duplicates(rows: list[dict[str, Any]], path: Path) -> None:
-    doubled = [i for i, count in Counter(row["example_id"] for row in rows).items() if count > 1]
-    if doubled:
-        raise InputError(f"{path.name} needs a different id for every question; got {', '.join(doubled[:5])} more than "
-                         f"once; number the questions anew")  # fmt: skip

@@ -159,7 +159,7 @@ def _reasons(
 ) -> list[str | None]:
     given = responses["reason"] if "reason" in responses else [None] * len(responses)
     undefined = metric.condition or "the metric is undefined here"
-    reasons = (_none_if_missing(why) or (f"no {gap}" if gap else undefined) for why, gap in zip(given, gaps, strict=True))
+    reasons = ((_none_if_missing(why) or f"no {gap}") if gap else undefined for why, gap in zip(given, gaps, strict=True))
     return [reason if math.isnan(value) else None for reason, value in zip(reasons, values, strict=True)]
 
 

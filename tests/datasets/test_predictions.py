@@ -70,6 +70,35 @@ def test_lists_from_numpy_are_lists(tmp_path):
     assert load_responses(frame)["references"][0] == [["Oslo"], ["Bergen"]]
 
 
+def test_a_missing_reference_is_unscored_with_its_reason(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("question,references,response\nनदी?,नील,नील\nनदी?,,नील\nनदी?,,\n", encoding="utf-8")
+    frame = load_responses(path, language="hi")
+    assert frame["references"].tolist() == [[["नील"]], None, None]
+    scores = score(frame, ["answer.exact_match", "rgb.accuracy"])
+    assert scores["value"].isna().tolist() == [False, True, True] * 2
+    assert scores["reason"].dropna().tolist() == ["no reference in the file", "no response in the file"] * 2
+
+
+def test_files_of_lbrag_are_told_by_their_names_and_keep_their_languages(tmp_path):
+    record = {"sample_id": "q_ja", "sample_lang": "ja", "system": "cross", "question": "東京？", "gold_answer": "東京",
+              "pred_answer": "", "em": 0.0, "translate_tokens": 7.0}  # fmt: skip
+    frame = load_responses(lines(tmp_path, [record, record | {"sample_lang": "de"}], "run_answers.jsonl"))
+    assert frame["language"].tolist() == ["ja", "de"]  # by its characters it would be Chinese
+    assert frame["example_id"].tolist() == ["q_ja"] * 2
+    assert frame["released_em"].tolist() == [0.0, 0.0]
+    assert frame["translations"].tolist() == [[{"token_count": 7.0}]] * 2
+    assert score(frame, "answer.exact_match")["value"].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("missing", ["sample_id", "sample_lang", "gold_answer", "pred_answer"])
+def test_a_file_without_one_of_these_names_is_not_taken_for_one_of_lbrag(tmp_path, missing):
+    record = {"sample_id": 1, "sample_lang": "ja", "question": "q", "gold_answer": "a", "pred_answer": "b"}
+    del record[missing]
+    with pytest.raises(InputError, match="load_responses needs the columns question, references, response"):
+        load_responses(lines(tmp_path, [record], "run_answers.jsonl"))
+
+
 @pytest.mark.parametrize(
     ("records", "columns", "message"),
     [

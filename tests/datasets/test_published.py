@@ -3,6 +3,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.errors import InputError
+from ragnb.scoring import METRICS
 from ragnb.stats.margins import mcnemar_bounds
 
 
@@ -68,8 +69,9 @@ def test_ragbench_prints_no_utilization_for_two_judges_and_no_interval_can_be_ma
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
 def test_every_published_table_loads_with_its_source(name):
     frame = published(name)
-    assert not frame.isna().any().any()
-    assert "arXiv" in frame.attrs["source"]
+    unsaid = ["n"] if name == "lbrag.overview" else []
+    assert frame.columns[frame.isna().any()].tolist() == unsaid
+    assert any(known in frame.attrs["source"] for known in ("arXiv", "kanoes/LBRAG-NEW"))
 
 
 @pytest.mark.data
@@ -77,12 +79,45 @@ def test_every_published_table_loads_with_its_source(name):
 def test_every_number_is_that_of_the_transcription(name, data_folder):
     import pandas as pd
 
-    path = data_folder.parent / "published" / f"{name.replace('.', '_')}.csv"
+    file = {"lbrag.overview": "lbrag_overview_example"}.get(name, name.replace(".", "_"))
+    path = data_folder.parent / "published" / f"{file}.csv"
     if not path.is_file():
         pytest.skip("the transcriptions do not stand beside the data")
     wide = pd.read_csv(path)
     numbers = [column for column in wide if column.endswith(("_percent", "_auroc", "_rmse"))]
+    if name == "lbrag.overview":
+        numbers = [column for column in wide if f"{column}_std" in wide]
+        deviations = wide[[f"{column}_std" for column in numbers]]
+        assert published(name)["std"].tolist() == deviations.to_numpy().ravel().tolist()
     assert sorted(published(name)["printed"]) == pytest.approx(sorted(wide[numbers].stack().dropna()))
+
+
+def test_the_overview_prints_six_metrics_of_four_systems_and_their_deviations():
+    table = published("lbrag.overview")
+    assert table.columns.tolist() == ["system", "metric", "printed", "std", "n"]
+    assert table["system"].drop_duplicates().tolist() == ["direct", "multi", "cross", "lbrag"]
+    assert table.groupby("system").size().unique().tolist() == [6]
+    printed = table.pivot_table(index="system", columns="metric", values="printed")
+    assert printed.loc["lbrag"].to_dict() == {
+        "answer.exact_match": 0.0, "answer.f1": 0.289, "language.rlc": 0.759, "cost.translation_tokens": 29.8,
+        "cost.cnbe": 0.00237, "semantic.judged_similarity": 0.7,
+    }  # fmt: skip
+    cross = table.query("system == 'cross' and metric == 'cost.cnbe'").iloc[0]
+    assert (cross["printed"], cross["std"]) == (0.00017, 0.00087)
+
+
+def test_the_overview_does_not_say_how_many_questions_and_nothing_is_derived():
+    table = published("lbrag.overview")
+    assert table["n"].isna().all()
+    row = table.query("system == 'direct' and metric == 'answer.exact_match'").iloc[0]
+    deviation = {n: (row["printed"] * (1 - row["printed"]) * n / (n - 1)) ** 0.5 for n in (10, 100)}
+    assert row["std"] == round(deviation[100], 3) == 0.302
+    assert round(deviation[10], 3) == 0.316  # though the document's other example says n = 10
+
+
+def test_metrics_of_the_overview_are_named_as_they_are_scored():
+    scored_elsewhere = {"cost.cnbe", "semantic.judged_similarity"}  # a comparison, and a judge's
+    assert set(published("lbrag.overview")["metric"]) - scored_elsewhere <= set(METRICS)
 
 
 def test_an_unknown_table_is_refused_with_the_known_ones():

@@ -1,0 +1,242 @@
+import json
+import math
+
+import pytest
+
+import ragnb
+from ragnb.datasets.lbrag import FIELDS, load_lbrag_metrics
+from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.tables import read_table, write_table
+from ragnb.errors import InputError
+
+
+def answer(sample_id, sample_lang, gold, pred, *, em, f1, system="lbrag", tokens=0.0, **changes):
+    """A line of a run's answers; all texts are ours, `em` and `f1` are computed by hand."""
+    return {
+        "run_id": "20300101_0000", "sample_id": sample_id, "sample_lang": sample_lang, "system": system,
+        "question": f"? {sample_id}", "gold_answer": gold, "pred_answer": pred, "em": em, "f1": f1, "rlc": 1.0, "rlc_ok": 1.0,
+        "translate_tokens": tokens, "semantic_score": 0.5, "num_evidence": 1,
+        "evidence": [{"id": "d", "language": "ru", "original_text": "…", "translated_text": None, "weight": 0.5, "metadata": {}}],
+    } | changes  # fmt: skip
+
+
+RUN = [
+    answer(
+        "a_zh_cn", "zh_cn", "11.0 年份", "大约11年左右", em=0.0, f1=0.5, tokens=20.0
+    ),  # 1, 1 and 年 of 7 and of 5 characters
+    answer("b_de", "de", "Oslo", "In Oslo.", em=0.0, f1=2 / 3, tokens=12),  # one word of two and of one
+    answer("c_hi", "hi", "दिल्ली", "मुंबई", em=1.0, f1=1.0),  # both vanish
+    answer("d_th", "th", "แม่น้ำไนล์", "แม่น้ำ ไนล์", em=0.0, f1=0.0),  # whitespace words, Thai too
+    answer("e_ja", "ja", "ナイル川", "ナイル 川。", em=0.0, f1=1.0, tokens=None),  # characters without spaces
+    answer("f_he", "he", "הנילוס", "", em=0.0, f1=0.0, system="direct"),  # an empty answer is an answer
+    answer("g_ar", "ar", "نهر النيل", "نهر النيل", em=1.0, f1=1.0, system="direct"),
+    answer("h_en", "en", "", "who knows", em=0.0, f1=0.0),  # MKQA has no short answer here
+    answer("i_en", "en", None, "", em=1.0, f1=1.0),
+]
+
+
+def written(tmp_path, records, name="20300101_0000_answers.jsonl"):
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(tmp_path):
+    return load_responses(written(tmp_path, RUN))
+
+
+# ---- answers -----------------------------------------------------------------------------------------------------------
+
+
+def test_answers_of_a_run_load_as_they_are(run):
+    assert run["example_id"].tolist() == [record["sample_id"] for record in RUN]
+    assert run["language"].tolist() == [record["sample_lang"] for record in RUN]
+    assert run["system"].tolist() == [record["system"] for record in RUN]
+    assert run["references"].tolist()[:2] == [[["11.0 年份"]], [["Oslo"]]]
+    assert run["response"].tolist() == [record["pred_answer"] for record in RUN]
+    assert run["question"][0] == "? a_zh_cn"
+
+
+@pytest.mark.parametrize("name", ["em", "f1", "rlc", "rlc_ok", "semantic_score", "evidence"])
+def test_what_the_run_said_of_each_answer_stays_beside(run, name):
+    assert run[f"released_{name}"].tolist() == [record[name] for record in RUN]
+    assert name not in run
+
+
+def test_nothing_else_is_lost(run):
+    assert run["num_evidence"].tolist() == [1] * len(RUN)
+    assert set(run["run_id"]) == {"20300101_0000"}
+    assert len(run.columns) == len(RUN[0]) + 2  # reason and translations
+
+
+def test_the_scores_are_those_computed_by_hand(run):
+    scores = ragnb.score(run, ["answer.exact_match", "answer.f1"], variant="lbrag")
+    values = {name: rows["value"].tolist() for name, rows in scores.groupby("metric")}
+    assert values["answer.exact_match"][:7] == [record["em"] for record in RUN[:7]]
+    assert values["answer.f1"][:7] == pytest.approx([record["f1"] for record in RUN[:7]])
+    assert all(math.isnan(value) for name in values for value in values[name][7:])
+
+
+def test_without_gold_answer_there_is_no_reference_and_the_reason_says_so(run):
+    assert run["references"].isna().tolist() == [False] * 7 + [True] * 2
+    assert run["reason"].dropna().tolist() == ["no reference in the file"] * 2
+    scores = ragnb.score(run, ["answer.f1", "language.rlc"])
+    assert scores.query("metric == 'answer.f1'")["reason"].tolist()[7:] == ["no reference in the file"] * 2
+    assert scores.query("metric == 'language.rlc'")["value"].tolist()[7] == 1.0  # needs no reference
+
+
+def test_an_empty_answer_is_scored_and_a_missing_one_is_not(tmp_path):
+    frame = load_responses(written(tmp_path, [RUN[5], RUN[5] | {"pred_answer": None}]))
+    for variant in ("lbrag", "unicode"):
+        scores = ragnb.score(frame, "answer.f1", variant=variant)
+        assert scores["value"][0] == 0.0
+        assert math.isnan(scores["value"][1])
+        assert scores["reason"][1] == "no response in the file"
+
+
+def test_tokens_are_those_of_translations(run):
+    assert run["translations"].tolist()[:5] == [[{"token_count": 20.0}], [{"token_count": 12.0}], [], [], []]
+    assert ragnb.score(run, "cost.translation_tokens")["value"].tolist() == [20.0, 12.0] + [0.0] * 7
+
+
+def test_evidence_of_the_run_is_not_taken_for_evidence_of_a_score(run):
+    scores = ragnb.score(run, "answer.f1", explain=True)
+    assert "released_evidence" not in scores
+    assert scores["evidence"][7] == "no references"
+
+
+def test_the_first_runs_say_less(tmp_path):
+    few = [
+        {key: value for key, value in r.items() if key not in ("num_evidence", "evidence", "semantic_score")} for r in RUN
+    ]
+    frame = load_responses(written(tmp_path, few, "early_answers.json"), language=None)
+    assert frame["language"][2] == "hi"
+    assert "released_evidence" not in frame
+    bare = {"sample_id": 1, "sample_lang": "ru", "question": "где?", "gold_answer": "Нил", "pred_answer": "Нил"}
+    frame = load_responses(written(tmp_path, [bare], "bare.jsonl"))
+    assert frame.loc[0, ["system", "language", "response"]].tolist() == ["bare", "ru", "Нил"]
+    assert "translations" not in frame
+
+
+def test_what_the_caller_names_goes_first(tmp_path):
+    path = written(tmp_path, RUN)
+    assert set(load_responses(path, language="en", system="mine")["language"]) == {"en"}
+    named = {"question": "question", "references": "question", "response": "pred_answer"}
+    frame = load_responses(path, {**named, "references": "sample_id"})
+    assert frame["references"][0] == [["a_zh_cn"]]
+    assert frame["gold_answer"][0] == "11.0 年份"
+
+
+def test_loaded_answers_can_be_written_read_and_loaded_again(run, tmp_path):
+    again = load_responses(read_table(write_table(run, tmp_path / "again.jsonl")))
+    for name in ("example_id", "language", "references", "response", "translations", "released_em"):
+        assert again[name].tolist() == run[name].tolist()
+    assert again["reason"].dropna().tolist() == run["reason"].dropna().tolist()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pred_answer": 7}, "row 1: a response needs to be a text; got int"),
+        ({"gold_answer": 11}, "row 1: a reference answer needs at least one part"),
+    ],
+)
+def test_a_damaged_answer_is_named_by_its_row(tmp_path, changes, message):
+    with pytest.raises(InputError, match=message):
+        load_responses(written(tmp_path, [RUN[0], RUN[1] | changes]))
+
+
+def test_a_truncated_file_is_named_by_its_line(tmp_path):
+    path = written(tmp_path, RUN)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(InputError, match="answers.jsonl line 9 needs one JSON object"):
+        load_responses(path)
+
+
+# ---- metrics -----------------------------------------------------------------------------------------------------------
+
+PUBLISHED = (
+    "em em_std f1 f1_std rlc rlc_std rlc_ok rlc_ok_std cost cost_std cnbe cnbe_std semantic_score semantic_score_std n"
+)
+# the example of the seven-metric overview
+OVERVIEW = dict(
+    zip(
+        PUBLISHED.split(),
+        [0.0, 0.0, 0.289, 0.341, 0.759, 0.317, 0.8, 0.4, 29.8, 18.2, 0.00237, 0.01157, 0.7, 0.422, 10.0],
+        strict=True,
+    )
+)
+
+
+def metrics(tmp_path, content):
+    path = tmp_path / "20300101_0000_metrics.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content, indent=2), encoding="utf-8")
+    return path
+
+
+def test_the_example_of_the_overview_is_one_row(tmp_path):
+    frame = load_lbrag_metrics(metrics(tmp_path, {"metrics": {"lbrag": OVERVIEW}}))
+    assert frame.columns.tolist() == ["system", *PUBLISHED.split()]
+    assert frame.iloc[0].to_dict() == {"system": "lbrag", **OVERVIEW}
+    assert frame.attrs["run"] == {}
+    assert PUBLISHED.split() == list(FIELDS)
+
+
+def test_systems_keep_their_order_and_the_rest_of_the_document_is_kept(tmp_path):
+    rest = {"run_id": "r", "num_test_queries": 2, "baseline_f1": 0.25, "llm_usage": {"total_tokens": 9}}
+    systems = dict.fromkeys(["direct", "multi", "cross", "系统"], OVERVIEW)
+    frame = load_lbrag_metrics(metrics(tmp_path, {**rest, "metrics": systems}))
+    assert frame["system"].tolist() == list(systems)
+    assert frame.attrs["run"] == rest
+
+
+def test_missing_fields_are_nan_and_unknown_ones_are_kept(tmp_path):
+    some = {"em": 0, "f1": 0.5, "cnbe": None, "n": 1.0, "bleu": 3.5, "note": "früh"}
+    frame = load_lbrag_metrics(metrics(tmp_path, {"metrics": {"direct": some, "lbrag": OVERVIEW}}))
+    assert frame.columns.tolist() == ["system", *PUBLISHED.split(), "bleu", "note"]
+    assert frame.loc[0, ["em", "f1", "n", "bleu", "note"]].tolist() == [0.0, 0.5, 1.0, 3.5, "früh"]
+    gaps = frame.columns[frame.loc[0].isna()].tolist()
+    assert gaps == [name for name in PUBLISHED.split() if name not in some or name == "cnbe"]
+    assert frame[list(FIELDS)].dtypes.unique().tolist() == [float]
+    assert math.isnan(frame.loc[1, "bleu"])
+
+
+def test_metrics_of_a_run_are_the_summary_of_its_answers(tmp_path, run):
+    scored = run[run["references"].notna() & (run["system"] == "lbrag")]
+    values = ragnb.score(scored, "answer.f1", variant="lbrag")["value"]
+    said = {"f1": 19 / 30, "f1_std": math.sqrt(31 / 180), "n": 5}  # of 1/2, 2/3, 1, 0 and 1: squares 31/45, over n - 1
+    frame = load_lbrag_metrics(metrics(tmp_path, {"metrics": {"lbrag": said}}))
+    assert values.mean() == pytest.approx(frame["f1"][0])
+    assert values.std(ddof=1) == pytest.approx(frame["f1_std"][0])
+    assert len(values) == frame["n"][0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "metrics.json needs one JSON object a line; got an empty file"),
+        ('{"metrics": {"lbrag": {"em": 0.0,', "metrics.json needs JSON; got Expecting property name.*fetch it again"),
+        ("[]", "key metrics needs an object of metrics by name; got NoneType; is this the metrics.json of a run"),
+        ('["lbrag"]', "item 1 needs to be a JSON object; got a str"),
+        ({"run_id": "r"}, "key metrics needs an object of metrics by name; got NoneType"),
+        ({"metrics": [OVERVIEW]}, "key metrics needs an object of metrics by name; got list"),
+        ({"metrics": {}}, "got an empty object"),
+        (
+            {"metrics": {"lbrag": 0.5}},
+            "20300101_0000_metrics.json system lbrag needs an object of metrics by name; got float",
+        ),
+        ({"metrics": {"lbrag": {"em": "0.5"}}}, "system lbrag key em needs a number; got '0.5'; write one, or null"),
+        ({"metrics": {"lbrag": {"n": True}}}, "system lbrag key n needs a number; got True"),
+    ],
+)
+def test_a_damaged_document_says_what_it_needs(tmp_path, content, message):
+    with pytest.raises(InputError, match=message):
+        load_lbrag_metrics(metrics(tmp_path, content))
+
+
+def test_answers_are_no_metrics_and_a_missing_file_is_said(tmp_path):
+    with pytest.raises(InputError, match="answers.jsonl key metrics needs an object.*is this the metrics.json of a run"):
+        load_lbrag_metrics(written(tmp_path, RUN))
+    with pytest.raises(InputError, match=r"load_lbrag_metrics needs a file that exists; got '.*none\.json', which does not"):
+        load_lbrag_metrics(tmp_path / "none.json")
