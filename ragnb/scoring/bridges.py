@@ -77,7 +77,8 @@ def bridging(scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "
     f1, cost = (_one_a_response(scores, metric) for metric in (F1, COST))
     pairs = _pairs(f1, cost, baseline)
     rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=_variant_of(f1))
-    return rows.drop(columns=[*CNBE.columns.values()])
+    itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
+    return rows.assign(reason=rows["reason"].mask(itself, "it is the baseline")).drop(columns=[*CNBE.columns.values()])
 
 
 def _one_a_response(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -100,12 +101,12 @@ def _pairs(f1: pd.DataFrame, cost: pd.DataFrame, baseline: str) -> pd.DataFrame:
     spent = cost.set_index(["system", "example_id"])["value"].reindex(responses).to_numpy(float)
     own = (f1["system"] == baseline).to_numpy()
     reason = f1["reason"].astype(object).fillna(f"{baseline}: " + direct["reason"].astype(object))
-    otherwise = np.select([own, np.isnan(spent)], ["it is the baseline", "the cost is unknown"], default="")
+    unknown = pd.Series(np.isnan(spent) & ~own).map({True: "the cost is unknown", False: None})
     return f1.drop(columns=["metric", "value", "signature", "evidence"], errors="ignore").assign(
         f1_system=f1["value"],
         f1_direct=direct["value"],
         tokens_spent=np.where(own, 0.0, spent),
-        reason=reason.fillna(pd.Series(otherwise, dtype=object).replace("", None)),
+        reason=reason.fillna(unknown),
     )
 
 
