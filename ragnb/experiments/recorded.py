@@ -19,7 +19,7 @@ import pandas as pd
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
-from ragnb.experiments.multilingual import SYSTEMS, run_multilingual
+from ragnb.experiments import multilingual
 from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
 from ragnb.experiments.rgb_judges import judge_responses
@@ -47,6 +47,7 @@ class Recording:
     sample: str
     model: str
     run: Callable[..., Iterator[pd.DataFrame]]
+    parameters: Mapping[str, Any] = field(default_factory=lambda: PARAMETERS)
 
 
 def _rgb(sample: str, model: str, *arms: Arm) -> Recording:
@@ -67,8 +68,8 @@ def _four_systems(sample: str, model: str, **options: Any) -> Iterator[pd.DataFr
         lines = rank_passages(examples).round({"cosine": 6}).to_json(orient="records", lines=True)
         _file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
     contexts = multilingual_contexts(examples, recorded_ranking())
-    for system in SYSTEMS:
-        yield run_multilingual(contexts, system, model=model, prompt="few_shot", **options)
+    for system in multilingual.SYSTEMS:
+        yield multilingual.run_multilingual(contexts, system, model=model, prompt="few_shot", **options)
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
@@ -118,7 +119,12 @@ RECORDINGS = {
         Arm("few shot", "counterfactual_robustness", {**_FEW, "correct_rate": 1.0}),
         Arm("few shot", "counterfactual_robustness", _FEW_ALONE),
     ),
-    "multilingual": Recording("sample-multilingual", "gemma3", partial(_four_systems, "sample-multilingual")),
+    "multilingual": Recording(
+        "sample-multilingual",
+        "gemma3",
+        partial(_four_systems, "sample-multilingual"),
+        {"answers": multilingual.PARAMETERS, "translations": multilingual.TRANSLATION_PARAMETERS},
+    ),
 }
 """The recordings by name."""
 
@@ -217,7 +223,11 @@ def record(name: str, store: Store) -> None:
             keys.update(reply_keys(responses))
         provenance: dict[str, Any] = dict(endpoint.provenance)
     n_replies = store.write_jsonl(_path(name, "replies.jsonl.gz"), keys)
-    provenance |= {"date": f"{datetime.now(UTC):%Y-%m-%d}", "parameters": PARAMETERS, "n_replies": n_replies}
+    provenance |= {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "parameters": RECORDINGS[name].parameters,
+        "n_replies": n_replies,
+    }
     _path(name, "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
 
 
