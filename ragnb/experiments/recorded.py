@@ -17,8 +17,8 @@ import pandas as pd
 
 from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
+from ragnb.experiments.judges import judge_responses
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
-from ragnb.experiments.rgb_judges import judge_responses
 from ragnb.llm.local import serve
 from ragnb.llm.store import Store
 
