@@ -78,6 +78,7 @@ COLUMNS: dict[str, str] = {
     "judge_keys": "request keys of the replies behind a verdict",
     "judged_similarity": "a judge's score in [0, 1]: how far the response means what the reference says; nan without one",
     "judged_correct": "a judge's verdict: 1 when the response is correct, else 0; nan where there is none",
+    "judge_reason": "why there is no judgement; None when there is one",
     "judge_explanation": "why the judge says so",
     "response_embedding": "vector of the response's meaning",
     "reference_embedding": "vector of the reference's meaning",

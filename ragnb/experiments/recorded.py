@@ -20,9 +20,9 @@ from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
 from ragnb.experiments import multilingual
+from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
-from ragnb.experiments.rgb_judges import judge_responses
 from ragnb.llm.local import serve
 from ragnb.llm.store import Store
 
@@ -70,6 +70,12 @@ def _four_systems(sample: str, model: str, **options: Any) -> Iterator[pd.DataFr
     contexts = multilingual_contexts(examples, recorded_ranking())
     for system in multilingual.SYSTEMS:
         yield multilingual.run_multilingual(contexts, system, model=model, prompt="few_shot", **options)
+
+
+def _judged(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """Of two systems the answers in English, the one language of the judge."""
+    responses = recorded_responses("multilingual").query("language == 'en' and system in ('direct', 'multi')")
+    yield judge_responses(responses.reset_index(drop=True), "similarity", model=model, **options)
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
@@ -125,6 +131,7 @@ RECORDINGS = {
         partial(_four_systems, "sample-multilingual"),
         {"answers": multilingual.PARAMETERS, "translations": multilingual.TRANSLATION_PARAMETERS},
     ),
+    "multilingual_judged": Recording("sample-multilingual", "smollm2", _judged, JUDGEMENTS["similarity"].parameters),
 }
 """The recordings by name."""
 

@@ -1,14 +1,14 @@
 """RGB's judged twins Rej*, ED* and CR over ED*: a judge's verdict in the place of a key phrase (Chen et al., AAAI 2024).
 
-The verdicts come from a judge model (`ragnb.experiments.rgb_judges`) or from replies of the released code's own judge
+The verdicts come from a judge model (`ragnb.experiments.judges`) or from replies of the released code's own judge
 prompts, read as that code reads them by `says_refusal` and `says_detection`.
 """
 
 import math
 
-from ragnb.errors import InputError
 from ragnb.metrics.rgb import Answer, answer_labels
 from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND
+from ragnb.metrics.verdict import binary_verdict
 
 
 def judged_rejection(judged_refusal: float | None) -> float:
@@ -26,7 +26,7 @@ def judged_rejection(judged_refusal: float | None) -> float:
     >>> judged_rejection(True)
     1.0
     """
-    return _verdict(judged_refusal)
+    return binary_verdict(judged_refusal)
 
 
 def judged_error_detection(judged_detection: float | None) -> float:
@@ -44,7 +44,7 @@ def judged_error_detection(judged_detection: float | None) -> float:
     >>> judged_error_detection(0)
     0.0
     """
-    return _verdict(judged_detection)
+    return binary_verdict(judged_detection)
 
 
 def judged_error_correction(
@@ -67,7 +67,7 @@ def judged_error_correction(
     >>> judged_error_correction("No, it is Oslo.", "Oslo", 1), judged_error_correction("It is Oslo.", "Oslo", 0)
     (1.0, nan)
     """
-    verdict = _verdict(judged_detection)
+    verdict = binary_verdict(judged_detection)
     if response is None or response != response or verdict != 1.0:
         return math.nan
     labels = answer_labels(response, answer, language=language, protocol=protocol)
@@ -90,11 +90,3 @@ def says_detection(reply: str) -> bool:
     True
     """
     return "has identified" in reply or "Yes" in reply
-
-
-def _verdict(value: float | None) -> float:
-    if value is None or value != value:
-        return math.nan
-    if value not in (0, 1):
-        raise InputError(f"a judge's verdict needs to be 0, 1 or None; got {value!r}; map yours to these")
-    return float(value)

@@ -1,4 +1,4 @@
-"""An annotator's verdict on a response, as a value that statistics can use."""
+"""Verdicts of annotators and judges on a response, as values that statistics can use."""
 
 import math
 from typing import Any
@@ -35,3 +35,21 @@ def is_accepted(verdict: bool | float | str | None) -> float:
     if value is None or value not in (0, 1):
         raise InputError(f"a verdict needs True, False or one of {', '.join(ACCEPTED)}; got {verdict!r}; map yours to these")
     return float(value)
+
+
+def binary_verdict(verdict: float | None) -> float:
+    """A judge's verdict as a value: 1.0 for yes, 0.0 for no, nan where there is none (None or nan).
+
+    Raises
+    ------
+    InputError
+        A verdict other than 0 and 1.
+
+    >>> binary_verdict(True), binary_verdict(None)
+    (1.0, nan)
+    """
+    if verdict is None or verdict != verdict:
+        return math.nan
+    if verdict not in (0, 1):
+        raise InputError(f"a judge's verdict needs to be 0, 1 or None; got {verdict!r}; map yours to these")
+    return float(verdict)

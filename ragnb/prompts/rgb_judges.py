@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from ragnb.prompts.template import Message, Template
+from ragnb.prompts.template import Template
 
 
 class RefusalVerdict(BaseModel):
@@ -40,14 +40,3 @@ DETECTION = Template(
     ),
     user="Question: {question}\nResponse: {response}",
 )
-
-JUDGES: dict[str, tuple[Template, type[BaseModel], str]] = {
-    "refusal": (REFUSAL, RefusalVerdict, "refuses"),
-    "detection": (DETECTION, DetectionVerdict, "detects"),
-}
-"""Of each judgement: its template, the record expected, and the verdict that counts as yes."""
-
-
-def render_judgement(question: str, response: str, template: Template) -> list[Message]:
-    """Chat messages that ask for one judgement."""
-    return template.messages({"question": question, "response": response})

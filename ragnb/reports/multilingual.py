@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
-from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,21 +14,10 @@ from ragnb.markup import Markup, join, tag
 from ragnb.metrics.normalization import VARIANTS
 from ragnb.records import require_columns
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
-from ragnb.scoring.metric import Metric
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 
-
-def _in_range(similarity: float) -> float:
-    if not (isinstance(similarity, Real) and 0 <= similarity <= 1):
-        raise InputError(f"a judged similarity needs a number in [0, 1]; got {similarity!r}; use nan where there is none")
-    return float(similarity)
-
-
-SIMILARITY = Metric(
-    "semantic.judged_similarity", _in_range, {"similarity": "judged_similarity"}, True, (0.0, 1.0), "the judge of the column"
-)
-"""A judge's score, as it is."""
+SIMILARITY = "semantic.judged_similarity"
 
 
 class _Field(NamedTuple):
@@ -49,7 +37,7 @@ FIELDS = (
     _Field("rlc_ok", "RLC_OK", "language.rlc_ok", 3, "wilson"),
     _Field("cost", "Cost", COST, 1, "t"),
     _Field("cnbe", "CNBE", CNBE.name, 5, "t"),
-    _Field("semantic_score", "Sem", SIMILARITY.name, 3, "t"),
+    _Field("semantic_score", "Sem", SIMILARITY, 3, "t"),
 )
 """The seven metrics, in the order in which they are printed."""
 
@@ -170,7 +158,7 @@ def multilingual_report(
 def _scores(responses: pd.DataFrame, variant: str, baseline: str) -> pd.DataFrame:
     if "translations" not in responses:
         responses = responses.assign(translations=None)
-    scored_alone = [field.metric for field in FIELDS if field.metric not in (CNBE.name, SIMILARITY.name)]
+    scored_alone = [field.metric for field in FIELDS if field.metric not in (CNBE.name, SIMILARITY)]
     alone = score(responses, scored_alone, variant=variant)
     cnbe = bridging(alone, baseline=baseline, variant="lbrag" if variant == "lbrag" else "ratio")
     return pd.concat([alone, cnbe, *_similarities(responses, variant)], ignore_index=True)

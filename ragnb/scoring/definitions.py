@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, trace, verdict
+from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, semantic, trace, verdict
 from ragnb.metrics.answer_columns import answer_columns, rlc_column, rlc_ok_column
 from ragnb.metrics.rgb_columns import verdicts
 from ragnb.scoring.metric import Metric
@@ -215,6 +215,36 @@ MULTILINGUAL = (
     ),
 )
 
+# ---- likeness of meaning -----------------------------------------------------------------------------------------------
+
+SEMANTIC = (
+    Metric(
+        "semantic.judged_similarity",
+        semantic.judged_similarity,
+        {"score": "judged_similarity"},
+        True,
+        _SHARE,
+        f"ours, after the judged score of {_LBRAG}; unreadable replies and empty responses are unscored",
+    ),
+    Metric(
+        "semantic.judged_correctness",
+        semantic.judged_correctness,
+        {"verdict": "judged_correct"},
+        True,
+        _SHARE,
+        "ours: a judge's verdict by the references",
+        binary=True,
+    ),
+    Metric(
+        "semantic.embedding_cosine",
+        semantic.embedding_cosine,
+        {"a": "response_embedding", "b": "reference_embedding"},
+        True,
+        (-1.0, 1.0),
+        "ours: the cosine of two embeddings",
+    ),
+)
+
 # ---- people ------------------------------------------------------------------------------------------------------------
 
 PEOPLE = (
@@ -229,7 +259,7 @@ PEOPLE = (
     ),
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (*RGB, *TRACE, *MULTILINGUAL, *PEOPLE)}
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*RGB, *TRACE, *MULTILINGUAL, *SEMANTIC, *PEOPLE)}
 """The metrics that ship, by name."""
 
 
