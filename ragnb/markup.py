@@ -6,15 +6,27 @@ glyphs that survive every sanitiser; colours are decoration.
 
 import html
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import regex
 
-_HIDDEN = regex.compile(r"[\p{Cc}\p{Cf}--[\t\n\r\u200C\u200D\uFE0F]]", flags=regex.V1)
-_ALLOWED = frozenset("div p b i mark del span sup table tr td th details summary ol li small".split())
-
+_JOINING = (
+    r"\p{Arabic}\u0640\p{Syriac}\p{Mongolian}\p{Nko}\p{Mandaic}\p{Devanagari}\p{Bengali}\p{Gurmukhi}\p{Gujarati}\p{Oriya}"
+    r"\p{Tamil}\p{Telugu}\p{Kannada}\p{Malayalam}\p{Sinhala}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+)
+_HIDDEN = regex.compile(
+    rf"""[[\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Default_Ignorable_Code_Point}}]--[\p{{Prepended_Concatenation_Mark}}\t\n\r]]
+    (?<! [[{_JOINING}]&&\p{{L}}] \p{{M}}* [\u200C\u200D])             # but a joiner after a letter that can join,
+    (?! (?<= \p{{ExtPict}} \p{{GCB=Extend}}* \u200D) \p{{ExtPict}})   # one between the parts of an emoji,
+    (?<! [\p{{Emoji}}\p{{Han}}] [\uFE00-\uFE0F])                      # and what selects a variant of the one before
+    (?<! \p{{Han}} [\U000E0100-\U000E01EF])
+    (?<! \p{{Mongolian}} [\u180B-\u180F])
+    """,
+    flags=regex.V1 | regex.VERBOSE,
+)
+_ALLOWED = frozenset("div p b i mark del ins span sup table tr td th details summary ol li small".split())
 
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -33,7 +45,7 @@ class Markup(str):
 def escape(text: Any) -> Markup:
     """Text as HTML that shows it and does nothing else.
 
-    Control characters and direction overrides are made visible as ``⟨U+202E⟩``, so that text cannot disguise itself.
+    What `hidden` finds is spelled out as ``⟨U+202E⟩``, so that text cannot disguise itself.
 
     >>> escape('<b onclick="x">&')
     '&lt;b onclick=&quot;x&quot;&gt;&amp;'
@@ -61,8 +73,44 @@ def escape_markdown(text: Any) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(_visible(text).split()))
 
 
+def hidden(text: str) -> list[str]:
+    """Characters that cannot be seen where they stand, in order: controls, direction overrides, fillers, lone surrogates.
+
+    Not among them is what gives its neighbours their shape: a zero-width (non-)joiner after a letter of a script that joins
+    letters (``می\\u200cروم``), a joiner between the parts of an emoji, a variation selector after an emoji or a Han or
+    Mongolian letter. Anywhere else these are hidden too, and so are the tags that spell the flags of regions.
+
+    >>> hidden("pay\\u200cpal \\u202eexe"), hidden("می\\u200cروم")
+    (['\\u200c', '\\u202e'], [])
+    """
+    return _HIDDEN.findall(text)
+
+
+def boxed(text: str, places: Sequence[int]) -> list[Markup]:
+    """A text cut at places, its pieces as `escape` would show the whole, each character that is spelled out in a box.
+
+    Boxes have no say in the order of the text around them.
+
+    >>> [regex.sub(" style=[^>]*", "", piece) for piece in boxed("a\\u202e<b>", [0, 2, 5])]
+    ['a<small dir="ltr">⟨U+202E⟩</small>', '&lt;b&gt;']
+    """
+    return _cut(text, places, lambda found: tag("small", _spelled(found), dir="ltr", style="border:1px solid #999"))
+
+
 def _visible(text: Any) -> str:
-    return _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", str(text))
+    return _HIDDEN.sub(_spelled, str(text))
+
+
+def _spelled(found: regex.Match[str]) -> str:
+    return f"⟨U+{ord(found.group()):04X}⟩"
+
+
+def _cut(text: str, places: Sequence[int], spelled: Callable[[regex.Match[str]], str] = _spelled) -> list[Markup]:
+    """A text cut at places, escaped as a whole: what is hidden rests on the neighbours."""
+    shown = [html.escape(character, quote=True) for character in text]
+    for found in _HIDDEN.finditer(text):
+        shown[found.start()] = spelled(found)
+    return [Markup("".join(shown[start:end])) for start, end in pairwise(places)]
 
 
 def tag(name: str, *children: Any, **attributes: str) -> Markup:
@@ -83,12 +131,9 @@ def marked(text: str, phrases: Iterable[str]) -> Markup:
     >>> marked("Oslo & oslo", ["oslo"])
     '<mark style="background:#ffe0a3;color:#111">Oslo</mark> &amp; <mark style="background:#ffe0a3;color:#111">oslo</mark>'
     """
-    pieces: list[Markup] = []
-    done = 0
-    for start, end in occurrences(text, phrases):
-        pieces += [escape(text[done:start]), _tinted("mark", text[start:end], "#ffe0a3")]
-        done = end
-    return join([*pieces, escape(text[done:])])
+    places = [0, *chain.from_iterable(occurrences(text, phrases)), len(text)]
+    pieces = enumerate(_cut(text, places))
+    return join([_tinted("mark", piece, "#ffe0a3") if number % 2 else piece for number, piece in pieces])
 
 
 def occurrences(text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:
@@ -131,20 +176,21 @@ def annotated(text: str, spans: Iterable[Span]) -> Markup:
     for start, end, sign in _united(spans):
         opening[start].append(sign)
         closing[end].append(sign)
+    places = sorted({0, len(text), *opening, *closing})
     pieces: list[Markup] = []
     over: list[Sign] = []
-    for start, end in pairwise(sorted({0, len(text), *opening, *closing})):
+    for (start, end), piece in zip(pairwise(places), _cut(text, places), strict=True):
         over += opening[start]
-        pieces.append(_signed(text[start:end], over))
+        pieces.append(_signed(piece, over))
         if closing[end]:
             pieces.append(superscript(*(sign.superscript for sign in closing[end])))
             over = [sign for sign in over if sign not in closing[end]]
     return join(pieces)
 
 
-def superscript(*signs: str) -> Markup:
+def superscript(*signs: str, **attributes: str) -> Markup:
     """Signs in superscript that leaves the lines as far apart as they are."""
-    return tag("sup", " ".join(signs), style="line-height:0")
+    return tag("sup", " ".join(signs), **attributes, style="line-height:0")
 
 
 def _united(spans: Iterable[Span]) -> Iterator[Span]:
@@ -161,9 +207,8 @@ def _united(spans: Iterable[Span]) -> Iterator[Span]:
         yield last
 
 
-def _signed(text: str, signs: Sequence[Sign]) -> Markup:
-    """Text inside the elements of its signs, each element once, the first one outside."""
-    piece = escape(text)
+def _signed(piece: Markup, signs: Sequence[Sign]) -> Markup:
+    """A piece inside the elements of its signs, each element once, the first one outside."""
     for element, tint in {sign.element: sign.tint for sign in reversed(signs)}.items():
         piece = _tinted(element, piece, tint)
     return piece
@@ -174,5 +219,5 @@ def join(pieces: Sequence[Markup], between: str = "") -> Markup:
     return Markup(escape(between).join(pieces))
 
 
-def _tinted(element: str, text: str, tint: str) -> Markup:
-    return tag(element, text, style=f"background:{tint};color:#111")
+def _tinted(element: str, piece: Markup, tint: str) -> Markup:
+    return tag(element, piece, style=f"background:{tint};color:#111")

@@ -3,6 +3,7 @@
 import unicodedata
 from html.parser import HTMLParser
 
+import regex
 from hypothesis import strategies as st
 
 HOSTILE = [
@@ -18,13 +19,55 @@ HOSTILE = [
     "\x00\x08\x1b[31m\x7f\x9b",
     "javascript:alert(1)",
     "<<b>>b",
+    "a\u202eb\u2066c\u200b\u200d\u2069\u3164",
+    "🙂\ufe00\U000e0101\U000e0041\u200d",
 ]
+
+SEEN = {*"\t\n\r", *map(chr, [*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD])}
+UNSEEN = {*map(chr, [0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, *range(0xFE00, 0xFE10), 0xFFA0])}
+UNSEEN |= set(map(chr, range(0xE0100, 0xE01F0)))
+JOINING = set(
+    "ARABIC SYRIAC MONGOLIAN NKO MANDAIC DEVANAGARI BENGALI GURMUKHI GUJARATI ORIYA TAMIL TELUGU KANNADA MALAYALAM SINHALA "
+    "KHMER MYANMAR TIBETAN".split()
+)
 
 
 def visible(text):
-    """What a reader is to see: control and format characters spelled out, but for those that ordinary text needs."""
-    hidden = {c for c in text if unicodedata.category(c) in ("Cc", "Cf") and c not in "\t\n\r\u200c\u200d\ufe0f"}
-    return "".join(f"⟨U+{ord(c):04X}⟩" if c in hidden else c for c in text)
+    """What a reader is to see: characters that hide spelled out, but for those that ordinary text needs."""
+    return "".join(shown(text))
+
+
+def shown(text):
+    """Each character of a text as a reader is to see it."""
+    return [f"⟨U+{ord(c):04X}⟩" if hides(c) and not shapes(text, at) else c for at, c in enumerate(text)]
+
+
+def hides(character):
+    return character not in SEEN and (unicodedata.category(character) in ("Cc", "Cf", "Cs") or character in UNSEEN)
+
+
+def shapes(text, at):
+    """Whether the character there is one that gives its neighbours their shape."""
+    before, character = text[:at], text[at]
+    if character in "\u200c\u200d":
+        while before and unicodedata.category(before[-1])[0] == "M":
+            before = before[:-1]
+        letter = unicodedata.category(before[-1:] or " ")[0] == "L"
+        return (letter and name(before[-1]).split()[0] in JOINING) or joins_emoji(text, at)
+    if "\ufe00" <= character <= "\ufe0f":
+        return regex.match(r"[\p{Emoji}\p{Han}]", before[-1:]) is not None
+    if "\U000e0100" <= character <= "\U000e01ef":
+        return regex.match(r"\p{Han}", before[-1:]) is not None
+    return "\u180b" <= character <= "\u180f" and regex.match(r"\p{Mongolian}", before[-1:]) is not None
+
+
+def joins_emoji(text, at):
+    whole = any(found.start() < at < found.end() - 1 for found in regex.finditer(r"\X", text))
+    return whole and text[at] == "\u200d" and regex.match(r"\p{ExtPict}", text[at + 1 :]) is not None
+
+
+def name(character):
+    return unicodedata.name(character, "?")
 
 
 class Reader(HTMLParser):
@@ -60,3 +103,8 @@ class Reader(HTMLParser):
 
 # Characters that this Python's Unicode tables do not know yet may be known as hidden to the newer ones of `regex`.
 any_text = st.text(st.characters(exclude_categories=["Cs", "Cn"])) | st.lists(st.sampled_from(HOSTILE)).map("".join)
+
+joined_text = st.text(
+    st.sampled_from("می\u0651न\u094dक്ක්ᠠ辻👩🔬❤1aé\u0301 \u200c\u200d\ufe0e\ufe0f\ufe00\U000e0100\u180b\u180e\u202e\u2060")
+)
+"""Text in which much rests on the neighbours: joiners and variation selectors among letters and emoji."""

@@ -1,14 +1,17 @@
+import html
+import unicodedata
+
 import pytest
 import regex
-from hostile import HOSTILE, Reader, any_text, visible
+from hostile import HOSTILE, Reader, any_text, joined_text, shown, visible
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragnb.markup import Markup, Sign, Span, annotated, escape, join, marked, occurrences, superscript, tag
+from ragnb.markup import Markup, Sign, Span, annotated, boxed, escape, hidden, join, marked, occurrences, superscript, tag
 
 
 @pytest.mark.parametrize(
-    ("text", "html"),
+    ("text", "expected"),
     [
         ("", ""),
         ("plain 中文", "plain 中文"),
@@ -24,14 +27,70 @@ from ragnb.markup import Markup, Sign, Span, annotated, escape, join, marked, oc
         ("\u200b\u00ad\ufeff", "⟨U+200B⟩⟨U+00AD⟩⟨U+FEFF⟩"),
         ("\U000e0041", "⟨U+E0041⟩"),
         ("a\tb\nc\r", "a\tb\nc\r"),
-        ("می\u200cروم 👩\u200d🔬 ❤\ufe0f", "می\u200cروم 👩\u200d🔬 ❤\ufe0f"),
+        ("\u3164\u1160\u034f\ufff9", "⟨U+3164⟩⟨U+1160⟩⟨U+034F⟩⟨U+FFF9⟩"),
+        ("\ud800x\udfff", "⟨U+D800⟩x⟨U+DFFF⟩"),
+        ("pay\u200cpal \u200d é\u200d", "pay⟨U+200C⟩pal ⟨U+200D⟩ é⟨U+200D⟩"),
+        ("می\u200c\u200cروم", "می\u200c⟨U+200C⟩روم"),
+        ("👩\u200dx \u200d🔬", "👩⟨U+200D⟩x ⟨U+200D⟩🔬"),
+        ("a\ufe0f🙂\ufe0f\ufe00 辻\U000e0100\U000e0101", "a⟨U+FE0F⟩🙂\ufe0f⟨U+FE00⟩ 辻\U000e0100⟨U+E0101⟩"),
         (3.5, "3.5"),
         (None, "None"),
     ],
 )
-def test_text_is_shown_and_does_nothing_else(text, html):
-    assert escape(text) == html
+def test_text_is_shown_and_does_nothing_else(text, expected):
+    assert escape(text) == expected
     assert isinstance(escape(text), Markup)
+
+
+NEEDED = {
+    "Persian": "می\u200cروم، خانه\u200cها",
+    "Persian with a mark": "مُ\u200cها",
+    "Arabic alone": "ه\u200d",
+    "Hindi": "क्\u200dष",
+    "Bengali": "র\u200d্যাব",
+    "Malayalam": "അവന്\u200d",
+    "Sinhala": "ශ්\u200dරී ලංකා",
+    "Quran": "الرحيم ۝١",
+    "family": "👨\u200d👩\u200d👧\u200d👦",
+    "skin and hair": "👩🏽\u200d🦰 🏳\ufe0f\u200d🌈 ❤\ufe0f\u200d🔥",
+    "keycap": "1\ufe0f\u20e3 ☎\ufe0e",
+    "a name": "辻\U000e0100 葛\U000e0101 都\ufe00",
+    "Mongolian": "ᠨ\u180eᠠ ᠨ\u180bᠠ",
+    "vowelled": "שָׁלוֹם رَحْمَة",
+    "stacked": "e\u0301\u0323 ที่",
+}
+
+
+@pytest.mark.parametrize("text", NEEDED.values(), ids=NEEDED)
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_what_shapes_its_neighbours_stays_as_it_is(text, form):
+    text = unicodedata.normalize(form, text)
+    assert escape(text) == text
+    assert hidden(text) == []
+
+
+def test_hidden_characters_are_listed_in_order():
+    assert hidden("a\u202e\u200b b\x00\u202e\U000e0041") == ["\u202e", "\u200b", "\x00", "\u202e", "\U000e0041"]
+    assert hidden("") == []
+
+
+@given(any_text | joined_text)
+def test_what_is_hidden_is_what_is_spelled_out(text):
+    assert hidden(text) == [c for c, seen in zip(text, shown(text), strict=True) if c != seen]
+    assert escape(text) == html.escape(visible(text), quote=True)
+
+
+@given(any_text | joined_text, st.lists(st.integers(0, 20)))
+@example("".join(HOSTILE), [3, 8])
+def test_what_is_spelled_out_can_stand_in_boxes_wherever_the_text_is_cut(text, cuts):
+    pieces = boxed(text, [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)])
+    page = Reader(join(pieces))
+    assert page.text == visible(text)
+    assert page.elements == ["small"] * len(hidden(text))
+    assert regex.sub("<small [^>]*>(.*?)</small>", r"\1", join(pieces)) == escape(text)
+    assert [set(Reader(piece).elements) for piece in pieces] == [
+        {"small"} if "<small" in piece else set() for piece in pieces
+    ]
 
 
 def test_markup_is_escaped_once():
@@ -57,8 +116,9 @@ def test_neither_children_nor_attributes_can_leave_their_place(text, value):
     assert page.text == visible(text) * 2
 
 
-@given(any_text, st.lists(any_text, max_size=3))
+@given(any_text | joined_text, st.lists(any_text | joined_text, max_size=3))
 @example("".join(HOSTILE), ["<script>", "alert", "\u202e"])
+@example("می\u200cروم 👩\u200d🔬", ["می", "👩"])
 @example("Straße İstanbul ﬁ", ["STRASSE", "i", "FI"])
 @example("&lt;&", ["&", "lt"])
 def test_marking_adds_marks_and_changes_no_text(text, phrases):
@@ -74,9 +134,9 @@ caseless = st.characters(categories=["Lo", "Nd", "Po", "Zs", "Cf"], include_char
 @given(any_text, st.text(caseless, min_size=1), any_text)
 def test_a_phrase_that_is_there_is_marked_where_it_first_stands(before, phrase, after):
     text = before + phrase + after
-    page = marked(text, [phrase])
-    assert Reader(page).marked[0] == visible(phrase)
-    assert page.startswith(escape(text[: text.index(phrase)]) + "<mark ")
+    page, seen, start = marked(text, [phrase]), shown(text), text.index(phrase)
+    assert Reader(page).marked[0] == "".join(seen[start : start + len(phrase)])
+    assert page.startswith(html.escape("".join(seen[:start])) + "<mark ")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +192,7 @@ def test_spans_may_overlap_and_elements_never_do(spans, expected):
 places = st.tuples(st.integers(0, 40), st.integers(1, 40), st.sampled_from([ONE, TWO, BAD]))
 
 
-@given(any_text, st.lists(places, max_size=6))
+@given(any_text | joined_text, st.lists(places, max_size=6))
 @example("".join(HOSTILE), [(3, 9, ONE), (5, 30, BAD), (7, 8, TWO)])
 def test_annotating_adds_elements_and_superscripts_and_changes_no_text(text, places):
     spans = [Span(start, min(start + length, len(text)), sign) for start, length, sign in places if start < len(text)]

@@ -131,15 +131,29 @@ def response_language_consistency(response: str | None, language: str, *, varian
     >>> response_language_consistency("答案是 4429 meters", "zh"), response_language_consistency("4429", "zh")
     (0.3333333333333333, nan)
     """
+    hits, counted = consistency_counts(_text(response), language, variant=variant)
+    if response is None:
+        return math.nan
+    if not counted:
+        return 1.0 if variant == "lbrag" else math.nan
+    return hits / counted
+
+
+def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
+    """Numerator and denominator of RLC: what belongs to the language, and what is counted at all.
+
+    Parameters and errors as `response_language_consistency`.
+
+    >>> consistency_counts("答案是 4429 meters", "zh"), consistency_counts("答案是。", "zh", variant="lbrag")
+    ((3, 9), (3, 4))
+    """
     if check_choice(variant, VARIANTS, "variant") == "lbrag":
         hit = LBRAG_HITS[lbrag_rule(language)]
-        counted = [character for character in _text(response) if lbrag_counts(character)]
-        share = sum(map(hit, counted)) / len(counted) if counted else 1.0
-    else:
-        wanted = scripts_of(language)
-        counts = letters_by_script(_text(response))
-        share = sum(counts[name] for name in wanted) / counts.total() if counts else math.nan
-    return math.nan if response is None else share
+        counted = [character for character in text if lbrag_counts(character)]
+        return sum(map(hit, counted)), len(counted)
+    wanted = scripts_of(language)
+    counts = letters_by_script(text)
+    return sum(counts[name] for name in wanted), counts.total()
 
 
 def _text(response: str | None) -> str:
