@@ -3,7 +3,7 @@ import pytest
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.experiments.recorded import RECORDINGS, recorded_provenance, recorded_responses, recorded_store
+from ragnb.experiments.recorded import recorded_responses
 from ragnb.experiments.rgb import ABILITIES, rgb_requests, run_noise_robustness
 from ragnb.prompts.template import Template
 
@@ -35,34 +35,6 @@ def test_a_template_of_your_own_is_used_and_named(sample):
     assert requests.template[0].startswith("mine:3:")
 
 
-@pytest.fixture(scope="module", params=sorted(RECORDINGS))
-def recording(request):
-    return request.param
-
-
-def test_every_reply_of_a_recording_is_there_and_nothing_else(recording):
-    replayed = recorded_responses(recording)
-    assert replayed["response"].notna().all()
-    judged = {key for keys in replayed.get("judge_keys", pd.Series(dtype=object)).dropna() for key in keys}
-    with recorded_store(recording) as store:
-        keys = set(replayed["request_key"]) | judged
-        assert len(store) == recorded_provenance(recording)["n_replies"] == len(keys)
-
-
-def test_a_recording_names_model_file_engine_and_day(recording):
-    provenance = recorded_provenance(recording)
-    assert provenance["model"] == {"smollm2": "SmolLM2-135M-Instruct", "gemma3": "gemma-3-270m"}[RECORDINGS[recording].model]
-    assert provenance["file"].endswith(".gguf")
-    assert len(provenance["sha256"]) == 64
-    assert provenance["engine"].startswith("xllamacpp ")
-    assert provenance["date"] >= "2026"
-
-
-def test_a_recording_holds_no_path_of_the_machine_it_was_made_on(recording):
-    with recorded_store(recording) as store:
-        assert {reply.served_model for reply in store} == {recorded_provenance(recording)["model"]}
-
-
 @pytest.mark.parametrize("ability", sorted(ABILITIES))
 def test_an_ability_refuses_questions_of_another_kind(ability, sample):
     other = sample.assign(task="something else")
@@ -87,11 +59,6 @@ def test_responses_survive_a_round_trip(responses, tmp_path):
     for ending in ("jsonl", "parquet"):
         back = ragnb.read_table(ragnb.write_table(responses, tmp_path / f"r.{ending}"))
         pd.testing.assert_frame_equal(ragnb.score(back, "rgb.accuracy"), scores, check_dtype=False)
-
-
-def test_an_unknown_recording_is_refused():
-    with pytest.raises(InputError, match="rgb_noise, .*; got 'x'"):
-        recorded_store("x")
 
 
 @pytest.mark.model
