@@ -70,15 +70,37 @@ def bridging(scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "
     [['direct', nan, 'it is the baseline'], ['lbrag', 0.025, nan]]
     """
     check_choice(variant, VARIANTS, "variant")
+    pairs = paired_f1(scores, baseline=baseline)
+    rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=_variant_of_f1(scores))
+    itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
+    return rows.assign(reason=rows["reason"].mask(itself, "it is the baseline")).drop(columns=[*CNBE.columns.values()])
+
+
+def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
+    """The F1 of every response beside that of the baseline for the same example, and the tokens that it spent.
+
+    Parameters
+    ----------
+    scores, baseline
+        As for `bridging`.
+
+    Returns
+    -------
+    DataFrame
+        The identifying columns of ``scores``, then ``f1_system, f1_direct, tokens_spent`` (0 of the baseline; nan where one
+        is unscored or unknown) and ``reason``.
+
+    Raises
+    ------
+    InputError
+        As `bridging`, but for the variants.
+    """
     require_columns(scores, ("example_id", "system", "metric", "value", "reason", "signature"), "bridging")
     if baseline not in set(scores["system"]):
         systems = ", ".join(map(str, scores["system"].unique())) or "none"
         raise InputError(f"CNBE needs the baseline {baseline!r} among the systems; got {systems}; name it, or score it too")
     f1, cost = (_one_a_response(scores, metric) for metric in (F1, COST))
-    pairs = _pairs(f1, cost, baseline)
-    rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=_variant_of(f1))
-    itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
-    return rows.assign(reason=rows["reason"].mask(itself, "it is the baseline")).drop(columns=[*CNBE.columns.values()])
+    return _pairs(f1, cost, baseline)
 
 
 def _one_a_response(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -122,9 +144,10 @@ def _matched(f1: pd.DataFrame, baseline: str) -> pd.DataFrame:
     return direct.loc[f1["example_id"]].reset_index()
 
 
-def _variant_of(f1: pd.DataFrame) -> str | None:
+def _variant_of_f1(scores: pd.DataFrame) -> str | None:
     """The one variant under which F1 was scored."""
-    found = sorted(f1["signature"].str.extract(r"\|variant:([^|]*)")[0].dropna().unique())
+    signatures = scores.loc[scores["metric"] == F1, "signature"]
+    found = sorted(signatures.str.extract(r"\|variant:([^|]*)")[0].dropna().unique())
     if len(found) > 1:
         raise InputError(f"CNBE needs F1 of one variant; got {' and '.join(found)}; score all systems alike")
     return found[0] if found else None
