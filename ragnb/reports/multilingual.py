@@ -266,7 +266,8 @@ def _html_cell(row: dict[str, Any], field: _Field) -> Markup:
 
 
 def _notes(report: MultilingualReport) -> Markup:
-    kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in report.table["interval"]))
+    defined = report.table.loc[report.table["low"].notna(), "interval"]
+    kinds = " / ".join(dict.fromkeys(kind.split(",")[0] for kind in defined)) or "no"
     level = f"{report.table['confidence_level'].iloc[0]:.0%}"
     note = f"variant {report.variant}; CNBE against {report.baseline}; mean±standard deviation [{level} {kinds} interval]"
     return tag("p", tag("small", f"{note}, scored of all responses."))
