@@ -23,7 +23,13 @@ NEEDED = (
 )  # fmt: skip
 
 
-def plot_differences(comparisons: pd.DataFrame, *, label: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
+def plot_differences(
+    comparisons: pd.DataFrame,
+    *,
+    label: Sequence[str] | None = None,
+    group: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Forest plot of paired differences: one row a comparison, its interval, its adjusted p and the detectable effect.
 
     Parameters
@@ -32,6 +38,8 @@ def plot_differences(comparisons: pd.DataFrame, *, label: Sequence[str] | None =
         As `ragnb.compare` returns them, of one metric.
     label
         Columns that name a row; by default the pair of systems where several are compared, and the columns of conditions.
+    group
+        Column, such as ``"language"``, whose values gather their rows under a heading, in the order of the frame.
     ax
         Axes to draw on; a new figure of text width by default.
 
@@ -50,16 +58,23 @@ def plot_differences(comparisons: pd.DataFrame, *, label: Sequence[str] | None =
     if comparisons["metric"].nunique() != 1:
         found = ", ".join(dict.fromkeys(comparisons["metric"])) or "none"
         raise InputError(f"plot_differences needs comparisons of one metric; got {found}; choose one of them")
+    require_columns(comparisons, [group] if group else [], "plot_differences(group=...)")
     rows = comparisons.reset_index(drop=True)
+    lines = _lines(rows, label, group)
     with style():
-        ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.9 + 0.24 * len(rows)))[1]
+        ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.9 + 0.24 * len(lines)))[1]
         ax.axvline(0, color="0.3", lw=0.8)
-        for row in rows.itertuples():
-            _draw_difference(ax, len(rows) - 1 - int(row.Index), row)
-        ax.set_yticks(range(len(rows)), _labels(rows, label)[::-1])
+        ax.set_yticks(range(len(lines)), [name for name, _ in lines])
+        for height, (_, row) in reversed(list(enumerate(lines))):
+            if row is None:
+                heading = ax.yaxis.get_major_ticks()[height]
+                heading.label1.set_fontweight("bold")
+                heading.tick1line.set_visible(False)
+            else:
+                _draw_difference(ax, height, row)
         ax.use_sticky_edges = False
         ax.margins(x=0.04)
-        ax.set_ylim(-0.7, len(rows) - 0.3)
+        ax.set_ylim(-0.7, len(lines) - 0.3)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel(f"difference in {rows['metric'].iloc[0]}: first - second")
         ax.set_title(_differences_note(rows), loc="left", fontsize="small", color="0.35", x=0)
@@ -128,9 +143,20 @@ def _draw_difference(ax: Axes, height: int, row: Any) -> None:
                 va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
 
 
-def _labels(rows: pd.DataFrame, label: Sequence[str] | None) -> list[str]:
+def _lines(rows: pd.DataFrame, label: Sequence[str] | None, group: str | None) -> list[tuple[str, Any]]:
+    """What stands at each height, from the bottom up: a label and its row, or a heading and None."""
+    named = list(zip(_labels(rows, label, group), rows.itertuples(), strict=True))
+    if group is None:
+        return named[::-1]
+    lines: list[tuple[str, Any]] = []
+    for value, block in rows.groupby(group, sort=False, dropna=False):
+        lines += [(f"{group} {value}", None), *(named[place] for place in block.index)]
+    return lines[::-1]
+
+
+def _labels(rows: pd.DataFrame, label: Sequence[str] | None, group: str | None) -> list[str]:
     pair = rows["system"].astype(str) + " - " + rows["baseline"].astype(str)
-    before = list(rows.columns[: list(rows.columns).index("metric")])
+    before = [name for name in rows.columns[: list(rows.columns).index("metric")] if name != group]
     columns = list(before if label is None else label)
     require_columns(rows, columns, "plot_differences(label=...)")
     named = [", ".join(f"{name} {row[name]}" for name in columns) for row in rows.to_dict("records")]

@@ -119,7 +119,9 @@ def _binary_mde(pairs: Pairs, level: float, power: float) -> float:
 
 def _clustered_mde(pairs: Pairs, level: float, power: float) -> float:
     _, error, n = clustered_mean(*_clustered(pairs))
-    return minimum_detectable_effect(n, between_variance=n * error**2, confidence_level=level, power=power) if error else nan
+    if not error > 0:  # nan without items, 0 without spread
+        return nan
+    return minimum_detectable_effect(n, between_variance=n * error**2, confidence_level=level, power=power)
 
 
 # ---- the procedures ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from matplotlib.colors import to_rgb
 from ragnb.errors import InputError
 from ragnb.figures import plot_differences, plot_power
 from ragnb.scoring import compare
+from ragnb.scoring.mixed import mixed_model
 from ragnb.stats.power import minimum_detectable_effect
 
 
@@ -68,6 +69,70 @@ def test_an_undefined_comparison_keeps_its_row(comparisons):
     assert len(ax.get_yticklabels()) == 3
 
 
+@pytest.fixture
+def by_language():
+    """Three systems in three languages, of which two show a difference in one language; the languages are not sorted."""
+    rng = np.random.default_rng(5)
+    parts = [
+        pd.DataFrame({
+            "example_id": [f"q{k}" for k in range(40)], "system": system, "language": language, "metric": "answer.f1",
+            "signature": "s", "value": np.round(rng.random(40) + 0.4 * (system != "direct" and language == "th"), 2),
+        })
+        for language in ("th", "de", "中文")
+        for system in ("direct", "cross", "lbrag")
+    ]  # fmt: skip
+    return compare(pd.concat(parts, ignore_index=True), baseline="direct", by="language")
+
+
+def test_a_group_gathers_its_rows_under_a_heading(by_language):
+    ax = plot_differences(by_language, group="language")
+    labels = [label.get_text() for label in ax.get_yticklabels()][::-1]
+    under = ["cross - direct", "lbrag - direct"]
+    assert labels == ["language th", *under, "language de", *under, "language 中文", *under]
+    bold = [label.get_text() for label in ax.get_yticklabels() if label.get_fontweight() == "bold"]
+    assert bold[::-1] == ["language th", "language de", "language 中文"]
+    points = [line for line in ax.lines if line.get_marker() == "o"]
+    heights = {line.get_ydata()[0]: line.get_xdata()[0] for line in points}
+    wanted = dict(zip((7, 6, 4, 3, 1, 0), by_language["difference"], strict=True))  # 8, 5 and 2 are headings
+    assert heights == pytest.approx(wanted)
+    filled = [to_rgb(line.get_markerfacecolor()) != (1, 1, 1) for line in points]
+    assert sum(filled) == (by_language["p_adjusted"] < 0.05).sum() == 2
+    assert ax.get_ylim() == pytest.approx((-0.7, 8.7))
+    assert len([text for text in ax.texts if "n = 40" in text.get_text()]) == 6
+
+
+def test_rows_that_are_scattered_are_gathered_and_may_be_named_by_another_column(by_language):
+    scattered = by_language.sort_values("system", kind="stable")
+    assert scattered["language"].tolist() == ["th", "de", "中文"] * 2
+    gathered = plot_differences(scattered, group="language")
+    points = {line.get_ydata()[0]: line.get_xdata()[0] for line in gathered.lines if line.get_marker() == "o"}
+    assert points == pytest.approx(dict(zip((7, 6, 4, 3, 1, 0), by_language["difference"], strict=True)))
+    ax = plot_differences(by_language, group="system", label=["language"])
+    labels = [label.get_text() for label in ax.get_yticklabels()][::-1]
+    assert labels == ["system cross", "th", "de", "中文", "system lbrag", "th", "de", "中文"]
+
+
+def test_one_pair_of_systems_is_named_under_its_headings(by_language):
+    one = by_language[by_language["system"] == "lbrag"]
+    labels = [label.get_text() for label in plot_differences(one, group="language").get_yticklabels()][::-1]
+    assert labels[:4] == ["language th", "lbrag - direct", "language de", "lbrag - direct"]
+    plain = [label.get_text() for label in plot_differences(one).get_yticklabels()][::-1]
+    assert plain == ["language th", "language de", "language 中文"]
+
+
+def test_the_differences_of_a_mixed_model_are_drawn_alike(by_language):
+    rng = np.random.default_rng(6)
+    cells = [(q, language, system) for q in range(12) for language in ("en", "de") for system in ("direct", "lbrag")]
+    frame = pd.DataFrame(cells, columns=["question_id", "language", "system"])
+    frame = frame.assign(metric="answer.f1", value=rng.normal(0, 0.3, 12)[frame["question_id"]] + rng.normal(0, 0.2, 48))
+    result = mixed_model(frame, interaction=True)
+    ax = plot_differences(result.by_language, group="language")
+    spans = sorted(tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments())
+    limits = result.by_language[["low", "high"]].to_numpy()
+    assert np.array(spans) == pytest.approx(limits[np.lexsort(limits.T[::-1])])
+    assert "95% t of the mixed model (dual)" in ax.get_title(loc="left")
+
+
 def test_power_lines_are_the_formula(comparisons):
     sizes = [20, 100, 500]
     ax = plot_power(sizes, {"few discordant": 0.1, "many": 0.4}, observed={"ours": 68})
@@ -82,5 +147,7 @@ def test_bad_input_says_what_is_needed(comparisons):
         plot_differences(pd.concat([comparisons, comparisons.assign(metric="other")]))
     with pytest.raises(InputError, match="got none"):
         plot_differences(comparisons.iloc[:0])
+    with pytest.raises(InputError, match="plot_differences\\(group=...\\) needs the columns language"):
+        plot_differences(comparisons, group="language")
     with pytest.raises(InputError, match="needs sizes and variances"):
         plot_power([], {"a": 1.0})

@@ -120,6 +120,13 @@ def test_few_clusters_are_flipped_whole():
     assert row["n_clusters"] == 3
 
 
+def test_clusters_without_a_pair_leave_everything_undefined():
+    apart = pd.concat([scored({"a": [1, 0]}, ids=["q1", "q2"]), scored({"b": [1, 0]}, ids=["q3", "q4"])])
+    row = compare(apart, cluster="example_id", unpaired="drop").iloc[0]
+    assert (row["n_pairs"], row["n_clusters"], row["n_dropped"]) == (0, 0, 4)
+    assert row[["difference", "low", "high", "p_value", "p_adjusted", "mde"]].isna().all()
+
+
 def test_a_named_cluster_joins_questions_of_several_languages():
     frame = scored({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}, ids=["en/1", "de/1", "en/2", "de/2"])
     frame["question_id"] = frame["example_id"].str[-1]

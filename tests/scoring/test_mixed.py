@@ -1,0 +1,438 @@
+"""`mixed_model`: hand-built designs, statsmodels' own formulas, designs with holes, and what it says in words."""
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile import HOSTILE, Reader, visible
+from scipy import stats
+from statsmodels.formula.api import mixedlm, ols
+from statsmodels.stats.multitest import multipletests
+
+from ragnb.errors import InputError
+from ragnb.scoring import compare
+from ragnb.scoring.mixed import mixed_model
+from ragnb.stats import random_intercept as fitting
+
+METRIC = "answer.f1"
+
+
+def scored(values, systems=("direct", "lbrag"), languages=("en", "de"), **columns):
+    """A scores frame from an array of questions × languages × systems."""
+    places = np.argwhere(np.full(np.shape(values), True))
+    question, language, system = places.T
+    cells = {
+        "example_id": [f"{languages[k]}/{q}" for q, k, _ in places],
+        "question_id": [f"q{q}" for q in question],
+        "language": [languages[k] for k in language],
+        "system": [systems[k] for k in system],
+        "metric": METRIC,
+        "value": np.asarray(values, float).ravel(),
+        "reason": None,
+        "signature": "v:1",
+    }
+    return pd.DataFrame(cells | columns)
+
+
+def drawn(seed, shape, *, questions=0.3, noise=0.2, differing=0.0, effect=0.0):
+    """Normal scores: questions, noise, differences that vary from question to question, and an effect of each system."""
+    rng = np.random.default_rng(seed)
+    n, _, k = shape
+    spread = rng.normal(0, questions, (n, 1, 1)) + rng.normal(0, differing, (n, 1, k))
+    return 0.5 + spread + effect * np.arange(k) + rng.normal(0, noise, shape)
+
+
+@pytest.fixture(scope="module")
+def balanced():
+    systems, languages = ("direct", "cross", "lbrag"), ("en", "de", "th")
+    return scored(drawn(1, (9, 3, 3), effect=0.1), systems, languages)
+
+
+@pytest.fixture(scope="module")
+def whole(balanced):
+    return mixed_model(balanced, interaction=True)
+
+
+@pytest.fixture(scope="module")
+def holed(balanced):
+    """A design with holes: rows without a value, a language with one question, a cell that is empty."""
+    frame = balanced.drop(balanced.index[[3, 17, 40]])
+    frame = frame[(frame["language"] != "th") | (frame["question_id"] == "q2")]
+    frame.loc[frame.index[:4], ["value", "reason"]] = [math.nan, "no response"]
+    return frame[(frame["language"] != "th") | (frame["system"] != "cross")]
+
+
+# ---- the numbers -------------------------------------------------------------------------------------------------------
+
+
+def test_differences_of_a_balanced_design_are_those_of_the_means():
+    values = [  # four questions × two languages × direct, lbrag: means en .35 .55, de .25 .40
+        [[0.2, 0.5], [0.1, 0.3]],
+        [[0.4, 0.5], [0.3, 0.6]],
+        [[0.3, 0.6], [0.2, 0.2]],
+        [[0.5, 0.6], [0.4, 0.5]],
+    ]
+    result = mixed_model(scored(values), interaction=True)
+    row = result.effects.iloc[0]
+    assert (row["system"], row["baseline"], row["n_pairs"], row["n_clusters"]) == ("lbrag", "direct", 8, 4)
+    assert row["difference"] == pytest.approx(0.175, abs=1e-12)
+    assert dict(zip(result.by_language["language"], result.by_language["difference"], strict=True)) == pytest.approx(
+        {"en": 0.2, "de": 0.15}, abs=1e-12
+    )
+    plain = mixed_model(scored(values))
+    assert plain.effects["difference"].tolist() == pytest.approx([0.175], abs=1e-12)
+    assert plain.by_language.empty
+    assert (plain.n_observations, plain.n_groups, plain.languages) == (16, 4, ["en", "de"])
+
+
+@pytest.mark.parametrize("interaction", [False, True])
+def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_design(balanced, interaction):
+    language = "C(language, Sum)"
+    system = 'C(system, Treatment("direct"))'
+    known = ols(f"value ~ C(question_id) + {language} {'*' if interaction else '+'} {system}", balanced).fit()
+    result = mixed_model(balanced, interaction=interaction)
+    for _, row in result.effects.iterrows():
+        name = f"{system}[T.{row['system']}]"
+        assert row["difference"] == pytest.approx(known.params[name], abs=1e-10)
+        assert row["standard_error"] == pytest.approx(known.bse[name], rel=1e-4)
+        assert row["df"] == known.df_resid
+        assert row["p_value"] == pytest.approx(known.pvalues[name], rel=1e-3)
+        assert (row["low"], row["high"]) == pytest.approx(known.conf_int().loc[name], abs=1e-5)
+    assert result.residual_variance == pytest.approx(known.scale, rel=1e-4)
+
+
+def test_two_systems_in_one_language_are_the_paired_t_test():
+    values = drawn(3, (14, 1, 2), effect=0.1)
+    known = stats.ttest_rel(values[:, 0, 1], values[:, 0, 0])
+    row = mixed_model(scored(values, languages=["en"]), confidence_level=0.9).effects.iloc[0]
+    limits = known.confidence_interval(0.9)
+    assert (row["statistic"], row["p_value"], row["df"]) == pytest.approx((known.statistic, known.pvalue, 13), rel=1e-3)
+    assert (row["low"], row["high"]) == pytest.approx((limits.low, limits.high), abs=1e-4)
+    assert row["confidence_level"] == 0.9
+
+
+def test_a_design_with_holes_is_that_of_statsmodels(holed):
+    kept = holed.dropna(subset="value")
+    known = mixedlm('value ~ C(system, Treatment("direct")) + language', kept, groups="question_id").fit(reml=True)
+    result = mixed_model(holed)
+    for _, row in result.effects.iterrows():
+        name = f'C(system, Treatment("direct"))[T.{row["system"]}]'
+        assert row["difference"] == pytest.approx(known.fe_params[name], abs=1e-4)
+        assert row["standard_error"] == pytest.approx(known.bse_fe[name], rel=1e-3)
+    assert result.question_variance == pytest.approx(known.cov_re.iloc[0, 0], rel=1e-2)
+    share = known.cov_re.iloc[0, 0] / (known.cov_re.iloc[0, 0] + known.scale)
+    assert result.intraclass_correlation == pytest.approx(share, rel=1e-2)
+    assert result.formula == "value ~ system + language + (1 | question_id)"
+
+
+def test_the_interaction_is_that_of_statsmodels_and_so_is_its_test(balanced, whole):
+    terms = 'value ~ C(system, Treatment("direct")) {} C(language, Treatment("en"))'
+    known = mixedlm(terms.format("*"), balanced, groups="question_id").fit(reml=True)
+    rows = whole.by_language.set_index(["language", "system"])
+    for system in ("cross", "lbrag"):
+        in_english = known.fe_params[f'C(system, Treatment("direct"))[T.{system}]']
+        further = known.fe_params[f'C(system, Treatment("direct"))[T.{system}]:C(language, Treatment("en"))[T.th]']
+        assert rows.loc[("en", system), "difference"] == pytest.approx(in_english, abs=1e-5)
+        assert rows.loc[("th", system), "difference"] == pytest.approx(in_english + further, abs=1e-5)
+    alike, apart = (mixedlm(terms.format(sign), balanced, groups="question_id").fit(reml=False) for sign in "+*")
+    statistic = 2 * (apart.llf - alike.llf)
+    assert whole.interaction_test.statistic == pytest.approx(statistic, abs=1e-3)
+    assert whole.interaction_test.p_value == pytest.approx(stats.chi2.sf(statistic, 4), abs=1e-4)
+    assert "4 df" in whole.interaction_test.method
+    assert mixed_model(balanced).interaction_test.statistic == pytest.approx(statistic, abs=1e-3)
+
+
+def test_an_interaction_that_is_there_is_found():
+    values = drawn(4, (12, 2, 2))
+    values[:, 1, 1] += 0.6  # lbrag helps in the second language only
+    result = mixed_model(scored(values), interaction=True)
+    assert result.interaction_test.p_value < 1e-4
+    assert "Differences depend on the language" in result.summary()
+    assert result.by_language["p_adjusted"].lt(0.05).tolist() == [False, True]
+
+
+def test_holm_runs_over_systems_and_over_languages_apart(whole):
+    for table, size in ((whole.effects, 2), (whole.by_language, 6)):
+        assert table["p_adjusted"].tolist() == pytest.approx(multipletests(table["p_value"], method="holm")[1])
+        assert set(table["family_size"]) == {size}
+
+
+def test_the_cluster_robust_comparison_stands_beside(balanced, whole):
+    known = compare(balanced, by=[], baseline="direct", cluster="question_id")
+    pd.testing.assert_frame_equal(whole.robust, known)
+    known = compare(balanced, by="language", baseline="direct", cluster="question_id")
+    pd.testing.assert_frame_equal(whole.robust_by_language, known)
+    half = (whole.robust["high"] - whole.robust["low"]) / 2 / stats.t.ppf(0.975, 8)
+    assert whole.error_ratios.tolist() == pytest.approx((half / whole.effects["standard_error"]).tolist())
+
+
+def test_the_order_of_rows_is_of_no_account(balanced, whole):
+    shuffled = mixed_model(balanced.sample(frac=1, random_state=1), baseline="direct", interaction=True)
+    for name, keys in (("effects", ["system"]), ("by_language", ["language", "system"])):
+        one, other = (getattr(result, name).set_index(keys).sort_index() for result in (whole, shuffled))
+        columns = ["difference", "low", "high"]
+        assert one[columns].to_numpy() == pytest.approx(other[columns].to_numpy(), abs=1e-5)
+
+
+# ---- what the model takes for granted ----------------------------------------------------------------------------------
+
+
+def test_nothing_is_to_be_said_of_data_as_the_model_takes_them():
+    result = mixed_model(scored(drawn(5, (40, 2, 2))))
+    assert result.problems == ()
+    checks = result.assumptions().set_index("check")
+    assert list(checks.columns) == ["value", "concern", "meaning"]
+    assert not checks["concern"].any()
+    assert checks.loc["share of the variance between questions", "value"] == result.intraclass_correlation
+    assert (
+        abs(checks.loc["skewness of the residuals", "value"] - stats.skew(result.observations["residual"], bias=False))
+        < 1e-9
+    )
+
+
+def test_differences_that_vary_from_question_to_question_are_told():
+    result = mixed_model(scored(drawn(6, (30, 4, 2), differing=0.3), languages=["en", "de", "th", "zh"]))
+    assert result.error_ratios["lbrag"] > 1.5
+    assert "seems to vary from question to question" in result.problems[0]
+    assert "Prefer the cluster-robust comparison" in result.summary()
+    assert "Cluster-robust: lbrag scores" in result.summary()
+    assert result.assumptions().set_index("check")["concern"].sum() == 1
+
+
+def test_a_variance_at_0_is_told_and_the_robust_comparison_beside_it():
+    values = [[[0.9, 0.2]], [[0.1, 0.7]], [[0.8, 0.3]], [[0.2, 0.9]], [[0.6, 0.4]]]  # high here is low there
+    result = mixed_model(scored(values, languages=["en"]))
+    assert result.converged
+    assert result.model.at_zero
+    assert "estimated as 0" in result.problems[0]
+    assert "Cluster-robust: lbrag scores 0.020 lower than direct, over 5 pairs" in result.summary()
+    checks = result.assumptions().set_index("check")
+    assert checks.loc["share of the variance between questions", "concern"]
+    assert checks.loc["questions", "concern"]
+    known = stats.t.interval(0.95, 4, -0.02, stats.sem([-0.7, 0.6, -0.5, 0.7, -0.2]))
+    assert result.robust[["low", "high"]].iloc[0].tolist() == pytest.approx(known)
+
+
+def test_heaps_at_the_ends_and_lopsided_residuals_are_told():
+    rng = np.random.default_rng(7)
+    heaped = rng.choice([0.0, 0.5, 1.0], (30, 1, 2), p=[0.5, 0.1, 0.4])
+    checks = mixed_model(scored(heaped, languages=["en"])).assumptions().set_index("check")
+    assert checks.loc["share of scores exactly 0", "value"] == np.mean(heaped == 0)
+    assert checks.loc["share of scores exactly 1", "value"] == np.mean(heaped == 1)
+    assert "a heap" in checks.loc["share of scores exactly 1", "meaning"]
+    lopsided = mixed_model(scored(rng.lognormal(0, 1.5, (40, 1, 2)), languages=["en"])).assumptions().set_index("check")
+    assert "lopsided" in lopsided.loc["skewness of the residuals", "meaning"]
+
+
+def test_a_search_that_fails_leaves_the_robust_comparison_and_says_so(balanced, monkeypatch, capfd):
+    monkeypatch.setattr(fitting, "OPTIMISER", {"method": ["bfgs"], "maxiter": 1})
+    frame = balanced.assign(value=balanced["value"] * 100 + balanced["question_id"].str[1:].astype(int) * 1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = mixed_model(frame, interaction=True)
+    assert not result.converged
+    assert math.isnan(result.question_variance)
+    assert result.effects[["difference", "low", "p_value", "p_adjusted"]].isna().all(axis=None)
+    assert result.by_language["difference"].isna().all()
+    assert result.robust[["difference", "low", "high", "p_value"]].notna().all(axis=None)
+    assert result.problems == ("there is no model: the search for the variances did not converge",)
+    assert "Cluster-robust: lbrag scores" in result.summary()
+    assert "statsmodels warned: " in result.summary()
+    assert all(". (" in warning for warning in result.warnings)  # a sentence, and of which fit
+    assert "did not converge" in result.interaction_test.warning
+    assert "undefined" in result._repr_html_()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_false_alarm_of_statsmodels_is_explained():
+    result = mixed_model(scored(drawn(8, (40, 1, 2), questions=0.06, noise=0.03), languages=["en"]))
+    assert 0.001 < result.question_variance < 0.01
+    assert result.problems == ()
+    (warning,) = result.warnings
+    assert "boundary" in warning
+    assert "(estimates) It says so of any variance below 0.01" in warning
+
+
+# ---- designs with holes ------------------------------------------------------------------------------------------------
+
+
+def test_missing_values_are_left_out_listed_and_counted(balanced, holed):
+    result = mixed_model(holed)
+    assert len(result.missing) == 4
+    assert set(result.missing["reason"]) == {"no response"}
+    assert result.n_observations + 4 == len(holed)
+    assert "4 scores without a value left out." in result.summary()
+    assert result.robust["n_dropped"].gt(0).all()
+    assert mixed_model(balanced).missing.empty
+
+
+def test_a_language_with_one_question_and_an_empty_cell_have_a_defined_result(holed):
+    result = mixed_model(holed, interaction=True)
+    rows = result.by_language.set_index(["language", "system"])
+    one = holed[(holed["language"] == "th")].set_index("system")["value"]
+    assert rows.loc[("th", "lbrag"), "difference"] == pytest.approx(one["lbrag"] - one["direct"], abs=1e-10)
+    assert math.isnan(rows.loc[("th", "cross"), "difference"])
+    assert rows.loc[("th", "cross"), "warning"] == "one of the two has no score in this language"
+    assert set(result.by_language["family_size"]) == {5}  # the undefined one is no part of it
+    effects = result.effects.set_index("system")
+    assert effects.loc["lbrag", "difference"] == pytest.approx(rows.xs("lbrag", level="system")["difference"].mean())
+    known = rows.xs("cross", level="system")["difference"].mean()  # of the two that are defined
+    assert effects.loc["cross", "difference"] == pytest.approx(known)
+    assert effects.loc["cross", "warning"] == "average without th, where one has no score"
+    assert effects.loc["lbrag", "warning"] == ""
+    assert "average without th" in result.summary()
+    assert "3 df" in result.interaction_test.method  # 8 cells that are filled; 5 columns of the sum
+
+
+def test_systems_that_share_no_language_are_not_told_from_their_languages(balanced):
+    apart = balanced[balanced["system"].isin(["direct", "lbrag"])]
+    apart = apart[(apart["system"] == "direct") == (apart["language"] == "en")]
+    result = mixed_model(apart[apart["language"] != "th"])
+    assert math.isnan(result.effects["difference"].iloc[0])
+    assert result.effects["warning"].iloc[0] == "no language joins the scores of the two"
+    assert "no two languages share two systems" in result.interaction_test.warning
+
+
+def test_systems_that_share_no_question_are_compared_between_questions(balanced):
+    apart = balanced[balanced["system"].isin(["direct", "lbrag"]) & (balanced["language"] == "en")]
+    twice = pd.concat([apart.assign(repeat=k, value=apart["value"] + k * 0.01) for k in (0, 1)])
+    odd = twice["question_id"].isin(["q1", "q3", "q5", "q7"])
+    apart = twice[odd == (twice["system"] == "lbrag")]
+    row = mixed_model(apart).effects.iloc[0]
+    means = apart.groupby(["system", "question_id"])["value"].mean()
+    known = stats.ttest_ind(means["lbrag"], means["direct"])
+    assert row["df"] == known.df == 7
+    assert row["p_value"] == pytest.approx(known.pvalue, rel=1e-3)
+    assert row["n_pairs"] == 0
+
+
+@pytest.mark.parametrize("without", [False, True])
+def test_one_language_has_no_term_and_that_is_said(balanced, without):
+    frame = balanced[balanced["language"] == "de"]
+    result = mixed_model(frame.drop(columns="language") if without else frame, interaction=True)
+    assert result.formula == "value ~ system + (1 | question_id)"
+    start = "No language is named" if without else "The only language is de"
+    assert result.notes == (f"{start}: the model has no term for the language, and no interaction",)
+    assert result.by_language.empty
+    assert math.isnan(result.interaction_test.p_value)
+    assert start in result.summary()
+    same = mixed_model(frame.assign(language=None))
+    assert same.effects["difference"].tolist() == result.effects["difference"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (scored([[[0.1, 0.5], [0.3, 0.2]]]), "4 values in 1 group cannot tell apart"),
+        (scored(np.full((5, 2, 2), 0.5)), "no spread within groups"),
+        (scored(np.arange(5).reshape(5, 1, 1) / 10 + np.array([0, 0.2]), languages=["en"]), "no spread within groups"),
+        (scored(drawn(9, (6, 1, 2)), languages=["en"]).iloc[[0, 3, 4, 7, 8, 11]], "6 values in 6 groups cannot"),
+    ],
+)
+def test_without_a_model_the_result_is_undefined_and_says_why(frame, reason):
+    result = mixed_model(frame)
+    assert math.isnan(result.effects["difference"].iloc[0])
+    assert reason in result.effects["warning"].iloc[0]
+    assert result.problems[0].startswith("there is no model: ")
+    assert reason in result.summary()
+    assert result.assumptions()["concern"].any()
+    assert "undefined" in result._repr_html_()
+    assert not result.converged
+
+
+def test_questions_are_examples_where_they_have_no_name(balanced):
+    result = mixed_model(balanced.drop(columns="question_id"))
+    assert result.group == "example_id"
+    assert result.n_groups == 27
+    assert "each example_id counts as a question of its own" in result.notes[0]
+    named = balanced["question_id"].where(balanced["question_id"] != "q0")
+    assert mixed_model(balanced.assign(question_id=named)).n_groups == 8 + 3  # those without stand alone, by language
+    bare = balanced[["question_id", "language", "system", "metric", "value"]]
+    assert mixed_model(bare).effects["difference"].tolist() == pytest.approx(
+        mixed_model(balanced).effects["difference"].tolist()
+    )
+
+
+def test_conditions_that_are_pooled_are_named(balanced):
+    other = balanced.assign(noise_rate=0.4, value=balanced["value"][::-1].to_numpy())
+    result = mixed_model(pd.concat([balanced.assign(noise_rate=0.0), other]))
+    assert result.notes == ("noise_rate varies and is not in the model: its values are pooled",)
+    assert result.n_observations == 2 * len(balanced)
+
+
+# ---- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_modelled_says_what_is_needed(balanced):
+    refused = [
+        (balanced.drop(columns="value"), {}, "columns system, metric, value; got a frame without value"),
+        (balanced.drop(columns=["question_id", "example_id"]), {}, "without example_id"),
+        (balanced, {"group": "topic"}, "without topic"),
+        (balanced, {"metric": "rgb.accuracy"}, "metric='rgb.accuracy' among answer.f1"),
+        (pd.concat([balanced, balanced.assign(metric="other")]), {}, "metric=None among answer.f1, other"),
+        (balanced.iloc[:0], {}, "among none"),
+        (balanced.assign(value=math.nan), {}, "scores with a value; got 81 without"),
+        (balanced.assign(value=math.inf), {}, "finite values"),
+        (pd.concat([balanced, balanced.iloc[[1]]]), {}, "one value of 'cross' for every item; got 1 more"),
+        (balanced[balanced["system"] == "cross"], {}, "two systems at least; got cross"),
+        (balanced, {"baseline": "nobody"}, "baseline out of direct, cross, lbrag; got 'nobody'"),
+        (balanced.assign(language=balanced["language"].replace("th", None)), {}, "a language in every row; got 27 without"),
+        (balanced.assign(system=balanced["system"].replace("cross", None)), {}, "a system in every row; got 27 without"),
+        (balanced, {"confidence_level": 95}, "between 0 and 1"),
+        (balanced.assign(signature=balanced["system"] + "|metric:f1"), {}, "one definition of answer.f1"),
+    ]
+    for frame, options, message in refused:
+        with pytest.raises(InputError, match=message):
+            mixed_model(frame, **options)
+
+
+def test_one_metric_is_chosen_of_several(balanced):
+    both = pd.concat([balanced, balanced.assign(metric="other", value=-balanced["value"])])
+    result = mixed_model(both, metric="other", baseline="cross")
+    assert result.metric == "other"
+    assert result.effects["system"].tolist() == ["direct", "lbrag"]
+    assert result.effects["baseline"].unique().tolist() == ["cross"]
+
+
+# ---- in words and in HTML ----------------------------------------------------------------------------------------------
+
+
+def test_the_summary_is_a_readable_account():
+    values = [[[0.1, 0.3], [0.5, 0.6]], [[0.3, 0.4], [0.6, 0.9]], [[0.4, 0.5], [0.8, 0.8]]]
+    lines = mixed_model(scored(values)).summary().splitlines()
+    assert lines[:3] == [
+        "answer.f1: 12 scores of 3 questions in 2 languages, as value ~ system + language + (1 | question_id).",
+        "lbrag scores 0.133 higher than direct, averaged over 2 languages (95% interval 0.046 to 0.220, p = 0.0084).",
+        "Questions differ with sd 0.124, scores of one question with sd 0.064: 79% of the variance lies between questions.",
+    ]
+    assert lines[3].startswith(
+        "Nothing shows that differences depend on the language (likelihood-ratio test of system:language"
+    )
+    swapped = mixed_model(scored(values), baseline="lbrag").summary()
+    assert "direct scores 0.133 lower than lbrag" in swapped
+
+
+def test_the_result_is_frozen_and_shows_all_its_tables(whole):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        whole.metric = "other"
+    page = Reader(whole._repr_html_())
+    assert page.elements.count("table") == 4
+    assert page.elements.count("tr") == (1 + 2) * 2 + (1 + 6) * 2
+    for sentence in whole.summary().splitlines():
+        assert sentence in page.text
+    assert f"{whole.effects['difference'].iloc[0]:+.3f}" in page.text
+
+
+def test_names_of_every_script_and_hostile_ones_are_shown_as_they_are():
+    names = ["直接", "ラグ", "ตรง", "सीधा", "مباشر", "ישיר", "e\u0301tude", "🙂", "a in b", "C(system)", *HOSTILE]
+    frame = scored(drawn(10, (4, 2, len(names))), names, ["中文", "<b>en</b>"])
+    result = mixed_model(frame, interaction=True)
+    assert result.baseline == "直接"
+    assert result.effects["system"].tolist() == names[1:]
+    page = Reader(result._repr_html_())
+    assert set(page.elements) <= {"div", "p", "b", "table", "tr", "th", "td", "small"}
+    for name in names:
+        assert visible(name) in page.text
