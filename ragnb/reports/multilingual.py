@@ -90,6 +90,10 @@ class MultilingualReport:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return content
 
+    def __repr__(self) -> str:
+        systems = ", ".join(map(str, self.table["system"].unique()))
+        return f"MultilingualReport({self.variant!r}: {systems})"
+
     def _repr_html_(self) -> str:
         tables = [table for table in (self.table, self.cells) if len(table)]
         return join([*(_as_html(table) for table in tables), _notes(self)])
@@ -266,7 +270,8 @@ def _html_cell(row: dict[str, Any], field: _Field) -> Markup:
 
 
 def _notes(report: MultilingualReport) -> Markup:
-    kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in report.table["interval"]))
+    scored = report.table.loc[report.table["n_scored"] > 0, "interval"]
+    kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in scored))
     level = f"{report.table['confidence_level'].iloc[0]:.0%}"
     note = f"variant {report.variant}; CNBE against {report.baseline}; mean±standard deviation [{level} {kinds} interval]"
     return tag("p", tag("small", f"{note}, scored of all responses."))
