@@ -31,7 +31,7 @@ _HOMES = {
     "ragnb.llm.structured": "acomplete_structured complete_structured",
     "ragnb.reports": "multilingual_report rgb_report trace_report",
     "ragnb.scoring": "METRICS Metric compare score summarize",
-    "ragnb.tables": "to_html to_latex to_markdown",
+    "ragnb.tables": "save_latex to_html to_latex to_markdown",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -96,6 +97,22 @@ def to_latex(
         r"\end{table}",
     ]
     return "\n".join(part for part in parts if part) + "\n"
+
+
+def save_latex(frame: pd.DataFrame, name: str, *, folder: str | Path = "figures", **options: Any) -> Path:
+    """Save a table in LaTeX, see `to_latex` for the frame and the options; return the path.
+
+    Raises
+    ------
+    InputError
+        A name with a folder or an ending in it, and what `to_latex` refuses.
+    """
+    if Path(name).name != name or Path(name).suffix:
+        raise InputError(f"save_latex needs a plain name such as '01_noise'; got {name!r}; give the folder apart")
+    path = Path(folder) / f"{name}.tex"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(to_latex(frame, **options), encoding="utf-8")
+    return path
 
 
 def to_html(
@@ -283,13 +300,21 @@ def _tests(frame: pd.DataFrame) -> str:
 
 
 def _signatures(frame: pd.DataFrame) -> str:
-    """The signatures behind a table; those that differ in their language only stand as one, with all languages."""
-    languages: dict[str, list[str]] = {}
-    for signature in sorted({part for joined in frame["signature"] for part in joined.split(" & ") if part}):
-        parts = signature.split("|")
-        own = [part.removeprefix("lang:") for part in parts if part.startswith("lang:")]
-        languages.setdefault("|".join("lang:" if part.startswith("lang:") else part for part in parts), []).extend(own)
-    return f"Signatures: {'; '.join(text.replace('lang:', 'lang:' + ','.join(own)) for text, own in languages.items())}."
+    """The signatures behind a table; those that differ in their language only stand as one, with all languages.
+
+    Where each language was asked in a prompt of its own, the prompts stand apart, each once.
+    """
+    signatures = {part for joined in frame["signature"] for part in joined.split(" & ") if part}
+    prompts, asked_in = (sorted(set(re.findall(rf"\|{mark}:([^|]*)", "|".join(signatures)))) for mark in ("prompt", "lang"))
+    own = len(prompts) > 1 and len(asked_in) > 1
+    languages: dict[str, dict[str, None]] = {}
+    for signature in sorted(signatures):
+        kept = [part for part in signature.split("|") if not (own and part.startswith("prompt:"))]
+        spoken = [part.removeprefix("lang:") for part in kept if part.startswith("lang:")]
+        key = "|".join("lang:" if part.startswith("lang:") else part for part in kept)
+        languages.setdefault(key, {}).update(dict.fromkeys(spoken))
+    joined = "; ".join(text.replace("lang:", "lang:" + ",".join(codes)) for text, codes in languages.items())
+    return f"Signatures: {joined}." + (f" Prompts: {', '.join(prompts)}." if own else "")
 
 
 def _decimals(row: dict[str, Any], digits: int | None) -> int:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ragnb.errors import InputError
 from ragnb.markup import escape_latex, escape_markdown
 from ragnb.scoring import compare, summarize
-from ragnb.tables import to_html, to_latex, to_markdown
+from ragnb.tables import save_latex, to_html, to_latex, to_markdown
 
 NAMES = [
     *HOSTILE, r"\input{/etc/passwd}", r"\end{tabular}", "50% & more $x_1^2$ #1 {~}", "[2pt]", "*", "a|b",
@@ -161,3 +161,28 @@ def test_signatures_that_differ_in_their_language_stand_as_one(scores):
     for language in ("de", "en"):
         scores.loc[scores.index[:: 1 if language == "de" else 2], "signature"] = f"v|metric:m|lang:{language}|prompt:p"
     assert "Signatures: v|metric:m|lang:de,en|prompt:p." in to_html(summarize(scores))
+
+
+def test_prompts_of_several_languages_stand_apart_each_once(scores):
+    for language in ("de", "en"):
+        rows = scores.index[:: 1 if language == "de" else 2]
+        scores.loc[rows, "signature"] = f"v|metric:m|lang:{language}|prompt:ask.{language}:1"
+    assert "Signatures: v|metric:m|lang:de,en. Prompts: ask.de:1, ask.en:1." in to_html(summarize(scores))
+
+
+def test_prompts_of_one_language_stay_in_their_signatures(scores):
+    for prompt in ("a", "b"):
+        scores.loc[scores.index[:: 1 if prompt == "a" else 2], "signature"] = f"v|lang:en|prompt:{prompt}"
+    assert "Signatures: v|lang:en|prompt:a; v|lang:en|prompt:b." in to_html(summarize(scores))
+
+
+def test_a_saved_table_holds_what_to_latex_says(scores, tmp_path):
+    path = save_latex(summarize(scores), "07_table", folder=tmp_path / "new", digits=3, label="tab:one")
+    assert path == tmp_path / "new" / "07_table.tex"
+    assert path.read_text(encoding="utf-8") == to_latex(summarize(scores), digits=3, label="tab:one")
+
+
+@pytest.mark.parametrize("name", ["a/b", "../a", "a.tex"])
+def test_a_table_is_saved_under_a_plain_name(scores, tmp_path, name):
+    with pytest.raises(InputError, match=r"save_latex needs a plain name such as '01_noise'; got .*; give the folder apart"):
+        save_latex(summarize(scores), name, folder=tmp_path)

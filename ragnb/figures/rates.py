@@ -5,6 +5,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
 from ragnb.errors import InputError
 from ragnb.figures.style import MARKERS, WIDTHS, style
@@ -71,7 +72,8 @@ def plot_rates(
 def _draw(ax: Axes, group: pd.DataFrame, heights: list[float], name: Any, number: int) -> None:
     bars = [group["mean"] - group["low"], group["high"] - group["mean"]]
     marker: Any = MARKERS[number % len(MARKERS)]
-    ax.errorbar(group["mean"], heights, xerr=bars, fmt=marker, color=f"C{number}", capsize=2, label=str(name))
+    colour = to_hex(f"C{number}")  # now: drawn later, outside of the style, "C0" would be another colour
+    ax.errorbar(group["mean"], heights, xerr=bars, fmt=marker, color=colour, capsize=2, label=str(name))
 
 
 def _note(rates: pd.DataFrame) -> str:

@@ -90,6 +90,10 @@ class MultilingualReport:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return content
 
+    def __repr__(self) -> str:
+        systems = ", ".join(map(str, self.table["system"].unique()))
+        return f"MultilingualReport({self.variant!r}: {systems})"
+
     def _repr_html_(self) -> str:
         tables = [table for table in (self.table, self.cells) if len(table)]
         return join([*(_as_html(table) for table in tables), _notes(self)])

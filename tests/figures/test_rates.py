@@ -3,6 +3,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import seaborn as sns
 
 from ragnb.datasets.published import published
 from ragnb.errors import InputError
@@ -142,3 +143,11 @@ def test_n_stands_in_the_note_where_the_frame_holds_it():
     frame = frame.assign(confidence_level=0.95)
     titles = [plot_rates(frame.assign(**extra)).get_title(loc="left") for extra in ({}, {"n": 68}, {"n_scored": [40, 15]})]
     assert titles == ["95% Wilson intervals", "95% Wilson intervals, n = 68", "95% Wilson intervals, n = 15-40"]
+
+
+def test_colours_are_those_of_the_style_even_when_drawn_outside_of_it(two_languages):
+    ax = plot_rates(two_languages, series="language")
+    wanted = [mpl.colors.to_rgba(colour) for colour in sns.color_palette("colorblind")[:2]]
+    with mpl.rc_context({"axes.prop_cycle": mpl.cycler(color=["red", "lime"])}):
+        shown = [mpl.colors.to_rgba(container[0].get_color()) for container in ax.containers]
+    assert shown == wanted

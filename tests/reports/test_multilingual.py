@@ -419,6 +419,18 @@ def test_html_shows_both_tables_with_spread_interval_and_denominator(responses):
     )
 
 
+def test_the_note_names_the_intervals_of_what_was_scored_only(responses):
+    responses["question_id"] = responses["example_id"]
+    again = responses.assign(example_id=responses["example_id"] + "/again", language="zh")
+    text = Reader(multilingual_report(pd.concat([responses, again]))._repr_html_()).text
+    assert "cluster-robust t, 4 clusters" in text
+    assert " 0 clusters" not in text  # the CNBE of direct
+
+
+def test_the_plain_form_names_variant_and_systems_only(responses):
+    assert repr(multilingual_report(responses)) == "MultilingualReport('unicode': direct, multi, cross, lbrag)"
+
+
 def test_latex_gives_each_metric_its_decimals_and_names_the_definitions(responses):
     report = multilingual_report(responses, variant="lbrag")
     lines = ragnb.to_latex(report.table).splitlines()
