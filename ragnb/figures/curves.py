@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from ragnb.figures.style import MARKERS, WIDTHS, interval_note, style
 from ragnb.records import require_columns
 
+
 def plot_noise_curve(
     summaries: pd.DataFrame,
     *,

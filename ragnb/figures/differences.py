@@ -124,7 +124,9 @@ def plot_power(
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.set(xlabel="questions", ylabel="minimum detectable difference", ylim=(0, None))
-        ax.set_title(f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided", loc="left", fontsize="small", color="0.35")
+        ax.set_title(
+            f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided", loc="left", fontsize="small", color="0.35"
+        )
         ax.legend(fontsize="small")
     return ax
 
@@ -171,6 +173,6 @@ def _differences_note(rows: pd.DataFrame) -> str:
     kinds = " / ".join(dict.fromkeys(f"{kind.split('; undefined')[0]} ({dual})" for kind, dual in both))
     pairs = dict.fromkeys(rows["system"].astype(str) + " - " + rows["baseline"].astype(str))
     whose = f"{next(iter(pairs))}; " if len(pairs) == 1 else ""
-    level = f"{rows['confidence_level'].iloc[0]:.0%}"
-    correction = f"p: {rows['correction'].iloc[0].capitalize()} over {rows['family_size'].max()}; filled: below {1 - rows['confidence_level'].iloc[0]:.2g}"
-    return f"{whose}{level} {kinds} intervals\n{correction}; grey: detectable with {rows['power'].iloc[0]:.0%} power"
+    level = rows["confidence_level"].iloc[0]
+    family = f"p: {rows['correction'].iloc[0].capitalize()} over {rows['family_size'].max()}; filled: below {1 - level:.2g}"
+    return f"{whose}{level:.0%} {kinds} intervals\n{family}; grey: detectable with {rows['power'].iloc[0]:.0%} power"

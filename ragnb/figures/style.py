@@ -48,7 +48,7 @@ def style() -> Iterator[None]:
     mpl.rcParams.update(look)
     try:
         yield
-    finally:  # only what was changed: rc_context would also put back "interactive", which a notebook's backend sets on first use
+    finally:  # only what was changed: rc_context would also put back "interactive", which a notebook's backend sets
         mpl.rcParams.update(before)
 
 

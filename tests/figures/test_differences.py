@@ -137,7 +137,9 @@ def test_power_lines_are_the_formula(comparisons):
     sizes = [20, 100, 500]
     ax = plot_power(sizes, {"few discordant": 0.1, "many": 0.4}, observed={"ours": 68})
     lines = [line for line in ax.lines if len(line.get_xdata()) == 3]
-    assert lines[1].get_ydata().tolist() == pytest.approx([minimum_detectable_effect(n, between_variance=0.4) for n in sizes])
+    assert lines[1].get_ydata().tolist() == pytest.approx(
+        [minimum_detectable_effect(n, between_variance=0.4) for n in sizes]
+    )
     assert any("ours, n = 68" in text.get_text() for text in ax.texts)
     assert len({line.get_linestyle() for line in lines}) == 2
 
