@@ -147,6 +147,56 @@ class EquivalenceResult:
 
 
 @dataclass(frozen=True, slots=True)
+class RankComparison:
+    """Several systems compared pair by pair on their average ranks.
+
+    Attributes
+    ----------
+    average_ranks : tuple of float
+        Mean over items of each system's rank within the item, 1 the best.
+    p_values : tuple of tuple of float
+        Symmetric, one row and one column a system, adjusted over all pairs; 1 on the diagonal, ``nan`` where undefined.
+    critical_difference : float
+        Difference of average ranks beyond which p is below 1 - `confidence_level`; ``nan`` where the test has no such one.
+    confidence_level : float
+        One minus the level at which systems are told apart.
+    method : str
+        Name of the test and its correction, as printed under figures.
+    n : int
+        Number of items.
+    warning : str
+        Why the result is undefined or to be doubted; empty when there is nothing to say.
+    """
+
+    average_ranks: tuple[float, ...]
+    p_values: tuple[tuple[float, ...], ...]
+    critical_difference: float
+    confidence_level: float
+    method: str
+    n: int
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRank:
+    """Where one of several systems stands, and how sure that is.
+
+    Attributes
+    ----------
+    average_rank : Interval
+        Mean over items of its rank within the item, 1 the best.
+    rank : Interval
+        Its rank by mean score, 1 the best; the limits are whole numbers and hold for all systems at once.
+    probability_best : float
+        Share of resamples in which its mean score is the highest, ties shared equally; ``nan`` where undefined.
+    """
+
+    average_rank: Interval
+    rank: Interval
+    probability_best: float
+
+
+@dataclass(frozen=True, slots=True)
 class ReliabilityBin:
     """One bin of a reliability curve.
 

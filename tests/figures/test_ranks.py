@@ -1,0 +1,135 @@
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragnb.errors import InputError
+from ragnb.figures import plot_critical_difference, save_figure
+from ragnb.stats.posthoc import conover, nemenyi, not_separated, pairwise_tests
+from ragnb.stats.ranks import average_ranks, rank_intervals
+
+SYSTEMS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def demsar():
+    """Demsar (2006): at .10 C4.5 is worse than C4.5+m and C4.5+m+cf, and C4.5+cf may belong to either."""
+    return nemenyi([3.143, 2.0, 2.893, 1.964], 14, confidence_level=0.9)
+
+
+@pytest.fixture
+def scores():
+    rng = np.random.default_rng(0)
+    return (rng.random((60, 1)) + rng.random((60, 4)) + [0.0, 0.5, 0.05, 0.5]).round(2)
+
+
+def bars(ax):
+    """The bars that join systems: (from, to, height), the highest first."""
+    lines = [line for line in ax.lines if line.get_linewidth() == 3]
+    return sorted(((*line.get_xdata(), line.get_ydata()[0]) for line in lines), key=lambda bar: -bar[2])
+
+
+def points(ax):
+    return [(line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines if line.get_marker() == "o"]
+
+
+def rows(ax):
+    return {text.get_text(): height for height, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+
+
+def test_systems_stand_at_their_average_ranks_best_on_top(demsar):
+    ax = plot_critical_difference(demsar, SYSTEMS)
+    assert points(ax) == [(1.964, 3), (2.0, 2), (2.893, 1), (3.143, 0)]
+    assert rows(ax) == {"C4.5": 0, "C4.5+cf": 1, "C4.5+m": 2, "C4.5+m+cf": 3}
+    assert ax.get_xlabel() == "average rank (1 is best)"
+    assert ax.get_xticks().tolist() == [1, 2, 3, 4]
+
+
+def test_bars_join_the_systems_not_told_apart(demsar):
+    first, second = bars(plot_critical_difference(demsar, SYSTEMS))
+    assert first[:2] == pytest.approx((1.964, 2.893), abs=0.05)
+    assert second[:2] == pytest.approx((2.893, 3.143), abs=0.05)
+    assert first[2] > second[2] > 3  # apart from each other, above the first row
+
+
+def test_the_critical_difference_is_drawn_to_scale_and_named(demsar):
+    ax = plot_critical_difference(demsar, SYSTEMS)
+    (line,) = [line for line in ax.lines if line.get_marker() == "|"]
+    assert np.ptp(line.get_xdata()) == pytest.approx(demsar.critical_difference)
+    assert "CD = 1.12" in [text.get_text() for text in ax.texts]
+    assert ax.get_title(loc="left") == "Nemenyi, n = 14; bars join systems not told apart at 0.1"
+
+
+def test_without_a_critical_difference_none_is_drawn(scores):
+    for comparison in (conover(scores), pairwise_tests(scores)):
+        ax = plot_critical_difference(comparison, SYSTEMS)
+        assert not ax.texts
+        assert ax.get_title(loc="left").startswith(f"{comparison.method}, n = 60")
+        assert len(bars(ax)) == len(not_separated(comparison.average_ranks, comparison.p_values)) > 0
+
+
+def test_systems_all_told_apart_have_no_bar():
+    x = np.arange(5.0) + np.zeros((12, 1))
+    assert bars(plot_critical_difference(conover(x), list("abcde"))) == []
+
+
+def test_intervals_of_ranks_stand_in_the_rows(scores):
+    ranks = rank_intervals(scores, rng=np.random.default_rng(1), n_resamples=500)
+    ax = plot_critical_difference(nemenyi(average_ranks(scores), 60), SYSTEMS, ranks=ranks)
+    spans = {s[0, 1]: tuple(s[:, 0]) for lines in ax.collections for s in lines.get_segments() if s[0, 1] == s[1, 1]}
+    placed = rows(ax)
+    for name, rank in zip(SYSTEMS, ranks, strict=True):
+        assert spans[placed[name]] == pytest.approx((rank.average_rank.low, rank.average_rank.high))
+    told = [text.get_text() for text in ax.texts]
+    assert sum(text.startswith("rank 1-2, best in ") for text in told) == 2
+    assert told.count("rank 3-4, best in 0%") == 2
+    assert "95% intervals, 60 units: average rank, BCa; rank by mean score, max-T over pairs" in ax.get_title(loc="left")
+
+
+def test_an_undefined_interval_leaves_its_point(scores):
+    scores[:, 1] = 9.0  # always best: its rank never varies
+    ranks = rank_intervals(scores, rng=np.random.default_rng(1), n_resamples=500)
+    ax = plot_critical_difference(nemenyi(average_ranks(scores), 60), SYSTEMS, ranks=ranks)
+    horizontal = [s for lines in ax.collections for s in lines.get_segments() if s[0, 1] == s[1, 1]]
+    assert len(horizontal) == 3
+    assert points(ax)[0] == (1.0, 3)
+    assert "rank 1, best in 100%" in [text.get_text() for text in ax.texts]
+    one = rank_intervals(scores[:1], rng=np.random.default_rng(1))
+    ax = plot_critical_difference(nemenyi(average_ranks(scores[:1]), 1), SYSTEMS, ranks=one)
+    assert [text.get_text() for text in ax.texts].count("rank undefined") == 4
+
+
+@pytest.mark.parametrize("name", ["闭卷", "日本語", "مغلق", "סגור", "सही", "ปิด", "e\u0301", "🙂", "$a_b$"])
+def test_names_in_any_script_are_kept(demsar, name):
+    assert rows(plot_critical_difference(demsar, [*SYSTEMS[:3], name]))[name] == 3
+
+
+def test_names_need_not_be_unique_nor_text(demsar):
+    labels = plot_critical_difference(demsar, ["same", "same", 3, 4]).get_yticklabels()
+    assert [text.get_text() for text in labels] == ["same", "3", "same", "4"]
+
+
+def test_it_draws_on_given_axes_saves_and_leaves_settings_alone(demsar, tmp_path):
+    before = dict(mpl.rcParams)
+    _, ax = plt.subplots()
+    assert plot_critical_difference(demsar, SYSTEMS, ax=ax) is ax
+    assert dict(mpl.rcParams) == before
+    numbers = pd.DataFrame({"system": SYSTEMS, "average_rank": demsar.average_ranks})
+    assert len(save_figure(ax.figure, "ranks", numbers, folder=tmp_path)) == 4
+
+
+def test_bad_input_says_what_is_needed(demsar, scores):
+    ranks = rank_intervals(scores, rng=np.random.default_rng(1), n_resamples=100)
+    with pytest.raises(InputError, match="of 4 systems; got 3; give one a system"):
+        plot_critical_difference(demsar, SYSTEMS[:3])
+    with pytest.raises(InputError, match="of 4 systems; got 2 and 4"):
+        plot_critical_difference(demsar, SYSTEMS, ranks=ranks[:2])
+    with pytest.raises(InputError, match="needs average ranks; got undefined ones"):
+        plot_critical_difference(pairwise_tests(np.zeros((0, 2))), ["a", "b"])
