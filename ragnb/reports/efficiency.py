@@ -1,0 +1,261 @@
+"""What translation buys: gain in token F1 over the baseline beside cost in tokens, in several readings of one ratio.
+
+CNBE, the mean of per-item ratios, is ruled by cheap items. The ratio of means, the net benefit at a price and the frontier
+of the systems' means are not.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.errors import InputError
+from ragnb.results import Interval
+from ragnb.scoring.bridges import F1, paired_f1
+from ragnb.stats.clusters import cluster_robust_interval
+from ragnb.stats.cost_effectiveness import acceptability_curve, incremental_table, mean_of_ratios, net_benefit
+from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.ranks import rank_intervals
+from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
+from ragnb.stats.several import friedman_test
+
+READINGS = ("mean of ratios", "mean of ratios, zeros counted", "ratio of means, Fieller", "ratio of means, BCa")
+
+
+def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
+    """Gain in token F1 over the baseline and cost of every response that has both, one row a response.
+
+    Parameters
+    ----------
+    scores
+        As `ragnb.multilingual_report(...).scores`.
+    baseline
+        The system without passages.
+
+    Returns
+    -------
+    DataFrame
+        ``system, example_id, unit`` (the question, where several languages share it), ``gain, cost``. How many responses
+        of each system were left out for want of an F1 or a cost is in ``attrs["left_out"]``.
+
+    Raises
+    ------
+    InputError
+        As `ragnb.scoring.bridging`.
+    """
+    pairs = paired_f1(scores, baseline=baseline)
+    pairs = pairs[pairs["system"] != baseline]
+    pairs = pairs.assign(
+        unit=pairs["question_id"] if "question_id" in pairs else pairs["example_id"],
+        gain=pairs["f1_system"] - pairs["f1_direct"],
+        cost=pairs["tokens_spent"],
+    )
+    whole = pairs[["gain", "cost"]].notna().all(axis=1)
+    kept = pairs.loc[whole, ["system", "example_id", "unit", "gain", "cost"]].reset_index(drop=True)
+    kept.attrs["left_out"] = (~whole).groupby(pairs["system"], sort=False).sum().to_dict()
+    return kept
+
+
+def efficiency(scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95) -> pd.DataFrame:
+    """F1 gained per translated token in four readings, one row a system and reading.
+
+    Parameters
+    ----------
+    scores, baseline
+        As for `gains_and_costs`.
+    confidence_level
+        Of the intervals, in (0, 1).
+
+    Returns
+    -------
+    DataFrame
+        ``system, reading`` (one of `READINGS`), ``estimate, low, high, interval, kind`` (of Fieller's set: ``bounded``,
+        ``two rays``: all but the values between ``low`` and ``high``, ``whole line``, ``undefined``), ``gain, gain_low,
+        gain_high, cost, cost_low, cost_high`` (means and their intervals), ``zero_cost_share, n, n_units, left_out``. Where
+        several languages share a question, the questions are clusters.
+    """
+    pairs = gains_and_costs(scores, baseline=baseline)
+    rows = []
+    for system, group in pairs.groupby("system", sort=False):
+        told = {"system": system} | _mean("gain", group, confidence_level) | _mean("cost", group, confidence_level)
+        counts = {"n": len(group), "n_units": group["unit"].nunique(), "left_out": pairs.attrs["left_out"][system]}
+        rows += [told | row | counts for row in _readings(group, confidence_level)]
+    first = ["system", "reading", "estimate", "low", "high", "interval", "kind", "confidence_level"]
+    means = [f"{name}{limit}" for name in ("gain", "cost") for limit in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=[*first, *means, "zero_cost_share", "n", "n_units", "left_out"])
+
+
+def _mean(name: str, group: pd.DataFrame, level: float) -> dict[str, float]:
+    values, units = group[name].to_numpy(float), _arrays(group)[2]
+    if units is None:
+        return _named(name, mean_interval_t(values, confidence_level=level))
+    return _named(name, cluster_robust_interval(values, units, confidence_level=level))
+
+
+def _readings(group: pd.DataFrame, level: float) -> list[dict[str, Any]]:
+    gain, cost, units = _arrays(group)
+    options: dict[str, Any] = {"clusters": units, "confidence_level": level}
+    rules = [mean_of_ratios(gain, cost, zero=zero, **options) for zero in ("nan", "zero")]
+    fieller = fieller_interval(gain, cost, **options)
+    found = [rules[0].interval, rules[1].interval, fieller, ratio_of_means_bca(gain, cost, **options)]
+    share = rules[0].zero_cost_share
+    rows = [
+        _limits(interval) | {"reading": reading, "kind": "", "zero_cost_share": share}
+        for reading, interval in zip(READINGS, found, strict=True)
+    ]
+    rows[2] |= {"low": fieller.limits[0], "high": fieller.limits[1], "kind": fieller.kind}
+    return rows
+
+
+def _limits(found: Interval) -> dict[str, Any]:
+    limits = {"estimate": found.estimate, "low": found.low, "high": found.high}
+    return limits | {"interval": found.method, "confidence_level": found.confidence_level}
+
+
+def ratio_differences(scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95) -> pd.DataFrame:
+    """Differences between the systems' ratios of means on the examples that both have, one row a pair that spends.
+
+    Returns
+    -------
+    DataFrame
+        ``system, other, ratio, other_ratio, difference, low, high, interval, confidence_level, p_value, cost_ratio`` (mean
+        cost of ``other`` by that of ``system``: the factor between the ratios if the gains were equal), ``n, warning``.
+    """
+    pairs = gains_and_costs(scores, baseline=baseline)
+    tables = {name: rows.set_index("example_id") for name, rows in pairs.groupby("system", sort=False)}
+    spending = [name for name, rows in tables.items() if (rows["cost"] > 0).any()]
+    rows = [_ratio_difference(one, other, tables, confidence_level) for one, other in combinations(spending, 2)]
+    first = ["system", "other", "ratio", "other_ratio", "difference", "low", "high", "interval", "confidence_level"]
+    return pd.DataFrame(rows, columns=[*first, "p_value", "cost_ratio", "n", "warning"])
+
+
+def _ratio_difference(one: Any, other: Any, tables: dict[Any, pd.DataFrame], level: float) -> dict[str, Any]:
+    common = tables[one].index.intersection(tables[other].index)
+    first, second = tables[one].loc[common], tables[other].loc[common]
+    (gain, cost, units), (other_gain, other_cost, _) = _arrays(first), _arrays(second)
+    found = compare_ratios(gain, cost, other_gain, other_cost, clusters=units, confidence_level=level)
+    told = {"system": one, "other": other, "ratio": found.first, "other_ratio": found.second}
+    limits = _limits(found.interval)
+    return (
+        told
+        | {"difference": limits.pop("estimate")}
+        | limits
+        | {"p_value": found.test.p_value, "cost_ratio": other_cost.mean() / cost.mean(), "n": len(common)}
+        | {"warning": found.test.warning}
+    )
+
+
+def benefits(
+    scores: pd.DataFrame, prices: Sequence[float], *, baseline: str = "direct", confidence_level: float = 0.95
+) -> pd.DataFrame:
+    """Net benefit over the baseline (gain - price x cost) and its acceptability, one row a system and price.
+
+    Parameters
+    ----------
+    scores, baseline
+        As for `gains_and_costs`.
+    prices
+        What one token is worth, in F1.
+    confidence_level
+        Of the band, at each price by itself.
+
+    Returns
+    -------
+    DataFrame
+        ``system, price, net_benefit, low, high, interval, confidence_level, acceptability, n``; see
+        `ragnb.stats.cost_effectiveness` for both.
+    """
+    grid = np.asarray(prices, dtype=float)
+    rows = []
+    for system, group in gains_and_costs(scores, baseline=baseline).groupby("system", sort=False):
+        gain, cost, units = _arrays(group)
+        band = net_benefit(gain, cost, grid, clusters=units, confidence_level=confidence_level)
+        curve = acceptability_curve(gain, cost, grid, clusters=units)
+        for price, found, share in zip(grid, band, curve, strict=True):
+            limits = _limits(found)
+            told = {"system": system, "price": price, "net_benefit": limits.pop("estimate")}
+            rows.append(told | limits | {"acceptability": share, "n": len(group)})
+    return pd.DataFrame(rows)
+
+
+def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
+    """The systems from the cheapest up: on the frontier, dominated or extendedly dominated, with ICER.
+
+    Means are over the examples of which every system has F1 and cost; the baseline, which gains and costs nothing, is one of
+    them. A description of means: whether a step is more than noise, `ratio_differences` and `benefits` say.
+
+    Returns
+    -------
+    DataFrame
+        ``system, mean_cost, mean_gain, status, against, incremental_cost, incremental_gain, icer`` (tokens per F1), ``n``.
+    """
+    pairs = gains_and_costs(scores, baseline=baseline)
+    wide = pairs.pivot(index="example_id", columns="system", values=["gain", "cost"]).dropna()
+    if wide.empty:
+        raise InputError(
+            "an incremental table needs an example that every system answered; got none; score them on the same"
+        )
+    names = list(dict.fromkeys(pairs["system"]))
+    means = wide.mean()
+    gains, costs = ([0.0, *(means[kind, name] for name in names)] for kind in ("gain", "cost"))
+    options = incremental_table(gains, costs, [baseline, *names])
+    rows = [
+        {"system": o.name, "mean_cost": o.cost, "mean_gain": o.gain, "status": o.status, "against": " and ".join(o.against)}
+        | {"incremental_cost": o.incremental_cost, "incremental_gain": o.incremental_gain, "icer": o.icer, "n": len(wide)}
+        for o in options
+    ]
+    return pd.DataFrame(rows)
+
+
+def ranks(
+    scores: pd.DataFrame, *, rng: np.random.Generator, metric: str = F1, confidence_level: float = 0.95
+) -> pd.DataFrame:
+    """Where each system stands under a metric, and how sure that is; items are the questions that all of them answered.
+
+    A question in several languages is one item, its scores averaged.
+
+    Returns
+    -------
+    DataFrame
+        ``system, mean, average_rank, average_rank_low, average_rank_high, rank, rank_low, rank_high`` (of all systems at
+        once), ``probability_best, confidence_level, n``; the Friedman test of all systems in ``attrs["friedman"]``.
+
+    Raises
+    ------
+    InputError
+        Fewer than two systems, an unknown metric, or no question that all systems answered.
+    """
+    table = _items_by_system(scores, metric)
+    found = rank_intervals(table.to_numpy(float), rng=rng, confidence_level=confidence_level)
+    rows = [
+        {"system": system, "mean": table[system].mean()}
+        | _named("average_rank", each.average_rank)
+        | _named("rank", each.rank)
+        | {"probability_best": each.probability_best, "confidence_level": confidence_level, "n": len(table)}
+        for system, each in zip(table.columns, found, strict=True)
+    ]
+    frame = pd.DataFrame(rows)
+    frame.attrs["friedman"] = friedman_test(table.to_numpy(float))
+    return frame
+
+
+def _items_by_system(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    unit = "question_id" if "question_id" in scores else "example_id"
+    rows = scores[scores["metric"] == metric]
+    wide = rows.pivot_table("value", ["example_id", unit] if unit != "example_id" else unit, "system", sort=False).dropna()
+    if wide.empty:
+        raise InputError(f"ranks need an example with {metric} of every system; got none; score all systems on the same")
+    return wide.groupby(level=unit, sort=False).mean()
+
+
+def _named(name: str, found: Interval) -> dict[str, float]:
+    return {name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def _arrays(group: pd.DataFrame) -> tuple[Any, Any, Any]:
+    """Gain, cost and, where a unit holds several responses, the units."""
+    units = group["unit"].astype(str).to_numpy()
+    shared = len(set(units)) < len(units)
+    return group["gain"].to_numpy(float), group["cost"].to_numpy(float), units if shared else None
