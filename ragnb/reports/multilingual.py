@@ -7,12 +7,14 @@ from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError, check_choice
 from ragnb.markup import Markup, join, tag
 from ragnb.metrics.normalization import VARIANTS
 from ragnb.records import require_columns
+from ragnb.reports import efficiency
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -89,6 +91,26 @@ class MultilingualReport:
             text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False)
             Path(path).write_text(text + "\n", encoding="utf-8")
         return content
+
+    def efficiency(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
+        """F1 gained per translated token in four readings, see `ragnb.reports.efficiency.efficiency`."""
+        return efficiency.efficiency(self.scores, baseline=self.baseline, confidence_level=confidence_level)
+
+    def ratio_differences(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
+        """The systems' ratios against each other, see `ragnb.reports.efficiency.ratio_differences`."""
+        return efficiency.ratio_differences(self.scores, baseline=self.baseline, confidence_level=confidence_level)
+
+    def benefits(self, prices: Sequence[float], *, confidence_level: float = 0.95) -> pd.DataFrame:
+        """Net benefit and acceptability at some prices of a token, see `ragnb.reports.efficiency.benefits`."""
+        return efficiency.benefits(self.scores, prices, baseline=self.baseline, confidence_level=confidence_level)
+
+    def incremental(self) -> pd.DataFrame:
+        """The frontier of the systems from the cheapest up, see `ragnb.reports.efficiency.incremental`."""
+        return efficiency.incremental(self.scores, baseline=self.baseline)
+
+    def ranks(self, *, rng: np.random.Generator, metric: str = F1, confidence_level: float = 0.95) -> pd.DataFrame:
+        """Where each system stands and how sure that is, see `ragnb.reports.efficiency.ranks`."""
+        return efficiency.ranks(self.scores, rng=rng, metric=metric, confidence_level=confidence_level)
 
     def __repr__(self) -> str:
         systems = ", ".join(map(str, self.table["system"].unique()))
