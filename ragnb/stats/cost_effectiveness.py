@@ -1,8 +1,8 @@
 """What a gain costs: the mean of per-item ratios, the net benefit at a price, and the frontier of several systems.
 
-A ratio does not tell a gain that saves from a loss that costs, both being negative, and at a cost of 0 there is none. The net
-benefit, gain - price cost, has neither trouble: it is a mean like any other, and the prices at which its t band touches 0 are
-the limits of `ragnb.stats.ratio.fieller_interval`.
+A ratio does not tell a gain that saves from a loss that costs, both being negative, and at a cost of 0 there is none. The
+net benefit, gain - price cost, has neither trouble: it is a mean like any other, and the prices at which its t band touches
+0 are the limits of `ragnb.stats.ratio.fieller_interval`.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Ratio of means of paired items: what was gained over what was spent, with its interval, and two of them compared.
 
 `fieller_interval` holds wherever the denominator lies; `ratio_of_means_bca` and `compare_ratios` only where it is clear of
-0, and they say when it is not. The mean of per-item ratios, and what a gain is worth at a price, are in
+0, and they warn where a t-test does not rule 0 out. The mean of per-item ratios, and what a gain is worth at a price, are in
 `ragnb.stats.cost_effectiveness`.
 """
 
@@ -228,7 +228,8 @@ def compare_ratios(
         Key of the question that several items share: whole clusters are left out, t with G - 1 degrees of freedom.
     confidence_level : float, default 0.95
         Nominal coverage; holds from n = 20 on, also for log-normal costs, where the linearised (delta) variance gives .92.
-        Not where a mean denominator is near 0, which method and warning say (.90 at 2.5 standard errors, .93 at 4).
+        Not where a mean denominator is near 0: .90 at 2.5 standard errors from it, .93 at 4. Method and warning say so only
+        where a t-test of the denominator does not rule out 0.
 
     Raises
     ------
