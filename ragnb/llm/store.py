@@ -14,6 +14,7 @@ import json
 import sqlite3
 import sys
 import threading
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -23,6 +24,7 @@ from typing import Any
 from ragnb.errors import StoreError
 
 VERSION = 1
+_WAIT_SECONDS = 60.0
 _APPLICATION = 0x7261676E  # 'ragn'
 _SCHEMA = """
 CREATE TABLE replies (
@@ -98,7 +100,7 @@ class Store:
         try:
             if self.path != ":memory:":
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=60, check_same_thread=False, isolation_level=None)
+            self._db = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None)
         except (sqlite3.Error, OSError) as error:
             raise self._error(error) from error
         try:
@@ -220,13 +222,25 @@ class Store:
 
     def _create(self) -> None:
         try:
-            self._db.execute("PRAGMA journal_mode = WAL")
+            self._switch_to_wal()
             with _transaction(self._db):
                 self._db.execute(_SCHEMA.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))
                 self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
                 self._db.execute(f"PRAGMA user_version = {VERSION}")
         except sqlite3.Error as error:
             raise self._error(error) from error
+
+    def _switch_to_wal(self) -> None:
+        """Turn the write-ahead log on; here SQLite does not wait for another caller who is doing the same, so this does."""
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     def _execute(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         try:

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -173,6 +174,20 @@ def test_two_processes_write_at_once(tmp_path):
     assert [writer.wait() for writer in writers] == [0, 0]
     with Store(path) as store:
         assert len(store) == 300
+
+
+def test_many_callers_may_make_a_store_at_once(tmp_path):
+    """Turning the write-ahead log on is the one moment at which SQLite itself does not wait."""
+    start = threading.Barrier(8)
+
+    def make(number: int) -> int:
+        start.wait()
+        with Store(tmp_path / f"{number}.sqlite") as store:
+            return len(store)
+
+    for file in range(25):
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(make, [file] * 8)) == [0] * 8
 
 
 def test_sync_makes_file_and_store_alike(tmp_path):
