@@ -87,7 +87,7 @@ def test_kinds_are_the_model_s_own_prefixes():
 def test_a_long_text_is_read_to_its_end():
     beginning = "harbour " * 515  # a window has 512 tokens
     first, second = embed([beginning + end for end in ("Then came the flood.", "它是一只猫。")], kind="passage")
-    assert first @ second < 0.9999
+    assert np.abs(first - second).max() > 1e-4
     assert first @ second > 0.9
 
 
