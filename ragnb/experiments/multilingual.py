@@ -104,9 +104,9 @@ def translation_requests(
             rows.append(told | {"language": row["language"]})
     kind = "prompt" if prompt == "few_shot" else "messages"
     asked = [(row["original"], row["source"], row["language"]) for row in rows]
-    frame = pd.DataFrame(rows, columns=["example_id", "place", "original", "source", "language"])
+    frame = pd.DataFrame(rows, columns=["example_id", "place", "original", "source", "language"], dtype=object)
     return frame.assign(
-        **{kind: [render_translation(*each, prompt) for each in asked]},
+        **{kind: _objects([render_translation(*each, prompt) for each in asked], frame.index)},
         template=[translation_template(*each[1:], prompt).id for each in asked],
         parameters=[_parameters(parameters, prompt)] * len(asked),
     )
@@ -246,10 +246,15 @@ def _answer_requests(shown: pd.DataFrame, prompt: str, parameters: Mapping[str, 
     rows = list(zip(shown["question"], shown["passages"], shown["language"], strict=True))
     kind = "prompt" if prompt == "few_shot" else "messages"
     return shown.drop(columns=["messages", "prompt"], errors="ignore").assign(
-        **{kind: [render_answer(*row, prompt) for row in rows]},
+        **{kind: _objects([render_answer(*row, prompt) for row in rows], shown.index)},
         template=[answer_template(language, prompt, closed_book=not passages).id for _, passages, language in rows],
         parameters=[_parameters(parameters, prompt)] * len(rows),
     )
+
+
+def _objects(values: list[Any], index: pd.Index) -> pd.Series:
+    """A column of values as they are: pandas' own texts hold no lone surrogates."""
+    return pd.Series(values, index=index, dtype=object)
 
 
 def _parameters(parameters: Mapping[str, Any], prompt: str) -> dict[str, Any]:
