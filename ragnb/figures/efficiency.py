@@ -6,13 +6,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba
 
 from ragnb.errors import InputError
 from ragnb.figures.style import MARKERS, WIDTHS, style
 from ragnb.records import require_columns
 
-_MEANS = ("gain", "gain_low", "gain_high", "cost", "cost_low", "cost_high")
+_PLANE = (
+    "system", "reading", "low", "high", "kind", "confidence_level", "gain", "gain_low", "gain_high", "cost", "cost_low",
+    "cost_high", "n", "n_units",
+)  # fmt: skip
 
 
 def plot_cost_effectiveness_plane(table: pd.DataFrame, *, price: float | None = None, ax: Axes | None = None) -> Axes:
@@ -31,51 +34,62 @@ def plot_cost_effectiveness_plane(table: pd.DataFrame, *, price: float | None = 
     -------
     Axes
         The baseline is the origin. A bounded set is a filled wedge between its two slopes; two rays are filled above and
-        below; a set that is the whole line fills everything, lightly; a system that costs nothing has no ratio, hence no
-        wedge.
+        below; a set that is the whole line fills everything; a system that costs nothing has no ratio, hence no wedge. What
+        is no wedge is named in the legend.
 
     Raises
     ------
     InputError
-        Missing columns, or no row under Fieller.
+        Missing columns, no row under Fieller, or two for a system.
     """
-    require_columns(table, ("system", "reading", "low", "high", "kind", *_MEANS), "plot_cost_effectiveness_plane")
+    require_columns(table, _PLANE, "plot_cost_effectiveness_plane")
     rows = table[table["reading"].str.contains("Fieller")]
-    if rows.empty:
-        raise InputError("plot_cost_effectiveness_plane needs rows of the reading under Fieller; got none; keep them")
-    reach = 1.15 * float(np.nanmax([*rows["cost_high"], *rows["cost"], 1e-12]))
+    if rows.empty or rows["system"].duplicated().any():
+        raise InputError(
+            f"plot_cost_effectiveness_plane needs one row a system under Fieller; got {len(rows)} for "
+            f"{rows['system'].nunique()} systems; choose some rows"
+        )
+    reach = 1.15 * float(np.nanmax([*rows["cost_high"], *rows["cost"], 0.0])) or 1.0
+    limits = _gain_limits(rows)
+    steep = 1e3 * max(map(abs, limits)) / reach  # leaves the picture at once
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 3.4))[1]
         for number, row in enumerate(rows.to_dict("records")):
             colour = to_hex(f"C{number}")
-            _wedge(ax, row, reach, colour)
+            _wedge(ax, row, reach, steep, colour)
             _point(ax, row, MARKERS[number % len(MARKERS)], colour)
-        limits = _gain_limits(rows)
         ax.axhline(0, color="0.5", lw=0.8)
         if price is not None:
             ax.plot([0, reach], [0, price * reach], color="0.35", ls="--", label=f"{price:g} F1 a token")
-        ax.set(xlim=(-0.03 * reach, reach), ylim=limits, xlabel="mean cost, translated tokens a question")
+        ax.set(xlim=(-0.03 * reach, reach), ylim=limits, xlabel="mean cost, translated tokens a response")
         ax.set_ylabel("mean gain in token F1")
         ax.set_title(_note(rows), loc="left", fontsize="small", color="0.35")
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax
 
 
-def _wedge(ax: Axes, row: dict[str, Any], reach: float, colour: str) -> None:
-    far = 1e3  # beyond any picture
+def _wedge(ax: Axes, row: dict[str, Any], reach: float, steep: float, colour: str) -> None:
     slopes = {
         "bounded": [(row["low"], row["high"])],
-        "two rays": [(-far, row["low"]), (row["high"], far)],
-        "whole line": [(-far, far)],
+        "two rays": [(-steep, row["low"]), (row["high"], steep)],
+        "whole line": [(-steep, steep)],
     }
-    for low, high in slopes.get(row["kind"], []):
-        ax.fill_between([0, reach], [0, low * reach], [0, high * reach], color=colour, alpha=0.12, lw=0)
+    for low, high in np.clip(slopes.get(row["kind"], []), -steep, steep):
+        edge = "none" if row["kind"] == "whole line" else to_rgba(colour, 0.5)
+        filled: dict[str, Any] = {"facecolor": to_rgba(colour, 0.1), "edgecolor": edge, "lw": 0.7}
+        ax.fill_between([0, reach], [0, low * reach], [0, high * reach], **filled)
 
 
 def _point(ax: Axes, row: dict[str, Any], marker: Any, colour: str) -> None:
     bars: dict[str, Any] = {f"{axis}err": [[_or_0(row[name] - row[f"{name}_low"])], [_or_0(row[f"{name}_high"] - row[name])]]
             for axis, name in (("x", "cost"), ("y", "gain"))}  # fmt: skip
-    ax.errorbar([row["cost"]], [row["gain"]], **bars, fmt=marker, color=colour, capsize=2, label=str(row["system"]))
+    ax.errorbar([row["cost"]], [row["gain"]], **bars, fmt=marker, color=colour, capsize=2, label=_named(row))
+
+
+def _named(row: dict[str, Any]) -> str:
+    """The system, with the kind of its set where that is no wedge."""
+    odd = {"undefined": "no set", "two rays": "two rays", "whole line": "any ratio"}.get(row["kind"])
+    return f"{row['system']} ({odd})" if odd else str(row["system"])
 
 
 def _or_0(length: float) -> float:
@@ -91,12 +105,14 @@ def _gain_limits(rows: pd.DataFrame) -> tuple[float, float]:
 
 def _note(rows: pd.DataFrame) -> str:
     level = f"{rows['confidence_level'].iloc[0]:.0%}"
-    kinds = ", ".join(dict.fromkeys(rows.loc[rows["kind"] != "undefined", "kind"])) or "none defined"
-    numbers = sorted({*rows["n"]})
-    n = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
-    units = int(rows["n_units"].max())
-    questions = f", {units} questions as clusters" if units < numbers[-1] else ""
-    return f"{level} intervals of both means; wedge: {level} Fieller set of the ratio ({kinds}); n = {n}{questions}"
+    return f"{level} intervals of both means; wedge: {level} Fieller set of the ratio; {_sizes(rows)}"
+
+
+def _sizes(rows: pd.DataFrame) -> str:
+    """How many responses a system has, and in how many questions where these are clusters: ``n = 240 in 40 questions``."""
+    n, units = (f"{least}-{most}" if least < most else str(most) for least, most in
+                ((rows[name].min(), rows[name].max()) for name in ("n", "n_units")))  # fmt: skip
+    return f"n = {n}" + (f" in {units} questions" if (rows["n_units"] < rows["n"]).any() else "")
 
 
 def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -114,21 +130,21 @@ def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     InputError
         Missing columns, or fewer than two prices.
     """
-    require_columns(table, ("system", "price", "acceptability", "n"), "plot_acceptability")
+    require_columns(table, ("system", "price", "acceptability", "n", "n_units"), "plot_acceptability")
     if table["price"].nunique() < 2:
         raise InputError(
             f"plot_acceptability needs two prices or more; got {table['price'].nunique()}; give benefits() a grid"
         )
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 2.8))[1]
-        for number, (system, rows) in enumerate(table.groupby("system", sort=False)):
+        for number, (system, rows) in enumerate(table.sort_values("price", kind="stable").groupby("system", sort=False)):
             spaced: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "markevery": max(1, len(rows) // 8)}
             ax.plot(rows["price"], rows["acceptability"], color=to_hex(f"C{number}"), label=str(system), **spaced)
         for height in (0.025, 0.5, 0.975):
             ax.axhline(height, color="0.5", lw=0.8, ls=":")
         ax.set(ylim=(-0.03, 1.03), xlabel="price: F1 that one token has to buy", ylabel="1 - one-sided p")
         ax.set_yticks([0.025, 0.5, 0.975], ["0.025", "0.5", "0.975"])
-        note = f"net benefit above 0; where a curve crosses .025 and .975: 95% Fieller limits; n = {table['n'].max()}"
+        note = f"net benefit above 0; where a curve crosses .025 and .975: 95% Fieller limits; {_sizes(table)}"
         ax.set_title(note, loc="left", fontsize="small", color="0.35")
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax

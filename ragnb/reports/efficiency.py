@@ -6,6 +6,7 @@ of the systems' means are not.
 
 from collections.abc import Sequence
 from itertools import combinations
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,24 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.results import Interval
-from ragnb.scoring.bridges import F1, paired_f1
+from ragnb.scoring.bridges import COST, F1, paired_f1
+from ragnb.scoring.definitions import METRICS
+from ragnb.stats.checks import check_scores
 from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.cost_effectiveness import acceptability_curve, incremental_table, mean_of_ratios, net_benefit
 from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.multiplicity import holm
 from ragnb.stats.ranks import rank_intervals
 from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
 from ragnb.stats.several import friedman_test
 
-READINGS = ("mean of ratios", "mean of ratios, zeros counted", "ratio of means, Fieller", "ratio of means, BCa")
+READINGS = {
+    "mean of ratios": "mean of gain / cost over the responses that cost something",
+    "mean of ratios, zeros counted": "mean of gain / cost over all responses, 0 where nothing is spent (published CNBE)",
+    "ratio of means, Fieller": "mean gain / mean cost, with Fieller's confidence set",
+    "ratio of means, BCa": "mean gain / mean cost, with the analytic BCa interval",
+}
+"""The readings of F1 per translated token, and what each is."""
 
 
 def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
@@ -38,24 +48,37 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
     -------
     DataFrame
         ``system, example_id, unit`` (the question, where several languages share it), ``gain, cost``. How many responses
-        of each system were left out for want of an F1 or a cost is in ``attrs["left_out"]``.
+        of each system were left out for want of an F1 or a cost is in ``attrs["left_out"]``, which names every system.
 
     Raises
     ------
     InputError
-        As `ragnb.scoring.bridging`.
+        As `ragnb.scoring.bridging`, and where there is no system beside the baseline.
     """
     pairs = paired_f1(scores, baseline=baseline)
     pairs = pairs[pairs["system"] != baseline]
-    pairs = pairs.assign(
-        unit=pairs["question_id"] if "question_id" in pairs else pairs["example_id"],
-        gain=pairs["f1_system"] - pairs["f1_direct"],
-        cost=pairs["tokens_spent"],
-    )
+    if pairs.empty:
+        raise InputError(f"a gain over {baseline!r} needs a system beside it; got {baseline!r} alone; score another")
+    gain = pairs["f1_system"] - pairs["f1_direct"]
+    pairs = pairs.assign(unit=questions(pairs), gain=gain, cost=pairs["tokens_spent"])
     whole = pairs[["gain", "cost"]].notna().all(axis=1)
     kept = pairs.loc[whole, ["system", "example_id", "unit", "gain", "cost"]].reset_index(drop=True)
     kept.attrs["left_out"] = (~whole).groupby(pairs["system"], sort=False).sum().to_dict()
     return kept
+
+
+def questions(frame: pd.DataFrame) -> pd.Series:
+    """The question of each row, as text: its ``question_id``; a row without one is a question of its own."""
+    examples = frame["example_id"].astype(object)
+    if "question_id" not in frame:
+        return examples.astype(str)
+    named = frame["question_id"].astype(object)
+    return named.where(named.notna(), examples).astype(str)
+
+
+def _by_system(pairs: pd.DataFrame) -> dict[Any, pd.DataFrame]:
+    """The rows of each system, none where all of them were left out."""
+    return {system: pairs[pairs["system"] == system] for system in pairs.attrs["left_out"]}
 
 
 def efficiency(scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95) -> pd.DataFrame:
@@ -71,20 +94,31 @@ def efficiency(scores: pd.DataFrame, *, baseline: str = "direct", confidence_lev
     Returns
     -------
     DataFrame
-        ``system, reading`` (one of `READINGS`), ``estimate, low, high, interval, kind`` (of Fieller's set: ``bounded``,
-        ``two rays``: all but the values between ``low`` and ``high``, ``whole line``, ``undefined``), ``gain, gain_low,
-        gain_high, cost, cost_low, cost_high`` (means and their intervals), ``zero_cost_share, n, n_units, left_out``. Where
-        several languages share a question, the questions are clusters.
+        ``system, baseline, reading`` (one of `READINGS`), ``estimate, low, high, interval, kind`` (of Fieller's set:
+        ``bounded``, ``two rays``: all but the values between ``low`` and ``high``, ``whole line``, ``undefined``),
+        ``confidence_level, gain, gain_low, gain_high, cost, cost_low, cost_high`` (means and their intervals),
+        ``zero_cost_share, n, n_units, left_out, signature``. Where several languages share a question, the questions are
+        clusters. A system without a response that has both gain and cost has n 0 and no estimate.
     """
     pairs = gains_and_costs(scores, baseline=baseline)
     rows = []
-    for system, group in pairs.groupby("system", sort=False):
-        told = {"system": system} | _mean("gain", group, confidence_level) | _mean("cost", group, confidence_level)
-        counts = {"n": len(group), "n_units": group["unit"].nunique(), "left_out": pairs.attrs["left_out"][system]}
-        rows += [told | row | counts for row in _readings(group, confidence_level)]
-    first = ["system", "reading", "estimate", "low", "high", "interval", "kind", "confidence_level"]
+    for system, group in _by_system(pairs).items():
+        told = {"system": system, "baseline": baseline, "signature": _signature(scores, [system, baseline])}
+        told |= _mean("gain", group, confidence_level) | _mean("cost", group, confidence_level)
+        told |= _counts(group) | {"left_out": pairs.attrs["left_out"][system]}
+        rows += [told | row for row in _readings(group, confidence_level)]
+    first = ["system", "baseline", "reading", "estimate", "low", "high", "interval", "kind", "confidence_level"]
     means = [f"{name}{limit}" for name in ("gain", "cost") for limit in ("", "_low", "_high")]
-    return pd.DataFrame(rows, columns=[*first, *means, "zero_cost_share", "n", "n_units", "left_out"])
+    return pd.DataFrame(rows, columns=[*first, *means, "zero_cost_share", "n", "n_units", "left_out", "signature"])
+
+
+def _signature(scores: pd.DataFrame, systems: list[Any]) -> str:
+    used = scores["metric"].isin([F1, COST]) & scores["system"].isin(systems)
+    return " & ".join(sorted(set(scores.loc[used, "signature"])))
+
+
+def _counts(group: pd.DataFrame) -> dict[str, int]:
+    return {"n": len(group), "n_units": group["unit"].nunique()}
 
 
 def _mean(name: str, group: pd.DataFrame, level: float) -> dict[str, float]:
@@ -105,7 +139,9 @@ def _readings(group: pd.DataFrame, level: float) -> list[dict[str, Any]]:
         _limits(interval) | {"reading": reading, "kind": "", "zero_cost_share": share}
         for reading, interval in zip(READINGS, found, strict=True)
     ]
-    rows[2] |= {"low": fieller.limits[0], "high": fieller.limits[1], "kind": fieller.kind}
+    rows[2]["kind"] = fieller.kind
+    if fieller.kind == "two rays":
+        rows[2]["low"], rows[2]["high"] = fieller.limits
     return rows
 
 
@@ -120,15 +156,17 @@ def ratio_differences(scores: pd.DataFrame, *, baseline: str = "direct", confide
     Returns
     -------
     DataFrame
-        ``system, other, ratio, other_ratio, difference, low, high, interval, confidence_level, p_value, cost_ratio`` (mean
-        cost of ``other`` by that of ``system``: the factor between the ratios if the gains were equal), ``n, warning``.
+        ``system, other, ratio, other_ratio, difference, low, high, interval, confidence_level, p_value, p_adjusted`` (Holm's
+        over all rows), ``cost_ratio`` (mean cost of ``other`` by that of ``system``: the factor between the ratios if the
+        gains were equal), ``n, warning``.
     """
     pairs = gains_and_costs(scores, baseline=baseline)
-    tables = {name: rows.set_index("example_id") for name, rows in pairs.groupby("system", sort=False)}
+    tables = {name: rows.set_index("example_id") for name, rows in _by_system(pairs).items()}
     spending = [name for name, rows in tables.items() if (rows["cost"] > 0).any()]
     rows = [_ratio_difference(one, other, tables, confidence_level) for one, other in combinations(spending, 2)]
     first = ["system", "other", "ratio", "other_ratio", "difference", "low", "high", "interval", "confidence_level"]
-    return pd.DataFrame(rows, columns=[*first, "p_value", "cost_ratio", "n", "warning"])
+    table = pd.DataFrame(rows, columns=[*first, "p_value", "p_adjusted", "cost_ratio", "n", "warning"])
+    return table.assign(p_adjusted=holm(table["p_value"]).adjusted) if rows else table
 
 
 def _ratio_difference(one: Any, other: Any, tables: dict[Any, pd.DataFrame], level: float) -> dict[str, Any]:
@@ -142,8 +180,8 @@ def _ratio_difference(one: Any, other: Any, tables: dict[Any, pd.DataFrame], lev
         told
         | {"difference": limits.pop("estimate")}
         | limits
-        | {"p_value": found.test.p_value, "cost_ratio": other_cost.mean() / cost.mean(), "n": len(common)}
-        | {"warning": found.test.warning}
+        | {"p_value": found.test.p_value, "cost_ratio": other_cost.sum() / cost.sum() if cost.any() else nan}
+        | {"n": len(common), "warning": found.test.warning}
     )
 
 
@@ -164,20 +202,21 @@ def benefits(
     Returns
     -------
     DataFrame
-        ``system, price, net_benefit, low, high, interval, confidence_level, acceptability, n``; see
+        ``system, price, net_benefit, low, high, interval, confidence_level, acceptability, n, n_units``; see
         `ragnb.stats.cost_effectiveness` for both.
     """
-    grid = np.asarray(prices, dtype=float)
+    grid = check_scores(prices, "prices")
     rows = []
-    for system, group in gains_and_costs(scores, baseline=baseline).groupby("system", sort=False):
+    for system, group in _by_system(gains_and_costs(scores, baseline=baseline)).items():
         gain, cost, units = _arrays(group)
         band = net_benefit(gain, cost, grid, clusters=units, confidence_level=confidence_level)
         curve = acceptability_curve(gain, cost, grid, clusters=units)
         for price, found, share in zip(grid, band, curve, strict=True):
             limits = _limits(found)
             told = {"system": system, "price": price, "net_benefit": limits.pop("estimate")}
-            rows.append(told | limits | {"acceptability": share, "n": len(group)})
-    return pd.DataFrame(rows)
+            rows.append(told | limits | {"acceptability": share} | _counts(group))
+    first = ["system", "price", "net_benefit", "low", "high", "interval", "confidence_level"]
+    return pd.DataFrame(rows, columns=[*first, "acceptability", "n", "n_units"])
 
 
 def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
@@ -190,20 +229,26 @@ def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFra
     -------
     DataFrame
         ``system, mean_cost, mean_gain, status, against, incremental_cost, incremental_gain, icer`` (tokens per F1), ``n``.
+
+    Raises
+    ------
+    InputError
+        As `gains_and_costs`, and where there is no example of which every system has both.
     """
     pairs = gains_and_costs(scores, baseline=baseline)
-    wide = pairs.pivot(index="example_id", columns="system", values=["gain", "cost"]).dropna()
-    if wide.empty:
+    names = list(pairs.attrs["left_out"])
+    gains, costs = (pairs.pivot(index="example_id", columns="system", values=kind) for kind in ("gain", "cost"))
+    gains, costs = (table.reindex(columns=names).dropna() for table in (gains, costs))
+    if gains.empty:
         raise InputError(
-            "an incremental table needs an example that every system answered; got none; score them on the same"
+            f"an incremental table needs an example with F1 and cost of all of {', '.join(map(str, names))}; got none; "
+            "score them on the same, or leave systems out"
         )
-    names = list(dict.fromkeys(pairs["system"]))
-    means = wide.mean()
-    gains, costs = ([0.0, *(means[kind, name] for name in names)] for kind in ("gain", "cost"))
-    options = incremental_table(gains, costs, [baseline, *names])
+    options = incremental_table([0.0, *gains.mean()], [0.0, *costs.mean()], [baseline, *names])
     rows = [
-        {"system": o.name, "mean_cost": o.cost, "mean_gain": o.gain, "status": o.status, "against": " and ".join(o.against)}
-        | {"incremental_cost": o.incremental_cost, "incremental_gain": o.incremental_gain, "icer": o.icer, "n": len(wide)}
+        {"system": o.name, "mean_cost": o.cost, "mean_gain": o.gain, "status": o.status}
+        | {"against": " and ".join(map(str, o.against))}
+        | {"incremental_cost": o.incremental_cost, "incremental_gain": o.incremental_gain, "icer": o.icer, "n": len(gains)}
         for o in options
     ]
     return pd.DataFrame(rows)
@@ -214,7 +259,8 @@ def ranks(
 ) -> pd.DataFrame:
     """Where each system stands under a metric, and how sure that is; items are the questions that all of them answered.
 
-    A question in several languages is one item, its scores averaged.
+    A question in several languages is one item, its scores averaged. Rank 1 is the best: the highest mean, or the lowest
+    under a metric of which less is better.
 
     Returns
     -------
@@ -225,10 +271,12 @@ def ranks(
     Raises
     ------
     InputError
-        Fewer than two systems, an unknown metric, or no question that all systems answered.
+        Fewer than two systems, an unknown metric, an example scored twice, or none that all systems answered.
     """
     table = _items_by_system(scores, metric)
-    found = rank_intervals(table.to_numpy(float), rng=rng, confidence_level=confidence_level)
+    known = METRICS.get(metric)
+    higher = table if known is None or known.higher_is_better else -table
+    found = rank_intervals(higher.to_numpy(float), rng=rng, confidence_level=confidence_level)
     rows = [
         {"system": system, "mean": table[system].mean()}
         | _named("average_rank", each.average_rank)
@@ -242,12 +290,23 @@ def ranks(
 
 
 def _items_by_system(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    unit = "question_id" if "question_id" in scores else "example_id"
     rows = scores[scores["metric"] == metric]
-    wide = rows.pivot_table("value", ["example_id", unit] if unit != "example_id" else unit, "system", sort=False).dropna()
+    systems = list(rows["system"].unique())
+    if len(systems) < 2:
+        got = ", ".join(map(str, systems)) or "none"
+        raise InputError(
+            f"ranks need scores of {metric} of two systems or more; got {got}; score more, or name another metric"
+        )
+    if (twice := rows.duplicated(["system", "example_id"])).any():
+        raise InputError(
+            f"ranks need one score of {metric} for a system and example; got {twice.sum()} doubled; drop them, or give "
+            "repeats and conditions systems of their own"
+        )
+    wide = rows.pivot(index="example_id", columns="system", values="value")[systems].dropna()
     if wide.empty:
         raise InputError(f"ranks need an example with {metric} of every system; got none; score all systems on the same")
-    return wide.groupby(level=unit, sort=False).mean()
+    unit = questions(rows.drop_duplicates("example_id")).set_axis(rows["example_id"].unique())
+    return wide.groupby(unit.reindex(wide.index).to_numpy(), sort=False).mean()
 
 
 def _named(name: str, found: Interval) -> dict[str, float]:

@@ -233,8 +233,7 @@ def _clustered(scores: pd.DataFrame, cells: list[str]) -> tuple[pd.DataFrame, st
     """The scores and, where a cell holds a question several times, the column of questions; one without id stands alone."""
     if "question_id" not in scores:
         return scores, None
-    named = scores["question_id"].where(scores["question_id"].notna(), scores["example_id"]).astype(str)
-    scores = scores.assign(question_id=named)
+    scores = scores.assign(question_id=efficiency.questions(scores))
     return scores, "question_id" if scores.duplicated([*cells, "question_id"]).any() else None
 
 

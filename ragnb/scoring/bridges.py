@@ -93,12 +93,13 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
     Raises
     ------
     InputError
-        As `bridging`, but for the variants.
+        As `bridging`.
     """
     require_columns(scores, ("example_id", "system", "metric", "value", "reason", "signature"), "bridging")
     if baseline not in set(scores["system"]):
         systems = ", ".join(map(str, scores["system"].unique())) or "none"
         raise InputError(f"CNBE needs the baseline {baseline!r} among the systems; got {systems}; name it, or score it too")
+    _variant_of_f1(scores)  # refuses a second
     f1, cost = (_one_a_response(scores, metric) for metric in (F1, COST))
     return _pairs(f1, cost, baseline)
 

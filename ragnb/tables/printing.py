@@ -1,13 +1,13 @@
 """Tables for papers and pages from tidy frames: LaTeX (booktabs), HTML and Markdown say the same thing.
 
 A frame of `ragnb.summarize` becomes systems by conditions, the best of each column in bold; one of `ragnb.compare` becomes a
-list of differences. Intervals, n, tests, corrections and signatures stand in the cells or in the note below.
+list of differences; one of a report's ``efficiency()`` systems by readings. Intervals, n, tests, corrections and signatures
+stand in the cells or in the note below.
 """
 
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +18,14 @@ from ragnb.markup import Markup, escape_latex, escape_markdown, tag
 from ragnb.records import CONDITION, require_columns
 from ragnb.results import format_p_value
 from ragnb.scoring.definitions import METRICS
+from ragnb.tables.cells import Cell, Table, decimals, number, signatures
+from ragnb.tables.efficiency import of_readings
 
 SUMMARY = ("metric", "mean", "low", "high", "interval", "confidence_level", "n", "n_scored", "signature")
 COMPARISON = (
     "metric", "system", "baseline", "n_pairs", "difference", "low", "high", "interval", "confidence_level", "test",
     "p_value", "p_adjusted", "correction", "family_size", "effect", "effect_name", "mde", "power", "duality", "signature",
 )  # fmt: skip
-
-
-DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
-"""Decimals of the metrics of which two say too much or too little."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """One cell: a main text that may be bold, small print after it, marks of significance."""
-
-    text: str
-    small: str = ""
-    bold: bool = False
-    marks: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    header: list[str]
-    rows: list[list[_Cell]]
-    notes: list[str] = field(default_factory=list)
 
 
 def to_latex(
@@ -62,23 +43,23 @@ def to_latex(
     Parameters
     ----------
     frame
-        As `ragnb.summarize` or `ragnb.compare` returns it.
+        As `ragnb.summarize`, `ragnb.compare` or the ``efficiency()`` of a multilingual report returns it.
     rows
-        Of summaries: the column whose values become rows.
+        Of summaries: the column whose values become rows. Of efficiency: ``"system"``, or ``"reading"`` for a narrow table.
     columns
         Of summaries: the columns whose values become columns; by default ``metric`` and the columns of conditions that vary.
     comparisons
         Of summaries: comparisons of the same systems and cells. A mean whose difference to the baseline has an adjusted
         p-value below 1 - confidence level is marked by an asterisk; where there are several baselines, by their letters.
     digits
-        Decimals of means, differences and limits; by default 2, or the metric's own (`DECIMALS`).
+        Decimals of means, differences and limits; by default 2, or the metric's own (`ragnb.tables.cells.DECIMALS`).
     caption, label
         Of the table; escaped as all text is.
 
     Raises
     ------
     InputError
-        A frame that is neither, or one with two values for a cell.
+        A frame that is none of these, or one with two values for a cell.
     """
     table = _table(frame, rows, columns, comparisons, digits)
     parts = [
@@ -151,9 +132,11 @@ def to_markdown(
 
 def _table(
     frame: pd.DataFrame, rows: str, columns: Sequence[str] | None, comparisons: pd.DataFrame | None, digits: int | None
-) -> _Table:
+) -> Table:
     if "difference" in frame:
         return _of_comparisons(frame, digits)
+    if "reading" in frame:
+        return of_readings(frame, rows, digits)
     require_columns(frame, (*SUMMARY, rows), "a table of summaries")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; summarize some scores first")
@@ -170,7 +153,7 @@ def _column_names(frame: pd.DataFrame, rows: str, columns: Sequence[str] | None)
 
 def _of_summaries(
     frame: pd.DataFrame, rows: str, columns: list[str], comparisons: pd.DataFrame | None, digits: int | None
-) -> _Table:
+) -> Table:
     keys = [rows, *columns]
     if frame.duplicated(keys).any():
         twice = frame.loc[frame.duplicated(keys), keys].iloc[0].to_dict()
@@ -181,14 +164,14 @@ def _of_summaries(
     marks, explained = _marks(comparisons, columns, systems)
     best = {cell: _best([records[name, cell] for name in systems if (name, cell) in records], digits) for cell in cells}
 
-    def cell(name: Any, column: tuple[Any, ...]) -> _Cell:
+    def cell(name: Any, column: tuple[Any, ...]) -> Cell:
         return _summary_cell(records.get((name, column)), best[column], marks.get((column, name), ""), alike, digits)
 
     body = [
-        [_Cell(str(name), marks=marks.get(("", name), "")), *(cell(name, column) for column in cells)] for name in systems
+        [Cell(str(name), marks=marks.get(("", name), "")), *(cell(name, column) for column in cells)] for name in systems
     ]
-    notes = [*_summary_notes(frame, alike), *explained, _signatures(frame)]
-    return _Table([rows, *(_heading(columns, column) for column in cells)], body, notes)
+    notes = [*_summary_notes(frame, alike), *explained, signatures(frame)]
+    return Table([rows, *(_heading(columns, column) for column in cells)], body, notes)
 
 
 def _heading(columns: Sequence[str], cell: Sequence[Any]) -> str:
@@ -203,19 +186,19 @@ def _best(records: list[dict[str, Any]], digits: int | None) -> str:
     if len(records) < 2 or not values:
         return ""
     best = max(values) if known is None or known.higher_is_better else min(values)
-    return _number(best, _decimals(records[0], digits))
+    return number(best, decimals(records[0], digits))
 
 
-def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: bool, digits: int | None) -> _Cell:
+def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: bool, digits: int | None) -> Cell:
     if record is None:
-        return _Cell("")
+        return Cell("")
     counted = (
         "" if alike else f", n = {record['n_scored']}" + (f" of {record['n']}" if record["n_scored"] < record["n"] else "")
     )
-    digits = _decimals(record, digits)
-    mean = _number(record["mean"], digits)
-    limits = f"[{_number(record['low'], digits)}, {_number(record['high'], digits)}]{counted}"
-    return _Cell(mean, limits, bold=mean == best, marks=marks)
+    digits = decimals(record, digits)
+    mean = number(record["mean"], digits)
+    limits = f"[{number(record['low'], digits)}, {number(record['high'], digits)}]{counted}"
+    return Cell(mean, limits, bold=mean == best, marks=marks)
 
 
 def _summary_notes(frame: pd.DataFrame, alike: bool) -> list[str]:
@@ -247,7 +230,7 @@ def _marks(
     return marks, [f"{'*' if single else 'Letters:'} {what} ({_tests(comparisons)})."]
 
 
-def _of_comparisons(frame: pd.DataFrame, digits: int | None) -> _Table:
+def _of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
     require_columns(frame, COMPARISON, "a table of comparisons")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; compare some scores first")
@@ -272,25 +255,25 @@ def _of_comparisons(frame: pd.DataFrame, digits: int | None) -> _Table:
     notes = [
         f"Bold: adjusted p below {1 - frame['confidence_level'].iloc[0]:.2g}. Intervals: {kinds}. Tests: {_tests(frame)}.",
         "MDE: minimum detectable effect at the spread seen.",
-        _signatures(frame),
+        signatures(frame),
     ]
-    return _Table(header, body, notes)
+    return Table(header, body, notes)
 
 
-def _comparison_cells(row: dict[str, Any], shown: list[str], digits: int | None) -> list[_Cell]:
-    digits = _decimals(row, digits)
-    limits = f"[{_number(row['low'], digits, signed=True)}, {_number(row['high'], digits, signed=True)}]"
-    difference = _Cell(_number(row["difference"], digits, signed=True), bold=row["p_adjusted"] < 1 - row["confidence_level"])
-    p_values = [_Cell(format_p_value(row[name]).removeprefix("p ").removeprefix("= ")) for name in ("p_value", "p_adjusted")]
+def _comparison_cells(row: dict[str, Any], shown: list[str], digits: int | None) -> list[Cell]:
+    digits = decimals(row, digits)
+    limits = f"[{number(row['low'], digits, signed=True)}, {number(row['high'], digits, signed=True)}]"
+    difference = Cell(number(row["difference"], digits, signed=True), bold=row["p_adjusted"] < 1 - row["confidence_level"])
+    p_values = [Cell(format_p_value(row[name]).removeprefix("p ").removeprefix("= ")) for name in ("p_value", "p_adjusted")]
     return [
-        _Cell(f"{row['system']} - {row['baseline']}"),
-        *(_Cell(str(row[name])) for name in shown),
-        _Cell(str(row["n_pairs"])),
+        Cell(f"{row['system']} - {row['baseline']}"),
+        *(Cell(str(row[name])) for name in shown),
+        Cell(str(row["n_pairs"])),
         difference,
-        _Cell(limits),
+        Cell(limits),
         *p_values,
-        _Cell(_number(row["effect"], 2)),
-        _Cell(_number(row["mde"], digits)),
+        Cell(number(row["effect"], 2)),
+        Cell(number(row["mde"], digits)),
     ]
 
 
@@ -299,41 +282,10 @@ def _tests(frame: pd.DataFrame) -> str:
     return f"{' / '.join(dict.fromkeys(frame['test']))}, {corrected}"
 
 
-def _signatures(frame: pd.DataFrame) -> str:
-    """The signatures behind a table; those that differ in their language only stand as one, with all languages.
-
-    Where each language was asked in a prompt of its own, the prompts stand apart, each once.
-    """
-    signatures = {part for joined in frame["signature"] for part in joined.split(" & ") if part}
-    prompts, asked_in = (sorted(set(re.findall(rf"\|{mark}:([^|]*)", "|".join(signatures)))) for mark in ("prompt", "lang"))
-    own = len(prompts) > 1 and len(asked_in) > 1
-    languages: dict[str, dict[str, None]] = {}
-    for signature in sorted(signatures):
-        kept = [part for part in signature.split("|") if not (own and part.startswith("prompt:"))]
-        spoken = [part.removeprefix("lang:") for part in kept if part.startswith("lang:")]
-        key = "|".join("lang:" if part.startswith("lang:") else part for part in kept)
-        languages.setdefault(key, {}).update(dict.fromkeys(spoken))
-    joined = "; ".join(text.replace("lang:", "lang:" + ",".join(codes)) for text, codes in languages.items())
-    return f"Signatures: {joined}." + (f" Prompts: {', '.join(prompts)}." if own else "")
-
-
-def _decimals(row: dict[str, Any], digits: int | None) -> int:
-    return DECIMALS.get(row["metric"], 2) if digits is None else digits
-
-
-def _number(value: float, digits: int, signed: bool = False) -> str:
-    if math.isnan(value):
-        return "undefined"
-    if math.isinf(value):
-        return "infinite" if value > 0 else "-infinite"
-    text = f"{value:{'+' if signed else ''}.{digits}f}"
-    return text.lstrip("+-") if float(text) == 0 else text
-
-
 # ---- how it is written -------------------------------------------------------------------------------------------------
 
 
-def _cell(cell: _Cell, plain: Callable[[Any], str], bold: str, raised: str, small: str) -> str:
+def _cell(cell: Cell, plain: Callable[[Any], str], bold: str, raised: str, small: str) -> str:
     """The parts of a cell put together; each pattern has one place for its text, which ``plain`` has escaped."""
     main = plain(cell.text)
     main = bold.format(main) if cell.bold and main else main
@@ -341,7 +293,7 @@ def _cell(cell: _Cell, plain: Callable[[Any], str], bold: str, raised: str, smal
     return main + (small.format(plain(cell.small)) if cell.small else "")
 
 
-def _latex_cell(cell: _Cell) -> str:
+def _latex_cell(cell: Cell) -> str:
     return _cell(cell, _latex_text, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", r" {{\scriptsize {}}}")
 
 
@@ -358,15 +310,14 @@ def _latex_label(label: str) -> str:
 
 def _latex_text(text: Any) -> str:
     """Escaped, with minus signs of numbers as such."""
-    escaped = escape_latex(text)
-    return escaped.replace("-", "$-$") if escaped.lstrip("[").startswith("-") or ", -" in escaped else escaped
+    return re.sub(r"(?<![^\s\[])-(?=\d|infinite)", "$-$", escape_latex(text))
 
 
-def _markdown_cell(cell: _Cell) -> str:
+def _markdown_cell(cell: Cell) -> str:
     return _cell(cell, escape_markdown, "**{}**", "<sup>{}</sup>", " {}")
 
 
-def _html_cell(cell: _Cell) -> Markup:
+def _html_cell(cell: Cell) -> Markup:
     main = tag("b", cell.text) if cell.bold else cell.text
     return tag(
         "td", main, *([tag("sup", cell.marks)] if cell.marks else []), *([" ", tag("small", cell.small)] * bool(cell.small))
