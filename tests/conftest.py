@@ -2,9 +2,10 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("ragnb", deadline=None)  # a busy machine is no failure
+# A busy machine is no failure.
+settings.register_profile("ragnb", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ragnb")
 
 

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -51,7 +51,8 @@ def clustered(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_fieller_contains_what_the_paired_t_test_keeps(level: float, pair) -> None:
     y, z = pair
     found = fieller_interval(y, z, confidence_level=level)
-    assume(found.kind != "undefined")
+    if found.kind == "undefined":
+        return
     assert np.isnan(found.estimate) or found.contains(found.estimate)
     for ratio in [*RATIOS, *(y[z != 0] / z[z != 0])]:
         p = paired_t_test(y - ratio * z).p_value  # nan where no spread is left at that ratio
@@ -64,11 +65,9 @@ def test_fieller_contains_what_the_paired_t_test_keeps(level: float, pair) -> No
 def test_fieller_limits_are_where_the_t_test_has_p_alpha_and_the_net_benefit_touches_0(pair) -> None:
     y, z = pair
     found = fieller_interval(y, z)
-    assume(found.kind in KINDS[:2])
-    for limit in found.limits:
-        assume(abs(limit) < 1e6)
+    for limit in found.limits if found.kind in KINDS[:2] else ():
         net = y - limit * z
-        if np.ptp(net) < 1e-6:
+        if abs(limit) > 1e6 or np.ptp(net) < 1e-6:
             continue
         # p turns within a relative rounding error of the limit, times the slope of t there
         assert paired_t_test(net).p_value == pytest.approx(0.05, abs=1e-6)
