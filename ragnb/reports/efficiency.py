@@ -266,7 +266,8 @@ def ranks(
     -------
     DataFrame
         ``system, mean, average_rank, average_rank_low, average_rank_high, rank, rank_low, rank_high`` (of all systems at
-        once), ``probability_best, confidence_level, n``; the Friedman test of all systems in ``attrs["friedman"]``.
+        once), ``probability_best, confidence_level, n``, and, the same in every row, ``test, statistic, p_value, warning``
+        of the Friedman test that all systems are alike.
 
     Raises
     ------
@@ -277,16 +278,16 @@ def ranks(
     known = METRICS.get(metric)
     higher = table if known is None or known.higher_is_better else -table
     found = rank_intervals(higher.to_numpy(float), rng=rng, confidence_level=confidence_level)
+    alike = friedman_test(higher.to_numpy(float))
     rows = [
         {"system": system, "mean": table[system].mean()}
         | _named("average_rank", each.average_rank)
         | _named("rank", each.rank)
         | {"probability_best": each.probability_best, "confidence_level": confidence_level, "n": len(table)}
+        | {"test": alike.method, "statistic": alike.statistic, "p_value": alike.p_value, "warning": alike.warning}
         for system, each in zip(table.columns, found, strict=True)
     ]
-    frame = pd.DataFrame(rows)
-    frame.attrs["friedman"] = friedman_test(table.to_numpy(float))
-    return frame
+    return pd.DataFrame(rows)
 
 
 def _items_by_system(scores: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -16,6 +16,9 @@ from ragnb.metrics.normalization import VARIANTS
 from ragnb.records import require_columns
 from ragnb.reports import efficiency
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
+from ragnb.scoring.comparisons import compare
+from ragnb.scoring.mixed import mixed_model
+from ragnb.scoring.mixed_result import MixedModelResult
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 
@@ -111,6 +114,27 @@ class MultilingualReport:
     def ranks(self, *, rng: np.random.Generator, metric: str = F1, confidence_level: float = 0.95) -> pd.DataFrame:
         """Where each system stands and how sure that is, see `ragnb.reports.efficiency.ranks`."""
         return efficiency.ranks(self.scores, rng=rng, metric=metric, confidence_level=confidence_level)
+
+    def comparisons(
+        self, *, metric: str = F1, by: Sequence[str] = (), confidence_level: float = 0.95, **options: Any
+    ) -> pd.DataFrame:
+        """Every pair of systems under a metric, with shared questions as clusters; options as `ragnb.compare` has them."""
+        rows = self.scores[self.scores["metric"] == metric]
+        scores, cluster = _clustered(rows, ["system", *by])
+        own: dict[str, Any] = {"metrics": metric, "by": list(by), "cluster": cluster, "confidence_level": confidence_level}
+        return compare(scores, **own, **options)
+
+    def mixed_model(
+        self, *, metric: str = F1, baseline: str | None = None, interaction: bool = False, confidence_level: float = 0.95
+    ) -> MixedModelResult:
+        """All systems and languages in one model, with a random question, see `ragnb.scoring.mixed.mixed_model`."""
+        return mixed_model(
+            self.scores,
+            metric=metric,
+            baseline=baseline or self.baseline,
+            interaction=interaction,
+            confidence_level=confidence_level,
+        )
 
     def __repr__(self) -> str:
         systems = ", ".join(map(str, self.table["system"].unique()))

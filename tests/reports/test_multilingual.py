@@ -19,6 +19,7 @@ from ragnb.datasets.predictions import load_responses
 from ragnb.errors import InputError
 from ragnb.reports import MultilingualReport, multilingual_report
 from ragnb.reports.multilingual import FIELDS
+from ragnb.scoring.mixed import mixed_model
 
 NAN = math.nan
 KEYS = [field.key for field in FIELDS]
@@ -131,6 +132,38 @@ def test_scores_stand_behind_the_table_and_can_be_compared(responses):
     assert untranslated["reason"].tolist() == ["no translation"] * 3 + ["no response"]
     row = ragnb.compare(report.scores[report.scores["system"].isin(["direct", "lbrag"])], metrics="answer.f1", by=[]).iloc[0]
     assert row["difference"] == pytest.approx((0.8 + 0.8 + 2 / 3) / 4 - 1.5 / 4)
+
+
+def in_two_languages(responses):
+    again = responses.assign(example_id=responses["example_id"] + "/zh", language="zh")
+    both = pd.concat([responses, again], ignore_index=True)
+    return both.assign(question_id=both["example_id"].str.removesuffix("/zh"))
+
+
+def test_comparisons_of_a_report_have_the_questions_as_clusters_where_languages_share_them(responses):
+    report = multilingual_report(in_two_languages(responses.assign(response=responses["response"].fillna(""))))
+    pooled = report.comparisons(baseline="direct")
+    by_hand = ragnb.compare(report.scores, metrics="answer.f1", baseline="direct", by=[], cluster="question_id")
+    pd.testing.assert_frame_equal(pooled, by_hand)
+    assert set(zip(pooled["n_pairs"], pooled["n_clusters"], strict=True)) == {(8, 4)}
+    apart = report.comparisons(by=["language"])
+    assert apart.groupby("language").size().to_dict() == {"en": 6, "hi": 6, "zh": 6}  # six pairs of systems
+    assert apart["n_clusters"].equals(apart["n_pairs"])
+
+
+def test_comparisons_of_a_report_refuse_a_missing_answer_unless_told_to_drop_it(responses):
+    report = multilingual_report(responses)
+    with pytest.raises(InputError, match="unpaired"):
+        report.comparisons()
+    assert report.comparisons(unpaired="drop")["n_dropped"].max() == 1
+
+
+def test_the_mixed_model_of_a_report_is_that_of_its_scores(responses):
+    report = multilingual_report(in_two_languages(responses))
+    fitted = report.mixed_model(metric="answer.exact_match")
+    alone = mixed_model(report.scores, metric="answer.exact_match", baseline="direct")
+    pd.testing.assert_frame_equal(fitted.effects, alone.effects)
+    assert fitted.n_observations == 32 - 2  # one of the sixteen has no response, in either language
 
 
 # ---- what was never measured -------------------------------------------------------------------------------------------
