@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is no failure.
-settings.register_profile("ragnb", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is no failure. Draws are the same each time; `make test-slow` explores with new and many ones.
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=1000)
+settings.register_profile("ragnb", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("ragnb")
 
 

@@ -2,7 +2,7 @@
 
 from ragnb.figures.curves import plot_distribution, plot_noise_curve
 from ragnb.figures.differences import plot_differences, plot_power
-from ragnb.figures.efficiency import plot_acceptability, plot_cost_effectiveness_plane
+from ragnb.figures.efficiency import plot_acceptability, plot_cost_effectiveness_plane, plot_fieller_set
 from ragnb.figures.ranks import plot_critical_difference
 from ragnb.figures.rates import plot_rates
 from ragnb.figures.style import FORMATS, MARKERS, WIDTHS, interval_note, save_figure, style
@@ -17,6 +17,7 @@ __all__ = [
     "plot_critical_difference",
     "plot_differences",
     "plot_distribution",
+    "plot_fieller_set",
     "plot_noise_curve",
     "plot_power",
     "plot_rates",

@@ -1,4 +1,4 @@
-"""Pictures of what a gain costs: the cost-effectiveness plane with Fieller's wedge, and the acceptability curve."""
+"""Pictures of what a gain costs: the plane with Fieller's wedge, the set behind a wedge, and the acceptability curve."""
 
 from typing import Any
 
@@ -7,10 +7,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgba
+from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError
 from ragnb.figures.style import MARKERS, WIDTHS, style
 from ragnb.records import require_columns
+from ragnb.stats.clusters import cluster_t_test
+from ragnb.stats.paired import paired_t_test
+from ragnb.stats.ratio import FiellerSet, fieller_interval
 
 _PLANE = (
     "system", "reading", "low", "high", "kind", "confidence_level", "gain", "gain_low", "gain_high", "cost", "cost_low",
@@ -148,3 +152,66 @@ def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.set_title(note, loc="left", fontsize="small", color="0.35")
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax
+
+
+def plot_fieller_set(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    clusters: ArrayLike | None = None,
+    reach: float | None = None,
+    confidence_level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:
+    """The p-value of every ratio, and Fieller's set: the ratios that a t-test of numerator - ratio x denominator keeps.
+
+    Parameters
+    ----------
+    numerator, denominator, clusters
+        As for `ragnb.stats.ratio.fieller_interval`.
+    reach
+        Ratios from -reach to reach are drawn; by default as far as three times the larger limit, or the estimate.
+    confidence_level
+        Of the set, in (0, 1); the dotted line is at 1 - confidence_level.
+    ax
+        Axes to draw on; a new figure of column width by default.
+
+    Returns
+    -------
+    Axes
+        The set is filled under the curve, and its kind stands in the title: ``bounded``, ``two rays`` or ``whole line``.
+
+    Raises
+    ------
+    InputError
+        What `ragnb.stats.ratio.fieller_interval` refuses, or a reach that is no finite number above 0.
+
+    Source: Fieller (1954), J. R. Stat. Soc. B 16; its kinds: von Luxburg and Franz (2009), Stat. Sin. 19.
+    """
+    found = fieller_interval(numerator, denominator, clusters=clusters, confidence_level=confidence_level)
+    far = _reach(found) if reach is None else reach
+    if not 0 < far < np.inf:
+        raise InputError(f"plot_fieller_set needs a finite reach above 0; got {reach!r}; leave it out")
+    ratios = np.union1d(np.linspace(-far, far, 241), [value for value in found.limits if abs(value) <= far])
+    y, z = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    p_values = np.array([_p_value(y - ratio * z, clusters) for ratio in ratios])
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.2))[1]
+        ax.plot(ratios, p_values, color="0.2", lw=1)
+        inside = np.array([found.contains(ratio) for ratio in ratios], dtype=bool)
+        ax.fill_between(ratios, p_values, where=inside, color=to_hex("C0"), alpha=0.4, lw=0)
+        ax.axhline(1 - confidence_level, color="0.5", lw=0.8, ls=":")
+        ax.set(xlim=(-far, far), ylim=(0, 1.05), xlabel="ratio", ylabel="p")
+        ax.set_title(f"{found.kind}, n = {found.n}", loc="left", fontsize="small", color="0.35")
+    return ax
+
+
+def _reach(found: FiellerSet) -> float:
+    values = [abs(value) for value in (*found.limits, found.estimate) if np.isfinite(value)]
+    return 3 * max(values, default=1.0) or 1.0
+
+
+def _p_value(differences: Any, clusters: ArrayLike | None) -> float:
+    if clusters is None:
+        return paired_t_test(differences).p_value
+    return cluster_t_test(differences, clusters=clusters).p_value

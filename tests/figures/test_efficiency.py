@@ -5,11 +5,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 import seaborn as sns
 
 from ragnb.errors import InputError
-from ragnb.figures import plot_acceptability, plot_cost_effectiveness_plane, save_figure
+from ragnb.figures import plot_acceptability, plot_cost_effectiveness_plane, plot_fieller_set, save_figure
 from ragnb.reports.efficiency import benefits, efficiency
+from ragnb.stats.ratio import fieller_interval
 
 NAN = math.nan
 PRICES = np.linspace(0, 0.05, 21)
@@ -255,3 +257,62 @@ def test_a_curve_needs_prices():
         plot_acceptability(frame[frame["price"] == 0])
     with pytest.raises(InputError, match="acceptability"):
         plot_acceptability(frame.drop(columns="acceptability"))
+
+
+# ---- Fieller's set -----------------------------------------------------------------------------------------------------
+
+GAINS = np.array([2.0, 1.0, 2.0, 3.0])
+DENOMINATORS = {"bounded": [1.0, 1.2, 0.9, 1.1], "two rays": [-1.0, 3.0, 1.0, -2.0]}
+
+
+def filled(ax):
+    """Ratios at which the picture is filled."""
+    return np.concatenate([path.vertices[:, 0] for path in ax.collections[0].get_paths()])
+
+
+@pytest.mark.parametrize("kind", sorted(DENOMINATORS))
+def test_the_set_is_filled_between_or_beyond_its_limits(kind):
+    found = fieller_interval(GAINS, DENOMINATORS[kind])
+    ax = plot_fieller_set(GAINS, DENOMINATORS[kind])
+    assert ax.get_title(loc="left") == f"{kind}, n = 4"
+    inside, (low, high) = filled(ax), found.limits
+    if kind == "bounded":
+        assert (inside.min(), inside.max()) == pytest.approx((low, high))
+    else:
+        assert not ((inside > low + 1e-12) & (inside < high - 1e-12)).any()
+        assert (inside.min(), inside.max()) == pytest.approx(ax.get_xlim())
+
+
+def test_the_whole_line_is_filled_from_end_to_end():
+    ax = plot_fieller_set([1, -1, 2, -2], [1, -1, -1, 1.5], reach=5)
+    assert ax.get_title(loc="left") == "whole line, n = 4"
+    assert (filled(ax).min(), filled(ax).max()) == (-5, 5)
+
+
+def test_the_curve_is_the_p_value_of_the_t_test():
+    ax = plot_fieller_set(GAINS, DENOMINATORS["bounded"])
+    ratios, p_values = ax.lines[0].get_data()
+    for ratio, p in list(zip(ratios, p_values, strict=True))[::40]:
+        expected = scipy.stats.ttest_1samp(GAINS - ratio * np.array(DENOMINATORS["bounded"]), 0).pvalue
+        assert p == pytest.approx(expected)
+    limits = np.isin(ratios, fieller_interval(GAINS, DENOMINATORS["bounded"]).limits)
+    assert p_values[limits] == pytest.approx([0.05, 0.05])
+
+
+def test_clusters_reach_the_curve():
+    clusters = ["a", "a", "b", "c"]
+    flat, shared = (plot_fieller_set(GAINS, DENOMINATORS["bounded"], clusters=each, reach=4) for each in (None, clusters))
+    assert shared.get_title(loc="left").endswith("n = 3")
+    assert not np.allclose(np.interp(1.0, *flat.lines[0].get_data()), np.interp(1.0, *shared.lines[0].get_data()))
+
+
+@pytest.mark.parametrize("reach", [0, -1, np.inf, np.nan])
+def test_a_reach_that_is_none(reach):
+    with pytest.raises(InputError, match="plot_fieller_set needs a finite reach above 0"):
+        plot_fieller_set(GAINS, DENOMINATORS["bounded"], reach=reach)
+
+
+def test_an_undefined_set_is_drawn_empty():
+    ax = plot_fieller_set(GAINS, [0.0] * 4)
+    assert ax.get_title(loc="left") == "undefined, n = 4"
+    assert not len(filled(ax)) if ax.collections[0].get_paths() else True
