@@ -3,7 +3,7 @@
 #   make test       environment, then lint, types, unit tests, doctests, notebooks, the browser test
 #   make lab        opens JupyterLab
 #   make record     asks the local models again and writes the recorded replies
-#   make test-slow  the long twins of the tests    make bench   speed, beside peers
+#   make test-slow  the long twins of the tests, properties explored with new draws    make bench   speed, beside peers
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -43,6 +43,7 @@ test: .venv/ready .venv/model
 
 test-slow: .venv/gemma
 	$(PY) -m pytest -m slow tests
+	$(PY) -m pytest -m "hypothesis and not slow" --hypothesis-profile=explore tests
 
 lab: .venv/ready .venv/model
 	$(BIN)/jupyter lab notebooks

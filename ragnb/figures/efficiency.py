@@ -192,7 +192,8 @@ def plot_fieller_set(
     far = _reach(found) if reach is None else reach
     if not 0 < far < np.inf:
         raise InputError(f"plot_fieller_set needs a finite reach above 0; got {reach!r}; leave it out")
-    ratios = np.union1d(np.linspace(-far, far, 241), [value for value in found.limits if abs(value) <= far])
+    marked = [value for value in (*found.limits, found.estimate) if abs(value) <= far]
+    ratios = np.union1d(np.linspace(-far, far, 241), marked)
     y, z = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     p_values = np.array([_p_value(y - ratio * z, clusters) for ratio in ratios])
     with style():
