@@ -29,7 +29,7 @@ _HOMES = {
     "ragnb.llm.prices": "estimate",
     "ragnb.llm.store": "Store",
     "ragnb.llm.structured": "acomplete_structured complete_structured",
-    "ragnb.reports": "multilingual_report rgb_report trace_report",
+    "ragnb.reports": "judge_report multilingual_report rgb_report trace_report",
     "ragnb.scoring": "METRICS Metric compare score summarize",
     "ragnb.tables": "save_latex to_html to_latex to_markdown",
 }

@@ -3,6 +3,7 @@
 from ragnb.figures.curves import plot_distribution, plot_noise_curve
 from ragnb.figures.differences import plot_differences, plot_power
 from ragnb.figures.efficiency import plot_acceptability, plot_cost_effectiveness_plane, plot_fieller_set
+from ragnb.figures.judges import plot_judge_bias, plot_reliability
 from ragnb.figures.ranks import plot_critical_difference
 from ragnb.figures.rates import plot_rates
 from ragnb.figures.style import FORMATS, MARKERS, WIDTHS, interval_note, save_figure, style
@@ -18,9 +19,11 @@ __all__ = [
     "plot_differences",
     "plot_distribution",
     "plot_fieller_set",
+    "plot_judge_bias",
     "plot_noise_curve",
     "plot_power",
     "plot_rates",
+    "plot_reliability",
     "save_figure",
     "style",
 ]

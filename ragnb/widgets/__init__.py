@@ -1,8 +1,18 @@
 """Viewers for the notebook: static first, live where a kernel runs."""
 
 from ragnb.widgets.contexts import ContextBrowser, ContextView
+from ragnb.widgets.judge import JudgeView
 from ragnb.widgets.language import LanguageBrowser, LanguageView
 from ragnb.widgets.rgb import RgbView
 from ragnb.widgets.trace import TraceBrowser, TraceView
 
-__all__ = ["ContextBrowser", "ContextView", "LanguageBrowser", "LanguageView", "RgbView", "TraceBrowser", "TraceView"]
+__all__ = [
+    "ContextBrowser",
+    "ContextView",
+    "JudgeView",
+    "LanguageBrowser",
+    "LanguageView",
+    "RgbView",
+    "TraceBrowser",
+    "TraceView",
+]

@@ -1,0 +1,151 @@
+"""Pictures of a judge against people: the reliability of its scores, and where it is lenient or strict."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+
+from ragnb.errors import InputError
+from ragnb.figures.differences import NEEDED as COMPARED
+from ragnb.figures.differences import plot_differences
+from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.records import require_columns
+from ragnb.reports.judge import JudgeReport
+
+CURVE = (
+    "judge", "bin_low", "bin_high", "mean_predicted", "mean", "low", "high", "interval", "confidence_level", "n_scored",
+    "ece", "expected_if_calibrated",
+)  # fmt: skip
+
+
+def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Reliability of a judge's scores: observed share of "correct" in each bin, with its interval, and the scores below.
+
+    Parameters
+    ----------
+    report
+        A report of `ragnb.judge_report`, or its ``curve`` (of one judge or several).
+    ax
+        Axes to draw on, with room below for the histogram; a new figure of column width by default.
+
+    Returns
+    -------
+    Axes
+        On the dotted diagonal a score is the probability of a label of 1; below it the judge claims too much. The note gives
+        the expected calibration error and what of it would be seen under calibration, by chance. A judge of verdicts has two
+        points.
+
+    Raises
+    ------
+    InputError
+        Missing columns, or a judge that scored nothing.
+
+    Notes
+    -----
+    The histogram is an inset below the axes: responses in each bin.
+    """
+    curve = report if isinstance(report, pd.DataFrame) else report.curve
+    require_columns(curve, CURVE, "plot_reliability")
+    if curve.empty:
+        raise InputError("plot_reliability needs scores with labels; got none; look at judge_reason, or label some")
+    groups = list(curve.groupby("judge", sort=False))
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 3.7))[1]
+        ax.plot([0, 1], [0, 1], color="0.5", ls=":", lw=0.9, zorder=1)
+        below = ax.inset_axes((0.0, -0.3, 1.0, 0.24), sharex=ax)
+        for number, (judge, bins) in enumerate(groups):
+            shift = (number - (len(groups) - 1) / 2) * 0.012  # so that bars do not hide each other
+            _draw_curve(ax, bins, str(judge), number, shift)
+            _draw_histogram(below, bins, to_hex(f"C{number}"))
+        ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), ylabel="observed share of label 1")
+        ax.set_xticks(np.linspace(0, 1, 6))
+        ax.set_yticks(np.linspace(0, 1, 6))
+        ax.tick_params(axis="x", labelbottom=False, length=0)
+        below.set(xlabel="judge's score" if len(groups) > 1 else f"judge's score ({groups[0][0]})", ylabel="responses")
+        below.set_ylim(0, None)
+        below.grid(axis="x", visible=False)
+        ax.set_title(_reliability_note(groups), loc="left", fontsize="small", color="0.35")
+        if len(groups) > 1:
+            ax.legend(fontsize="small", loc="upper left")
+    return ax
+
+
+def plot_judge_bias(bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | None = None) -> Axes:
+    """Forest plot of a judge's mean minus the label's: overall, and in each group under its heading.
+
+    Parameters
+    ----------
+    bias
+        The ``bias`` of a report of `ragnb.judge_report`, or some of its rows.
+    judge
+        The judge to draw, where there are several.
+    ax
+        Axes to draw on; a new figure of text width by default.
+
+    Returns
+    -------
+    Axes
+        As `ragnb.figures.plot_differences` draws them: right of 0 the judge is lenient, left of it strict; filled where the
+        adjusted p-value is below 1 - confidence level; grey bands reach as far as the detectable difference.
+
+    Raises
+    ------
+    InputError
+        Missing columns, an unknown judge, or several judges of whom none is named.
+    """
+    require_columns(bias, ("judge", "by", "group", *COMPARED), "plot_judge_bias")
+    judges = list(dict.fromkeys(bias["judge"]))
+    if (len(judges) != 1 and judge is None) or (judge is not None and judge not in judges):
+        found = ", ".join(map(str, judges)) or "none"
+        raise InputError(f"plot_judge_bias needs one judge; got {judge!r} of {found}; name it with judge=...")
+    rows = bias if judge is None else bias[bias["judge"] == judge]
+    ax = plot_differences(rows, label=["group"], group="by", ax=ax)
+    with style():
+        ax.set_yticks(ax.get_yticks(), [label.get_text().removeprefix("by ") for label in ax.get_yticklabels()])
+        ax.set_xlabel(f"stricter  ←  {rows['system'].iloc[0]} - {rows['baseline'].iloc[0]}  →  more lenient")
+        ax.set_title(_bias_note(rows), loc="left", fontsize="small", color="0.35", x=0)
+    return ax
+
+
+def _draw_curve(ax: Axes, bins: pd.DataFrame, name: str, number: int, shift: float) -> None:
+    low, high = (bins[limit].fillna(bins["mean"]) for limit in ("low", "high"))
+    look: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "ls": "none" if _two_points(bins) else "-"}
+    reach = [bins["mean"] - low, high - bins["mean"]]
+    ax.errorbar(bins["mean_predicted"] + shift, bins["mean"], yerr=reach, color=to_hex(f"C{number}"), capsize=2, label=name,
+                elinewidth=0.9, lw=0.9, zorder=3, **look)  # fmt: skip
+
+
+def _draw_histogram(ax: Axes, bins: pd.DataFrame, colour: str) -> None:
+    width = bins["bin_high"] - bins["bin_low"]
+    ax.bar(bins["bin_low"], bins["n_scored"], width=width, align="edge", color=colour, alpha=0.45, edgecolor=colour, lw=0.6)
+
+
+def _two_points(bins: pd.DataFrame) -> bool:
+    """Whether a judge says 0 and 1 only: there is no curve to draw between them."""
+    return bool(bins["mean_predicted"].isin([0, 1]).all())
+
+
+def _reliability_note(groups: list[tuple[Any, pd.DataFrame]]) -> str:
+    """Of each judge its calibration error and n, then what the intervals are."""
+    lines = []
+    for judge, bins in groups:
+        whose, one = f"{judge}: " if len(groups) > 1 else "", bins.iloc[0]
+        error = f"ECE {one['ece']:.3f} ({one['expected_if_calibrated']:.3f} if calibrated)"
+        lines.append(f"{whose}{'verdicts of 0 and 1' if _two_points(bins) else error}, n = {int(bins['n_scored'].sum())}")
+    return "\n".join([*lines, _intervals(pd.concat([bins for _, bins in groups]))])
+
+
+def _bias_note(rows: pd.DataFrame) -> str:
+    level, power = rows["confidence_level"].iloc[0], rows["power"].iloc[0]
+    family = f"p: {rows['correction'].iloc[0].capitalize()} over the groups of each heading; filled: below {1 - level:.2g}"
+    return f"{_intervals(rows)}\n{family}; grey: detectable with {power:.0%} power"
+
+
+def _intervals(rows: pd.DataFrame) -> str:
+    """The kinds of interval, and whether some rest on few clusters."""
+    plain = [kind.split("; undefined")[0].split(" (fewer than")[0] for kind in rows["interval"]]
+    few = " (some: < 30 clusters)" if rows["interval"].str.contains("fewer than").any() else ""
+    return f"{rows['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(plain))} intervals{few}"

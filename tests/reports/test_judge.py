@@ -1,0 +1,497 @@
+"""A judge against people: by hand, against other libraries, with known bias, on real verdicts, and with bad input."""
+
+import math
+import re
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from hostile import HOSTILE, Reader
+from scipy import stats
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import brier_score_loss, cohen_kappa_score, roc_auc_score
+from statsmodels.stats.proportion import proportion_confint
+
+import ragnb
+from ragnb.datasets.evouna import load_evouna
+from ragnb.errors import InputError
+from ragnb.experiments.recorded import recorded_responses
+from ragnb.reports import JudgeReport, judge_report
+from ragnb.reports.judge import NO_CEILING
+from ragnb.reports.judge_calibration import TWO_POINTS
+from ragnb.scoring.scores import score
+from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha
+from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
+from ragnb.stats.clusters import cluster_robust_interval
+from ragnb.tables import to_html, to_latex, to_markdown
+
+NAN = math.nan
+
+# ---- a table by hand: Cohen's 20, 5, 10, 15 and four responses that the judge left out ----------------------------------
+
+LABEL = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15 + [1, 1, 1, 0]
+JUDGE = [1] * 20 + [1] * 5 + [0] * 10 + [0] * 15 + [NAN] * 4
+
+
+@pytest.fixture(scope="module")
+def by_hand():
+    return pd.DataFrame({"example_id": range(54), "label": LABEL, "judged_correct": JUDGE})
+
+
+@pytest.fixture(scope="module")
+def hand_report(by_hand):
+    return judge_report(by_hand)
+
+
+def rows_of(table, **where):
+    for name, value in where.items():
+        table = table[table[name] == value]
+    return table.set_index("metric")
+
+
+def test_measures_by_hand(hand_report):
+    table = hand_report.agreement.set_index("metric")
+    assert set(table["pair"]) == {"judged_correct - label"}
+    wanted = {"percent agreement": 35 / 50, "Cohen's kappa": 0.4, "Gwet's AC1": 0.205 / 0.505, "sensitivity": 20 / 30,
+              "Krippendorff's alpha": 1 - 0.3 * 99 / 49.5, "specificity": 15 / 20, "precision": 20 / 25}  # fmt: skip
+    assert table["mean"].to_dict() == pytest.approx(wanted)
+    assert set(zip(table["n"], table["n_scored"], strict=True)) == {(54, 50)}
+
+
+def test_bounds_if_the_unscored_were_wrong_or_right(hand_report):
+    table = hand_report.agreement.set_index("metric")
+    bounds = {name: tuple(row) for name, row in table[["worst_low", "worst_high"]].iterrows()}
+    assert bounds["percent agreement"] == pytest.approx((35 / 54, 39 / 54))
+    assert bounds["sensitivity"] == pytest.approx((20 / 33, 23 / 33))
+    assert bounds["specificity"] == pytest.approx((15 / 21, 16 / 21))
+    assert bounds["precision"] == pytest.approx((20 / 26, 23 / 28))
+    filled = [[1 - label if math.isnan(told) else told for label, told in zip(LABEL, JUDGE, strict=True)],
+              [label if math.isnan(told) else told for label, told in zip(LABEL, JUDGE, strict=True)]]  # fmt: skip
+    assert bounds["Cohen's kappa"] == pytest.approx([cohen_kappa_score(LABEL, told) for told in filled])
+
+
+def test_intervals_of_independent_responses_are_the_usual_ones(hand_report):
+    table = hand_report.agreement.set_index("metric")
+    label, told = np.array(LABEL[:50]), np.array(JUDGE[:50])
+    shares = {"percent agreement": (35, 50), "sensitivity": (20, 30), "specificity": (15, 20), "precision": (20, 25)}
+    known = {name: proportion_confint(*counts, method="wilson") for name, counts in shares.items()}
+    both = np.column_stack([told, label])
+    known |= {"Cohen's kappa": (cohen_kappa(told, label).low, cohen_kappa(told, label).high),
+              "Gwet's AC1": (gwet_ac(both).low, gwet_ac(both).high),
+              "Krippendorff's alpha": (krippendorff_alpha(both).low, krippendorff_alpha(both).high)}  # fmt: skip
+    for name, limits in known.items():
+        assert tuple(table.loc[name, ["low", "high"]]) == pytest.approx(limits), name
+    assert hand_report.clusters is None
+
+
+def test_bias_of_verdicts_is_a_paired_comparison_of_rates(hand_report):
+    row = hand_report.bias.iloc[0]
+    table = paired_table(JUDGE[:50], LABEL[:50])
+    known = tango_interval(table)
+    assert (row["difference"], row["low"], row["high"]) == pytest.approx((-5 / 50, known.low, known.high))
+    assert row["p_value"] == pytest.approx(mcnemar_test(table).p_value)
+    assert (row["n_pairs"], row["n_dropped"], row["mean"], row["baseline_mean"]) == (50, 4, 0.5, 0.6)
+    assert hand_report.bias["by"].tolist() == ["overall"]  # no language, system or response in the frame
+
+
+def test_verdicts_have_a_curve_of_two_points(hand_report):
+    row, curve = hand_report.calibration.iloc[0], hand_report.curve
+    assert row["note"] == TWO_POINTS
+    assert row["brier"] == pytest.approx(15 / 50)
+    assert curve[["mean_predicted", "mean", "n"]].to_numpy().tolist() == [[0, 10 / 25, 25], [1, 20 / 25, 25]]
+    assert any("the curve has two points" in line for line in hand_report.lines())
+
+
+def test_worst_are_the_disagreements_in_the_order_of_the_frame_without_confidence(by_hand, hand_report):
+    worst = hand_report.worst
+    assert worst["example_id"].tolist() == list(range(20, 35))
+    assert set(worst["disagreement"]) == {1.0}
+    sure = judge_report(by_hand.assign(judge_confidence=np.linspace(0, 1, 54)))
+    assert sure.worst["example_id"].tolist() == list(range(34, 19, -1))
+    unsure = by_hand.assign(judge_confidence=[0.3 if k == 22 else NAN for k in range(54)])
+    assert judge_report(unsure).worst["example_id"].tolist()[:3] == [22, 20, 21]
+
+
+def test_it_prints_itself_and_says_what_is_not_available(hand_report):
+    text = str(hand_report)
+    assert repr(hand_report) == "JudgeReport(judged_correct against label, 15 disagreements)"
+    assert "percent agreement 0.700 [0.562, 0.809], Cohen's kappa 0.400 [0.151, 0.649]" in text
+    assert "n = 50 of 54, 4 unscored (agreement 0.648 if these were all wrong, 0.722 if all were right)" in text
+    assert NO_CEILING in text
+    assert "responses taken as independent" in text
+    assert hand_report.ceiling.empty
+    assert text == "\n".join(hand_report.lines())
+
+
+def test_the_report_is_frozen_and_its_numbers_are_the_same_each_time(by_hand, hand_report):
+    with pytest.raises(AttributeError):
+        hand_report.label = "other"
+    again = judge_report(by_hand)
+    assert again._repr_html_() == hand_report._repr_html_()
+    assert isinstance(again, JudgeReport)
+    assert judge_report(by_hand, confidence_level=0.8).agreement["confidence_level"].tolist() == [0.8] * 7
+
+
+# ---- simulated judges: several systems answer one question, two annotators -----------------------------------------------
+
+
+def simulated(n_questions=100, seed=0, lenient=0.0, sharpen=1.0):
+    """Labels drawn from a known probability; the score is that probability, sharpened; verdicts lenient in Chinese."""
+    rng = np.random.default_rng(seed)
+    n = 3 * n_questions
+    question = np.repeat(np.arange(n_questions), 3)
+    hard = rng.beta(1.2, 0.8, n_questions)[question]
+    chance = np.clip(hard + rng.normal(0, 0.05, n), 0.01, 0.99)
+    label = (rng.random(n) < chance).astype(float)
+    language = np.array(["en", "zh", "ar", "hi"])[question % 4]
+    told = np.where(rng.random(n) < 0.1, 1 - label, label)
+    told = np.where((rng.random(n) < lenient) & (language == "zh"), 1.0, told)
+    annotators = {f"label_{name}": np.where(rng.random(n) < 0.1, 1 - label, label) for name in "ab"}
+    return pd.DataFrame({
+        "example_id": [f"q{k}" for k in question], "system": np.tile(["one", "two", "three"], n_questions), "language": language,
+        "label": label, **annotators, "judged_correct": told, "score": chance**sharpen,
+        "response": ["答" * int(k) for k in rng.integers(1, 200, n)],
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return simulated(lenient=0.6)
+
+
+@pytest.fixture(scope="module")
+def report(frame):
+    return judge_report(frame, judge=["judged_correct", "score"], annotators=["label_a", "label_b"])
+
+
+def test_the_bias_that_is_there_is_found_and_no_other(report):
+    rows = report.bias[(report.bias["judge"] == "judged_correct") & (report.bias["by"] == "language")]
+    found = rows.set_index("group")["p_adjusted"] < 0.05
+    assert found.to_dict() == {"en": False, "zh": True, "ar": False, "hi": False}
+    assert rows.set_index("group").loc["zh", "difference"] > 0.1
+    assert (rows["family_size"] == 4).all()
+    assert (rows["p_adjusted"] >= rows["p_value"]).all()
+
+
+def test_bias_is_robust_to_questions_as_another_library_has_it(frame, report):
+    differences = (frame["judged_correct"] - frame["label"]).to_numpy()
+    codes = pd.factorize(frame["example_id"])[0]
+    ols = sm.OLS(differences, np.ones(len(frame))).fit(
+        cov_type="cluster", cov_kwds={"groups": codes, "df_correction": True}, use_t=True
+    )
+    row = report.bias.iloc[0]
+    assert (row["by"], row["group"], row["n_clusters"]) == ("overall", "all responses", 100)
+    assert row["difference"] == pytest.approx(ols.params[0])
+    assert (row["low"], row["high"]) == pytest.approx(tuple(ols.conf_int()[0]))
+    assert row["p_value"] == pytest.approx(ols.pvalues[0])
+
+
+def test_shares_are_robust_to_questions(frame, report):
+    table = rows_of(report.agreement, rater="judged_correct", against="label")
+    positive = frame[frame["label"] == 1]
+    known = cluster_robust_interval(positive["judged_correct"], positive["example_id"].to_numpy(str))
+    row = table.loc["sensitivity"]
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((known.estimate, known.low, known.high))
+    assert (row["interval"], row["n_units"]) == ("cluster-robust t", known.n)
+
+
+def test_a_share_without_spread_is_held_by_whole_questions(frame):
+    perfect = judge_report(frame.assign(judged_correct=frame["label"]))
+    row = rows_of(perfect.agreement).loc["percent agreement"]
+    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(100, 100, method="wilson"))
+    assert row["interval"] == "Wilson over clusters"
+    assert perfect.worst.empty
+    assert perfect.bias["difference"].eq(0).all()
+
+
+def test_every_pair_stands_in_the_agreement(report):
+    pairs = report.agreement.groupby("pair", sort=False)["metric"].count().to_dict()
+    assert pairs == {"judged_correct - label": 7, "judged_correct - label_a": 7, "judged_correct - label_b": 7,
+                     "score - label": 8, "score - label_a": 8, "score - label_b": 8, "label_a - label_b": 4}  # fmt: skip
+
+
+def test_scores_have_a_roc_area_and_verdicts_none(frame, report):
+    table = rows_of(report.agreement, rater="score", against="label")
+    assert table.loc["AUROC", "mean"] == pytest.approx(roc_auc_score(frame["label"], frame["score"]))
+    assert "AUROC" not in rows_of(report.agreement, rater="judged_correct", against="label").index
+
+
+def test_the_threshold_makes_verdicts_of_scores(frame):
+    at = judge_report(frame, judge="score", threshold=0.8)
+    known = cohen_kappa_score(frame["label"], frame["score"] >= 0.8)
+    assert rows_of(at.agreement).loc["Cohen's kappa", "mean"] == pytest.approx(known)
+    assert "threshold:0.8" in at.agreement["signature"].iloc[0]
+    edge = pd.DataFrame({"label": [1, 0], "judge": [0.5, 0.4999]})
+    table = rows_of(judge_report(edge, judge="judge", clusters=None).agreement)
+    assert table.loc["percent agreement", "mean"] == 1
+
+
+def test_the_ceiling_is_on_the_responses_that_all_rated(frame):
+    gappy = frame.assign(label_a=frame["label_a"].mask(frame.index % 5 == 0),
+                         judged_correct=frame["judged_correct"].mask(frame.index % 7 == 0))  # fmt: skip
+    table = judge_report(gappy, annotators=["label_a", "label_b"]).ceiling
+    kept = gappy.dropna(subset=["label_a", "label_b", "judged_correct"])
+    own = np.mean([cohen_kappa_score(kept["judged_correct"], kept[name]) for name in ("label_a", "label_b")])
+    theirs = cohen_kappa_score(kept["label_a"], kept["label_b"])
+    rows = table[table["metric"] == "Cohen's kappa"].set_index("of")
+    assert rows["mean"].to_dict() == pytest.approx(
+        {"judge with annotators": own, "annotators among themselves": theirs, "difference": own - theirs}
+    )
+    assert (rows["n"] == len(kept)).all()
+    assert (rows["low"] < rows["mean"]).all()
+
+
+def test_the_difference_to_the_ceiling_is_a_jackknife_over_questions(frame, report):
+    def difference(part):
+        own = np.mean([np.mean(part["judged_correct"] == part[name]) for name in ("label_a", "label_b")])
+        return own - np.mean(part["label_a"] == part["label_b"])
+
+    without = np.array([difference(frame[frame["example_id"] != one]) for one in frame["example_id"].unique()])
+    whole = difference(frame)
+    pseudo = 100 * whole - 99 * without
+    known = stats.t.interval(0.95, 99, whole, pseudo.std(ddof=1) / 10)
+    table = report.ceiling
+    row = (
+        table[(table["judge"] == "judged_correct") & (table["of"] == "difference")]
+        .set_index("metric")
+        .loc["percent agreement"]
+    )
+    assert (row["low"], row["high"]) == pytest.approx(known)
+
+
+def test_three_annotators_make_three_pairs(frame):
+    three = frame.assign(label_c=1 - frame["label"])
+    found = judge_report(three, annotators=["label_a", "label_b", "label_c"])
+    between = found.agreement[found.agreement["rater"].str.startswith("label")]
+    assert between["pair"].unique().tolist() == ["label_a - label_b", "label_a - label_c", "label_b - label_c"]
+    rows = found.ceiling[found.ceiling["metric"] == "percent agreement"].set_index("of")
+    known = np.mean([np.mean(three[f"label_{a}"] == three[f"label_{b}"]) for a, b in ("ab", "ac", "bc")])
+    assert rows.loc["annotators among themselves", "mean"] == pytest.approx(known)
+
+
+def test_annotators_are_compared_where_the_settled_label_is_missing(frame):
+    open_cases = frame["label_a"] != frame["label_b"]
+    found = judge_report(frame.assign(label=frame["label"].mask(open_cases)), annotators=["label_a", "label_b"])
+    row = rows_of(found.agreement, rater="label_a").loc["percent agreement"]
+    assert (row["mean"], row["n"]) == (pytest.approx(1 - open_cases.mean()), 300)
+    assert rows_of(found.agreement, against="label")["n"].unique().tolist() == [300 - open_cases.sum()]
+    assert found.bias["n_pairs"].iloc[0] == 300 - open_cases.sum()
+
+
+def test_thirds_of_length_hold_about_as_many_responses_and_come_in_order(report):
+    rows = report.bias[(report.bias["judge"] == "score") & (report.bias["by"] == "response length")]
+    assert [name.split(" (")[0] for name in rows["group"]] == ["shortest third", "middle third", "longest third"]
+    reach = [tuple(map(int, re.findall(r"\d+", name))) for name in rows["group"]]
+    assert all(one[1] < two[0] for one, two in pairwise(reach))
+    assert rows["n_pairs"].between(90, 110).all()
+
+
+def test_length_is_what_a_reader_counts():
+    texts = ["é" * 3, "e\u0301" * 3, "👩\u200d🔬" * 3, "हिन्दी", None, "ab", "abcd"]
+    small = pd.DataFrame({"label": [1, 0] * 3 + [1], "judge": [1, 0, 0, 1, 1, 0, 1], "response": texts})
+    rows = judge_report(small, judge="judge", clusters=None)
+    groups = rows.bias[rows.bias["by"] == "response length"]
+    assert groups["n_pairs"].sum() == 6
+    assert groups["group"].tolist() == ["shortest third (2-2)", "middle third (3-3)", "longest third (4-4)"]
+    assert rows.length["n"].tolist() == [6, 6]
+
+
+def test_an_error_that_grows_with_length_is_found(frame):
+    size = frame["response"].str.len()
+    padded = frame.assign(score=np.clip(frame["label"] * 0.5 + size / 400, 0, 1))
+    found = judge_report(padded, judge="score")
+    table = found.length.set_index("metric")
+    errors = padded["score"] - padded["label"]
+    assert table.loc["error with length", "mean"] == pytest.approx(np.corrcoef(errors, size)[0, 1])
+    assert table.loc["error with log length", "mean"] == pytest.approx(np.corrcoef(errors, np.log1p(size))[0, 1])
+    assert (table["low"] > 0).all()
+    assert found.bias[found.bias["by"] == "response length"]["difference"].is_monotonic_increasing
+
+
+def test_a_judge_that_favours_its_own_model_is_shown_apart(frame):
+    own = frame.assign(model=frame["system"], judge_model="two")
+    own["judged_correct"] = own["judged_correct"].mask(own["system"] == "two", 1.0)
+    rows = judge_report(own, by="model").bias.query("by == 'own model'").set_index("group")
+    assert rows.loc["the judge's own", "difference"] > 0.2 > rows.loc["others", "difference"]
+
+
+def test_groups_are_the_columns_asked_for(frame, report):
+    assert report.bias["by"].unique().tolist() == ["overall", "language", "system", "response length"]
+    asked = judge_report(frame.assign(topic=[None, "a", "b"] * 100), by="topic")
+    rows = asked.bias[asked.bias["by"] == "topic"]
+    assert rows["group"].tolist() == ["(none)", "a", "b"]
+    assert judge_report(frame, by=[]).bias["by"].unique().tolist() == ["overall", "response length"]
+
+
+# ---- calibration -------------------------------------------------------------------------------------------------------
+
+
+def test_curve_and_brier_are_those_of_another_library(frame, report):
+    curve = report.curve[report.curve["judge"] == "score"]
+    observed, predicted = calibration_curve(frame["label"], frame["score"], n_bins=10)
+    assert curve["mean"].to_numpy() == pytest.approx(observed)
+    assert curve["mean_predicted"].to_numpy() == pytest.approx(predicted)
+    row = report.calibration.set_index("judge").loc["score"]
+    assert row["brier"] == pytest.approx(brier_score_loss(frame["label"], frame["score"]))
+    assert row["ece"] == pytest.approx((curve["n"] * (curve["mean"] - curve["mean_predicted"]).abs()).sum() / 300)
+    assert curve["n"].sum() == row["n_scored"] == 300
+
+
+def test_a_calibrated_judge_shows_about_the_error_expected_of_it():
+    rows = [judge_report(simulated(400, seed), judge="score", by=[], clusters=None).calibration.iloc[0] for seed in range(3)]
+    assert np.mean([row["ece"] / row["expected_if_calibrated"] for row in rows]) == pytest.approx(1, abs=0.35)
+    off = judge_report(simulated(400, sharpen=0.3), judge="score", by=[], clusters=None).calibration.iloc[0]
+    assert off["ece"] > 5 * off["expected_if_calibrated"]
+
+
+def test_scores_of_exactly_one_stay_in_the_last_bin():
+    small = pd.DataFrame({"label": [1, 0, 1, 1], "judge": [1.0, 0.95, 0.9, 0.2]})
+    curve = judge_report(small, judge="judge", clusters=None).curve
+    assert curve["n"].tolist() == [1, 3]
+    assert curve["mean"].tolist() == pytest.approx([1, 2 / 3])
+
+
+# ---- the worst ---------------------------------------------------------------------------------------------------------
+
+
+def test_worst_come_with_the_widest_gap_first_and_all_columns(frame):
+    found = judge_report(frame, judge="score", annotators=["label_a", "label_b"]).worst
+    assert set(frame.columns) <= set(found.columns)
+    assert found["disagreement"].is_monotonic_decreasing
+    assert ((found["score"] >= 0.5) != (found["label"] == 1)).all()
+    assert found["disagreement"].tolist() == pytest.approx((found["score"] - found["label"]).abs().tolist())
+    first = found.iloc[0]
+    assert first["annotations"] == {"label_a": first["label_a"], "label_b": first["label_b"]}
+    assert len(found) == ((frame["score"] >= 0.5) != (frame["label"] == 1)).sum()
+
+
+# ---- tables ------------------------------------------------------------------------------------------------------------
+
+
+def test_frames_become_tables_of_a_paper(report):
+    latex = to_latex(report.agreement, rows="pair", label="tab:judge")
+    assert r"judged\_correct - label\_a &" in latex
+    assert "Cohen's kappa" in latex
+    assert "judged" in to_markdown(report.bias)
+    assert "annotators among themselves" in to_html(report.ceiling[report.ceiling["judge"] == "score"], rows="of")
+    assert "error with length" in to_latex(report.length, rows="judge")
+
+
+def test_html_is_well_formed_and_hostile_names_stay_text(by_hand):
+    hostile = by_hand.assign(system=[HOSTILE[k % len(HOSTILE)] for k in range(54)])
+    shown = Reader(judge_report(hostile)._repr_html_())
+    assert set(shown.elements) <= {"div", "p", "b", "table", "tr", "th", "td"}
+    assert "<script>alert(1)</script>" in shown.text
+
+
+def test_sentences_say_what_a_paper_says(report):
+    text = str(report)
+    for said in ("Bias of score (its mean minus that of label)", "by language (p by Holm over 4)", "among annotators, difference",
+                 "expected calibration error", "would be seen if it were calibrated", "clusters: example_id",
+                 "Annotators label_a - label_b"):  # fmt: skip
+        assert said in text
+    assert NO_CEILING not in text
+    assert "nan" not in text
+
+
+# ---- what is missing or bad --------------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_scored_nothing_is_reported_so():
+    nothing = pd.DataFrame({"example_id": range(4), "label": [1, 0, 1, 0], "judged_correct": [NAN] * 4,
+                            "response": ["a", "bb", "ccc", None]})  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = judge_report(nothing)
+        shown = found._repr_html_()
+    row = found.agreement.set_index("metric").loc["percent agreement"]
+    assert (row["n"], row["n_scored"], row["worst_low"], row["worst_high"]) == (4, 0, 0, 1)
+    assert found.agreement["mean"].isna().all()
+    assert found.curve.empty
+    assert found.worst.empty
+    assert "undefined" in shown
+
+
+def test_a_group_without_verdicts_keeps_its_row(by_hand):
+    grouped = by_hand.assign(system=["a"] * 50 + ["b"] * 4)
+    rows = judge_report(grouped).bias.query("by == 'system'").set_index("group")
+    assert rows["n_pairs"].to_dict() == {"a": 50, "b": 0}
+    assert math.isnan(rows.loc["b", "difference"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({}, {"judge": "mine"}, "got a frame without mine"),
+        ({}, {"annotators": ["a", "b"]}, "got a frame without a, b"),
+        ({}, {"label": "gold"}, "got a frame without gold"),
+        ({}, {"by": "topic"}, "got a frame without topic"),
+        ({}, {"clusters": "question_id"}, "got a frame without question_id"),
+        ({"label": [2] * 54}, {}, "labels of 1, 0 or nan in label; got 2"),
+        ({"label": ["correct"] * 54}, {}, "numbers in label; got 'correct'"),
+        ({"judged_correct": [5.0] * 54}, {}, r"scores in \[0, 1\] in judged_correct; got 5"),
+        ({"judged_correct": [math.inf] * 54}, {}, "got inf"),
+        ({"label": [NAN] * 54}, {}, "got none in label on 54 responses"),
+        ({"example_id": [0, *range(53)]}, {}, r"got 1 more with the same example_id \(such as 0\)"),
+        ({"cluster": [None, *range(53)]}, {"clusters": "cluster"}, "got 1 without"),
+        ({}, {"judge": "label"}, "got label as both"),
+        ({}, {"judge": []}, "needs one judge or more"),
+        ({}, {"judge": ["judged_correct"] * 2}, "name each once"),
+        ({}, {"threshold": 0}, "above 0 and up to 1; got 0"),
+        ({}, {"confidence_level": 95}, "between 0 and 1; it got 95"),
+    ],
+)
+def test_bad_input_says_what_is_needed(by_hand, changes, options, message):
+    with pytest.raises(InputError, match=message):
+        judge_report(by_hand.assign(**changes), **options)
+
+
+def test_a_frame_is_needed():
+    with pytest.raises(InputError, match="needs a pandas DataFrame; got list"):
+        judge_report([{"label": 1}])
+
+
+def test_booleans_missing_values_and_odd_indices_are_taken(by_hand, hand_report):
+    values = [None if math.isnan(value) else bool(value) for value in JUDGE]
+    nullable = by_hand.assign(label=pd.array(LABEL, dtype="Int64"), judged_correct=pd.array(values, dtype="boolean"))
+    nullable.index = [7] * 54
+    assert judge_report(nullable).agreement.equals(hand_report.agreement)
+    assert by_hand["judged_correct"].isna().sum() == 4  # the frame given is left as it was
+
+
+def test_it_is_among_the_names_of_the_package():
+    assert ragnb.judge_report is judge_report
+
+
+# ---- recorded and real -------------------------------------------------------------------------------------------------
+
+
+def test_a_recorded_judge_of_similarity_that_often_could_not_be_read():
+    responses = recorded_responses("multilingual_judged")
+    rng = np.random.default_rng(0)
+    labelled = responses.assign(label=rng.integers(0, 2, len(responses)))
+    found = judge_report(labelled, judge="judged_similarity", clusters="question_id")
+    row = rows_of(found.agreement).loc["percent agreement"]
+    assert (row["n"], row["n_scored"]) == (80, int(responses["judged_similarity"].notna().sum()))
+    assert row["worst_low"] < row["mean"] < row["worst_high"]
+    assert found.bias["by"].unique().tolist() == ["overall", "system", "response length"]  # one language
+
+
+@pytest.mark.data
+def test_a_lexical_metric_as_a_judge_of_real_answers(data_folder):
+    frame = load_evouna(data_folder / "evouna" / "NQ.json")
+    frame = frame[~frame["improper"] & frame["verdict"].notna() & frame["response"].notna()]
+    frame = frame[frame["system"].isin(["fid", "newbing"])].head(1200).reset_index(drop=True)
+    frame = frame.assign(label=frame["verdict"].astype(float), contains=score(frame, "answer.contains")["value"])
+    found = judge_report(frame, judge="contains")
+    assert found.clusters == "example_id"
+    table = rows_of(found.agreement)
+    assert table.loc["percent agreement", "mean"] == pytest.approx((frame["contains"] == frame["label"]).mean())
+    assert 0.7 < table.loc["percent agreement", "mean"] < 0.95
+    assert table.loc["Cohen's kappa", "mean"] == pytest.approx(cohen_kappa_score(frame["label"], frame["contains"]))
+    overall = found.bias.iloc[0]
+    assert overall["high"] < 0  # matching words misses answers that people accept
+    assert overall["difference"] == pytest.approx((frame["contains"] - frame["label"]).mean())
