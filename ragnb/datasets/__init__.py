@@ -11,6 +11,7 @@ from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.datasets.ragbench import load_ragbench
 from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets.simulated import simulate_labelled
 from ragnb.datasets.tables import read_table, write_table
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "load_rgb_instructions",
     "published",
     "read_table",
+    "simulate_labelled",
     "write_table",
 ]

@@ -15,7 +15,15 @@ from pydantic import BaseModel
 from ragnb.errors import InputError
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.rgb import answer_parts
-from ragnb.prompts.answer_judges import CORRECTNESS, SIMILARITY, CorrectnessVerdict, SimilarityScore, readable_references
+from ragnb.prompts.answer_judges import (
+    BARE_CORRECTNESS,
+    CORRECTNESS,
+    SIMILARITY,
+    CorrectnessVerdict,
+    SamenessVerdict,
+    SimilarityScore,
+    readable_references,
+)
 from ragnb.prompts.rgb_judges import DETECTION, REFUSAL, DetectionVerdict, RefusalVerdict
 from ragnb.prompts.template import Message, Template
 from ragnb.records import require_columns
@@ -81,8 +89,9 @@ JUDGEMENTS: dict[str, Judgement] = {
     "detection": Judgement(DETECTION, DetectionVerdict, "judged_detection", _verdict_is("detects"), PARAMETERS),
     "similarity": Judgement(SIMILARITY, SimilarityScore, "judged_similarity", itemgetter("score"), EXPLAINED),
     "correctness": Judgement(CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict_is("correct"), EXPLAINED),
+    "bare_correctness": Judgement(BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict_is("same"), PARAMETERS),
 }
-"""The judgements by name."""
+"""The judgements by name; ``"bare_correctness"`` is correctness without an explanation, for tiny models."""
 
 
 def judgement_requests(
@@ -93,10 +102,10 @@ def judgement_requests(
     Parameters
     ----------
     responses
-        ``question`` and ``response``; for ``"similarity"`` and ``"correctness"`` also ``references``. A response that is
+        ``question`` and ``response``; for all but ``"refusal"`` and ``"detection"`` also ``references``. A response that is
         missing or empty is not asked about, nor one without question or references.
     judgement
-        One of `JUDGEMENTS`: ``"refusal"``, ``"detection"``, ``"similarity"`` or ``"correctness"``.
+        One of `JUDGEMENTS`: ``"refusal"``, ``"detection"``, ``"similarity"``, ``"correctness"`` or ``"bare_correctness"``.
     parameters
         Sampling parameters in the place of the judgement's own.
 
@@ -144,7 +153,7 @@ def judge_responses(
           [0, 1]; nan where the judge's reply cannot be read or there was nothing to ask, never 0
         - ``judge_reason``: why there is no value ("no response", "empty response", "no references", what was wrong with the
           reply, ...), else None
-        - ``judge_explanation`` (similarity and correctness only): the judge's own words
+        - ``judge_explanation`` (``"similarity"`` and ``"correctness"`` only): the judge's own words
         - ``judge_keys``: request keys of the replies behind the value
 
     Raises

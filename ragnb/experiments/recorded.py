@@ -66,7 +66,7 @@ def _four_systems(sample: str, model: str, **options: Any) -> Iterator[pd.DataFr
     examples = load_multilingual(sample)
     if not options.get("offline"):
         lines = rank_passages(examples).round({"cosine": 6}).to_json(orient="records", lines=True)
-        _file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
+        data_file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
     contexts = multilingual_contexts(examples, recorded_ranking())
     for system in multilingual.SYSTEMS:
         yield multilingual.run_multilingual(contexts, system, model=model, prompt="few_shot", **options)
@@ -76,6 +76,12 @@ def _judged(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     """Of two systems the answers in English, the one language of the judge."""
     responses = recorded_responses("multilingual").query("language == 'en' and system in ('direct', 'multi')")
     yield judge_responses(responses.reset_index(drop=True), "similarity", model=model, **options)
+
+
+def _judged_answers(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    """Every reply to the two prompts over passages; equal replies to a question are judged once."""
+    responses = recorded_responses("rgb_noise").query("system in ('answer', 'plain')")
+    yield judge_responses(responses.reset_index(drop=True), "bare_correctness", model=model, **options)
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
@@ -132,10 +138,11 @@ RECORDINGS = {
         {"answers": multilingual.PARAMETERS, "translations": multilingual.TRANSLATION_PARAMETERS},
     ),
     "multilingual_judged": Recording("sample-multilingual", "smollm2", _judged, JUDGEMENTS["similarity"].parameters),
+    "judged_answers": Recording("sample-en", "smollm2", _judged_answers, JUDGEMENTS["bare_correctness"].parameters),
 }
 """The recordings by name."""
 
-LABELS = ("rgb_refusals",)
+LABELS = ("rgb_refusals", "answers")
 """Names of the sets of labels that ragnb's authors gave to recorded replies."""
 
 
@@ -177,7 +184,7 @@ def recorded_ranking() -> pd.DataFrame:
     The ranking is recorded because embeddings differ in their last digits from one processor to the next, and with them, now
     and then, a rank, a prompt and a reply.
     """
-    lines = _file("multilingual.ranking.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = data_file("multilingual.ranking.jsonl").read_text(encoding="utf-8").splitlines()
     return pd.DataFrame([json.loads(line) for line in lines])
 
 
@@ -192,17 +199,22 @@ def recorded_labels(name: str) -> pd.DataFrame:
     Parameters
     ----------
     name
-        ``"rgb_refusals"``: whether an English reply refuses.
+        ``"rgb_refusals"``: whether an English reply refuses. ``"answers"``: whether a reply in any of six languages is
+        correct; `ragnb.experiments.labelled.load_labelled` has the responses beside.
 
     Returns
     -------
     DataFrame
-        ``request_key`` and ``recording`` of the reply, ``drawn`` (how it came to be labelled), ``label`` (``"refuses"`` or
-        ``"answers"``) and ``response_sha256``, the first 16 digits, which tell whether the reply is still the one that was
+        ``request_key`` and ``recording`` of the reply, ``label`` (``"refuses"`` or ``"answers"``; ``"correct"`` or
+        ``"incorrect"``) and ``response_sha256``, the first 16 digits, which tell whether the reply is still the one that was
         read. ``attrs["guideline"]`` says what was asked, how replies were drawn, and by whom they were read.
 
-        Replies were drawn as ``phrase`` (all in which a flexible refusal phrase occurs), ``random`` (a sample of the others)
-        and ``rejection`` (the rest of one recording): chances so unequal that no share of all labels is one of all replies.
+        Answers were read twice: ``label_a`` and ``label_b`` are the two readings, and ``note`` says why the third decided
+        as it did where they differ.
+
+        Refusals have ``drawn``, how a reply came to be labelled: ``phrase`` (all in which a flexible refusal phrase occurs),
+        ``random`` (a sample of the others) and ``rejection`` (the rest of one recording): chances so unequal that no share
+        of all labels is one of all replies.
 
     Raises
     ------
@@ -214,9 +226,9 @@ def recorded_labels(name: str) -> pd.DataFrame:
     """
     if name not in LABELS:
         raise InputError(f"recorded_labels needs one of the names {', '.join(LABELS)}; got {name!r}; choose one")
-    lines = _file(f"{name}.labels.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = data_file(f"{name}.labels.jsonl").read_text(encoding="utf-8").splitlines()
     labels = pd.DataFrame([json.loads(line) for line in lines])
-    labels.attrs["guideline"] = _file(f"{name}.guideline.md").read_text(encoding="utf-8")
+    labels.attrs["guideline"] = data_file(f"{name}.guideline.md").read_text(encoding="utf-8")
     return labels
 
 
@@ -241,10 +253,11 @@ def record(name: str, store: Store) -> None:
 def _path(name: str, ending: str) -> Path:
     if name not in RECORDINGS:
         raise InputError(f"a recording needs one of the names {', '.join(RECORDINGS)}; got {name!r}; choose one")
-    return _file(f"{name}.{ending}")
+    return data_file(f"{name}.{ending}")
 
 
-def _file(name: str) -> Path:
+def data_file(name: str) -> Path:
+    """Path of a recorded file."""
     return Path(str(resources.files("ragnb.experiments") / "data" / name))
 
 

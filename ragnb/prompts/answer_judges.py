@@ -23,6 +23,12 @@ class CorrectnessVerdict(BaseModel):
     verdict: Literal["correct", "incorrect"] = Field(description="'correct' when every part is there, else 'incorrect'")
 
 
+class SamenessVerdict(BaseModel):
+    """A judge's bare verdict: whether one response says the same as the references."""
+
+    verdict: Literal["same", "different"] = Field(description="'same' when the answers agree, else 'different'")
+
+
 _REFERENCE = (
     "Where the reference lists forms with 'or', any one of them will do; parts set apart by '; and' are all needed. "
     "Only the meaning counts: other words, another language, another spelling, or the same quantity in another unit change "
@@ -60,6 +66,19 @@ CORRECTNESS = _template(
     form='{{"explanation": one sentence, "verdict": "correct" or "incorrect"}}',
 )
 """Fields as of `SIMILARITY`."""
+
+BARE_CORRECTNESS = Template(
+    "answer.judge_bare_correctness",
+    version=1,
+    system="",
+    user=(
+        "Question: {question}\nRight answer: {references}\nStudent's answer: {response}\n\n"
+        "Does the student's answer say the same as the right answer? "
+        'Reply with {{"verdict": "same"}} or {{"verdict": "different"}}.'
+    ),
+)
+"""Fields as of `SIMILARITY`. In few words and with the order at the end, for models too small to follow `CORRECTNESS`; they
+follow an order inside the response, too."""
 
 
 def readable_references(parts: Iterable[Sequence[str]]) -> str:

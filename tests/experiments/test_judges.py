@@ -29,20 +29,30 @@ YES = {
     "detection": {"verdict": "detects"},
     "similarity": {"explanation": "Both say so.", "score": 1},
     "correctness": {"explanation": "Both say so.", "verdict": "correct"},
+    "bare_correctness": {"verdict": "same"},
 }
 NO = {
     "refusal": {"verdict": "answers"},
     "detection": {"verdict": "does not detect"},
     "similarity": {"explanation": "No.", "score": 0.0},
     "correctness": {"explanation": "No.", "verdict": "incorrect"},
+    "bare_correctness": {"verdict": "different"},
 }
 METRIC = {
     "refusal": "rgb.judged_rejection",
     "detection": "rgb.judged_error_detection",
     "similarity": "semantic.judged_similarity",
     "correctness": "semantic.judged_correctness",
+    "bare_correctness": "semantic.judged_correctness",
 }
 every = pytest.mark.parametrize("judgement", JUDGEMENTS)
+
+
+def asked_about(messages):
+    """The response in a request, by the marks of the templates."""
+    user = next(message["content"] for message in messages if message["role"] == "user")
+    bare = user.rpartition("Student's answer: ")[2].rpartition("\n\nDoes the student's answer")[0]
+    return bare or user.rpartition("Response: ")[2]
 
 
 class Judge:
@@ -53,7 +63,7 @@ class Judge:
         self.server = FaultServer(self.behave)
 
     def behave(self, call):
-        asked = call.body["messages"][1]["content"].rpartition("Response: ")[2]
+        asked = asked_about(call.body["messages"])
         reply = self.told.get(asked, self.otherwise)
         text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
         return Answer(status=reply) if isinstance(reply, int) else Answer(text=text)
@@ -79,9 +89,10 @@ def of(*responses, **columns):
 def test_only_responses_that_there_are_are_asked_about(judgement):
     requests = judgement_requests(RESPONSES, judgement)
     assert requests.index.tolist() == [0, 2]
-    system, user = requests["messages"][2]
-    assert (system["role"], user["role"]) == ("system", "user")
-    assert "In 1912." in user["content"]
+    *system, user = requests["messages"][2]
+    assert [message["role"] for message in system] in ([], ["system"])
+    assert user["role"] == "user"
+    assert asked_about(requests["messages"][2]) == "In 1912."
     assert "I do not know." not in user["content"]
     assert user["content"].startswith("Question: When?\n")
 
@@ -108,6 +119,7 @@ def test_rgb_s_judgements_see_no_reference(judgement):
         ("detection", "rgb.judge_detection:1:58a244ea", PARAMETERS),
         ("similarity", "answer.judge_similarity:1:", EXPLAINED),
         ("correctness", "answer.judge_correctness:1:", EXPLAINED),
+        ("bare_correctness", "answer.judge_bare_correctness:1:", PARAMETERS),
     ],
 )
 def test_requests_name_their_template_and_parameters(judgement, template, parameters):
@@ -118,7 +130,10 @@ def test_requests_name_their_template_and_parameters(judgement, template, parame
     assert mine["parameters"].tolist() == [{"max_completion_tokens": 9}] * 2
 
 
-@pytest.mark.parametrize(("recording", "judgement"), [("rgb_rejection", "refusal"), ("rgb_counterfactual", "detection")])
+@pytest.mark.parametrize(
+    ("recording", "judgement"),
+    [("rgb_rejection", "refusal"), ("rgb_counterfactual", "detection"), ("judged_answers", "bare_correctness")],
+)
 def test_recorded_judgements_are_replayed(recording, judgement):
     recorded = recorded_responses(recording)
     judged = recorded[recorded["judge_keys"].notna()]
@@ -133,7 +148,9 @@ def test_columns_are_documented(judgement):
 
 
 def test_an_unknown_judgement_is_refused():
-    with pytest.raises(InputError, match="one of refusal, detection, similarity, correctness; got 'taste'"):
+    with pytest.raises(
+        InputError, match="one of refusal, detection, similarity, correctness, bare_correctness; got 'taste'"
+    ):
         judgement_requests(RESPONSES, "taste")
 
 
@@ -191,10 +208,10 @@ def test_a_verdict_becomes_a_value_beside_its_response(judgement, replies, value
 @every
 def test_the_explanation_is_kept_where_a_record_has_one(judgement):
     judged = Judge(YES[judgement]).judge(judgement=judgement)
-    if judgement in ("refusal", "detection"):
-        assert "judge_explanation" not in judged
-    else:
+    if judgement in ("similarity", "correctness"):
         assert judged["judge_explanation"].tolist() == ["Both say so.", None, "Both say so."]
+    else:
+        assert "judge_explanation" not in judged
 
 
 @every
@@ -240,7 +257,7 @@ LACKS = {
 }
 
 
-@pytest.mark.parametrize("judgement", ["similarity", "correctness"])
+@pytest.mark.parametrize("judgement", ["similarity", "correctness", "bare_correctness"])
 def test_what_cannot_be_judged_is_not_asked_about_and_says_why(judgement):
     rows = [{**RESPONSES.iloc[0], **changed} for changed in LACKS.values()]
     lacking = pd.DataFrame([*rows, dict(RESPONSES.iloc[0])], index=[5, 5, 6, 7, 7], dtype=object)
@@ -408,8 +425,13 @@ SCRIPTS = [
 @every
 @pytest.mark.parametrize("text", SCRIPTS)
 def test_text_in_any_script_is_shown_as_it_is(judgement, text):
-    user = judgement_requests(of(text, question=text, references=[[[text]]]), judgement)["messages"][0][1]["content"]
+    user = judgement_requests(of(text, question=text, references=[[[text]]]), judgement)["messages"][0][-1]["content"]
     assert user.count(text) == len(JUDGEMENTS[judgement].template.fields)
+
+
+def test_the_bare_judgement_shows_the_same_and_asks_at_the_end():
+    (message,) = judgement_requests(RESPONSES, "bare_correctness")["messages"][2]
+    assert message["content"].startswith("Question: When?\nRight answer: 1911; and 1912\nStudent's answer: In 1912.\n\nDoes")
 
 
 def test_a_response_that_speaks_as_the_judge_stays_inside_its_place():

@@ -1,0 +1,131 @@
+"""Responses that somebody labelled correct or incorrect: what metrics, judges and ensembles are measured against.
+
+``python -m ragnb.experiments.labelled`` embeds the labelled replies again and writes their cosines anew.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ragnb.datasets.evouna import load_evouna
+from ragnb.errors import InputError
+from ragnb.experiments.likeness import embed_answers
+from ragnb.experiments.recorded import data_file, recorded_labels, recorded_responses
+from ragnb.scoring.scores import score
+
+SAMPLES = {
+    "sample-labelled-en": ("judged_answers", ("answer", "plain")),
+    "sample-labelled-multilingual": ("multilingual", ("direct", "multi", "cross")),
+}
+"""The recording and the systems behind each labelled sample."""
+
+COLUMNS = (
+    "example_id question_id language question references system noise_rate response label label_a label_b "
+    "judged_correct judge_reason embedding_cosine request_key".split()
+)
+"""Columns of a labelled frame, as far as its source has them."""
+
+EVOUNA_GUIDELINE = (
+    "A person's verdict on whether the response answers the question by the golden answers: Wang et al. (2023), "
+    "arXiv 2305.12421."
+)
+
+
+def load_labelled(source: str | Path) -> pd.DataFrame:
+    """Labelled responses, one row each, from an embedded sample or from EVOUNA.
+
+    Parameters
+    ----------
+    source
+        - ``"sample-labelled-en"``: 680 English replies of one tiny model under two prompts (``system``) and five noise
+          rates, with the verdicts of a judge so tiny that they are hardly more than guesses
+        - ``"sample-labelled-multilingual"``: 720 replies of another in six languages and three systems; 29 replies of
+          ``cross`` are those of ``multi``, for nothing was translated, and share the ``request_key``
+        - ``"evouna_nq"`` or a path to a file of EVOUNA: answers of five systems
+
+    Returns
+    -------
+    DataFrame
+        Indexed from 0, with
+
+        - ``example_id``; ``question_id``, the same for all responses to a question, in whatever language: split by it
+        - ``language, question, references, system, response``, and ``noise_rate`` (English sample)
+        - ``label``: 1 correct, 0 incorrect; ``label_a``, ``label_b`` (samples): those of the two readers, of whom a third
+          reading settled the differences
+        - ``judged_correct``, ``judge_reason`` (English sample): see `ragnb.experiments.judges.judge_responses`
+        - ``embedding_cosine`` (samples): ``semantic.embedding_cosine`` by `ragnb.llm.embed` to four digits, recorded because
+          embeddings differ in their last digits from one processor to the next
+        - ``request_key`` (samples): of the recorded reply
+
+        ``attrs["labels"]`` is ``"authors' labels"`` or ``"people's verdicts"``, ``attrs["guideline"]`` the rules they were
+        given by, ``attrs["dropped"]`` how many responses were left out and why: of EVOUNA those to questions that its
+        annotators found improper, and those without a verdict.
+
+    Raises
+    ------
+    InputError
+        A sample that there is not, or as `ragnb.load_evouna`.
+
+    >>> load_labelled("sample-labelled-en")["label"].value_counts().to_dict()
+    {1: 390, 0: 290}
+    """
+    if str(source).startswith("sample-") and source not in SAMPLES:
+        raise InputError(f"load_labelled needs {', '.join(SAMPLES)}, 'evouna_nq' or a file; got {source!r}; choose one")
+    frame = _sample(str(source)) if source in SAMPLES else _evouna(source)
+    return frame[[name for name in COLUMNS if name in frame]]
+
+
+def _sample(name: str) -> pd.DataFrame:
+    labels = recorded_labels("answers")
+    readings = labels.filter(like="label").eq("correct").astype(int).assign(request_key=labels["request_key"])
+    frame = _replies(name).merge(readings, on="request_key", how="left", validate="many_to_one")
+    frame = frame.merge(recorded_cosines(), on="request_key", how="left", validate="many_to_one")
+    if "question_id" not in frame:
+        frame = frame.assign(question_id=frame["example_id"])
+    return _described(frame, "authors' labels", labels.attrs["guideline"], {})
+
+
+def _replies(name: str) -> pd.DataFrame:
+    recording, systems = SAMPLES[name]
+    responses = recorded_responses(recording)
+    return responses[responses["system"].isin(systems)]
+
+
+def _evouna(source: str | Path) -> pd.DataFrame:
+    everything = load_evouna(source)
+    unjudged = ~everything["improper"] & everything["verdict"].isna()
+    kept = everything[~everything["improper"] & ~unjudged].reset_index(drop=True)
+    first = kept.groupby("question")["example_id"].transform("first")  # the file asks some questions twice
+    frame = kept.assign(question_id=first, label=kept["verdict"].astype(int))
+    dropped = {"improper question": int(everything["improper"].sum()), "no verdict": int(unjudged.sum())}
+    return _described(frame, "people's verdicts", EVOUNA_GUIDELINE, dropped)
+
+
+def _described(frame: pd.DataFrame, labels: str, guideline: str, dropped: dict[str, int]) -> pd.DataFrame:
+    frame.attrs |= {"labels": labels, "guideline": guideline, "dropped": dropped}
+    return frame
+
+
+def recorded_cosines() -> pd.DataFrame:
+    """The cosine of each labelled reply with its reference, as the embeddings gave it once: ``request_key`` and value."""
+    lines = data_file("answers.cosines.jsonl").read_text(encoding="utf-8").splitlines()
+    return pd.DataFrame([json.loads(line) for line in lines])
+
+
+def measured_cosines(frame: pd.DataFrame) -> Any:
+    """The cosines of responses by the embeddings of this machine, to four digits."""
+    return score(embed_answers(frame), "semantic.embedding_cosine")["value"].round(4).to_numpy()
+
+
+def record_cosines() -> None:
+    """Embed the labelled replies and their references; write `recorded_cosines` anew."""
+    frames = [_replies(name).drop_duplicates("request_key") for name in SAMPLES]
+    made = [frame[["request_key"]].assign(embedding_cosine=measured_cosines(frame)) for frame in frames]
+    lines = pd.concat(made).to_json(orient="records", lines=True)
+    data_file("answers.cosines.jsonl").write_text(lines, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record_cosines()

