@@ -1,0 +1,111 @@
+"""Speed of `ragnb.conformal` against MAPIE and crepes, on the same probabilities in one run, calibration included.
+
+    pytest benchmarks/bench_conformal.py --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
+
+As many calibration as test items. Sets at alpha = 0.1; p-values of both labels, not smoothed. Processor time.
+"""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from ragnb.conformal.control import control_decided_error
+from ragnb.conformal.predictor import ConformalClassifier, lac_scores
+
+SIZES = [1000, 10_000, 100_000]
+timed = pytest.mark.benchmark(timer=time.process_time, min_rounds=5, max_time=2)
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose features are its probabilities: MAPIE wants one."""
+
+    classes_ = np.array([0, 1])
+
+    def fit(self, x, y):
+        return self
+
+    def predict_proba(self, x):
+        return x
+
+    def predict(self, x):
+        return np.argmax(x, axis=1)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+def items(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Calibration probabilities with labels, and the probabilities in question."""
+    rng = np.random.default_rng(n)
+    known, asked = (np.column_stack([1 - p, p]) for p in rng.random((2, n)))
+    return known, (rng.random(n) < known[:, 1]).astype(int), asked
+
+
+def mapie_sets(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    classification = pytest.importorskip("mapie.classification")
+    predictor = classification.SplitConformalClassifier(Given(), confidence_level=0.9, prefit=True)
+    return predictor.conformalize(known, labels).predict_set(asked)[1][:, :, 0]
+
+
+def crepes_p_values(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    crepes = pytest.importorskip("crepes")
+    return crepes.ConformalClassifier().fit(lac_scores(known, labels)).predict_p(1 - asked, smoothing=False)
+
+
+def our_sets(known: np.ndarray, labels: np.ndarray, asked: np.ndarray, **options) -> np.ndarray:
+    return ConformalClassifier.calibrate(known, labels, **options).sets(asked, 0.1)
+
+
+def our_p_values(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    return ConformalClassifier.calibrate(known, labels).p_values(asked)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm_and_alike() -> None:
+    """Import what the first calls import, and see that all give the same."""
+    case = items(1000)
+    assert np.array_equal(our_sets(*case), mapie_sets(*case))
+    assert np.array_equal(our_p_values(*case), crepes_p_values(*case))
+
+
+@pytest.mark.parametrize("n", SIZES)
+class TestSets:
+    @pytest.fixture(autouse=True)
+    def group(self, benchmark, n: int) -> None:
+        benchmark.group = f"prediction sets, n = {n}"
+
+    @timed
+    def test_ragnb(self, benchmark, n: int) -> None:
+        benchmark(our_sets, *items(n))
+
+    @timed
+    def test_ragnb_by_class(self, benchmark, n: int) -> None:
+        benchmark(our_sets, *items(n), conditional="class")
+
+    @timed
+    def test_mapie(self, benchmark, n: int) -> None:
+        benchmark(mapie_sets, *items(n))
+
+
+@pytest.mark.parametrize("n", SIZES)
+class TestPValues:
+    @pytest.fixture(autouse=True)
+    def group(self, benchmark, n: int) -> None:
+        benchmark.group = f"p-values, n = {n}"
+
+    @timed
+    def test_ragnb(self, benchmark, n: int) -> None:
+        benchmark(our_p_values, *items(n))
+
+    @timed
+    def test_crepes(self, benchmark, n: int) -> None:
+        benchmark.pedantic(crepes_p_values, args=items(n), iterations=1, rounds=1 if n == SIZES[-1] else 3)
+
+
+@timed
+def test_control_of_the_decided_error(benchmark) -> None:
+    benchmark.group = "control of the error among the decided, n = 100000"
+    known, labels, _ = items(100_000)
+    benchmark(control_decided_error, known, labels, 0.1, 0.1)
