@@ -1,0 +1,135 @@
+"""How many labels to buy: against a search by hand, against what the bought labels then give, edges, bad input."""
+
+from math import ceil, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from ragnb.errors import InputError
+from ragnb.stats.ppi import ppi_mean
+from ragnb.stats.ppi_planning import expected_half_width, labels_needed
+
+LABELS = [0.1, 0.4, 0.5, 0.9, 1.0, 0.3]
+JUDGED = [0.2, 0.3, 0.5, 0.8, 0.9, 0.5]
+
+
+def pilots(seed: int, rates: bool) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(60)
+    judged = np.clip(truth + rng.normal(0.1, 0.3, 60), 0, 1)
+    return (truth > 0.3) * 1.0 if rates else truth, judged
+
+
+def test_number_of_labels_by_trying_them_all() -> None:
+    """The half-width written out: t s sqrt((1 - r^2 N / J) / n), where lambda = r s / s' N / J is at most 1."""
+    s, r = np.std(LABELS, ddof=1), np.corrcoef(LABELS, JUDGED)[0, 1]
+    assert r * s / np.std(JUDGED, ddof=1) * 1970 / 2000 > 1  # here lambda is clipped; so a judge of twice the spread
+    judged = 2 * np.array(JUDGED)
+
+    def half(n: int) -> float:
+        return student.ppf(0.975, n - 2) * s * sqrt((1 - r * r * (2000 - n) / 2000) / n)
+
+    plan = labels_needed(LABELS, judged, 2000, 0.05)
+    assert plan.n_labels == next(n for n in range(3, 2000) if half(n) <= 0.05)
+    assert plan.half_width == pytest.approx(half(plan.n_labels))
+    alone = next(n for n in range(2, 2000) if student.ppf(0.975, n - 1) * s / sqrt(n) <= 0.05)
+    assert plan.n_labels_alone == alone
+    assert plan.correlation == pytest.approx(r)
+
+
+def test_a_clipped_lambda_by_hand() -> None:
+    """At n = 30 of 2000: lambda 1, variance of Y - F over 30 and of F' over 1970."""
+    plan = expected_half_width(LABELS, JUDGED, 2000, 30)
+    rest = np.var(np.subtract(LABELS, JUDGED), ddof=1)
+    error = sqrt(rest / 30 + np.var(JUDGED, ddof=1) / 1970)
+    assert plan.half_width == pytest.approx(student.ppf(0.975, 28) * error)
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.integers(3, 400), st.integers(0, 3000))
+@settings(max_examples=60)
+def test_the_two_are_inverses(seed: int, rates: bool, n: int, others: int) -> None:
+    pilot = pilots(seed, rates)
+    there = expected_half_width(*pilot, n + others, n)
+    back = labels_needed(*pilot, n + others, there.half_width * (1 + 1e-12))
+    assert back.n_labels == n
+    assert labels_needed(*pilot, n + others, there.half_width_alone * (1 + 1e-12)).n_labels_alone == n
+
+
+@pytest.mark.parametrize("rates", [False, True])
+def test_what_is_planned_is_what_the_labels_then_give(rates: bool) -> None:
+    """A large pilot; then as many labels as planned, 40 times over."""
+    rng = np.random.default_rng(7)
+
+    def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
+        truth = rng.random(n)
+        judged = np.clip(truth + rng.normal(0.1, 0.3, n), 0, 1)
+        return (truth > 0.3) * 1.0 if rates else truth, judged
+
+    plan = labels_needed(*draw(20_000), 3000, 0.04)
+    n = int(plan.n_labels)
+    halves = []
+    for _ in range(40):
+        truth, judged = draw(3000)
+        result = ppi_mean(truth[:n], judged[:n], judged[n:])
+        halves.append((result.high - result.low) / 2)
+    assert np.mean(halves) == pytest.approx(0.04, rel=0.02)
+    assert n < plan.n_labels_alone
+
+
+def test_rates_alone_need_about_what_the_textbook_says() -> None:
+    labels = np.array([1] * 80 + [0] * 20)
+    plan = labels_needed(labels, np.ones(100), 10_000, 0.05)
+    assert plan.n_labels_alone == pytest.approx(ceil(norm.ppf(0.975) ** 2 * 0.16 / 0.05**2), abs=8)  # 246
+    assert plan.n_labels == pytest.approx(plan.n_labels_alone, abs=2)  # a judge that always says yes
+    assert np.isnan(plan.correlation)
+    assert "pilot correlation nan" in str(plan)
+
+
+def test_a_wish_beyond_all_labels_is_undefined() -> None:
+    assert labels_needed(LABELS, JUDGED, 20, 0.2).n_labels < 20
+    beyond = labels_needed(LABELS, JUDGED, 20, 0.01)
+    assert np.isnan([beyond.n_labels, beyond.half_width]).all()
+    assert beyond.n_labels_alone > 20
+    assert str(beyond).startswith("nan labels and 20 verdicts: +-nan; ")
+
+
+def test_labels_on_all_items_are_labels_alone() -> None:
+    plan = expected_half_width(LABELS, JUDGED, 40, 40)
+    assert plan.half_width == plan.half_width_alone
+
+
+@pytest.mark.parametrize("n_judged", [100, 1000, 10**6])
+def test_more_labels_and_more_verdicts_are_never_worse(n_judged: int) -> None:
+    for rates in (False, True):
+        pilot = pilots(1, rates)
+        halves = [expected_half_width(*pilot, n_judged, n).half_width for n in range(3, 101)]
+        assert (np.diff(halves) < 0).all()
+        assert (
+            expected_half_width(*pilot, 2 * n_judged, 50).half_width < expected_half_width(*pilot, n_judged, 50).half_width
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((LABELS, JUDGED, 2000, 0), r"half_width needs a positive number; it got 0; pass half the wished width\."),
+        ((LABELS, JUDGED, 2.5, 0.1), r"n_judged needs a whole number of at least 3; it got 2\.5"),
+        ((LABELS, JUDGED[1:], 2000, 0.1), r"A label needs the judge's verdict on the same item; it got 6 labels and 5 verdicts"),
+        (([1, 1, 1], [1, 0, 1], 2000, 0.1), r"A plan needs pilot labels that differ; it got labels of which all 3 values are equal; label"),
+        (([1, np.nan], [1, 0], 2000, 0.1), r"pilot_labels needs a label of every item; it got 1 nan"),
+        (([1, 0], [1, np.nan], 2000, 0.1), r"pilot_judged needs a verdict on every item; it got 1 nan"),
+        (([1], [1], 2000, 0.1), r"labels needs at least two items; it got 1"),
+    ],
+)  # fmt: skip
+def test_bad_input(arguments, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        labels_needed(*arguments)
+
+
+def test_more_labels_than_items_are_refused() -> None:
+    with pytest.raises(InputError, match=r"n_labels needs at most one label per judged item; it got 50 for 40; count"):
+        expected_half_width(LABELS, JUDGED, 40, 50)

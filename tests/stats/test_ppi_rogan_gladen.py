@@ -1,0 +1,113 @@
+"""Rogan-Gladen: the estimate and its interval by hand, the undefined cases, coverage, bad input."""
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.rogan_gladen import rogan_gladen
+
+SD = 3.8
+Z = NormalDist().inv_cdf(0.975)
+
+
+def labelled(hits: int, positives: int, passes: int, negatives: int) -> tuple[list[int], list[int]]:
+    truth = [1] * positives + [0] * negatives
+    return truth, [1] * hits + [0] * (positives - hits) + [0] * passes + [1] * (negatives - passes)
+
+
+def verdicts(called: int, n: int) -> list[int]:
+    return [1] * called + [0] * (n - called)
+
+
+def lang_reiczigel(called: int, n: int, hits: int, positives: int, passes: int, negatives: int) -> tuple[float, float]:
+    """Written a second time, from the gradient of (q + Sp - 1) / (Se + Sp - 1)."""
+    q, se, sp = (called + Z * Z / 2) / (n + Z * Z), (hits + 1) / (positives + 2), (passes + 1) / (negatives + 2)
+    youden = se + sp - 1
+    p = (q + sp - 1) / youden
+    gradient = np.array([1 / youden, -p / youden, (1 - p) / youden])
+    variances = np.array([q * (1 - q) / (n + Z * Z), se * (1 - se) / (positives + 2), sp * (1 - sp) / (negatives + 2)])
+    error = np.sqrt((gradient**2 * variances).sum())
+    shift = 2 * Z * Z * (p * variances[1] - (1 - p) * variances[2])
+    return np.clip(p + shift - Z * error, 0, 1), np.clip(p + shift + Z * error, 0, 1)
+
+
+def test_the_correction_by_hand() -> None:
+    result = rogan_gladen(*labelled(45, 50, 40, 50), verdicts(550, 1000))
+    assert result.estimate == pytest.approx(0.5)  # (.55 + .8 - 1) / (.9 + .8 - 1)
+    assert result.sensitivity == wilson_interval(45, 50)
+    assert result.specificity == wilson_interval(40, 50)
+    assert (result.n, result.method) == (100, "Rogan-Gladen, Lang-Reiczigel")
+
+
+@given(
+    st.tuples(st.integers(5, 60), st.integers(5, 60), st.integers(20, 500)),
+    st.tuples(st.floats(0.6, 1), st.floats(0.6, 1), st.floats(0, 1)),
+)
+@settings(max_examples=80)
+def test_the_interval_written_a_second_time(sizes, shares) -> None:
+    (positives, negatives, n), (se, sp, q) = sizes, shares
+    hits, passes, called = (int(np.ceil(a * b)) for a, b in ((positives, se), (negatives, sp), (n, q)))
+    result = rogan_gladen(*labelled(hits, positives, passes, negatives), verdicts(called, n))
+    assert (result.low, result.high) == pytest.approx(lang_reiczigel(called, n, hits, positives, passes, negatives))
+    assert 0 <= result.low <= result.high <= 1
+    assert 0 <= result.estimate <= 1
+
+
+def test_success_and_failure_exchanged_mirror() -> None:
+    truth, said = labelled(40, 45, 20, 30)
+    rest = np.array(verdicts(130, 300))
+    result = rogan_gladen(truth, said, rest)
+    mirrored = rogan_gladen(1 - np.array(truth), 1 - np.array(said), 1 - rest)
+    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((result.low, result.high))
+
+
+def test_an_impossible_rate_is_cut() -> None:
+    assert rogan_gladen(*labelled(9, 10, 9, 10), verdicts(0, 100)).estimate == 0.0
+    assert rogan_gladen(*labelled(9, 10, 9, 10), verdicts(100, 100)).estimate == 1.0
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ((5, 10, 5, 10), "the judge is no better than a coin"),
+        ((2, 10, 3, 10), "the judge is no better than a coin"),
+        ((0, 0, 5, 10), "no label is a success"),
+        ((5, 10, 0, 0), "no label is a failure"),
+        ((35, 100, 2, 3), "the judge is no better than a coin"),  # Youden .017, but 36/102 + 3/5 - 1 with one more of each
+    ],
+)
+def test_undefined_with_a_reason(table, reason: str) -> None:
+    result = rogan_gladen(*labelled(*table), verdicts(50, 100))
+    assert np.isnan([result.estimate, result.low, result.high]).all()
+    assert result.method == f"Rogan-Gladen, Lang-Reiczigel; undefined: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 0], [1, 0.5], [1, 0]), r"judged needs values 0 or 1; it got 0\.5"),
+        (([1, 0], [1, 0], [1, np.nan]), r"judged_unlabelled needs a verdict on every item; it got 1 nan"),
+        (([1, 0, 1], [1, 0], [1, 0]), r"it got 3 labels and 2 verdicts; align them"),
+        (([1], [1], [1, 0]), r"labels needs at least two items; it got 1"),
+    ],
+)
+def test_bad_input(arguments, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rogan_gladen(*arguments)
+
+
+@pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 300])
+@pytest.mark.parametrize(("n", "p", "se", "sp"), [(50, 0.8, 0.8, 0.9), (100, 0.8, 0.75, 0.8), (300, 0.9, 0.9, 0.7)])
+def test_coverage(n: int, p: float, se: float, sp: float, trials: int) -> None:
+    rng, covered = np.random.default_rng(n), 0
+    for _ in range(trials):
+        truth = rng.random(n + 1000) < p
+        said = np.where(rng.random(n + 1000) < np.where(truth, se, sp), truth, ~truth)
+        result = rogan_gladen(truth[:n], said[:n], said[n:])
+        covered += result.low <= p <= result.high
+    assert covered / trials == pytest.approx(0.95, abs=0.03 + SD * np.sqrt(0.05 * 0.95 / trials))
