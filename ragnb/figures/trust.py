@@ -1,0 +1,103 @@
+"""Pictures of how far metrics and judges can stand in for people."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.ticker import PercentFormatter
+from matplotlib.transforms import ScaledTranslation
+
+from ragnb.errors import InputError
+from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.records import require_columns
+
+_NAME_WIDTH = 0.3
+"""Share of the axis that the name of an end may take."""
+
+_CURVE = ("share", "accuracy", "low", "high", "n", "n_clusters", "interval", "confidence_level", "point")
+
+
+def plot_escalation(curve: pd.DataFrame, *, points: pd.DataFrame | None = None, ax: Axes | None = None) -> Axes:
+    """Accuracy of ensemble and judge together against the share of items that the judge is asked about.
+
+    Parameters
+    ----------
+    curve
+        As `ragnb.ensemble.escalation.escalation_curve` returns it, of one order.
+    points
+        Rows of `ragnb.ensemble.escalation.escalation_point`: choices of items to mark, such as what a conformal set leaves
+        undecided.
+    ax
+        Axes to draw on; a new figure of column width by default.
+
+    Returns
+    -------
+    Axes
+        The curve with its band, both ends marked and named, and a dashed line from end to end: what as many items, drawn at
+        random, bring on average. The height of the curve above that line is what the choice of items is worth. The title
+        says level and kind of the intervals, each of which holds for one share alone, and n.
+
+    Raises
+    ------
+    InputError
+        Missing columns, curves of several orders, or a curve without one of its ends.
+    """
+    require_columns(curve, _CURVE, "plot_escalation")
+    rows = curve.sort_values("share", kind="stable")
+    ends = rows[rows["share"].isin((0, 1))]
+    if rows["share"].duplicated().any() or ends["share"].tolist() != [0, 1]:
+        raise InputError(
+            f"plot_escalation needs one row a share, from 0 to 1; got {len(rows)} rows, {len(ends)} of them ends; "
+            "draw one curve a picture, whole"
+        )
+    rising = ends["accuracy"].iloc[1] >= ends["accuracy"].iloc[0]
+    with style():
+        ax = ax or plt.subplots(figsize=(WIDTHS["column"], 3.0))[1]
+        colour, grey = to_hex("C0"), "0.35"
+        ax.fill_between(rows["share"], rows["low"], rows["high"], color=colour, alpha=0.18, lw=0)
+        ax.plot(rows["share"], rows["accuracy"], color=colour, label="least certain first")
+        ax.plot(ends["share"], ends["accuracy"], color=grey, ls="--", lw=0.9, label="as many at random")
+        ax.plot(ends["share"], ends["accuracy"], MARKERS[0], color=colour)
+        _name_ends(ax, rows, rising)
+        if points is not None:
+            _draw_points(ax, points)
+        ax.set(xlabel="share of items judged", ylabel="accuracy", xlim=(-0.03, 1.03))
+        ax.xaxis.set_major_formatter(PercentFormatter(1))
+        ax.margins(y=0.22)
+        ax.set_title(_note(rows), loc="left", fontsize="small", color=grey)
+        below = ax.transAxes + ScaledTranslation(0, -30 / 72, ax.figure.dpi_scale_trans)  # in inches, however tall the axes
+        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0)
+    return ax
+
+
+def _name_ends(ax: Axes, rows: pd.DataFrame, rising: bool) -> None:
+    """Names of both ends, outside of the band: on the side that the curve does not go to, and does not come from."""
+    for place, edge, above in ((0, "left", not rising), (-1, "right", rising)):
+        row = rows.iloc[place]
+        near = rows[(rows["share"] - row["share"]).abs() <= _NAME_WIDTH]
+        height = np.nanmax(near[["high", "accuracy"]]) if above else np.nanmin(near[["low", "accuracy"]])
+        told = f"{row['point']}\n{row['accuracy']:.3f}"
+        ax.annotate(told, (row["share"], height), xytext=(0, 3 if above else -3), textcoords="offset points", ha=edge,
+                    va="bottom" if above else "top", fontsize=6, color="0.35")  # fmt: skip
+
+
+def _draw_points(ax: Axes, points: pd.DataFrame) -> None:
+    """Each choice of items with its interval; share and accuracy stand in the legend."""
+    require_columns(points, _CURVE, "plot_escalation(points=...)")
+    for number, row in enumerate(points.to_dict("records"), start=1):
+        reach: Any = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
+        told = f"{row['point']}: {row['share']:.1%} judged, accuracy {row['accuracy']:.3f}"
+        marker: Any = MARKERS[number % len(MARKERS)]
+        ax.errorbar([row["share"]], [row["accuracy"]], yerr=reach, fmt=marker, color=to_hex(f"C{number}"), capsize=2,
+                    label=told, zorder=3)  # fmt: skip
+
+
+def _note(rows: pd.DataFrame) -> str:
+    """Level and kind of the intervals, and n: ``95% pointwise Wilson intervals, n = 235``."""
+    kind, _, clusters = str(rows["interval"].iloc[0]).split("; undefined")[0].partition(", ")
+    said = f"{rows['confidence_level'].iloc[0]:.0%} pointwise {kind} intervals"
+    n = f"n = {rows['n'].iloc[0]}"
+    return f"{said},\n{n} in {clusters}" if clusters else f"{said}, {n}"

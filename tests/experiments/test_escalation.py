@@ -1,0 +1,238 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from fault_server import Answer, FaultServer
+
+from ragnb.ensemble.judicator import BatchJudicator, ask
+from ragnb.errors import EndpointError, InputError
+from ragnb.experiments.escalation import model_judicator
+from ragnb.llm.store import Store
+
+CORRECT, INCORRECT = ({"explanation": "So it is said.", "verdict": verdict} for verdict in ("correct", "incorrect"))
+
+
+def responses(**told):
+    """A frame of responses to one question, by index label."""
+    said = pd.Series(told, dtype=object)
+    frame = pd.DataFrame({"question": "Where?", "response": said})
+    return frame.assign(references=[[["Oslo"]]] * len(frame))
+
+
+class Judge:
+    """A server that replies to each response, found by its text, as it is told; to others with ``otherwise``."""
+
+    def __init__(self, otherwise="?", **told):
+        self.otherwise, self.told = otherwise, told
+        self.server = FaultServer(self.behave)
+
+    def behave(self, call):
+        asked = call.body["messages"][1]["content"].rpartition("Response: ")[2]
+        reply = self.told.get(asked, self.otherwise)
+        if isinstance(reply, int):
+            return Answer(status=reply)
+        return Answer(text=reply if isinstance(reply, str) else json.dumps(reply))
+
+    def __enter__(self):
+        self.server.__enter__()
+        self.options = {"base_url": self.server.base_url, "store": ":memory:", "progress": False, "max_retries": 0}
+        return self
+
+    def __exit__(self, *error):
+        self.server.__exit__(*error)
+
+    def judicator(self, frame, judgement="correctness", **options):
+        return model_judicator(frame, judgement, model="judge", **{**self.options, **options})
+
+    @property
+    def asked(self):
+        """The responses that it was asked about, repair turns included."""
+        shown = [call.body["messages"][1]["content"] for call in self.server.calls]
+        return [content.rpartition("Response: ")[2] for content in shown]
+
+
+# ---- verdicts ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_verdicts_come_in_the_order_of_the_labels():
+    with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
+        judicator = judge.judicator(responses(a="Oslo", b="Bergen", c="Oslo"))
+        assert isinstance(judicator, BatchJudicator)
+        assert judge.asked == []
+        assert judicator(["c", "b", "a"]) == [True, False, True]
+        assert ask(judicator, ["b"]) == [False]
+
+
+def test_only_what_is_asked_about_is_sent():
+    frame = responses(**{f"r{k}": f"answer {k}" for k in range(20)})
+    with Judge(CORRECT) as judge:
+        assert judge.judicator(frame)(["r7", "r3"]) == [True, True]
+        assert sorted(judge.asked) == ["answer 3", "answer 7"]
+
+
+def test_what_was_asked_is_paid_for_once():
+    with Judge(Oslo=CORRECT, Bergen="no idea") as judge:
+        judicator = judge.judicator(responses(a="Oslo", b="Bergen"))
+        assert judicator(["a", "b"]) == [True, None]
+        paid = len(judge.server.calls)
+        assert judicator(["b", "a", "a"]) == [None, True, True]
+        assert len(judge.server.calls) == paid
+
+
+def test_a_label_asked_about_twice_at_once_is_sent_once():
+    with Judge(CORRECT) as judge:
+        assert judge.judicator(responses(a="Oslo"))(["a", "a"]) == [True, True]
+        assert judge.asked == ["Oslo"]
+
+
+@pytest.mark.parametrize("index", [[10, 20], [("q", 1), ("q", 2)], ["世贸", "שאלה"], [1.5, -2]], ids=str)
+def test_labels_may_be_of_any_kind(index):
+    frame = responses(a="Oslo", b="Bergen").set_axis(pd.Index(index, tupleize_cols=False))
+    with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
+        judicator = judge.judicator(frame)
+        assert judicator(index[::-1]) == [False, True]
+        assert judicator.judgements.index.tolist() == index[::-1]
+
+
+def test_labels_of_several_levels():
+    frame = responses(a="Oslo", b="Bergen")
+    frame.index = pd.MultiIndex.from_tuples([("q1", "s"), ("q2", "s")], names=["question_id", "system"])
+    with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
+        judicator = judge.judicator(frame)
+        assert judicator(frame.index.tolist()) == [True, False]
+        assert judicator.judgements.index.names == ["question_id", "system"]
+
+
+@pytest.mark.parametrize(("threshold", "verdicts"), [(0.5, [True, True, False]), (0.51, [True, False, False])])
+def test_a_similarity_decides_from_its_threshold_on(threshold, verdicts):
+    told = {name: {"explanation": "", "score": score} for name, score in {"a": 0.9, "b": 0.5, "c": 0.49}.items()}
+    with Judge(**told) as judge:
+        judicator = judge.judicator(responses(x="a", y="b", z="c"), "similarity", threshold=threshold)
+        assert judicator(["x", "y", "z"]) == verdicts
+        assert judicator.judgements["judged_similarity"].tolist() == [0.9, 0.5, 0.49]
+
+
+# ---- no verdict --------------------------------------------------------------------------------------------------------
+
+
+def test_what_gives_no_verdict_is_none_with_its_reason():
+    frame = responses(a="Oslo", b="vague", c=None, d=" ", e="broken")
+    with Judge("Hm, hard to say.", Oslo=CORRECT, broken=500) as judge:
+        judicator = judge.judicator(frame, max_concurrency=1)
+        assert judicator(list("abcde")) == [True, None, None, None, None]
+    found = judicator.judgements
+    assert found.columns.tolist() == ["verdict", "judged_correct", "judge_reason", "judge_explanation", "judge_keys"]
+    assert found["verdict"].tolist() == [True, None, None, None, None]
+    assert found["judge_reason"]["a"] is None
+    assert "after a repair turn" in found["judge_reason"]["b"]
+    assert found["judge_reason"][["c", "d"]].tolist() == ["no response", "empty response"]
+    assert "HTTP 500" in found["judge_reason"]["e"]
+    assert found["judge_keys"].str.len().tolist() == [1, 2, 0, 0, 1]
+    assert found["judge_explanation"]["a"] == "So it is said."
+
+
+def test_a_spent_budget_leaves_items_without_a_verdict_until_there_is_more():
+    frame = responses(a="Oslo", b="Bergen")
+    store = Store(":memory:")
+    with Judge(CORRECT) as judge:
+        poor = judge.judicator(frame, store=store, budget_usd=1e-9, prices={"judge": (1.0, 1.0)})
+        assert poor(["a", "b"]) == [None, None]
+        assert poor.judgements["judge_reason"].str.contains("budget").all()
+        assert judge.asked == []
+        assert judge.judicator(frame, store=store)(["a", "b"]) == [True, True]
+
+
+def test_an_endpoint_that_never_answers_is_an_error_and_can_be_asked_again():
+    judge = Judge(500)
+    with judge:
+        judicator = judge.judicator(responses(a="Oslo"))
+        with pytest.raises(EndpointError, match="HTTP 500"):
+            judicator(["a"])
+        assert judicator.judgements.empty
+        judge.otherwise = CORRECT
+        assert judicator(["a"]) == [True]
+
+
+def test_before_anything_is_asked_there_is_nothing_to_list():
+    judicator = model_judicator(responses(a="Oslo"), model="judge", base_url="http://127.0.0.1:1/v1", store=":memory:")
+    assert judicator.judgements.empty
+    assert judicator([]) == []
+    assert repr(judicator) == "ModelJudicator(function=<correctness by judge: 0 of 1 asked>)"
+
+
+# ---- the store ---------------------------------------------------------------------------------------------------------
+
+
+def test_another_session_goes_on_where_one_stopped(tmp_path):
+    frame, store = responses(a="Oslo", b="Bergen", c="Rome"), tmp_path / "replies.sqlite"
+    with Judge(INCORRECT, Oslo=CORRECT) as judge:
+        assert judge.judicator(frame, store=store)(["a", "b"]) == [True, False]
+        assert judge.judicator(frame, store=store)(["a", "b", "c"]) == [True, False, False]
+        assert sorted(judge.asked) == ["Bergen", "Oslo", "Rome"]
+    assert model_judicator(frame, model="judge", store=store, offline=True)(["c", "a"]) == [False, True]
+
+
+def test_the_judgements_of_two_askings_stand_together():
+    with Judge(INCORRECT, Oslo=CORRECT) as judge:
+        judicator = judge.judicator(responses(a="Oslo", b="Bergen", c="Rome"))
+        judicator(["c"])
+        judicator(["a", "c"])
+        assert judicator.judgements["verdict"].to_dict() == {"c": False, "a": True}
+        json.dumps(judicator.judgements["judge_keys"].tolist())
+
+
+def test_a_frame_that_was_judged_before_can_be_judged_and_stays_as_it_was():
+    frame = responses(a="Oslo").assign(judge_reason="earlier", judged_correct=0.0, judge_keys=None)
+    before = frame.copy(deep=True)
+    with Judge(CORRECT) as judge:
+        assert judge.judicator(frame)(["a"]) == [True]
+    pd.testing.assert_frame_equal(frame, before)
+
+
+# ---- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_sent():
+    with Judge(CORRECT) as judge:
+        judicator = judge.judicator(responses(a="Oslo"))
+        with pytest.raises(InputError, match="index labels of its responses; got 2 others, such as 'x'; give the responses"):
+            judicator(["a", "x", 0])
+        assert judge.asked == []
+        assert judicator.judgements.empty
+
+
+def test_labels_that_are_not_unique_are_refused():
+    with pytest.raises(InputError, match="one response an index label; got 1 more, such as of 0; number the rows"):
+        model_judicator(responses(a="Oslo", b="Rome").set_axis([0, 0]), model="judge")
+
+
+@pytest.mark.parametrize("column", ["question", "references", "response"])
+def test_missing_columns_are_named(column):
+    with pytest.raises(InputError, match=f"without {column}"):
+        model_judicator(responses(a="Oslo").drop(columns=column), model="judge")
+
+
+@pytest.mark.parametrize("judgement", ["refusal", "detection", "taste"])
+def test_other_judgements_are_refused(judgement):
+    with pytest.raises(InputError, match="one of 'correctness', 'similarity'"):
+        model_judicator(responses(a="Oslo"), judgement, model="judge")
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 1.1, np.nan])
+def test_a_threshold_that_decides_nothing_is_refused(threshold):
+    with pytest.raises(InputError, match="threshold needs a number above 0 and up to 1"):
+        model_judicator(responses(a="Oslo"), "similarity", model="judge", threshold=threshold)
+
+
+# ---- text of all scripts ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["世贸双塔", "東京タワー", "กรุงเทพฯ", "दिल्ली क्षि", "القاهرة", "ירושלים\u200f", "e\u0301 👩‍🔬🏽"]
+)
+def test_text_and_labels_in_any_script(text):
+    with Judge(**{text: CORRECT}) as judge:
+        judicator = judge.judicator(responses(**{text: text, "other": "?"}))
+        assert judicator([text]) == [True]
+        assert judicator.judgements.index.tolist() == [text]
