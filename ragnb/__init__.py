@@ -24,6 +24,7 @@ _HOMES = {
     "ragnb.datasets.ragbench": "load_ragbench",
     "ragnb.datasets.rgb": "load_rgb",
     "ragnb.datasets.tables": "read_table write_table",
+    "ragnb.ensemble": "DataSplit MetricEnsemble",
     "ragnb.llm.client": "acomplete complete",
     "ragnb.llm.local": "serve",
     "ragnb.llm.prices": "estimate",

@@ -4,6 +4,7 @@ The way goes from scores through `feature_frame` and `DataSplit` to a `MetricEns
 """
 
 from ragnb.ensemble.data import DataSplit, SplitRatios, XYData
+from ragnb.ensemble.escalation import compare_escalation, escalation_curve, escalation_point
 from ragnb.ensemble.evaluation import eval_prediction
 from ragnb.ensemble.features import feature_frame
 from ragnb.ensemble.judicator import BatchJudicator
@@ -17,6 +18,9 @@ __all__ = [
     "MetricEnsemble",
     "SplitRatios",
     "XYData",
+    "compare_escalation",
+    "escalation_curve",
+    "escalation_point",
     "eval_prediction",
     "feature_frame",
     "feature_report",

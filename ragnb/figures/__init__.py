@@ -7,6 +7,7 @@ from ragnb.figures.judges import plot_judge_bias, plot_reliability
 from ragnb.figures.ranks import plot_critical_difference
 from ragnb.figures.rates import plot_rates
 from ragnb.figures.style import FORMATS, MARKERS, WIDTHS, interval_note, save_figure, style
+from ragnb.figures.trust import plot_escalation
 
 __all__ = [
     "FORMATS",
@@ -18,6 +19,7 @@ __all__ = [
     "plot_critical_difference",
     "plot_differences",
     "plot_distribution",
+    "plot_escalation",
     "plot_fieller_set",
     "plot_judge_bias",
     "plot_noise_curve",
