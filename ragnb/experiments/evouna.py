@@ -62,9 +62,9 @@ def repeated_splits(
     -------
     DataFrame
         ``repeat, guarantee, alpha, measure, value``. Under ``classifier`` (no alpha) ``auc`` and ``accuracy`` of the
-        ensemble and the best single metric, and accuracies to compare. Under ``marginal`` and ``class`` the coverage of the sets
-        over all answers, the wrong and the right ones; under these and ``decided`` the shares undecided and empty, and the
-        error among the decided.
+        ensemble and the best single metric, and accuracies to compare. Under ``marginal`` and ``class`` the coverage of
+        the sets over all answers, the wrong and the right ones; under these and ``decided`` the shares undecided and
+        empty, and the error among the decided.
     """
     require_columns(answers, ["question_id", "label"], "repeated_splits")
     features = feature_frame(score(answers, list(metrics)), responses=answers)
