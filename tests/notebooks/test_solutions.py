@@ -1,5 +1,6 @@
-"""Every exercise can be solved: its folded solution, run at the end of the notebook, satisfies its own check."""
+"""Every exercise can be solved: its folded solution, run after the cells that it needs, satisfies its own check."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -10,13 +11,59 @@ from nbclient import NotebookClient
 BOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
+def changes(source):
+    """Names that a cell binds or changes: a store changes where it is passed."""
+    tree = ast.parse(source)
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            bound |= used(ast.unparse(node.value))
+        if isinstance(node, ast.keyword) and node.arg == "store":
+            bound |= used(ast.unparse(node.value))
+    return bound
+
+
+def used(source):
+    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+
+
+def needed(cells, source):
+    """The code cells that the source needs, directly or through one another, in their order."""
+    names, kept = used(source), []
+    for cell in reversed(cells):
+        if changes(cell.source) & names:
+            names |= used(cell.source)
+            kept.insert(0, cell)
+    return kept
+
+
+def test_what_a_cell_needs_is_found_through_others():
+    sources = [
+        "import numpy as np",
+        "a = np.ones(2)",
+        "b = 3",
+        "frame = dict(a=a)",
+        "frame['x'] = b",
+        "c = 4",
+        "def f():\n    return c",
+    ]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    assert [cell.source for cell in needed(cells, "print(frame)")] == sources[:5]
+    assert [cell.source for cell in needed(cells, "f()")] == sources[5:]
+
+
 @pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
 def test_the_folded_solution_is_right(path, tmp_path):
     book = nbformat.read(path, as_version=4)
-    question = next(cell.source for cell in book.cells if cell.cell_type == "code" and "check(my_answer" in cell.source)
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    question = next(cell for cell in code if "check(my_answer" in cell.source)
     folded = next(cell.source for cell in book.cells if cell.cell_type == "markdown" and "<details>" in cell.source)
     solution = re.search(r"```python\n(.+?)```", folded, flags=re.DOTALL).group(1)
-    book.cells.append(nbformat.v4.new_code_cell(f"{solution}\n{question.replace('my_answer = None', '')}"))
+    last = nbformat.v4.new_code_cell(f"{solution}\n{question.source.replace('my_answer = None', '')}")
+    book.cells = [*needed(code[: code.index(question) + 1], last.source), last]
     for cell in book.cells:
         cell.source = cell.source.replace('folder="../figures"', f"folder={str(tmp_path)!r}")
     NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": path.parent}}).execute()
