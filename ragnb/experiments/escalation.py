@@ -12,7 +12,7 @@ from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.llm.store import Store
 from ragnb.records import require_columns
 
-DECISIVE = ("correctness", "similarity")
+DECISIVE = ("correctness", "bare_correctness", "similarity")
 """Judgements that decide whether a response is right."""
 
 
@@ -26,8 +26,8 @@ class ModelJudicator(BatchJudicator):
         """What was asked so far, one row an item, under its index label, in the order of asking.
 
         ``verdict`` (True, False or None), the value it comes from (``judged_correct`` or ``judged_similarity``),
-        ``judge_reason`` (why there is no verdict, else None), ``judge_explanation`` and ``judge_keys`` (the replies in the
-        store).
+        ``judge_reason`` (why there is no verdict, else None), ``judge_explanation`` where one is asked for, and
+        ``judge_keys`` (the replies in the store).
         """
         return self.function.judgements()
 
@@ -47,7 +47,7 @@ def model_judicator(
     responses
         ``question``, ``references`` and ``response``, under the index labels that the ensemble's features have.
     judgement
-        ``"correctness"``, or ``"similarity"`` to the references.
+        ``"correctness"``, ``"bare_correctness"`` (no explanation asked for) or ``"similarity"`` to the references.
     model
         The judge's name, as the endpoint knows it.
     threshold

@@ -213,9 +213,23 @@ def test_missing_columns_are_named(column):
         model_judicator(responses(a="Oslo").drop(columns=column), model="judge")
 
 
+def test_a_bare_verdict_decides_too():
+    """Its request ends otherwise, so the server tells the responses apart by what stands before the order."""
+
+    def behave(call):
+        said = call.body["messages"][-1]["content"].partition("Student's answer: ")[2].partition("\n")[0]
+        return Answer(text=json.dumps({"verdict": "same" if said == "Oslo" else "different"}))
+
+    with FaultServer(behave) as server:
+        options = {"base_url": server.base_url, "store": ":memory:", "progress": False}
+        judicator = model_judicator(responses(a="Rome", b="Oslo"), "bare_correctness", model="judge", **options)
+        assert ask(judicator, ["b", "a"]) == [True, False]
+    assert "judge_explanation" not in judicator.judgements
+
+
 @pytest.mark.parametrize("judgement", ["refusal", "detection", "taste"])
 def test_other_judgements_are_refused(judgement):
-    with pytest.raises(InputError, match="one of 'correctness', 'similarity'"):
+    with pytest.raises(InputError, match="one of 'correctness', 'bare_correctness', 'similarity'"):
         model_judicator(responses(a="Oslo"), judgement, model="judge")
 
 
