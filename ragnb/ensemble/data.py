@@ -217,6 +217,18 @@ def select_features(X: Any, features: Sequence[str], who: str) -> pd.DataFrame:
     return frame[list(features)]
 
 
+def ordered_features(X: Any, features: Sequence[str], who: str) -> pd.DataFrame:
+    """The named columns of X, which has them in this order; else raise `InputError`. Others may stand between."""
+    chosen = select_features(X, features, who)
+    got = [name for name in X.columns if name in set(features)]
+    if got != list(features):
+        raise InputError(
+            f"{who} needs the columns in the order of training, {_named(features)}; it got {_named(got)}; pass "
+            "X[list(ensemble.features)]."
+        )
+    return chosen
+
+
 def binary_labels(labels: Any, index: pd.Index, what: str = "y") -> pd.Series:
     """Labels of two classes as a Series of 0 and 1 over ``index``; else raise `InputError`."""
     series = aligned(labels, index, what)

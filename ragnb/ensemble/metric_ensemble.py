@@ -13,7 +13,7 @@ from ragnb.conformal.control import DecidedControl, control_decided_error
 from ragnb.conformal.predictor import ConformalClassifier, undecided
 from ragnb.conformal.rank import CoverageLaw
 from ragnb.ensemble.classifier import fit_classifier, probability_of_1
-from ragnb.ensemble.data import XYData, check_both_labels, check_features, check_unique, group_names, select_features
+from ragnb.ensemble.data import XYData, check_both_labels, check_features, check_unique, group_names, ordered_features
 from ragnb.ensemble.judicator import Judicator, ask
 from ragnb.ensemble.storage import read_ensemble, write_ensemble
 from ragnb.errors import InputError, check_choice
@@ -36,7 +36,7 @@ class MetricEnsemble:
     Parameters
     ----------
     training, calibration : XYData
-        Labelled responses; none in both. Columns are matched by name, whatever their order.
+        Labelled responses; none in both. Both have the same metrics in the same order.
     alpha
         Share of errors that the guarantee allows, in (0, 1).
     random_state
@@ -68,8 +68,8 @@ class MetricEnsemble:
     Raises
     ------
     InputError
-        An option that is none; missing metrics; a part without one of the labels; index labels or groups in both parts, or
-        repeated in calibration; too few responses to cross-validate.
+        An option that is none; metrics missing or in another order; a part without one of the labels; index labels or groups
+        in both parts, or repeated in calibration; too few responses to cross-validate.
 
     References
     ----------
@@ -105,7 +105,7 @@ class MetricEnsemble:
         options = _options(guarantee, alpha, delta, empty)
         _check_parts(training, calibration, groups, guarantee)
         features = tuple(training.X.columns)
-        known = select_features(calibration.X, features, "calibration")
+        known = ordered_features(calibration.X, features, "calibration")
         fitted = fit_classifier(
             training,
             classifier,
@@ -144,7 +144,7 @@ class MetricEnsemble:
         Parameters
         ----------
         X
-            One row a response, with the columns `features`; others are left alone.
+            One row a response, with the columns `features` in their order; others are left alone.
         judicator
             Function of an index label of X that decides where the ensemble is undecided, or a `BatchJudicator`.
         groups
@@ -161,8 +161,8 @@ class MetricEnsemble:
         Raises
         ------
         InputError
-            Missing metrics, values that are no finite numbers, repeated index labels, groups that are missing or unknown,
-            a verdict that is none.
+            Metrics missing or in another order, values that are no finite numbers, repeated index labels, groups that are
+            missing or unknown, a verdict that is none.
 
         Warns
         -----
@@ -186,7 +186,7 @@ class MetricEnsemble:
             ``in_set_0, in_set_1, undecided``; ``y_hat``, the ensemble's own best effort; ``escalated``, whether the
             judicator was asked; ``judged``, its verdict, missing without one; ``label``, the verdict or else y_hat.
         """
-        X = check_features(select_features(X, self.features, "predict"))
+        X = check_features(ordered_features(X, self.features, "predict"))
         check_unique(X.index, "predict")
         probability = probability_of_1(self.classifier, X)
         names = None if groups is None else group_names(groups, X.index).to_list()

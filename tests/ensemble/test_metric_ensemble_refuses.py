@@ -90,10 +90,22 @@ def test_too_few_responses_to_cross_validate():
         MetricEnsemble(XYData(X, [0, 0, 1]), XYData(X.set_axis([7, 8, 9]), [0, 1, 1]))
 
 
+def test_calibration_with_features_in_another_order(made):
+    _, split = made
+    mixed = XYData(split.calibration.X[METRICS[::-1]], split.calibration.y)
+    with pytest.raises(InputError, match="calibration needs the columns in the order of training"):
+        MetricEnsemble(split.train, mixed)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda X: X.drop(columns=METRICS[1]), "predict needs the columns .* X has no deberta_answer_entailment"),
+        (
+            lambda X: X[METRICS[::-1]],
+            rf"predict needs the columns in the order of training, {METRICS[0]}, .*; it got {METRICS[-1]}, .*"
+            r"pass X\[list\(ensemble.features\)\]",
+        ),
         (lambda X: X.to_numpy(), "X needs a pandas DataFrame"),
         (lambda X: X.mask(X > 60), r"X needs finite numbers; it got nan or infinite ones in flesch_reading_ease"),
         (
