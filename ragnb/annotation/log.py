@@ -1,0 +1,217 @@
+"""The annotation log: a file of JSON Lines to which every action is appended, one writer at a time, nothing ever taken out.
+
+The first line says what the log is of: ``{"ragnb_annotation": 1, "task": {...}, "annotator": "ana", ...}``. Each further
+line is one action with its number ``n``, its ``time`` and its ``item``. A line counts once it is on the disk; what a crash
+left of a line that never was whole is put aside, and said.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from filelock import FileLock, Timeout
+
+from ragnb.errors import InputError, StoreError
+
+FORMAT = "ragnb_annotation"
+VERSION = 1
+Event = dict[str, Any]
+
+_OPEN: WeakValueDictionary[str, "AnnotationLog"] = WeakValueDictionary()
+"""Logs that this process writes to: a cell that is run again takes its log over from its earlier self."""
+
+
+class AnnotationLog:
+    """An annotation log that is open for writing; nobody else can write to it until it is closed.
+
+    Parameters
+    ----------
+    path
+        The file; it is made with its folder where it is not there.
+    header
+        ``task`` (its schema), ``annotator`` and whatever else the first line is to hold. A log that is there already has to
+        agree on task and annotator.
+
+    Attributes
+    ----------
+    header : dict
+        The first line, as it is in the file.
+    events : list of dict
+        The actions, in order.
+    mended : str
+        What a crash left of a last line, now in a file beside the log; empty as a rule.
+
+    Raises
+    ------
+    InputError
+        A path that cannot be written, a log of another task, version or annotator, or one that is damaged.
+    StoreError
+        The log is open in another kernel or program.
+    """
+
+    def __init__(self, path: str | Path, header: Mapping[str, Any]) -> None:
+        self.path = Path(path).expanduser()
+        self._take_over()
+        self._lock = _locked(self.path)
+        try:
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self.mended = _mend(self.path, self._descriptor)
+            if not os.fstat(self._descriptor).st_size:
+                self._write({FORMAT: VERSION, **header, "started": now()})
+                _sync_folder(self.path.parent)
+            self.header, self.events = read_log(self.path)
+            _check_same(self.header, header, self.path)
+        except OSError as error:
+            self._lock.release()
+            raise _unwritable(self.path, error) from error
+        except InputError:
+            self._lock.release()
+            raise
+        _OPEN[str(self.path.resolve())] = self
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be written any more."""
+        return not self._lock.is_locked
+
+    def append(self, event: Mapping[str, Any]) -> Event:
+        """Write an action with its number and time; it is on the disk when this returns.
+
+        Raises
+        ------
+        StoreError
+            The log was closed, taken away, or the disk refuses; nothing of the action is in the file then.
+        """
+        if self.closed:
+            raise StoreError(f"{self.path.name} needs to be open; it was opened again in another cell; go on there")
+        if not os.fstat(self._descriptor).st_nlink:
+            raise StoreError(f"{self.path.name} needs to stay where it is; it was removed; run the cell again for a new log")
+        written = {"n": len(self.events) + 1, "time": now(), **event}
+        self._write(written)
+        self.events.append(written)
+        return written
+
+    def close(self) -> None:
+        """Let others write; doing it twice does no harm."""
+        if not self.closed:
+            os.close(self._descriptor)
+            self._lock.release()
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        """A whole line, or none of it."""
+        size = os.fstat(self._descriptor).st_size
+        data = (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+        try:
+            if os.write(self._descriptor, data) < len(data):
+                raise OSError("the disk is full")
+            os.fsync(self._descriptor)
+        except OSError as error:
+            os.ftruncate(self._descriptor, size)
+            raise StoreError(f"{self.path.name} needs room on a disk that can be written; got {error}; make room") from error
+
+    def _take_over(self) -> None:
+        earlier = _OPEN.get(str(self.path.resolve()))
+        if earlier is not None:
+            earlier.close()
+
+
+def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
+    """First line and actions of an annotation log, whoever writes to it.
+
+    A last line that is not whole yet is left out.
+
+    Raises
+    ------
+    InputError
+        No such file, no annotation log, one of another version, or a damaged line; the message names it.
+    """
+    path = Path(path).expanduser()
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except OSError as error:
+        raise InputError(f"an annotation log needs to be a file; got {str(path)!r} ({error.strerror}); check it") from error
+    read = [_line(line, f"{path.name} line {number}") for number, line in enumerate(lines, 1) if line.strip()]
+    header = read[0] if read else {}
+    if header.get(FORMAT) != VERSION or not isinstance(header.get("task"), Mapping):
+        raise InputError(
+            f"{path.name} needs to be an annotation log of version {VERSION}; its first line has "
+            f"{FORMAT}={header.get(FORMAT)!r}; choose another path, or the ragnb that wrote it"
+        )
+    return header, read[1:]
+
+
+def now() -> str:
+    """The time in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+# ---- the file ----------------------------------------------------------------------------------------------------------
+
+
+def _locked(path: Path) -> FileLock:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path.with_name(path.name + ".lock"))
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise StoreError(
+            f"{path.name} needs a single writer; another kernel or program has it open; close that one, or give each "
+            "annotator a file"
+        ) from error
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return lock
+
+
+def _mend(path: Path, descriptor: int) -> str:
+    """Put aside what a crash left of a last line; return where and how much."""
+    content = path.read_bytes()
+    rest = content[content.rfind(b"\n") + 1 :]
+    if not rest:
+        return ""
+    aside = path.with_name(path.name + ".torn")
+    aside.write_bytes(rest)
+    os.ftruncate(descriptor, len(content) - len(rest))
+    os.fsync(descriptor)
+    return f"{len(rest)} bytes of an action that never was whole are now in {aside.name}"
+
+
+def _line(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{where} needs one JSON object; got {type(value).__name__}; mend or remove the line")
+    return value
+
+
+def _check_same(header: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:
+    for what in ("task", "annotator"):
+        if what in wanted and header.get(what) != wanted[what]:
+            there, asked = (_short(of.get(what)) for of in (header, wanted))
+            raise InputError(
+                f"{path.name} needs to be a log of the same {what}; it is of {there}, not of {asked}; choose another path"
+            )
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"task {value.get('name')!r} in another wording or with other fields"
+    return repr(value)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the file's name as lasting as its content, where folders can be synchronised."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(f"an annotation log needs a path that can be written; got {str(path)!r} ({error}); choose another")

@@ -1,0 +1,94 @@
+"""TRACe labels as RAGBench writes them, and RAGBench's labels as this package's annotator does."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ragnb.annotation.items import Item
+from ragnb.annotation.labels import Place, nested
+from ragnb.metrics.trace_labels import SPECIAL_KEYS, present
+
+KEYS = {"relevant": "all_relevant_sentence_keys", "utilized": "all_utilized_sentence_keys"}
+
+
+def ragbench_labels(values: Mapping[Place, Any], item: Item) -> dict[str, Any]:
+    """The labels of one item in RAGBench's columns; what is untouched is None.
+
+    A sentence that is not supported at all is among the ``unsupported_response_sentence_keys``.
+    """
+    given = nested(values)
+    support = given.get("support", {})
+    information = [_support(key, given) for key in item.keys("response")]
+    labelled = all(key in support for key in item.keys("response"))
+    return {
+        **{column: given.get(field) for field, column in KEYS.items()},
+        "sentence_support_information": information,
+        "unsupported_response_sentence_keys": [key for key in support if support[key] == "none"] if labelled else None,
+        "overall_supported": given.get("overall"),
+    }
+
+
+def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
+    """The other way round: values of the fields of the task TRACE, keys that name no sentence left out."""
+    known, response = set(item.keys("documents")), set(item.keys("response"))
+    values: dict[Place, Any] = {}
+    for field, column in KEYS.items():
+        keys = present(record.get(column))
+        if keys is not None:
+            values[field, None] = _among(keys, known)
+    for one in _list(record.get("sentence_support_information")):
+        key, supporting = one.get("response_sentence_key"), _list(one.get("supporting_sentence_keys"))
+        if key in response:
+            values["supporting", key] = _among(supporting, known | set(SPECIAL_KEYS))
+            values |= _verdict(key, one.get("fully_supported"), supporting)
+    if isinstance(record.get("overall_supported"), bool | np.bool_):
+        values["overall", None] = bool(record["overall_supported"])
+    return values
+
+
+def trace_warnings(values: Mapping[Place, Any], item: Item) -> list[str]:
+    """What in the labels of one item contradicts itself, a line each; what is untouched is no contradiction."""
+    support = {key: value for (field, key), value in values.items() if field == "support"}
+    bare = [
+        f"[{key}] is supported, yet by no sentence"
+        for key, value in support.items()
+        if value != "none" and values.get(("supporting", key)) == []
+    ]
+    both = [f"[{key}] is not supported, yet rests on sentences" for key in support if _torn(values, key)]
+    used = set(values.get(("utilized", None), ())) - set(values.get(("relevant", None), ()))
+    odd = [f"[{key}] is utilized, yet not relevant" for key in sorted(used)] if ("relevant", None) in values else []
+    overall = values.get(("overall", None))
+    whole = set(support) == set(item.keys("response")) and overall is not None and overall == ("none" in support.values())
+    return [*bare, *both, *odd, *(["the whole response and its sentences contradict each other"] if whole else [])]
+
+
+def _torn(values: Mapping[Place, Any], key: str | None) -> bool:
+    return values["support", key] == "none" and bool(values.get(("supporting", key)))
+
+
+def _support(key: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    verdict = given.get("support", {}).get(key)
+    return {
+        "response_sentence_key": key,
+        "supporting_sentence_keys": given.get("supporting", {}).get(key),
+        "fully_supported": None if verdict is None else verdict == "full",
+        "explanation": "",
+    }
+
+
+def _verdict(key: str, fully: Any, supporting: list[str]) -> dict[Place, Any]:
+    if not supporting:
+        return {("support", key): "none"}
+    if isinstance(fully, bool | np.bool_):
+        return {("support", key): "full" if fully else "partial"}
+    return {}
+
+
+def _among(keys: Any, known: set[str]) -> list[str]:
+    return [key for key in dict.fromkeys(_list(keys)) if key in known]
+
+
+def _list(value: Any) -> list[Any]:
+    value = present(value)
+    return [] if value is None else list(value)

@@ -1,0 +1,300 @@
+"""One annotator at work on a list of items: every action goes to the log first, then it counts."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+from ragnb.annotation.items import Item, build_items
+from ragnb.annotation.labels import CHANGES, ItemLabels, LabelState, Place
+from ragnb.annotation.log import AnnotationLog, Event
+from ragnb.annotation.suggestions import read_suggestions
+from ragnb.annotation.tasks import Field, Task, read_task
+from ragnb.annotation.values import check_value
+from ragnb.errors import InputError
+from ragnb.version import __version__
+
+
+class AnnotationSession:
+    """One annotator's work on some examples: labels, undo, queue and progress, without any screen.
+
+    Parameters
+    ----------
+    examples
+        A row an item; see `ragnb.annotation.items.build_items`.
+    task
+        A name (``"trace", "verdict", "rgb", "language", "preference"``), a `Task`, or a mapping that declares one.
+    annotator
+        Who labels.
+    path
+        The log, or a folder in which it becomes ``{annotator}.{task}.jsonl``.
+    suggestions
+        Labels to begin with; see `ragnb.annotation.suggestions.read_suggestions`.
+    suggested_by
+        Whose they are: the name of a judge.
+    blind
+        Keep the suggestions to yourself: nothing of them reaches the screen, and labels do not mention them.
+    id
+        Column, or columns, that tell the rows apart.
+    others
+        What others said of each item, by item and name, where their labels are adjudicated.
+    header
+        What else the first line of a new log is to hold.
+
+    Raises
+    ------
+    InputError
+        What `build_items`, `read_task` and `AnnotationLog` refuse, and a log of examples that have changed since.
+    StoreError
+        The log is open elsewhere.
+    """
+
+    def __init__(
+        self,
+        examples: pd.DataFrame,
+        task: Task | str | Mapping[str, Any],
+        annotator: str,
+        path: str | Path,
+        *,
+        suggestions: Any = None,
+        suggested_by: str = "suggestion",
+        blind: bool = False,
+        id: str | Sequence[str] = "example_id",
+        others: Mapping[str, Mapping[str, Mapping[Place, Any]]] | None = None,
+        header: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.task, self.annotator = read_task(task), _name(annotator)
+        self.items = build_items(examples, self.task, id=id)
+        self.suggested = read_suggestions(suggestions, self.items, self.task, id=id)
+        self.suggested_by, self.blind = suggested_by, blind
+        self.others = others or {}
+        first = {"task": self.task.schema(), "annotator": self.annotator, "id": id if isinstance(id, str) else list(id)}
+        self.log = AnnotationLog(_file(path, self.annotator, self.task), {**first, **(header or {}), "ragnb": __version__})
+        self.state = LabelState(self.log.events)
+        self._numbers = {item.id: number for number, item in enumerate(self.items)}
+        self._check_unchanged()
+        self.number = self._where_it_was_left()
+
+    # ---- where we are ----------------------------------------------------------------------------------------------------
+
+    @property
+    def item(self) -> Item:
+        """The item on the screen."""
+        return self.items[self.number]
+
+    @property
+    def labels(self) -> ItemLabels:
+        """What has been said of the item on the screen."""
+        return self.state.of(self.item.id)
+
+    def status(self, item: Item) -> str:
+        """``"labelled"``, ``"started"``, ``"skipped"`` or ``"untouched"``."""
+        return self.state.of(item.id).status(self.task, item.keys("response"))
+
+    def missing(self) -> list[Place]:
+        """What the item on the screen still needs."""
+        return self.labels.missing(self.task, self.item.keys("response"))
+
+    def suggestion(self) -> dict[Place, Any]:
+        """Suggested values of the places that are untouched; none where the annotator is blind to them."""
+        if self.blind:
+            return {}
+        given = self.suggested.get(self.item.id, {})
+        return {place: value for place, value in given.items() if place not in self.labels.values}
+
+    def progress(self) -> dict[str, Any]:
+        """How many items, how many of each status and flagged, and the seconds left at the pace so far (None at first)."""
+        statuses = [self.status(item) for item in self.items]
+        known = {item.id for item in self.items}
+        labelled = [item for item, status in zip(self.items, statuses, strict=True) if status == "labelled"]
+        spent = [self.state.of(item.id).seconds for item in labelled]
+        left = sum(status in ("untouched", "started") for status in statuses)
+        return {
+            "items": len(self.items),
+            **{status: statuses.count(status) for status in ("labelled", "started", "skipped", "untouched")},
+            "flagged": sum(self.state.of(item.id).flag for item in self.items),
+            "elsewhere": sum(labels.touched and item not in known for item, labels in self.state.items.items()),
+            "seconds_left": round(median(spent) * left) if spent else None,
+        }
+
+    # ---- where to go -----------------------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Note in the log that the item is on the screen: its time begins, and its text is pinned."""
+        keys = {name: self.item.keys(name) for name in ("documents", "response")}
+        self._do({"action": "open", "item": self.item.id, "fingerprint": self.item.fingerprint, "sentences": keys})
+
+    def go(self, target: int | str) -> None:
+        """Show the item of that number (from 0) or id."""
+        number = self._numbers.get(target) if isinstance(target, str) else target
+        if not isinstance(number, int) or not 0 <= number < len(self.items):
+            raise InputError(f"go needs an item's id or a number below {len(self.items)}; got {target!r}; choose another")
+        self.number = number
+        self.show()
+
+    def move(self, step: int) -> bool:
+        """Go some items on or back; False where there is none."""
+        number = self.number + step
+        if not 0 <= number < len(self.items):
+            return False
+        self.go(number)
+        return True
+
+    def next_unlabelled(self) -> bool:
+        """Go to the next item that is neither labelled nor skipped, from here on and then from the start; False if none."""
+        n = len(self.items)
+        for number in (place % n for place in range(self.number + 1, self.number + n + 1)):
+            if self.status(self.items[number]) in ("untouched", "started"):
+                self.go(number)
+                return True
+        return False
+
+    # ---- what is said ----------------------------------------------------------------------------------------------------
+
+    def label(self, field: str, value: Any, sentence: str | None = None) -> None:
+        """Give a place of the item on the screen a value; None makes it untouched again.
+
+        Raises
+        ------
+        InputError
+            A value, field or sentence that the task and item do not have.
+        """
+        place = self._place(field, sentence)
+        checked = check_value(self.task.field(field), self.item, value)
+        implied = self._implied(self.task.field(field), checked, sentence)
+        self._label({place: checked, **implied})
+
+    def toggle(self, field: str, keys: Sequence[str], sentence: str | None = None, *, on: bool | None = None) -> None:
+        """Put keys into a field of sentences, or take them out where all of them are in it; `on` says which."""
+        place = self._place(field, sentence)
+        chosen = set(self._base(place))
+        adding = not set(keys) <= chosen if on is None else on
+        after = chosen | set(keys) if adding else chosen - set(keys)
+        self._label({place: check_value(self.task.field(field), self.item, list(after))})
+
+    def accept(self, field: str | None = None, sentence: str | None = None) -> bool:
+        """Take the suggestions of the item, or of one place, as they are; False where there are none."""
+        given = self.suggestion()
+        if field is not None:
+            given = {place: value for place, value in given.items() if place == (field, sentence)}
+        if given:
+            self._label(given)
+        return bool(given)
+
+    def flag(self) -> None:
+        """Flag the item, or take the flag away."""
+        self._do({"action": "flag", "item": self.item.id, "value": not self.labels.flag})
+
+    def skip(self) -> None:
+        """Leave the item out for now, or take it in again."""
+        self._do({"action": "skip", "item": self.item.id, "value": not self.labels.skipped})
+
+    def note(self, text: str) -> None:
+        """A note on the item; an empty one removes it."""
+        if not isinstance(text, str):
+            raise InputError(f"a note needs to be a text; got {type(text).__name__}; write one")
+        if text != self.labels.note:
+            self._do({"action": "note", "item": self.item.id, "value": text})
+
+    def undo(self) -> Event | None:
+        """Undo the last action that is not undone, wherever it was, and show its item; None where there is none."""
+        return self._step_back("undo", self.state.done)
+
+    def redo(self) -> Event | None:
+        """Do the action again that was undone last, and show its item; None where there is none."""
+        return self._step_back("redo", self.state.undone)
+
+    def close(self) -> None:
+        """Let others write to the log."""
+        self.log.close()
+
+    # ---- inside ----------------------------------------------------------------------------------------------------------
+
+    def _do(self, event: Event) -> None:
+        """To the log, then into the state; the first change pins the text that it is about."""
+        if event["action"] in CHANGES and not self.labels.fingerprint:
+            self.show()
+        self.state.apply(self.log.append(event))
+
+    def _step_back(self, action: str, stack: list[Event]) -> Event | None:
+        here = [event for event in stack if event["item"] in self._numbers]
+        if not here or here[-1] is not stack[-1]:
+            return None
+        target = stack[-1]
+        self._do({"action": action, "item": target["item"], "of": target["n"]})
+        self.number = self._numbers[target["item"]]
+        return target
+
+    def _label(self, values: Mapping[Place, Any]) -> None:
+        given = [self._said(place, value) for place, value in values.items()]
+        self._do({"action": "label", "item": self.item.id, "set": given})
+
+    def _said(self, place: Place, value: Any) -> dict[str, Any]:
+        """One value as the log holds it, with where it comes from."""
+        name, sentence = place
+        said: dict[str, Any] = {"field": name, **({} if sentence is None else {"sentence": sentence}), "value": value}
+        if self.item.id in self.others:
+            votes = {who: given[place] for who, given in self.others[self.item.id].items() if place in given}
+            return {**said, "source": "adjudicated", "of": votes}
+        suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
+        if suggested is None:
+            return {**said, "source": "human"}
+        source = "suggestion accepted" if suggested == value else "suggestion changed"
+        return {**said, "source": source, "suggested": suggested, "suggested_by": self.suggested_by}
+
+    def _implied(self, asked: Field, value: Any, sentence: str | None) -> dict[Place, Any]:
+        """What an option settles besides, where that is untouched."""
+        option = next((option for option in asked.options if asked.kind == "choice" and option.value == value), None)
+        settled = (option.implies or {}) if option else {}
+        implied = {(name, sentence if self.task.field(name).each else None): one for name, one in settled.items()}
+        return {place: one for place, one in implied.items() if place not in self.labels.values}
+
+    def _base(self, place: Place) -> list[str]:
+        """The keys that a toggle starts from: those chosen, or else those suggested."""
+        return self.labels.values.get(place, self.suggestion().get(place, []))
+
+    def _place(self, field: str, sentence: str | None) -> Place:
+        asked, keys = self.task.field(field), self.item.keys("response")
+        if asked.each and sentence not in keys:
+            raise InputError(f"{field!r} needs a sentence of the response ({', '.join(keys)}); got {sentence!r}; choose one")
+        if not asked.each and sentence is not None:
+            raise InputError(f"{field!r} needs no sentence, for it is asked of the item; got {sentence!r}; leave it out")
+        return field, sentence
+
+    def _where_it_was_left(self) -> int:
+        """The item shown last if it is there and not done, else the first one that is not."""
+        shown = next((e["item"] for e in reversed(self.log.events) if e["action"] != "agreed" and "item" in e), None)
+        open_numbers = [n for n, item in enumerate(self.items) if self.status(item) in ("untouched", "started")]
+        last = self._numbers.get(shown) if shown is not None else None
+        return last if last in open_numbers else next(iter(open_numbers), last or 0)
+
+    def _check_unchanged(self) -> None:
+        """Refuse a log whose labels were given to other texts."""
+        stale = [
+            item.id
+            for item in self.items
+            if item.id in self.state.items and (labels := self.state.of(item.id)).touched
+            and labels.fingerprint and labels.fingerprint != item.fingerprint
+        ]  # fmt: skip
+        if stale:
+            self.log.close()
+            raise InputError(
+                f"{self.log.path.name} needs the examples that its labels were given to; {len(stale)} of them have other "
+                f"texts now, such as {stale[0]!r}; load the old examples, or choose another path"
+            )
+
+
+def _name(annotator: Any) -> str:
+    if not isinstance(annotator, str) or not annotator.strip():
+        raise InputError(f"annotator needs a name; got {annotator!r}; say who labels")
+    return annotator.strip()
+
+
+def _file(path: str | Path, annotator: str, task: Task) -> Path:
+    path = Path(path).expanduser()
+    if not path.is_dir():
+        return path
+    safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in annotator)
+    return path / f"{safe}.{task.name}.jsonl"
