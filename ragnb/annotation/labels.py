@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby, product
 from typing import Any
 
 from ragnb.annotation.log import Event
@@ -63,11 +64,12 @@ class ItemLabels:
 
 
 def places(task: Task, sentences: Iterable[str], *, required: bool = False) -> Iterator[Place]:
-    """Every place of a task, for a response of these sentences."""
+    """Every place of a task in the order of asking: what is asked of each sentence, one sentence after the other."""
     keys = list(sentences)
-    for asked in task.fields:
-        if asked.required or not required:
-            yield from ((asked.name, key) for key in keys) if asked.each else [(asked.name, None)]
+    asked = [field for field in task.fields if field.required or not required]
+    for each, group in groupby(asked, key=lambda field: field.each):
+        names = [field.name for field in group]
+        yield from product(names, [None]) if not each else ((name, key) for key in keys for name in names)
 
 
 def nested(values: Mapping[Place, Any]) -> dict[str, Any]:

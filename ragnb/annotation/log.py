@@ -155,7 +155,7 @@ def now() -> str:
 def _locked(path: Path) -> FileLock:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path.with_name(path.name + ".lock"))
+        lock = FileLock(path.with_name(path.name + ".lock"), thread_local=False)  # kernels work in several
         lock.acquire(timeout=0)
     except Timeout as error:
         raise StoreError(

@@ -75,6 +75,7 @@ class AnnotationSession:
         self.state = LabelState(self.log.events)
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
         self._check_unchanged()
+        self.statuses = [self.status(item) for item in self.items]
         self.number = self._where_it_was_left()
 
     # ---- where we are ----------------------------------------------------------------------------------------------------
@@ -106,16 +107,15 @@ class AnnotationSession:
 
     def progress(self) -> dict[str, Any]:
         """How many items, how many of each status and flagged, and the seconds left at the pace so far (None at first)."""
-        statuses = [self.status(item) for item in self.items]
-        known = {item.id for item in self.items}
-        labelled = [item for item, status in zip(self.items, statuses, strict=True) if status == "labelled"]
-        spent = [self.state.of(item.id).seconds for item in labelled]
-        left = sum(status in ("untouched", "started") for status in statuses)
+        counts = {status: self.statuses.count(status) for status in ("labelled", "started", "skipped", "untouched")}
+        said = [(self._numbers.get(item), labels) for item, labels in self.state.items.items()]
+        spent = [labels.seconds for number, labels in said if number is not None and self.statuses[number] == "labelled"]
+        left = counts["untouched"] + counts["started"]
         return {
             "items": len(self.items),
-            **{status: statuses.count(status) for status in ("labelled", "started", "skipped", "untouched")},
-            "flagged": sum(self.state.of(item.id).flag for item in self.items),
-            "elsewhere": sum(labels.touched and item not in known for item, labels in self.state.items.items()),
+            **counts,
+            "flagged": sum(labels.flag for number, labels in said if number is not None),
+            "elsewhere": sum(labels.touched for number, labels in said if number is None),
             "seconds_left": round(median(spent) * left) if spent else None,
         }
 
@@ -146,7 +146,7 @@ class AnnotationSession:
         """Go to the next item that is neither labelled nor skipped, from here on and then from the start; False if none."""
         n = len(self.items)
         for number in (place % n for place in range(self.number + 1, self.number + n + 1)):
-            if self.status(self.items[number]) in ("untouched", "started"):
+            if self.statuses[number] in ("untouched", "started"):
                 self.go(number)
                 return True
         return False
@@ -217,6 +217,8 @@ class AnnotationSession:
         if event["action"] in CHANGES and not self.labels.fingerprint:
             self.show()
         self.state.apply(self.log.append(event))
+        number = self._numbers[event["item"]]
+        self.statuses[number] = self.status(self.items[number])
 
     def _step_back(self, action: str, stack: list[Event]) -> Event | None:
         here = [event for event in stack if event["item"] in self._numbers]
@@ -266,7 +268,7 @@ class AnnotationSession:
     def _where_it_was_left(self) -> int:
         """The item shown last if it is there and not done, else the first one that is not."""
         shown = next((e["item"] for e in reversed(self.log.events) if e["action"] != "agreed" and "item" in e), None)
-        open_numbers = [n for n, item in enumerate(self.items) if self.status(item) in ("untouched", "started")]
+        open_numbers = [number for number, status in enumerate(self.statuses) if status in ("untouched", "started")]
         last = self._numbers.get(shown) if shown is not None else None
         return last if last in open_numbers else next(iter(open_numbers), last or 0)
 

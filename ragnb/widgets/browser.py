@@ -5,6 +5,7 @@ from typing import Any
 from ipywidgets import HTML, VBox, Widget
 
 from ragnb.markup import Markup, join, tag
+from ragnb.widgets.bundle import with_static
 
 
 class Browser(VBox):
@@ -34,8 +35,5 @@ class Browser(VBox):
         self._page.value = self._shown()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        bundle = super()._repr_mimebundle_(**options)
-        data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
         static = tag("p", tag("i", f"{self!r}; {self._note}"))
-        data = {**(data or {}), "text/plain": repr(self), "text/html": join([static, self._first])}
-        return (data, *more) if more else data
+        return with_static(super()._repr_mimebundle_(**options), repr(self), join([static, self._first]))

@@ -37,6 +37,12 @@ def stored(path) -> dict[str, str]:
             return {}
 
 
+def wait_for_more(run, path, n):
+    """Wait until so many replies are stored: on a busy machine it may take seconds until the first one is."""
+    while run.poll() is None and len(stored(path)) < n:
+        time.sleep(0.005)
+
+
 def kill_and_resume(tmp_path, faults, *, requests, kills, concurrency, delay):
     script = faults.__spec__.origin
     server = subprocess.Popen([sys.executable, script, str(delay)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -45,10 +51,13 @@ def kill_and_resume(tmp_path, faults, *, requests, kills, concurrency, delay):
         base_url = server.stdout.readline().strip()
         arguments = [requests, base_url, tmp_path / "s.sqlite", concurrency, tmp_path / "out.json"]
         before: dict[str, str] = {}
-        for _ in range(kills):
+        for number in range(kills):
             run = start(arguments)
             run.stdout.readline()
-            time.sleep(rng.uniform(0.0, 1.2))
+            if number % 2:
+                time.sleep(rng.uniform(0.0, 1.2))
+            else:
+                wait_for_more(run, tmp_path / "s.sqlite", len(before) + rng.randint(1, 30))
             run.send_signal(signal.SIGKILL)
             run.wait()
             now = stored(tmp_path / "s.sqlite")

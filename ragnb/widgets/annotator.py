@@ -1,0 +1,155 @@
+"""The annotator: a widget that labels items, and forgets nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import pandas as pd
+import traitlets
+
+from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation.tasks import Task
+from ragnb.errors import InputError, RagnbError
+from ragnb.markup import Markup, join, tag
+from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
+from ragnb.widgets.bundle import with_static
+
+STATIC = Path(__file__).parent / "static"
+
+
+class Annotator(anywidget.AnyWidget):
+    """Labels items by mouse and keyboard; every action is on the disk before it is shown as done.
+
+    Where no kernel runs, the item on the screen is shown with its labels.
+
+    Parameters
+    ----------
+    examples
+        A row an item: see `ragnb.annotation.items.build_items`. An `AnnotationSession` instead of them, and nothing else,
+        is shown as it is.
+    task
+        ``"trace"``, ``"verdict"``, ``"rgb"``, ``"language"``, ``"preference"``, or a task of your own: a
+        `ragnb.annotation.tasks.Task`, or a mapping that declares one.
+    annotator
+        Who labels.
+    path
+        Log to which every action is appended, or a folder for it; what it holds already is there again.
+    suggestions, suggested_by, blind, id
+        See `ragnb.annotation.session.AnnotationSession`.
+
+    Attributes
+    ----------
+    session : AnnotationSession
+        The same work from Python: ``annotator.session.label("verdict", "correct")`` and `refresh` show it, too.
+
+    Raises
+    ------
+    InputError
+        Examples, task, suggestions or log that cannot be used.
+    StoreError
+        The log is open in another kernel or program.
+    """
+
+    _esm = (STATIC / "logic.js").read_text("utf-8") + (STATIC / "annotator.js").read_text("utf-8")
+    _css = (STATIC / "annotator.css").read_text("utf-8")
+    task = traitlets.Dict().tag(sync=True)
+    page = traitlets.Dict().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+    jump: Any = traitlets.List().tag(sync=True)
+
+    def __init__(
+        self,
+        examples: pd.DataFrame | AnnotationSession,
+        task: Task | str | Mapping[str, Any] = "verdict",
+        annotator: str = "",
+        path: str | Path = "",
+        *,
+        suggestions: Any = None,
+        suggested_by: str = "suggestion",
+        blind: bool = False,
+        id: str | Sequence[str] = "example_id",
+    ) -> None:
+        if not isinstance(examples, AnnotationSession):
+            if not str(path):
+                raise InputError("Annotator needs a path for its log; got none; name a file or a folder")
+            examples = AnnotationSession(
+                examples, task, annotator, path, suggestions=suggestions, suggested_by=suggested_by, blind=blind, id=id
+            )
+        self.session = examples
+        self.session.show()
+        entries = [entry_of(self.session, number) for number in range(len(self.session.items))]
+        super().__init__(task=task_of(self.session.task), page=page_of(self.session), jump=entries)
+        self.refresh(message=self.session.log.mended)
+        self.on_msg(self._receive)
+
+    def refresh(self, *, ack: int = 0, message: str = "", failed: bool = False) -> None:
+        """Show what the session holds now, after it was used from Python."""
+        if self.page["number"] != self.session.number:
+            self.page = page_of(self.session)
+        self._update_entry(self.session.number)
+        self.state = {**state_of(self.session), "message": message, "failed": failed, "ack": ack}
+
+    # ---- what the browser sends ------------------------------------------------------------------------------------------
+
+    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Do what a message asks for, if it is about the item on the screen; what goes wrong is said there."""
+        before, ack = self.session.number, content.get("id", 0)
+        try:
+            if content.get("number") != before:
+                raise InputError("an action needs the item on the screen; it was meant for another; do it again")
+            message, failed = self._acts()[content["act"]](content) or "", False
+        except RagnbError as error:
+            message, failed = str(error), True
+        except Exception as error:  # whatever it is, whoever labels has to know that this was not saved
+            message, failed = f"not saved: {type(error).__name__}: {error}", True
+        self._update_entry(before)
+        self.refresh(ack=ack, message=message, failed=failed)
+
+    def _acts(self) -> dict[str, Callable[[dict[str, Any]], str | None]]:
+        session = self.session
+        return {
+            "label": lambda said: session.label(said["field"], said["value"], said.get("sentence")),
+            "toggle": lambda said: session.toggle(said["field"], said["keys"], said.get("sentence"), on=said.get("on")),
+            "accept": lambda said: None if session.accept() else "nothing is suggested here",
+            "flag": lambda said: session.flag(),
+            "skip": lambda said: self._skip(),
+            "note": lambda said: session.note(said["text"]),
+            "undo": lambda said: self._told("undone", session.undo()),
+            "redo": lambda said: self._told("done again", session.redo()),
+            "move": lambda said: None if session.move(said["step"]) else "no further item",
+            "go": lambda said: session.go(said["to"]),
+            "next": lambda said: None if session.next_unlabelled() else "all items are labelled or skipped",
+        }
+
+    def _skip(self) -> str | None:
+        self.session.skip()
+        if self.session.labels.skipped and not self.session.next_unlabelled():
+            return "all items are labelled or skipped"
+        return None
+
+    def _told(self, what: str, event: Mapping[str, Any] | None) -> str:
+        if event is None:
+            return f"nothing to be {what}"
+        names = ", ".join(dict.fromkeys(one["field"] for one in event.get("set", ()))) or event["action"]
+        return f"{what}: {names}"
+
+    def _update_entry(self, number: int) -> None:
+        """Tell the browser of one line of the list; the list itself stays as long as it was."""
+        entry = entry_of(self.session, number)
+        if self.jump[number] != entry:
+            self.jump[number] = entry
+            self.send({"kind": "entry", "number": number, "entry": entry})
+
+    # ---- without a kernel ------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        progress = self.session.progress()
+        return f"Annotator({self.session.task.name}, {progress['labelled']} of {progress['items']} labelled)"
+
+    def _repr_html_(self) -> Markup:
+        note = tag("p", tag("i", "labelling needs a running kernel; this is the item on the screen"))
+        return join([note, static_page(self.session)])
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return with_static(super()._repr_mimebundle_(**options), repr(self), self._repr_html_())
