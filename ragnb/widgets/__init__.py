@@ -1,5 +1,6 @@
 """Viewers for the notebook: static first, live where a kernel runs."""
 
+from ragnb.widgets.annotator import Annotator
 from ragnb.widgets.contexts import ContextBrowser, ContextView
 from ragnb.widgets.judge import JudgeView
 from ragnb.widgets.language import LanguageBrowser, LanguageView
@@ -7,6 +8,7 @@ from ragnb.widgets.rgb import RgbView
 from ragnb.widgets.trace import TraceBrowser, TraceView
 
 __all__ = [
+    "Annotator",
     "ContextBrowser",
     "ContextView",
     "JudgeView",
