@@ -10,6 +10,8 @@ BIN := .venv/bin
 PY := $(BIN)/python
 # The same fixed surroundings for making notebooks and for checking them.
 FIXED := PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PLATFORM_DIRS=1
+# One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
+ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
 .PHONY: figures test test-slow lab record bench lock format clean
 .DELETE_ON_ERROR:
@@ -38,8 +40,8 @@ test: .venv/ready .venv/model
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(PY) -m pytest -m "not slow" --doctest-modules ragnb tests
-	$(FIXED) $(PY) -m pytest -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg notebooks
+	$(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules ragnb tests
+	$(FIXED) $(PY) -m pytest $(ALL_CORES) -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg notebooks
 
 test-slow: .venv/gemma
 	$(PY) -m pytest -m slow tests

@@ -258,7 +258,8 @@ TRACE = Task(
     "relevant: a sentence of the documents that helps to answer the question, whether the response uses it or not.\n"
     "utilized: a sentence of the documents whose information stands in the response.\n"
     "supports: what of the documents the chosen sentence of the response rests on; none is an answer, too.\n"
-    "supported: fully when all that the sentence says is there, in part when some is, not at all when nothing is.",
+    "supported: fully when all that the sentence says is there, in part when some is, not at all when nothing is.\n"
+    "the whole response is supported: yes when each of its sentences is.",
 )
 """RAGBench's sentence labels, from which TRACe is counted."""
 

@@ -51,7 +51,7 @@ class Annotator(anywidget.AnyWidget):
         The log is open in another kernel or program.
     """
 
-    _esm = (STATIC / "logic.js").read_text("utf-8") + (STATIC / "annotator.js").read_text("utf-8")
+    _esm = (STATIC / "logic.mjs").read_text("utf-8") + (STATIC / "annotator.js").read_text("utf-8")
     _css = (STATIC / "annotator.css").read_text("utf-8")
     task = traitlets.Dict().tag(sync=True)
     page = traitlets.Dict().tag(sync=True)

@@ -1,0 +1,291 @@
+import json
+import re
+
+import pandas as pd
+import pytest
+from hostile import HOSTILE, Reader, any_text, visible
+from hypothesis import given
+
+import ragnb
+from ragnb.annotation.log import read_log
+from ragnb.annotation.session import AnnotationSession
+from ragnb.errors import InputError, StoreError
+from ragnb.widgets import Annotator
+
+ELEMENTS = {"div", "p", "b", "i", "mark", "span", "small", "sup", "table", "tr", "td", "details", "summary"}
+BY = {"id": ["example_id", "system"]}
+
+
+@pytest.fixture
+def records():
+    return ragnb.load_ragbench("sample-ragbench").head(4)
+
+
+@pytest.fixture
+def annotator(records, tmp_path):
+    return Annotator(records, "trace", "ana", tmp_path / "ana.jsonl", **BY)
+
+
+def questions(n=3, **more):
+    frame = pd.DataFrame({"example_id": [f"q/{i}" for i in range(n)], "question": [f"question {i}" for i in range(n)]})
+    return frame.assign(references=[[["Oslo", "Christiania"]]] * n, response="Oslo.", **more)
+
+
+def send(widget, act, **more):
+    """What the browser would send about the item on its screen."""
+    content = {"act": act, "number": widget.page["number"], "id": widget.state["ack"] + 1, **more}
+    widget._handle_custom_msg(json.loads(json.dumps(content)), [])
+    return widget.state
+
+
+def actions(widget):
+    return [event["action"] for event in read_log(widget.session.log.path)[1]]
+
+
+# ---- what is sent to the browser ---------------------------------------------------------------------------------------
+
+
+def test_the_page_holds_the_texts_and_the_places_in_the_order_of_asking(annotator):
+    page = annotator.page
+    assert page["question"] == "How does a heat pump differ from a gas boiler?"
+    assert [part["name"] for part in page["parts"]] == ["documents", "documents", "response"]
+    assert page["parts"][0]["sentences"][0] == ["0a", "A heat pump is one kind of heating system."]
+    assert page["each"] == ["a", "b", "c"]
+    assert page["places"][:6] == [
+        ["relevant", None], ["utilized", None], ["supporting", "a"], ["support", "a"], ["supporting", "b"], ["support", "b"],
+    ]  # fmt: skip
+    assert page["places"][-1] == ["overall", None]
+    assert annotator.state["missing"] == page["places"]
+
+
+def test_the_keys_shown_are_those_of_the_fields_and_all_the_others(annotator):
+    keys = dict(annotator.task["keys"])
+    assert keys["r"] == "label: relevant"
+    assert {"space", "Enter", "z Z", "?"} - set(keys) == {"?"}  # its own button says so
+
+
+def test_system_and_id_are_not_sent(annotator, records):
+    sent = json.dumps([annotator.task, annotator.page, annotator.state, annotator.jump])
+    for hidden in (*records["system"], *records["example_id"]):
+        assert hidden not in sent
+
+
+def test_everything_that_is_sent_is_json_and_small(annotator):
+    assert len(json.dumps(annotator.state)) < 2000
+
+
+# ---- what the browser sends --------------------------------------------------------------------------------------------
+
+
+def test_a_click_is_in_the_log_before_it_is_shown(annotator):
+    state = send(annotator, "toggle", field="relevant", sentence=None, keys=["0b", "0c"], on=True)
+    assert state["values"] == {"relevant": ["0b", "0c"]}
+    last = read_log(annotator.session.log.path)[1][-1]
+    assert last["set"] == [{"field": "relevant", "value": ["0b", "0c"], "source": "human"}]
+    assert (state["ack"], state["failed"], state["status"]) == (1, False, "started")
+    assert re.fullmatch(r"saved \d\d:\d\d:\d\d UTC in ana.jsonl", state["saved"])
+
+
+def test_undo_and_redo_go_back_to_their_item(annotator):
+    send(annotator, "label", field="relevant", sentence=None, value=[])
+    send(annotator, "move", step=1)
+    state = send(annotator, "undo")
+    assert (annotator.page["number"], state["values"], state["message"]) == (0, {}, "undone: relevant")
+    state = send(annotator, "redo")
+    assert (state["values"], state["message"]) == ({"relevant": []}, "done again: relevant")
+    assert send(annotator, "redo")["message"] == "nothing to be done again"
+    assert actions(annotator) == ["open", "label", "open", "undo", "redo"]
+
+
+def test_a_message_about_another_item_changes_nothing(annotator):
+    send(annotator, "move", step=1)
+    state = send(annotator, "label", field="relevant", sentence=None, value=[], number=0)
+    assert state["failed"]
+    assert "meant for another" in state["message"]
+    assert annotator.session.labels.values == {}
+    assert actions(annotator) == ["open", "open"]
+
+
+@pytest.mark.parametrize(
+    ("act", "more", "said"),
+    [
+        ("label", {"field": "nothing", "value": 1}, "needs one of"),
+        ("label", {"field": "relevant", "value": ["9z"]}, "needs keys among"),
+        ("label", {"field": "support", "value": "full"}, "needs a sentence of the response"),
+        ("go", {"to": 99}, "needs an item's id or a number"),
+        ("dance", {}, "not saved: KeyError"),
+        ("label", {}, "not saved: KeyError"),
+    ],
+)
+def test_what_goes_wrong_is_said_and_nothing_is_written(annotator, act, more, said):
+    state = send(annotator, act, **more)
+    assert state["failed"]
+    assert said in state["message"]
+    assert actions(annotator) == ["open"]
+
+
+def test_the_list_learns_of_changes_line_by_line(annotator):
+    sent = []
+    annotator.send = lambda content, buffers=None: sent.append(content)
+    send(annotator, "flag")
+    assert sent == [{"kind": "entry", "number": 0, "entry": [annotator.page["question"], "untouched", True]}]
+    assert annotator.jump[0][2] is True
+
+
+def test_a_skipped_item_gives_way_to_the_next(annotator):
+    state = send(annotator, "skip")
+    assert (annotator.page["number"], state["progress"]["skipped"], annotator.jump[0][1]) == (1, 1, "skipped")
+
+
+def test_at_the_end_it_says_so(tmp_path):
+    widget = Annotator(questions(1), "verdict", "ana", tmp_path / "a.jsonl")
+    send(widget, "label", field="verdict", sentence=None, value="correct")
+    assert send(widget, "next")["message"] == "all items are labelled or skipped"
+    assert widget.state["progress"]["labelled"] == 1
+    assert send(widget, "move", step=1)["message"] == "no further item"
+
+
+def test_a_verdict_may_be_true_or_false_and_one_is_not_true(tmp_path):
+    widget = Annotator(questions(), "rgb", "ana", tmp_path)
+    assert not send(widget, "label", field="refusal", sentence=None, value=False)["failed"]
+    assert send(widget, "label", field="refusal", sentence=None, value=1)["failed"]
+    assert widget.state["values"] == {"refusal": False}
+
+
+# ---- suggestions -------------------------------------------------------------------------------------------------------
+
+
+def test_suggestions_are_shown_and_not_said(records, tmp_path):
+    widget = Annotator(records, "trace", "ana", tmp_path, suggestions=records, suggested_by="a judge", **BY)
+    assert widget.state["suggested"]["relevant"] == ["0b", "0c", "1a", "1b"]
+    assert (widget.state["values"], widget.state["status"]) == ({}, "untouched")
+    assert "[0b] [0c] [1a] [1b] ? (suggested)" in Reader(widget._repr_html_()).text
+    state = send(widget, "toggle", field="relevant", sentence=None, keys=["0b"], on=False)
+    assert state["values"]["relevant"] == ["0c", "1a", "1b"]
+    assert send(widget, "accept")["status"] == "labelled"
+    sources = [one["source"] for event in read_log(widget.session.log.path)[1] for one in event.get("set", ())]
+    assert sources == ["suggestion changed"] + ["suggestion accepted"] * (len(sources) - 1)
+    assert send(widget, "accept")["message"] == "nothing is suggested here"
+
+
+def test_blind_to_suggestions_nothing_of_them_leaves_python(records, tmp_path):
+    plain = Annotator(records, "trace", "ana", tmp_path / "1", **BY)
+    blind = Annotator(records, "trace", "ana", tmp_path / "2", suggestions=records, suggested_by="judge", blind=True, **BY)
+    assert blind.page == plain.page
+    assert blind.state["suggested"] == {}
+    assert blind._repr_html_() == plain._repr_html_()
+    send(blind, "label", field="relevant", sentence=None, value=["0b"])
+    assert "suggested" not in (tmp_path / "2").read_text()
+
+
+# ---- two responses -----------------------------------------------------------------------------------------------------
+
+
+def test_the_first_response_is_sometimes_b_and_the_log_says_which_one_was_preferred(tmp_path):
+    frame = questions(40, response_a="from a", response_b="from b")
+    widget = Annotator(frame, "preference", "ana", tmp_path)
+    first = []
+    for number in range(40):
+        send(widget, "go", to=number)
+        text = widget.page["parts"][0]["sentences"][0][1]
+        option = widget.page["options"]["preferred"][0]
+        assert option["label"] == "the first"
+        assert text == f"from {option['value']}"
+        assert [part["heading"] for part in widget.page["parts"]] == ["first response", "second response"]
+        assert [more["label"] for more in widget.page["options"]["preferred"][2:]] == ["both as good", "neither"]
+        first.append(option["value"])
+    assert 10 <= first.count("b") <= 30
+
+
+# ---- static ------------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_kernel_the_item_is_shown_with_its_labels(annotator):
+    send(annotator, "label", field="relevant", sentence=None, value=["0b"])
+    send(annotator, "label", field="support", sentence="c", value="none")
+    send(annotator, "note", text="what of <b>summer</b>?")
+    reader = Reader(annotator._repr_html_())
+    assert "labelling needs a running kernel" in reader.text
+    assert "0 of 4 labelled by ana · item 1, started" in reader.text
+    assert reader.marked == ["It moves warmth into the house from the air outside."]
+    assert "[0b] It moves warmth into the house from the air outside.R" in reader.text
+    assert "the sentence is supported [c]not at all" in reader.text
+    assert "supports the sentence [c]∅ none" in reader.text
+    assert "what of <b>summer</b>?" in reader.text
+    assert not re.search(r"\d\d:\d\d", reader.text)
+
+
+def test_the_bundle_holds_the_static_page_and_the_widget(annotator):
+    bundle = annotator._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert data["text/html"] == annotator._repr_html_()
+    assert data["text/plain"] == repr(annotator) == "Annotator(trace, 0 of 4 labelled)"
+    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def hostile(text, tmp_path):
+    frame = pd.DataFrame(
+        {"example_id": [text + "1", text + "2"], "question": text, "references": [[[text]]] * 2, "passages": [[text]] * 2,
+         "response": text}
+    )  # fmt: skip
+    options = [{"value": text + "x", "label": text}, {"value": "no", "label": text}]
+    task = {
+        "name": text,
+        "guideline": text,
+        "fields": [{"name": "f", "key": "q", "label": text, "options": options}],
+    }
+    return Annotator(frame, task, text, tmp_path / "log.jsonl", suggestions={text + "1": {"f": "no"}}, suggested_by=text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_and_does_nothing_else(text, tmp_path):
+    widget = hostile(text, tmp_path)
+    send(widget, "note", text=text)
+    reader = Reader(widget._repr_html_())
+    assert set(reader.elements) <= ELEMENTS
+    assert visible(text) in reader.text
+    for sent in (widget.page["question"], widget.page["references"][0], widget.page["parts"][-1]["sentences"][0][1]):
+        assert sent == visible(text)
+
+
+@given(any_text)
+def test_any_text_is_written_and_read_back(tmp_path_factory, text):
+    folder = tmp_path_factory.mktemp("any")
+    widget = Annotator(questions(1), "verdict", "ana", folder)
+    state = send(widget, "note", text=text)
+    assert not state["failed"]
+    again = Annotator(questions(1), "verdict", "ana", folder)
+    assert again.session.labels.note == text.encode("utf-8", "replace").decode("utf-8")
+
+
+# ---- again, and refused ------------------------------------------------------------------------------------------------
+
+
+def test_the_cell_run_again_goes_on_and_the_old_widget_says_so(records, tmp_path):
+    first = Annotator(records, "trace", "ana", tmp_path, **BY)
+    send(first, "label", field="relevant", sentence=None, value=["0b"])
+    second = Annotator(records, "trace", "ana", tmp_path, **BY)
+    assert second.state["values"] == {"relevant": ["0b"]}
+    state = send(first, "label", field="relevant", sentence=None, value=[])
+    assert state["failed"]
+    assert "opened again in another cell" in state["message"]
+    assert state["values"] == {"relevant": ["0b"]}
+
+
+def test_a_session_is_shown_as_it_is(records, tmp_path):
+    session = AnnotationSession(records, "trace", "ana", tmp_path, **BY)
+    session.go(2)
+    widget = Annotator(session)
+    assert widget.page["number"] == 2
+    session.label("relevant", ["0a"])
+    widget.refresh()
+    assert widget.state["values"] == {"relevant": ["0a"]}
+
+
+def test_without_a_path_or_a_name_it_is_refused(records, tmp_path):
+    with pytest.raises(InputError, match="needs a path for its log; got none"):
+        Annotator(records, "trace", "ana", **BY)
+    with pytest.raises(InputError, match="annotator needs a name"):
+        Annotator(records, "trace", " ", tmp_path, **BY)
+    with pytest.raises((InputError, StoreError)):
+        Annotator(records, "trace", "ana", "/proc/nowhere/log.jsonl", **BY)

@@ -1,0 +1,34 @@
+"""The front end without a browser: its logic under Node, and what its source may not contain."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+NODE = shutil.which("node")
+STATIC = Path(__file__).parents[2] / "ragnb" / "widgets" / "static"
+SOURCES = sorted(path for path in STATIC.iterdir() if path.suffix in (".js", ".mjs"))
+
+
+@pytest.mark.skipif(NODE is None, reason="NO NODE: node is not installed, so the logic of the front end is not tested")
+@pytest.mark.parametrize("script", sorted((Path(__file__).parent / "js").glob("*.test.mjs")), ids=lambda path: path.stem)
+def test_the_logic_of_the_front_end(script):
+    ran = subprocess.run([NODE, "--test", "--test-reporter=tap", str(script)], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert re.search(r"^# pass [1-9]", ran.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_no_text_can_become_an_element_or_a_program(source):
+    code = source.read_text("utf-8")
+    found = re.findall(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|DOMParser|srcdoc", code
+    )
+    assert not found
+    assert not re.findall(r"https?://(?!www\.w3\.org)|\bfetch\(|XMLHttpRequest|\bimport\(|WebSocket", code)
+
+
+def test_there_is_something_to_look_at():
+    assert {"annotator.js", "logic.mjs"} <= {path.name for path in SOURCES}
