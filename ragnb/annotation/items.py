@@ -109,13 +109,13 @@ def _item(name: str, row: Mapping[str, Any], task: Task) -> Item:
 
 def _order(name: str, task: Task) -> tuple[str, ...]:
     """Which of two responses stands first: drawn from the id, so that it is the same each time and the system hidden."""
-    if "response_a" not in task.shows:
+    if not {"response_a", "response_b"} <= set(task.shows):
         return ()
     return ("b", "a") if int(hashed([task.name, name]), 16) % 2 else ("a", "b")
 
 
 def _swapped(column: str, order: tuple[str, ...]) -> str:
-    if column not in ("response_a", "response_b"):
+    if column not in ("response_a", "response_b") or not order:
         return column
     return f"response_{order[column == 'response_b']}"
 

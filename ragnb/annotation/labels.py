@@ -8,6 +8,7 @@ from typing import Any
 
 from ragnb.annotation.log import Event
 from ragnb.annotation.tasks import Task
+from ragnb.errors import InputError
 
 Place = tuple[str, str | None]
 """A field, and the key of the response's sentence where it is asked of each."""
@@ -47,6 +48,14 @@ class ItemLabels:
     def touched(self) -> bool:
         """Whether anything was said of it."""
         return bool(self.values or self.flag or self.skipped or self.note)
+
+    def put(self, place: Place, value: Any, said: dict[str, Any] | None) -> None:
+        """Give a place a value, and what is said of it; None makes it untouched."""
+        if value is None:
+            self.values.pop(place, None)
+            self.said.pop(place, None)
+        else:
+            self.values[place], self.said[place] = value, said or {}
 
     def nested(self) -> dict[str, Any]:
         """Values by field: ``{"relevant": ["0a"], "support": {"a": "full"}}``; untouched ones are not there."""
@@ -100,7 +109,13 @@ def flat(values: Mapping[str, Any], task: Task) -> dict[Place, Any]:
 
 
 class LabelState:
-    """The labels of all items after some actions, and what can be undone and done again."""
+    """The labels of all items after some actions, and what can be undone and done again.
+
+    Raises
+    ------
+    InputError
+        Actions that cannot be followed; the message has the number of the first one.
+    """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.items: dict[str, ItemLabels] = {}
@@ -109,11 +124,19 @@ class LabelState:
         self._before: dict[int, Any] = {}
         self._last: tuple[str, datetime] | None = None
         for event in events:
-            self.apply(event)
+            try:
+                self.apply(event)
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+                raise InputError(
+                    f"action n={event.get('n')} of the log needs to be one that can be followed; got {error!r}; "
+                    "mend or remove its line"
+                ) from error
 
     def of(self, item: str) -> ItemLabels:
         """Labels of an item; empty ones where nothing was said."""
-        return self.items.setdefault(item, ItemLabels())
+        if item not in self.items:
+            self.items[item] = ItemLabels()
+        return self.items[item]
 
     def apply(self, event: Event) -> None:
         """Follow one action of the log."""
@@ -123,11 +146,11 @@ class LabelState:
             labels = self.of(event["item"])
             labels.fingerprint, labels.sentences = event["fingerprint"], event["sentences"]
         elif action == "undo":
-            undone = self.done.pop()
+            undone = _last(self.done, event)
             self._restore(undone["item"], self._before.pop(undone["n"]))
             self.undone.append(undone)
         elif action == "redo":
-            self._change(self.undone.pop())
+            self._change(_last(self.undone, event))
         elif action == "agreed":
             self._set(self.of(event["item"]), event["set"])
         elif action in CHANGES:
@@ -136,7 +159,9 @@ class LabelState:
 
     def _change(self, event: Event) -> None:
         labels = self.of(event["item"])
-        self._before[event["n"]] = (dict(labels.values), dict(labels.said), labels.flag, labels.skipped, labels.note)
+        touched = [(one["field"], one.get("sentence")) for one in event.get("set", ())]
+        places = {place: (labels.values.get(place), labels.said.get(place)) for place in touched}
+        self._before[event["n"]] = (places, labels.flag, labels.skipped, labels.note)
         self.done.append(event)
         if event["action"] == "label":
             self._set(labels, event["set"])
@@ -151,17 +176,14 @@ class LabelState:
 
     def _set(self, labels: ItemLabels, given: Iterable[Mapping[str, Any]]) -> None:
         for one in given:
-            place = (one["field"], one.get("sentence"))
-            if one["value"] is None:
-                labels.values.pop(place, None)
-                labels.said.pop(place, None)
-            else:
-                labels.values[place] = one["value"]
-                labels.said[place] = {key: one[key] for key in one if key not in ("field", "sentence", "value")}
+            said = {key: one[key] for key in one if key not in ("field", "sentence", "value")}
+            labels.put((one["field"], one.get("sentence")), one["value"], said)
 
     def _restore(self, item: str, before: Any) -> None:
         labels = self.of(item)
-        labels.values, labels.said, labels.flag, labels.skipped, labels.note = before
+        places, labels.flag, labels.skipped, labels.note = before
+        for place, (value, said) in places.items():
+            labels.put(place, value, said)
 
     def _spend(self, event: Event) -> None:
         """Count the time since the last action for the item that was on the screen."""
@@ -171,3 +193,10 @@ class LabelState:
             self.of(shown).seconds += min(max((time - before).total_seconds(), 0.0), IDLE)
         if item is not None and event["action"] != "agreed":
             self._last = (item, time)
+
+
+def _last(stack: list[Event], event: Event) -> Event:
+    """The action that this one undoes or does again: the last of its stack, or lines are missing."""
+    if not stack or stack[-1]["n"] != event["of"]:
+        raise ValueError(f"no action n={event['of']} to {event['action']}")
+    return stack.pop()

@@ -7,7 +7,10 @@ left of a line that never was whole is put aside, and said.
 
 import json
 import os
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -54,29 +57,27 @@ class AnnotationLog:
     """
 
     def __init__(self, path: str | Path, header: Mapping[str, Any]) -> None:
-        self.path = Path(path).expanduser()
-        self._take_over()
+        self.path, self.mended, self._descriptor = _real(path), "", -1
+        self._take_over(header)
         self._lock = _locked(self.path)
         try:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            self.mended = _mend(self.path, self._descriptor)
-            if not os.fstat(self._descriptor).st_size:
-                self._write({FORMAT: VERSION, **header, "started": now()})
-                _sync_folder(self.path.parent)
-            self.header, self.events = read_log(self.path)
-            _check_same(self.header, header, self.path)
-        except OSError as error:
-            self._lock.release()
-            raise _unwritable(self.path, error) from error
-        except InputError:
-            self._lock.release()
+            self._open(header)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                raise _unwritable(self.path, error) from error
             raise
-        _OPEN[str(self.path.resolve())] = self
+        _OPEN[str(self.path)] = self
 
     @property
     def closed(self) -> bool:
         """Whether nothing can be written any more."""
-        return not self._lock.is_locked
+        return self._descriptor < 0
+
+    @property
+    def removed(self) -> bool:
+        """Whether the file was taken away, or another put in its place."""
+        return not os.fstat(self._descriptor).st_nlink
 
     def append(self, event: Mapping[str, Any]) -> Event:
         """Write an action with its number and time; it is on the disk when this returns.
@@ -87,10 +88,10 @@ class AnnotationLog:
             The log was closed, taken away, or the disk refuses; nothing of the action is in the file then.
         """
         if self.closed:
-            raise StoreError(f"{self.path.name} needs to be open; it was opened again in another cell; go on there")
-        if not os.fstat(self._descriptor).st_nlink:
+            raise StoreError(f"{self.path.name} needs to be open; it was closed, or opened in another cell; go on there")
+        if self.removed:
             raise StoreError(f"{self.path.name} needs to stay where it is; it was removed; run the cell again for a new log")
-        written = {"n": len(self.events) + 1, "time": now(), **event}
+        written = {"n": self.events[-1]["n"] + 1 if self.events else 1, "time": now(), **event}
         self._write(written)
         self.events.append(written)
         return written
@@ -99,23 +100,42 @@ class AnnotationLog:
         """Let others write; doing it twice does no harm."""
         if not self.closed:
             os.close(self._descriptor)
-            self._lock.release()
+            self._descriptor = -1
+        self._lock.release()
+
+    def _open(self, header: Mapping[str, Any]) -> None:
+        """Read the log that is there, if it may be gone on with, or begin one."""
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        if _begun(self.path):
+            self.header, self.events = read_log(self.path)
+            _check_same(self.header, header, self.path)
+            self.mended = _mend(self.path, self._descriptor)
+        else:
+            self.mended = _mend(self.path, self._descriptor)
+            self._write({FORMAT: VERSION, **header, "started": now()})
+            _sync_folder(self.path.parent)
+            self.header, self.events = read_log(self.path)
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        """A whole line, or none of it."""
+        """A whole line, or none of it; half a surrogate pair is written as JSON's own escape, so that it comes back."""
         size = os.fstat(self._descriptor).st_size
-        data = (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+        data = (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
         try:
             if os.write(self._descriptor, data) < len(data):
                 raise OSError("the disk is full")
             os.fsync(self._descriptor)
-        except OSError as error:
+        except BaseException as error:
             os.ftruncate(self._descriptor, size)
+            if not isinstance(error, OSError):
+                raise
             raise StoreError(f"{self.path.name} needs room on a disk that can be written; got {error}; make room") from error
 
-    def _take_over(self) -> None:
-        earlier = _OPEN.get(str(self.path.resolve()))
-        if earlier is not None:
+    def _take_over(self, header: Mapping[str, Any]) -> None:
+        """Close this process's earlier self, unless it is the log of other work."""
+        earlier = _OPEN.get(str(self.path))
+        if earlier is not None and not earlier.closed:
+            if not earlier.removed:
+                _check_same(earlier.header, header, self.path)
             earlier.close()
 
 
@@ -134,14 +154,30 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
         lines = path.read_bytes().split(b"\n")[:-1]
     except OSError as error:
         raise InputError(f"an annotation log needs to be a file; got {str(path)!r} ({error.strerror}); check it") from error
-    read = [_line(line, f"{path.name} line {number}") for number, line in enumerate(lines, 1) if line.strip()]
-    header = read[0] if read else {}
+    read = {number: _line(line, f"{path.name} line {number}") for number, line in enumerate(lines, 1) if line.strip()}
+    header = next(iter(read.values()), {})
     if header.get(FORMAT) != VERSION or not isinstance(header.get("task"), Mapping):
         raise InputError(
             f"{path.name} needs to be an annotation log of version {VERSION}; its first line has "
             f"{FORMAT}={header.get(FORMAT)!r}; choose another path, or the ragnb that wrote it"
         )
-    return header, read[1:]
+    return header, _numbered(read, path)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Keep Ctrl-C, or the stop button of a notebook, waiting: an action that is written has to be counted, too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[Any] = []
+    before = signal.signal(signal.SIGINT, lambda *given: waiting.append(given))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+        if waiting and callable(before):
+            before(*waiting[0])
 
 
 def now() -> str:
@@ -152,10 +188,24 @@ def now() -> str:
 # ---- the file ----------------------------------------------------------------------------------------------------------
 
 
+def _real(path: str | Path) -> Path:
+    """The file itself, whatever links lead to it: there is one lock a file."""
+    try:
+        return Path(path).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _unwritable(path, error) from error
+
+
+def _begun(path: Path) -> bool:
+    """Whether the file holds more than nothing, or than what a crash left of a first line."""
+    content, start = path.read_bytes(), f'{{"{FORMAT}": '.encode()
+    return b"\n" in content or content[: len(start)] != start[: len(content)]
+
+
 def _locked(path: Path) -> FileLock:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path.with_name(path.name + ".lock"), thread_local=False)  # kernels work in several
+        lock = FileLock(path.with_name(path.name + ".lock"), thread_local=False)
         lock.acquire(timeout=0)
     except Timeout as error:
         raise StoreError(
@@ -174,7 +224,8 @@ def _mend(path: Path, descriptor: int) -> str:
     if not rest:
         return ""
     aside = path.with_name(path.name + ".torn")
-    aside.write_bytes(rest)
+    with aside.open("ab") as file:
+        file.write(rest + b"\n")
     os.ftruncate(descriptor, len(content) - len(rest))
     os.fsync(descriptor)
     return f"{len(rest)} bytes of an action that never was whole are now in {aside.name}"
@@ -190,19 +241,28 @@ def _line(line: bytes, where: str) -> dict[str, Any]:
     return value
 
 
+def _numbered(read: Mapping[int, Event], path: Path) -> list[Event]:
+    """The actions; their numbers grow, or a line was doubled or moved."""
+    last = 0
+    for number, event in list(read.items())[1:]:
+        if not isinstance(event.get("n"), int) or event["n"] <= last:
+            raise InputError(
+                f"{path.name} line {number} needs a number n above {last}; got {event.get('n')!r}; mend or remove the line"
+            )
+        last = event["n"]
+    return list(read.values())[1:]
+
+
 def _check_same(header: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:
     for what in ("task", "annotator"):
         if what in wanted and header.get(what) != wanted[what]:
             there, asked = (_short(of.get(what)) for of in (header, wanted))
-            raise InputError(
-                f"{path.name} needs to be a log of the same {what}; it is of {there}, not of {asked}; choose another path"
-            )
+            got = f"it is of {there}, not of {asked}" if there != asked else f"it is of {there} in another wording"
+            raise InputError(f"{path.name} needs to be a log of the same {what}; {got}; choose another path")
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"task {value.get('name')!r} in another wording or with other fields"
-    return repr(value)
+    return repr(value.get("name") if isinstance(value, Mapping) else value)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -213,5 +273,5 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _unwritable(path: Path, error: OSError) -> InputError:
+def _unwritable(path: str | Path, error: Exception) -> InputError:
     return InputError(f"an annotation log needs a path that can be written; got {str(path)!r} ({error}); choose another")

@@ -11,20 +11,23 @@ from ragnb.metrics.trace_labels import SPECIAL_KEYS, present
 
 KEYS = {"relevant": "all_relevant_sentence_keys", "utilized": "all_utilized_sentence_keys"}
 
+UNSUPPORTED = "unsupported_response_sentence_keys"
+
 
 def ragbench_labels(values: Mapping[Place, Any], item: Item) -> dict[str, Any]:
     """The labels of one item in RAGBench's columns; what is untouched is None.
 
-    A sentence that is not supported at all is among the ``unsupported_response_sentence_keys``.
+    A sentence that is not supported at all is among the ``unsupported_response_sentence_keys``. The columns about support
+    are None until every sentence has its own: a count over some of them would be no count of the response.
     """
-    given = nested(values)
+    given, keys = nested(values), item.keys("response")
     support = given.get("support", {})
-    information = [_support(key, given) for key in item.keys("response")]
-    labelled = all(key in support for key in item.keys("response"))
+    labelled = set(keys) <= set(support)
+    traced = labelled or set(keys) <= set(given.get("supporting", {}))
     return {
         **{column: given.get(field) for field, column in KEYS.items()},
-        "sentence_support_information": information,
-        "unsupported_response_sentence_keys": [key for key in support if support[key] == "none"] if labelled else None,
+        "sentence_support_information": [_support(key, given) for key in keys] if traced else None,
+        UNSUPPORTED: [key for key in keys if support[key] == "none"] if labelled else None,
         "overall_supported": given.get("overall"),
     }
 
@@ -38,10 +41,11 @@ def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
         if keys is not None:
             values[field, None] = _among(keys, known)
     for one in _list(record.get("sentence_support_information")):
-        key, supporting = one.get("response_sentence_key"), _list(one.get("supporting_sentence_keys"))
-        if key in response:
+        key, supporting = one.get("response_sentence_key"), present(one.get("supporting_sentence_keys"))
+        if key in response and supporting is not None:
             values["supporting", key] = _among(supporting, known | set(SPECIAL_KEYS))
-            values |= _verdict(key, one.get("fully_supported"), supporting)
+        if key in response:
+            values |= _verdict(key, one.get("fully_supported"), supporting, _list(record.get(UNSUPPORTED)))
     if isinstance(record.get("overall_supported"), bool | np.bool_):
         values["overall", None] = bool(record["overall_supported"])
     return values
@@ -58,9 +62,16 @@ def trace_warnings(values: Mapping[Place, Any], item: Item) -> list[str]:
     both = [f"[{key}] is not supported, yet rests on sentences" for key in support if _torn(values, key)]
     used = set(values.get(("utilized", None), ())) - set(values.get(("relevant", None), ()))
     odd = [f"[{key}] is utilized, yet not relevant" for key in sorted(used)] if ("relevant", None) in values else []
+    whole = ["the whole response and its sentences contradict each other"] if _at_odds(values, support, item) else []
+    return [*bare, *both, *odd, *whole]
+
+
+def _at_odds(values: Mapping[Place, Any], support: Mapping[Any, str], item: Item) -> bool:
+    """Whether the whole is supported and a sentence is not at all, or the other way round; in part goes with either."""
     overall = values.get(("overall", None))
-    whole = set(support) == set(item.keys("response")) and overall is not None and overall == ("none" in support.values())
-    return [*bare, *both, *odd, *(["the whole response and its sentences contradict each other"] if whole else [])]
+    if overall is None or not support or set(support) != set(item.keys("response")):
+        return False
+    return "none" in support.values() if overall else set(support.values()) == {"full"}
 
 
 def _torn(values: Mapping[Place, Any], key: str | None) -> bool:
@@ -77,8 +88,9 @@ def _support(key: str, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _verdict(key: str, fully: Any, supporting: list[str]) -> dict[Place, Any]:
-    if not supporting:
+def _verdict(key: str, fully: Any, supporting: Any, unsupported: list[str]) -> dict[Place, Any]:
+    """Not supported is what rests on nothing; where that was not asked, what is listed as unsupported."""
+    if key in unsupported if supporting is None else not len(supporting):
         return {("support", key): "none"}
     if isinstance(fully, bool | np.bool_):
         return {("support", key): "full" if fully else "partial"}

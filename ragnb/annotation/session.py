@@ -9,7 +9,7 @@ import pandas as pd
 
 from ragnb.annotation.items import Item, build_items
 from ragnb.annotation.labels import CHANGES, ItemLabels, LabelState, Place
-from ragnb.annotation.log import AnnotationLog, Event
+from ragnb.annotation.log import AnnotationLog, Event, uninterrupted
 from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.annotation.values import check_value
@@ -72,9 +72,13 @@ class AnnotationSession:
         self.others = others or {}
         first = {"task": self.task.schema(), "annotator": self.annotator, "id": id if isinstance(id, str) else list(id)}
         self.log = AnnotationLog(_file(path, self.annotator, self.task), {**first, **(header or {}), "ragnb": __version__})
-        self.state = LabelState(self.log.events)
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
-        self._check_unchanged()
+        try:
+            self.state = LabelState(self.log.events)
+            self._check_unchanged()
+        except InputError:
+            self.log.close()
+            raise
         self.statuses = [self.status(item) for item in self.items]
         self.number = self._where_it_was_left()
 
@@ -123,16 +127,15 @@ class AnnotationSession:
 
     def show(self) -> None:
         """Note in the log that the item is on the screen: its time begins, and its text is pinned."""
-        keys = {name: self.item.keys(name) for name in ("documents", "response")}
-        self._do({"action": "open", "item": self.item.id, "fingerprint": self.item.fingerprint, "sentences": keys})
+        self._show(self.item)
 
     def go(self, target: int | str) -> None:
         """Show the item of that number (from 0) or id."""
         number = self._numbers.get(target) if isinstance(target, str) else target
         if not isinstance(number, int) or not 0 <= number < len(self.items):
             raise InputError(f"go needs an item's id or a number below {len(self.items)}; got {target!r}; choose another")
+        self._show(self.items[number])
         self.number = number
-        self.show()
 
     def move(self, step: int) -> bool:
         """Go some items on or back; False where there is none."""
@@ -167,18 +170,25 @@ class AnnotationSession:
         self._label({place: checked, **implied})
 
     def toggle(self, field: str, keys: Sequence[str], sentence: str | None = None, *, on: bool | None = None) -> None:
-        """Put keys into a field of sentences, or take them out where all of them are in it; `on` says which."""
-        place = self._place(field, sentence)
-        chosen = set(self._base(place))
+        """Put keys into a field of sentences, or take them out where all of them are in it; `on` says which.
+
+        No keys say nothing: an untouched field stays so.
+        """
+        place, asked = self._place(field, sentence), self.task.field(field)
+        if asked.kind != "sentences":
+            raise InputError(f"toggle needs a field of sentences; got {field!r}, a {asked.kind}; use label")
+        keys, chosen = check_value(asked, self.item, keys) or [], set(self._base(place))
         adding = not set(keys) <= chosen if on is None else on
         after = chosen | set(keys) if adding else chosen - set(keys)
-        self._label({place: check_value(self.task.field(field), self.item, list(after))})
+        if keys:
+            self._label({place: check_value(asked, self.item, list(after))})
 
     def accept(self, field: str | None = None, sentence: str | None = None) -> bool:
         """Take the suggestions of the item, or of one place, as they are; False where there are none."""
         given = self.suggestion()
         if field is not None:
-            given = {place: value for place, value in given.items() if place == (field, sentence)}
+            here = self._place(field, sentence)
+            given = {place: value for place, value in given.items() if place == here}
         if given:
             self._label(given)
         return bool(given)
@@ -214,15 +224,19 @@ class AnnotationSession:
 
     def _do(self, event: Event) -> None:
         """To the log, then into the state; the first change pins the text that it is about."""
-        if event["action"] in CHANGES and not self.labels.fingerprint:
+        if event["action"] in CHANGES and self.labels.fingerprint != self.item.fingerprint:
             self.show()
-        self.state.apply(self.log.append(event))
-        number = self._numbers[event["item"]]
-        self.statuses[number] = self.status(self.items[number])
+        with uninterrupted():
+            self.state.apply(self.log.append(event))
+            number = self._numbers[event["item"]]
+            self.statuses[number] = self.status(self.items[number])
+
+    def _show(self, item: Item) -> None:
+        keys = {name: item.keys(name) for name in ("documents", "response")}
+        self._do({"action": "open", "item": item.id, "fingerprint": item.fingerprint, "sentences": keys})
 
     def _step_back(self, action: str, stack: list[Event]) -> Event | None:
-        here = [event for event in stack if event["item"] in self._numbers]
-        if not here or here[-1] is not stack[-1]:
+        if not stack or stack[-1]["item"] not in self._numbers:
             return None
         target = stack[-1]
         self._do({"action": action, "item": target["item"], "of": target["n"]})
@@ -249,8 +263,12 @@ class AnnotationSession:
     def _implied(self, asked: Field, value: Any, sentence: str | None) -> dict[Place, Any]:
         """What an option settles besides, where that is untouched."""
         option = next((option for option in asked.options if asked.kind == "choice" and option.value == value), None)
-        settled = (option.implies or {}) if option else {}
-        implied = {(name, sentence if self.task.field(name).each else None): one for name, one in settled.items()}
+        implied: dict[Place, Any] = {}
+        for name, one in ((option.implies or {}) if option else {}).items():
+            settled = self.task.field(name)
+            checked, everywhere = check_value(settled, self.item, one), self.item.keys("response")
+            keys = [None] if not settled.each else everywhere if sentence is None else [sentence]
+            implied |= {(name, key): checked for key in keys}
         return {place: one for place, one in implied.items() if place not in self.labels.values}
 
     def _base(self, place: Place) -> list[str]:
@@ -281,7 +299,6 @@ class AnnotationSession:
             and labels.fingerprint and labels.fingerprint != item.fingerprint
         ]  # fmt: skip
         if stale:
-            self.log.close()
             raise InputError(
                 f"{self.log.path.name} needs the examples that its labels were given to; {len(stale)} of them have other "
                 f"texts now, such as {stale[0]!r}; load the old examples, or choose another path"

@@ -41,7 +41,7 @@ def read_suggestions(
         rows = zip(item_ids(suggestions, id), suggestions.to_dict("records"), strict=True)
         found = {name: _from_row(row, known[name], task) for name, row in rows if name in known}
     elif isinstance(suggestions, Mapping):
-        found = {name: flat(_values(values), task) for name, values in suggestions.items() if name in known}
+        found = {name: flat(_values(values, task), task) for name, values in suggestions.items() if name in known}
     else:
         raise InputError(f"suggestions need a frame or a mapping by id; got {type(suggestions).__name__}; make one of them")
     return {name: _checked(values, known[name], task) for name, values in found.items()}
@@ -56,19 +56,22 @@ def _from_row(row: Mapping[str, Any], item: Item, task: Task) -> dict[Place, Any
     return flat(given, task)
 
 
-def _values(values: Any) -> Mapping[str, Any]:
+def _values(values: Any, task: Task) -> Mapping[str, Any]:
     if not isinstance(values, Mapping):
         raise InputError(f"the suggestion of an item needs a mapping by field; got {values!r}; name the fields")
+    for name in values:
+        task.field(name)
     return values
 
 
 def _checked(values: Mapping[Place, Any], item: Item, task: Task) -> dict[Place, Any]:
     sentences = item.keys("response")
-    strangers = [key for _, key in values if key is not None and key not in sentences]
-    if strangers:
-        raise InputError(
-            f"suggestions for item {item.id!r} need sentences among {sentences}; got {strangers[0]!r}; leave it out"
-        )
+    for name, key in values:
+        allowed = sentences if task.field(name).each else [None]
+        if key not in allowed:
+            raise InputError(
+                f"the suggestion of {name!r} for item {item.id!r} needs sentences among {allowed}; got {key!r}; leave it out"
+            )
     return {place: check_value(task.field(place[0]), item, _plain(value)) for place, value in values.items()}
 
 

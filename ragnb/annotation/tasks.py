@@ -146,7 +146,7 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
             f"a task needs a name, a mapping or a Task; got {type(schema).__name__}; see ragnb.annotation.tasks"
         )
     given = {**schema, "fields": _read_fields(schema.get("fields"))}
-    if "shows" in given:
+    if isinstance(given.get("shows"), list):
         given["shows"] = tuple(given["shows"])
     return _built(Task, given, "a task")
 
@@ -158,8 +158,11 @@ def _read_fields(fields: Any) -> tuple[Field, ...]:
     for field in fields:
         if not isinstance(field, Mapping):
             raise InputError(f"a field of a task needs a mapping; got {field!r}; give its name and label")
-        given = {**field, "options": tuple(_read_option(option) for option in field.get("options", ()))}
-        given["label"] = given.get("label") or str(given.get("name", ""))
+        options = field.get("options", ())
+        if not isinstance(options, list | tuple):
+            raise InputError(f"the options of a field need a list; got {options!r}; list them")
+        given = {**field, "options": tuple(map(_read_option, options))}
+        given["label"] = str(given.get("label") or given.get("name", ""))
         given["key"] = given.get("key") or _free_key(given["label"], (other.key for other in read))
         read.append(_built(Field, given, "a field of a task"))
     return tuple(read)
@@ -170,7 +173,7 @@ def _read_option(option: Any) -> Option:
 
 
 def _built(kind: Any, given: Mapping[str, Any], what: str) -> Any:
-    unknown = sorted(set(given) - set(kind.__dataclass_fields__))
+    unknown = sorted(map(str, set(given) - set(kind.__dataclass_fields__)))
     if unknown:
         raise InputError(
             f"{what} needs none but {', '.join(kind.__dataclass_fields__)}; got {', '.join(unknown)}; remove or rename them"
@@ -190,12 +193,16 @@ def _free_key(label: str, used: Iterable[str]) -> str:
 
 def _check_task(task: Task) -> None:
     what = f"task {task.name!r}"
-    if not task.name or not task.fields:
+    if not task.name or not isinstance(task.name, str) or not task.fields:
         raise InputError(f"a task needs a name and a field at least; got {task.name!r} with {len(task.fields)}; add them")
+    if not isinstance(task.shows, tuple) or not all(isinstance(name, str) for name in task.shows) or _doubled(task.shows):
+        raise InputError(f"shows of {what} needs a list of different columns; got {task.shows!r}; list each once")
     for word, given in (("name", [field.name for field in task.fields]), ("key", [field.key for field in task.fields])):
-        doubled = [value for value, n in Counter(given).items() if n > 1 or not isinstance(value, str) or not value]
-        if doubled:
-            raise InputError(f"each field of {what} needs a {word} of its own; got {doubled[0]!r}; change it")
+        odd = [value for value in given if not isinstance(value, str) or not value] or _doubled(given)
+        if odd:
+            raise InputError(f"each field of {what} needs a {word} of its own; got {odd[0]!r}; change it")
+    if not any(field.required for field in task.fields):
+        raise InputError(f"{what} needs a required field, or nothing would be left to label; got none; require one")
     for field in task.fields:
         _check_field(field, task, what)
 
@@ -208,20 +215,30 @@ def _check_field(field: Field, task: Task, what: str) -> None:
         raise InputError(
             f"the key of field {field.name!r} of {what} needs to be one of {free}; got {field.key!r}; change it"
         )
-    values = [option.value for option in field.options]
-    if len({(type(value), value) for value in values}) < len(values) or len(values) > 9:
-        raise InputError(f"field {field.name!r} of {what} needs up to nine different options; got {values!r}; change them")
-    if field.kind == "choice" and len(values) < 2:
-        raise InputError(f"choice {field.name!r} of {what} needs two options at least; got {values!r}; add some")
-    if any(not isinstance(value, str | bool | int) for value in values):
+    needed = {"response"} if field.each else set()
+    needed |= {field.of} if field.kind == "sentences" else set()
+    if needed - set(task.shows):
         raise InputError(
-            f"options of field {field.name!r} of {what} need texts, whole numbers or truth values; got {values!r}"
+            f"field {field.name!r} of {what} needs {sorted(needed)} to be shown; got {list(task.shows)}; add it to shows"
         )
+    _check_options(field, task, f"field {field.name!r} of {what}")
+
+
+def _check_options(field: Field, task: Task, what: str) -> None:
+    values = [option.value for option in field.options]
+    if any(not isinstance(value, str | bool | int) for value in values):
+        raise InputError(f"options of {what} need texts, whole numbers or truth values; got {values!r}; write them so")
+    if _doubled([(type(value), value) for value in values]) or len(values) > 9:
+        raise InputError(f"{what} needs up to nine different options; got {values!r}; change them")
+    if field.kind == "choice" and len(values) < 2:
+        raise InputError(f"{what}, a choice, needs two options at least; got {values!r}; add some")
     strangers = {name for option in field.options for name in option.implies or ()} - {other.name for other in task.fields}
     if strangers:
-        raise InputError(
-            f"options of {field.name!r} of {what} imply fields that it has not: {sorted(strangers)}; name its own"
-        )
+        raise InputError(f"options of {what} imply fields that the task has not: {sorted(strangers)}; name its own")
+
+
+def _doubled(values: Iterable[Any]) -> list[Any]:
+    return [value for value, n in Counter(values).items() if n > 1]
 
 
 def _choice(name: str, label: str, key: str, *options: Option | Value, **more: Any) -> Field:

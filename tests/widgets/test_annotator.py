@@ -268,7 +268,7 @@ def test_the_cell_run_again_goes_on_and_the_old_widget_says_so(records, tmp_path
     assert second.state["values"] == {"relevant": ["0b"]}
     state = send(first, "label", field="relevant", sentence=None, value=[])
     assert state["failed"]
-    assert "opened again in another cell" in state["message"]
+    assert "opened in another cell" in state["message"]
     assert state["values"] == {"relevant": ["0b"]}
 
 

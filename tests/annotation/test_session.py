@@ -1,0 +1,853 @@
+import copy
+import json
+import os
+import random
+import signal
+import tempfile
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from annotation.annotation_frames import TEXTS, keyed_frame, opened, plain_frame, said
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+import ragnb
+from ragnb.annotation.labels import LabelState
+from ragnb.annotation.log import read_log
+from ragnb.annotation.ragbench import ragbench_labels, trace_values
+from ragnb.annotation.tasks import TASKS
+from ragnb.errors import InputError, StoreError
+
+KEYS = ["0a", "0b", "1a", "1b"]
+RELEVANT = ("relevant", None)
+WHOLE = [("relevant", None, []), ("utilized", None, []), ("overall", None, True)]
+WHOLE += [(field, key, value) for key in "ab" for field, value in (("supporting", ["0a"]), ("support", "full"))]
+SUGGESTED = {"q/0": {"relevant": ["0a", "1b"], "support": {"a": "full"}, "overall": True}}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a.jsonl"
+
+
+def label_all(session):
+    for field, sentence, value in WHOLE:
+        session.label(field, value, sentence)
+
+
+def actions(path):
+    return [event["action"] for event in read_log(path)[1]]
+
+
+def sources(session):
+    return {place: of["source"] for place, of in session.labels.said.items()}
+
+
+# ---- opening -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_session_is_at_the_first_item_and_knows_nothing(path):
+    session = opened(path)
+    assert session.item.id == "q/0"
+    assert session.labels.values == {}
+    assert [session.status(item) for item in session.items] == ["untouched"] * 3
+    assert len(session.missing()) == 7
+    assert session.undo() is session.redo() is None
+    assert actions(path) == [], "opening says nothing of an item"
+
+
+def test_the_first_line_holds_what_the_log_is_of(path):
+    opened(path, annotator=" Ana ", header={"guideline_version": 3})
+    header, _ = read_log(path)
+    assert header["task"] == TASKS["trace"].schema()
+    assert (header["annotator"], header["id"], header["ragnb"]) == ("Ana", "example_id", ragnb.__version__)
+    assert header["guideline_version"] == 3
+
+
+@pytest.mark.parametrize("annotator", ["", "  ", None, 7])
+def test_an_annotator_has_a_name(path, annotator):
+    with pytest.raises(InputError, match=r"annotator needs a name; got .*; say who labels"):
+        opened(path, annotator=annotator)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("annotator", [text for text in TEXTS if text.strip()])
+def test_a_folder_gets_a_file_of_annotator_and_task_whatever_the_name(tmp_path, annotator):
+    session = opened(tmp_path, annotator=annotator)
+    session.note(annotator)
+    session.close()
+    file = session.log.path
+    assert file.parent == tmp_path.resolve()
+    assert file.name.endswith(".trace.jsonl")
+    assert all(letter.isalnum() or letter in "-_" for letter in file.name.removesuffix(".trace.jsonl"))
+    assert opened(tmp_path, annotator=annotator).labels.note == annotator
+
+
+def test_two_annotators_whose_files_would_be_one_are_told(tmp_path):
+    opened(tmp_path, annotator="a b").close()
+    with pytest.raises(
+        InputError, match=r"a_b.trace.jsonl needs to be a log of the same annotator; it is of 'a b', not of 'a/b'"
+    ):
+        opened(tmp_path, annotator="a/b")
+
+
+def test_what_cannot_be_opened_writes_no_file(path):
+    with pytest.raises(InputError):
+        opened(path, task="nonsense")
+    with pytest.raises(InputError):
+        opened(path, keyed_frame().drop(columns="question"))
+    with pytest.raises(InputError):
+        opened(path, suggestions={"q/0": {"relevant": ["9z"]}})
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_ids_and_notes_of_every_script_come_back(path, text):
+    frame = keyed_frame(1, example_id=text)
+    session = opened(path, frame)
+    session.note(text)
+    session.label("relevant", ["0a"])
+    session.close()
+    again = opened(path, frame)
+    assert again.labels.note == text
+    assert again.labels.values == {RELEVANT: ["0a"]}
+    assert again.progress()["elsewhere"] == 0
+
+
+# ---- saying ------------------------------------------------------------------------------------------------------------
+
+
+def test_untouched_is_not_deliberately_empty(path):
+    session = opened(path)
+    assert RELEVANT not in session.labels.values
+    session.label("relevant", [])
+    assert session.labels.values == {RELEVANT: []}
+    assert RELEVANT not in session.missing()
+    session.label("relevant", None)
+    assert session.labels.values == {}
+    assert RELEVANT in session.missing()
+    lines = [event["set"][0]["value"] for event in read_log(path)[1] if event["action"] == "label"]
+    assert lines == [[], None]
+
+
+def test_the_first_change_pins_the_text_and_its_keys(path):
+    session = opened(path)
+    session.flag()
+    opening, _ = read_log(path)[1]
+    assert opening["action"] == "open"
+    assert opening["fingerprint"] == session.item.fingerprint
+    assert opening["sentences"] == {"documents": KEYS, "response": ["a", "b"]}
+
+
+def test_toggling_from_untouched_puts_in_and_then_takes_out(path):
+    session = opened(path)
+    seen = []
+    for keys in (["1a"], ["0a"], ["1a"], ["0a"]):
+        session.toggle("relevant", keys)
+        seen.append(session.labels.values[RELEVANT])
+    assert seen == [["1a"], ["0a", "1a"], ["0a"], []]
+
+
+def test_a_range_is_put_in_unless_all_of_it_is_in(path):
+    session = opened(path)
+    seen = []
+    for keys, on in (
+        (["0a", "0b"], None),
+        (["0b", "1a"], None),
+        (["0b", "1a"], None),
+        (KEYS, True),
+        (KEYS[1:], False),
+        (KEYS[1:], False),
+    ):
+        session.toggle("relevant", keys, on=on)
+        seen.append(session.labels.values[RELEVANT])
+    assert seen == [["0a", "0b"], ["0a", "0b", "1a"], ["0a"], KEYS, ["0a"], ["0a"]]
+
+
+def test_taking_out_of_the_untouched_is_deliberately_empty(path):
+    session = opened(path)
+    session.toggle("relevant", ["0a"], on=False)
+    assert session.labels.values == {RELEVANT: []}
+
+
+def test_a_toggle_starts_from_what_is_suggested(path):
+    session = opened(path, suggestions=SUGGESTED)
+    session.toggle("relevant", ["0b"])
+    assert session.labels.values[RELEVANT] == ["0a", "0b", "1b"]
+    session.undo()
+    session.toggle("relevant", ["0a"])
+    assert session.labels.values[RELEVANT] == ["1b"]
+    session.toggle("relevant", ["1b"])
+    assert session.labels.values[RELEVANT] == [], "not the suggestion again"
+
+
+def test_toggling_no_keys_says_nothing(path):
+    session = opened(path, suggestions=SUGGESTED)
+    for on in (None, True, False):
+        session.toggle("relevant", [], on=on)
+    assert session.labels.values == {}
+    assert actions(path) == []
+
+
+def test_toggling_for_a_sentence_allows_what_is_no_sentence(path):
+    session = opened(path)
+    session.toggle("supporting", ["general"], "b")
+    session.toggle("supporting", ["1a"], "b")
+    assert session.labels.values == {("supporting", "b"): ["1a", "general"]}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: s.label("relevance", []), r"task 'trace' needs one of 'relevant'.*got 'relevance'"),
+        (lambda s: s.label("relevant", ["9z"]), r"'relevant' of item 'q/0' needs keys among .*got '9z'"),
+        (lambda s: s.label("relevant", [], "a"), r"'relevant' needs no sentence, .*got 'a'; leave it out"),
+        (lambda s: s.label("support", "full"), r"'support' needs a sentence of the response \(a, b\); got None; choose one"),
+        (lambda s: s.label("support", "full", "z"), r"'support' needs a sentence of the response \(a, b\); got 'z'"),
+        (lambda s: s.label("overall", 1), r"'overall' of item 'q/0' needs one of \[True, False\]; got 1"),
+        (lambda s: s.toggle("relevant", ["9z"]), r"needs keys among .*got '9z'"),
+        (lambda s: s.toggle("relevant", ["9z"], on=False), r"needs keys among .*got '9z'"),
+        (lambda s: s.toggle("relevant", "0a"), r"needs a list of keys; got '0a'"),
+        (lambda s: s.toggle("overall", [True]), r"toggle needs a field of sentences; got 'overall', a choice; use label"),
+        (lambda s: s.toggle("supporting", ["0a"]), r"'supporting' needs a sentence of the response"),
+        (lambda s: s.accept("relevance"), r"task 'trace' needs one of"),
+        (lambda s: s.accept("support"), r"'support' needs a sentence of the response"),
+        (lambda s: s.note(None), r"a note needs to be a text; got NoneType; write one"),
+        (lambda s: s.go(3), r"go needs an item's id or a number below 3; got 3; choose another"),
+        (lambda s: s.go(-1), r"go needs an item's id or a number below 3; got -1"),
+        (lambda s: s.go("q/9"), r"go needs an item's id or a number below 3; got 'q/9'"),
+        (lambda s: s.go(None), r"go needs an item's id or a number below 3; got None"),
+    ],
+)
+def test_what_is_refused_is_not_written(path, call, message):
+    session = opened(path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=message):
+        call(session)
+    assert path.read_bytes() == before
+    assert session.item.id == "q/0"
+    assert session.labels.values == {}
+
+
+def test_flag_and_skip_turn_and_a_note_is_written_once(path):
+    session = opened(path)
+    session.flag()
+    session.skip()
+    session.note("why?")
+    session.note("why?")
+    assert (session.labels.flag, session.labels.skipped, session.labels.note) == (True, True, "why?")
+    assert session.status(session.item) == "skipped"
+    session.flag()
+    session.skip()
+    session.note("")
+    assert not session.labels.touched
+    assert actions(path) == ["open", "flag", "skip", "note", "flag", "skip", "note"]
+
+
+def test_a_label_takes_a_skipped_item_in_again(path):
+    session = opened(path)
+    session.skip()
+    session.label("relevant", [])
+    assert session.status(session.item) == "started"
+
+
+# ---- what an option settles --------------------------------------------------------------------------------------------
+
+
+def test_not_at_all_supported_rests_on_nothing(path):
+    session = opened(path)
+    session.label("support", "none", "a")
+    assert session.labels.values == {("support", "a"): "none", ("supporting", "a"): []}
+    session.undo()
+    assert session.labels.values == {}, "both in one action"
+
+
+def test_what_is_said_already_is_not_settled_by_an_option(path):
+    session = opened(path)
+    session.label("supporting", ["0a"], "a")
+    session.label("support", "none", "a")
+    session.label("support", "full", "b")
+    assert session.labels.values[("supporting", "a")] == ["0a"]
+    assert ("supporting", "b") not in session.labels.values
+
+
+def implying(value):
+    fields = [
+        {"name": "whole", "options": ["all", {"value": "nothing", "implies": {"each": value}}]},
+        {"name": "each", "options": ["yes", "no"], "each": True},
+    ]
+    return {"name": "implying", "fields": fields, "shows": ["response"]}
+
+
+def test_an_answer_on_the_whole_settles_every_sentence(path):
+    session = opened(path, task=implying("no"))
+    session.label("each", "yes", "b")
+    session.label("whole", "nothing")
+    assert session.labels.values == {("each", "b"): "yes", ("whole", None): "nothing", ("each", "a"): "no"}
+
+
+def test_what_an_option_settles_needs_to_be_allowed(path):
+    session = opened(path, task=implying("perhaps"))
+    with pytest.raises(InputError, match=r"'each' of item 'q/0' needs one of \['yes', 'no'\]; got 'perhaps'"):
+        session.label("whole", "nothing")
+    assert session.labels.values == {}
+
+
+# ---- where a label comes from ------------------------------------------------------------------------------------------
+
+
+def test_without_suggestions_a_label_is_a_persons(path):
+    session = opened(path)
+    session.label("relevant", ["0a"])
+    assert session.labels.said == {RELEVANT: {"source": "human"}}
+
+
+def test_accepted_changed_and_own_labels_are_told_apart(path):
+    session = opened(path, suggestions=SUGGESTED, suggested_by="judge 7B")
+    assert session.suggestion() == {RELEVANT: ["0a", "1b"], ("support", "a"): "full", ("overall", None): True}
+    session.label("relevant", ["1b", "0a"])
+    session.label("overall", False)
+    session.label("support", "full", "b")
+    assert sources(session) == {
+        RELEVANT: "suggestion accepted",
+        ("overall", None): "suggestion changed",
+        ("support", "b"): "human",
+    }
+    assert session.labels.said[("overall", None)] == {
+        "source": "suggestion changed",
+        "suggested": True,
+        "suggested_by": "judge 7B",
+    }
+    assert session.suggestion() == {("support", "a"): "full"}, "of what is untouched only"
+
+
+def test_suggestions_are_no_labels_until_they_are_accepted(path):
+    session = opened(path, suggestions=SUGGESTED)
+    assert session.status(session.item) == "untouched"
+    assert session.accept("overall")
+    assert session.labels.values == {("overall", None): True}
+    assert session.accept()
+    assert session.suggestion() == {}
+    assert not session.accept()
+    assert set(sources(session).values()) == {"suggestion accepted"}
+    session.undo()
+    assert session.labels.values == {("overall", None): True}
+
+
+def test_only_one_place_is_accepted_where_one_is_named(path):
+    session = opened(path, suggestions=SUGGESTED)
+    assert session.accept("support", "a")
+    assert not session.accept("support", "b")
+    assert session.labels.values == {("support", "a"): "full"}
+
+
+def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
+    session = opened(path, suggestions=SUGGESTED, suggested_by="judge 7B", blind=True)
+    assert session.suggestion() == {}
+    assert not session.accept()
+    session.toggle("relevant", ["0b"])
+    session.label("overall", True)
+    session.label("support", "full", "a")
+    assert session.labels.values[RELEVANT] == ["0b"]
+    assert set(sources(session).values()) == {"human"}
+    assert "suggest" not in path.read_text("utf-8").lower()
+    assert "judge 7B" not in path.read_text("utf-8")
+
+
+def test_an_adjudicated_label_holds_what_others_said(path):
+    others = {"q/0": {"ana": {RELEVANT: ["0a"]}, "ben": {RELEVANT: [], ("overall", None): True}}}
+    session = opened(path, annotator="cem", others=others, suggestions=SUGGESTED)
+    session.label("relevant", ["0a"])
+    session.label("overall", False)
+    assert session.labels.said == {
+        RELEVANT: {"source": "adjudicated", "of": {"ana": ["0a"], "ben": []}},
+        ("overall", None): {"source": "adjudicated", "of": {"ben": True}},
+    }
+    session.go("q/1")
+    session.label("overall", False)
+    assert sources(session) == {("overall", None): "human"}
+
+
+# ---- undo and redo -----------------------------------------------------------------------------------------------------
+
+
+def test_undo_and_redo_go_from_item_to_item(path):
+    session = opened(path)
+    session.label("relevant", ["0a"])
+    session.go(2)
+    session.flag()
+    session.go(1)
+    assert session.undo()["action"] == "flag"
+    assert session.item.id == "q/2"
+    assert not session.labels.flag
+    assert session.undo()["action"] == "label"
+    assert session.item.id == "q/0"
+    assert session.undo() is None
+    assert [session.redo()["item"], session.item.id, session.labels.values] == ["q/0", "q/0", {RELEVANT: ["0a"]}]
+    assert [session.redo()["item"], session.item.id, session.labels.flag] == ["q/2", "q/2", True]
+    assert session.redo() is None
+
+
+def test_a_new_action_forgets_what_could_be_done_again_but_looking_around_does_not(path):
+    session = opened(path)
+    session.label("relevant", ["0a"])
+    session.undo()
+    session.go(1)
+    assert session.redo() is not None
+    session.undo()
+    session.label("relevant", [])
+    assert session.redo() is None
+
+
+def test_undo_gives_back_where_a_label_came_from(path):
+    session = opened(path, suggestions=SUGGESTED)
+    session.accept("relevant")
+    session.label("relevant", [])
+    session.undo()
+    assert sources(session) == {RELEVANT: "suggestion accepted"}
+
+
+def test_an_action_on_an_item_that_is_elsewhere_is_not_undone_here(path):
+    session = opened(path)
+    session.label("relevant", ["0a"])
+    session.go(2)
+    session.label("relevant", ["0b"])
+    session.close()
+    fewer = opened(path, keyed_frame(2))
+    assert fewer.undo() is None
+    assert opened(path).undo()["item"] == "q/2"
+
+
+class Labelling(RuleBasedStateMachine):
+    """A session beside a list of snapshots; opened again at any moment."""
+
+    @initialize()
+    def begin(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name) / "a.jsonl"
+        self.session = opened(self.path, suggestions=SUGGESTED)
+        empty = {f"q/{i}": {"values": {}, "flag": False, "skipped": False, "note": ""} for i in range(3)}
+        self.snapshots, self.at = [empty], 0
+
+    def changed(self, **changes):
+        """The model: a new snapshot after the current one, those beyond it forgotten."""
+        after = copy.deepcopy(self.snapshots[self.at])
+        values = changes.pop("values", {})
+        here = after[self.session.item.id]
+        here.update(changes)
+        here["values"] = {place: one for place, one in {**here["values"], **values}.items() if one is not None}
+        self.snapshots = [*self.snapshots[: self.at + 1], after]
+        self.at += 1
+
+    @property
+    def here(self):
+        return self.snapshots[self.at][self.session.item.id]
+
+    @rule(value=st.none() | st.lists(st.sampled_from(KEYS), unique=True))
+    def label_sentences(self, value):
+        self.session.label("relevant", value)
+        self.changed(values={RELEVANT: value if value is None else sorted(value)}, skipped=False)
+
+    @rule(value=st.sampled_from(["full", "partial", "none", None]), sentence=st.sampled_from("ab"))
+    def label_support(self, value, sentence):
+        implied = value == "none" and ("supporting", sentence) not in self.here["values"]
+        self.session.label("support", value, sentence)
+        self.changed(
+            values={("support", sentence): value} | ({("supporting", sentence): []} if implied else {}), skipped=False
+        )
+
+    @rule(keys=st.lists(st.sampled_from(KEYS), min_size=1, unique=True), on=st.none() | st.booleans())
+    def toggle(self, keys, on):
+        suggested = ["0a", "1b"] if self.session.item.id == "q/0" else []
+        before = set(self.here["values"].get(RELEVANT, suggested))
+        adding = on if on is not None else bool(set(keys) - before)
+        self.session.toggle("relevant", keys, on=on)
+        self.changed(values={RELEVANT: sorted(before | set(keys) if adding else before - set(keys))}, skipped=False)
+
+    @rule()
+    def accept(self):
+        suggested = {RELEVANT: ["0a", "1b"], ("support", "a"): "full", ("overall", None): True}
+        left = {place: value for place, value in suggested.items() if place not in self.here["values"]}
+        if self.session.item.id != "q/0" or not left:
+            assert not self.session.accept()
+        else:
+            assert self.session.accept()
+            self.changed(values=left, skipped=False)
+
+    @rule()
+    def flag(self):
+        self.session.flag()
+        self.changed(flag=not self.here["flag"])
+
+    @rule()
+    def skip(self):
+        self.session.skip()
+        self.changed(skipped=not self.here["skipped"])
+
+    @rule(text=st.text(max_size=5) | st.sampled_from(TEXTS))
+    def note(self, text):
+        if text != self.here["note"]:
+            self.changed(note=text)
+        self.session.note(text)
+
+    @rule(number=st.integers(0, 2))
+    def go(self, number):
+        self.session.go(number)
+
+    @rule()
+    def undo(self):
+        assert (self.session.undo() is None) is (self.at == 0)
+        self.at = max(self.at - 1, 0)
+
+    @rule()
+    def redo(self):
+        assert (self.session.redo() is None) is (self.at == len(self.snapshots) - 1)
+        self.at = min(self.at + 1, len(self.snapshots) - 1)
+
+    @rule(closed=st.booleans())
+    def open_again(self, closed):
+        before, item = self.session, self.session.item.id
+        if closed:
+            before.close()
+        self.session = opened(self.path, suggestions=SUGGESTED)
+        assert said(self.session.state) == said(before.state)
+        self.session.go(item)
+
+    @invariant()
+    def the_live_state_is_the_models_and_the_logs(self):
+        live = {name: labels for name, labels in self.session.state.items.items() if name in self.snapshots[0]}
+        for name, wanted in self.snapshots[self.at].items():
+            labels = live.get(name) or self.session.state.of(name)
+            assert {key: getattr(labels, key) for key in wanted} == wanted
+            assert labels.said.keys() == labels.values.keys()
+        assert said(LabelState(read_log(self.path)[1])) == said(self.session.state)
+
+    def teardown(self):
+        if hasattr(self, "session"):
+            self.session.close()
+            self.folder.cleanup()
+
+
+TestLabelling = Labelling.TestCase
+TestLabelling.settings = settings(max_examples=40, stateful_step_count=30)
+
+
+# ---- moving about ------------------------------------------------------------------------------------------------------
+
+
+def test_moving_stops_at_both_ends(path):
+    session = opened(path)
+    assert [session.move(step) for step in (-1, 1, 1, 1, -2)] == [False, True, True, False, True]
+    assert session.item.id == "q/0"
+    assert actions(path) == ["open"] * 3
+
+
+def test_the_next_unlabelled_one_comes_after_this_one_and_then_from_the_start(path):
+    session = opened(path, keyed_frame(5))
+    session.go(1)
+    session.skip()
+    session.go(3)
+    label_all(session)
+    session.go(2)
+    order = []
+    while session.next_unlabelled():
+        order.append(session.item.id)
+        label_all(session)
+    assert order == ["q/4", "q/0", "q/2"], "neither the skipped nor the labelled one"
+
+
+def test_the_next_unlabelled_one_may_be_this_one(path):
+    session = opened(path, keyed_frame(1))
+    assert session.next_unlabelled()
+    label_all(session)
+    assert not session.next_unlabelled()
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_session_goes_on_where_it_was_left(path, number):
+    session = opened(path)
+    session.go(number)
+    session.close()
+    assert opened(path).item.id == f"q/{number}"
+
+
+@pytest.mark.parametrize("done", [label_all, lambda session: session.skip()])
+def test_where_the_item_that_was_left_is_done_it_goes_on_at_the_first_that_is_not(path, done):
+    session = opened(path)
+    done(session)
+    session.go(2)
+    done(session)
+    session.close()
+    assert opened(path).item.id == "q/1"
+
+
+def test_where_all_is_done_it_is_at_the_item_that_was_left(path):
+    session = opened(path)
+    for number in (0, 2, 1):
+        session.go(number)
+        label_all(session)
+    session.close()
+    assert opened(path).item.id == "q/1"
+
+
+def test_where_the_item_that_was_left_is_elsewhere_it_is_at_the_first(path):
+    session = opened(path)
+    session.go(2)
+    session.close()
+    assert opened(path, keyed_frame(2)).item.id == "q/0"
+
+
+# ---- examples that have changed ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "say", [label_all, lambda s: s.label("relevant", []), lambda s: s.flag(), lambda s: s.note("x"), lambda s: s.skip()]
+)
+def test_what_was_said_of_another_text_is_refused_with_its_id(path, say):
+    session = opened(path)
+    session.go(1)
+    say(session)
+    session.close()
+    message = (
+        r"a.jsonl needs the examples that its labels were given to; 1 of them have other texts now, such as 'q/1'; load"
+    )
+    for _ in range(2):
+        with pytest.raises(InputError, match=message):
+            opened(path, keyed_frame(question="Another?"))
+    assert opened(path).item.id in ("q/0", "q/1")
+
+
+def test_an_item_that_was_only_opened_may_change(path):
+    session = opened(path)
+    session.move(1)
+    session.close()
+    again = opened(path, keyed_frame(question="Another?"))
+    again.label("relevant", ["0a"])
+    again.close()
+    assert opened(path, keyed_frame(question="Another?")).labels.values == {RELEVANT: ["0a"]}, "pinned to the new text"
+    with pytest.raises(InputError, match=r"such as 'q/1'"):
+        opened(path)
+
+
+def test_an_item_may_change_when_all_that_was_said_is_undone(path):
+    session = opened(path)
+    session.label("relevant", ["0a"])
+    session.undo()
+    session.close()
+    assert opened(path, keyed_frame(question="Another?")).labels.values == {}
+
+
+def test_more_items_fewer_items_and_another_order_are_fine(path):
+    session = opened(path)
+    session.label("relevant", ["0a"])
+    session.go(2)
+    session.flag()
+    session.close()
+    fewer = opened(path, keyed_frame(2))
+    assert fewer.progress() | {"seconds_left": None} == {
+        "items": 2, "labelled": 0, "started": 1, "skipped": 0, "untouched": 1, "flagged": 0, "elsewhere": 1, "seconds_left": None,
+    }  # fmt: skip
+    more = opened(path, keyed_frame(5)[::-1])
+    assert [item.id for item in more.items if more.state.of(item.id).touched] == ["q/2", "q/0"]
+    assert more.progress()["elsewhere"] == 0
+
+
+def test_a_log_that_cannot_be_followed_is_refused_and_closed(path):
+    opened(path).flag()
+    opened(path).close()
+    with path.open("a") as file:
+        file.write(
+            json.dumps({"n": 3, "time": "2031-05-04T12:00:00+00:00", "action": "undo", "item": "q/0", "of": 7}) + "\n"
+        )
+    with pytest.raises(InputError, match=r"action n=3 of the log needs to be one that can be followed; got .*no action n=7"):
+        opened(path)
+    path.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[:-1]))
+    assert opened(path).labels.flag
+
+
+# ---- two at a time -----------------------------------------------------------------------------------------------------
+
+
+def test_a_cell_that_is_run_again_goes_on_and_the_earlier_session_says_so(path):
+    earlier = opened(path)
+    earlier.flag()
+    later = opened(path)
+    before = said(earlier.state)
+    for action in (earlier.flag, earlier.skip, earlier.undo, lambda: earlier.label("overall", True), lambda: earlier.go(2)):
+        with pytest.raises(
+            StoreError, match=r"a.jsonl needs to be open; it was closed, or opened in another cell; go on there"
+        ):
+            action()
+    assert said(earlier.state) == before
+    assert earlier.number == 0
+    later.label("overall", True)
+    assert later.labels.flag
+
+
+@pytest.fixture
+def stop_button():
+    """A list; while something is in it, a press of the stop button raises KeyboardInterrupt, once."""
+    armed = []
+
+    def pressed(*given):
+        if armed:
+            armed.clear()
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, pressed)
+    yield armed
+    assert signal.getsignal(signal.SIGINT) is pressed
+    signal.signal(signal.SIGINT, before)
+
+
+def press_at_random_moments(until):
+    rng = random.Random(3)
+    while time.monotonic() < until:
+        time.sleep(rng.uniform(0.0005, 0.005))
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_the_stop_button_leaves_log_and_labels_as_one(path, stop_button):
+    session, stopped = opened(path), 0
+    pressing = threading.Thread(target=press_at_random_moments, args=[time.monotonic() + 1.5])
+    pressing.start()
+    while pressing.is_alive():
+        try:
+            stop_button.append("armed")
+            session.toggle("relevant", ["0a"])
+            session.undo()
+            session.redo()
+            stop_button.clear()
+        except KeyboardInterrupt:
+            stopped += 1
+    pressing.join()
+    assert stopped, "nothing was interrupted, so nothing was tested"
+    assert said(LabelState(read_log(path)[1])) == said(session.state)
+
+
+def test_the_stop_button_waits_until_what_is_written_is_counted(path, monkeypatch):
+    session = opened(path)
+    session.show()
+    write = session.log.append
+
+    def write_and_be_interrupted(event):
+        written = write(event)
+        signal.raise_signal(signal.SIGINT)
+        return written
+
+    monkeypatch.setattr(session.log, "append", write_and_be_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.label("relevant", ["0a"])
+    assert session.labels.values == {RELEVANT: ["0a"]}
+    assert said(LabelState(read_log(path)[1])) == said(session.state)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_labels_may_be_given_in_any_thread(path):
+    session = opened(path)
+    thread = threading.Thread(target=lambda: session.label("overall", True))
+    thread.start()
+    thread.join()
+    assert session.labels.values == {("overall", None): True}
+
+
+def test_two_annotators_have_a_log_each(tmp_path):
+    ana, ben = (opened(tmp_path, annotator=name) for name in ("ana", "ben"))
+    ana.label("overall", True)
+    ben.label("overall", False)
+    assert ana.labels.values != ben.labels.values
+
+
+# ---- progress ----------------------------------------------------------------------------------------------------------
+
+
+def test_progress_counts_every_status(path):
+    session = opened(path, keyed_frame(5))
+    label_all(session)
+    session.go(1)
+    session.label("relevant", [])
+    session.go(2)
+    session.skip()
+    session.flag()
+    counts = session.progress()
+    assert [counts[name] for name in ("items", "labelled", "started", "skipped", "untouched", "flagged")] == [
+        5,
+        1,
+        1,
+        1,
+        2,
+        1,
+    ]
+
+
+def crafted(path, *spans):
+    """A log in which each item was looked at and then labelled after so many seconds."""
+    session = opened(path, plain_frame(6), "verdict")
+    for number in range(len(spans)):
+        session.go(number)
+        session.label("verdict", "correct")
+    session.close()
+    first, *lines = path.read_text("utf-8").splitlines()
+    time = datetime(2031, 5, 4, tzinfo=UTC)
+    for n, line in enumerate(lines):
+        time += timedelta(seconds=spans[n // 2] if n % 2 else 0)
+        lines[n] = json.dumps({**json.loads(line), "time": time.isoformat()})
+    path.write_text("\n".join([first, *lines, ""]))
+    return opened(path, plain_frame(6), "verdict")
+
+
+@pytest.mark.parametrize(
+    ("spans", "spent", "left"),
+    [
+        ([], [], None),
+        ([10], [10], 50),
+        ([10, 20], [10, 20], 60),
+        ([10, 20, 9000], [10, 20, 120], 60),
+        ([600, 600], [120, 120], 480),
+        ([0.25] * 3, [0.25] * 3, 1),
+        ([7] * 6, [7] * 6, 0),
+    ],
+)
+def test_seconds_are_the_median_pace_times_what_is_left(path, spans, spent, left):
+    session = crafted(path, *spans)
+    assert [session.state.of(item.id).seconds for item in session.items[: len(spans)]] == spent
+    assert session.progress()["seconds_left"] == left
+
+
+# ---- the other tasks, and real examples --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", [name for name in TASKS if name != "trace"])
+def test_every_task_can_be_labelled_with_each_of_its_options(tmp_path, task):
+    session = opened(tmp_path, plain_frame(9), task)
+    for field in session.task.fields:
+        for number, option in enumerate(field.options):
+            session.go(number)
+            session.label(field.name, option.value)
+    assert session.status(session.items[0]) == "labelled"
+    session.close()
+    again = opened(tmp_path, plain_frame(9), task)
+    assert said(again.state) == said(session.state)
+    assert list(again.state.of("q/0").nested()) == [field.name for field in session.task.fields]
+
+
+def test_the_whole_sample_is_labelled_from_its_own_labels_and_comes_back(path):
+    sample = ragnb.load_ragbench("sample-ragbench")
+    options = {"id": ["example_id", "system"], "suggestions": sample, "suggested_by": "authors"}
+    session = opened(path, sample, **options)
+    for number in range(len(session.items)):
+        session.go(number)
+        assert session.accept()
+    session.close()
+    again = opened(path, sample, **options)
+    assert again.log.header["id"] == ["example_id", "system"]
+    assert said(again.state) == said(session.state)
+    for record, item in zip(sample.to_dict("records"), again.items, strict=True):
+        values = again.state.of(item.id).values
+        assert values.keys() == trace_values(record, item).keys()
+        assert ragbench_labels(values, item)["overall_supported"] == record["overall_supported"]
+    assert again.progress()["labelled"] + again.progress()["started"] == len(sample)
