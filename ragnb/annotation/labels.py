@@ -30,6 +30,10 @@ class ItemLabels:
         Place to what else the log holds of that label: ``source`` and, where there is one, ``suggested``.
     seconds : float
         Time spent, gaps of more than two minutes cut.
+    id : dict
+        The columns behind the item's id, and their values.
+    time : str
+        Of the last change by this annotator; empty where there is none.
     """
 
     values: dict[Place, Any] = field(default_factory=dict)
@@ -38,6 +42,7 @@ class ItemLabels:
     skipped: bool = False
     note: str = ""
     seconds: float = 0.0
+    id: dict[str, Any] = field(default_factory=dict)
     fingerprint: str = ""
     sentences: dict[str, list[str]] = field(default_factory=dict)
     time: str = ""
@@ -46,6 +51,11 @@ class ItemLabels:
     def touched(self) -> bool:
         """Whether anything was said of it."""
         return bool(self.values or self.flag or self.skipped or self.note)
+
+    @property
+    def changed(self) -> bool:
+        """Whether this annotator said anything of it, beyond what others agree on."""
+        return self.touched and bool(self.time)
 
     def nested(self) -> dict[str, Any]:
         """Values by field: ``{"relevant": ["0a"], "support": {"a": "full"}}``; untouched ones are not there."""
@@ -118,8 +128,7 @@ class LabelState:
         action = event["action"]
         self._spend(event)
         if action == "open":
-            labels = self.of(event["item"])
-            labels.fingerprint, labels.sentences = event["fingerprint"], event["sentences"]
+            self._pin(event)
         elif action == "undo":
             undone = self.done.pop()
             self._restore(undone["item"], self._before.pop(undone["n"]))
@@ -127,10 +136,18 @@ class LabelState:
         elif action == "redo":
             self._change(self.undone.pop())
         elif action == "agreed":
+            self._pin(event)
             self._set(self.of(event["item"]), event["set"])
         elif action in CHANGES:
             self.undone.clear()
             self._change(event)
+
+    def _pin(self, event: Event) -> None:
+        """Keep what the labels are of: the columns behind the id, the hash of the text, the keys of its sentences."""
+        labels = self.of(event["item"])
+        labels.id = event.get("id", labels.id)
+        labels.fingerprint = event.get("fingerprint", labels.fingerprint)
+        labels.sentences = event.get("sentences", labels.sentences)
 
     def _change(self, event: Event) -> None:
         labels = self.of(event["item"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.annotation.items import Item, build_items
+from ragnb.annotation.items import Item, build_items, item_columns
 from ragnb.annotation.labels import CHANGES, ItemLabels, LabelState, Place
 from ragnb.annotation.log import AnnotationLog, Event
 from ragnb.annotation.suggestions import read_suggestions
@@ -40,6 +40,8 @@ class AnnotationSession:
         Column, or columns, that tell the rows apart.
     others
         What others said of each item, by item and name, where their labels are adjudicated.
+    named
+        The same under their real names, for the log, where `others` hides these from the screen.
     header
         What else the first line of a new log is to hold.
 
@@ -63,6 +65,7 @@ class AnnotationSession:
         blind: bool = False,
         id: str | Sequence[str] = "example_id",
         others: Mapping[str, Mapping[str, Mapping[Place, Any]]] | None = None,
+        named: Mapping[str, Mapping[str, Mapping[Place, Any]]] | None = None,
         header: Mapping[str, Any] | None = None,
     ) -> None:
         self.task, self.annotator = read_task(task), _name(annotator)
@@ -70,6 +73,8 @@ class AnnotationSession:
         self.suggested = read_suggestions(suggestions, self.items, self.task, id=id)
         self.suggested_by, self.blind = suggested_by, blind
         self.others = others or {}
+        self._named = named or self.others
+        self._columns = item_columns(examples, id)
         first = {"task": self.task.schema(), "annotator": self.annotator, "id": id if isinstance(id, str) else list(id)}
         self.log = AnnotationLog(_file(path, self.annotator, self.task), {**first, **(header or {}), "ragnb": __version__})
         self.state = LabelState(self.log.events)
@@ -115,7 +120,7 @@ class AnnotationSession:
             "items": len(self.items),
             **{status: statuses.count(status) for status in ("labelled", "started", "skipped", "untouched")},
             "flagged": sum(self.state.of(item.id).flag for item in self.items),
-            "elsewhere": sum(labels.touched and item not in known for item, labels in self.state.items.items()),
+            "elsewhere": sum(name not in known and labels.changed for name, labels in self.state.items.items()),
             "seconds_left": round(median(spent) * left) if spent else None,
         }
 
@@ -124,7 +129,9 @@ class AnnotationSession:
     def show(self) -> None:
         """Note in the log that the item is on the screen: its time begins, and its text is pinned."""
         keys = {name: self.item.keys(name) for name in ("documents", "response")}
-        self._do({"action": "open", "item": self.item.id, "fingerprint": self.item.fingerprint, "sentences": keys})
+        columns = self._columns[self.number]
+        shown = {"item": self.item.id, "id": columns, "fingerprint": self.item.fingerprint, "sentences": keys}
+        self._do({"action": "open", **shown})
 
     def go(self, target: int | str) -> None:
         """Show the item of that number (from 0) or id."""
@@ -236,7 +243,7 @@ class AnnotationSession:
         name, sentence = place
         said: dict[str, Any] = {"field": name, **({} if sentence is None else {"sentence": sentence}), "value": value}
         if self.item.id in self.others:
-            votes = {who: given[place] for who, given in self.others[self.item.id].items() if place in given}
+            votes = {who: given[place] for who, given in self._named[self.item.id].items() if place in given}
             return {**said, "source": "adjudicated", "of": votes}
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
         if suggested is None:
