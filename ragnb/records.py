@@ -71,6 +71,18 @@ COLUMNS: dict[str, str] = {
     "judged_refusal": "a judge's verdict: 1 when the response refuses, else 0; nan where there is none",
     "judged_detection": "a judge's verdict: 1 when the response detects errors, else 0; nan where there is none",
     "verdict": "an annotator's verdict on the response: True or False, 'correct', 'incorrect' or 'refuse'",
+    "item": "id of what an annotator labels: the example's, or the values of several columns with a bar between them",
+    "annotator": "name of who labelled the item",
+    "answer_present": "an annotator's label: whether the answer is in the response",
+    "refusal": "an annotator's label: whether the response refuses to answer",
+    "error_detected": "an annotator's label: whether the response finds errors in the documents",
+    "right_language": "an annotator's label: 'yes', 'no', 'mixed' or 'none'",
+    "preferred": "an annotator's label: 'a', 'b', 'tie' or 'neither'",
+    "label_status": "how far the item is labelled: 'labelled', 'started', 'skipped' or 'untouched'",
+    "label_source": "where the labels come from: 'human', 'suggestion accepted', 'suggestion changed', 'agreed', "
+    "'adjudicated' or 'mixed'",
+    "label_flag": "whether the annotator flagged the item",
+    "label_note": "the annotator's note",
     "label_reason": "why a record could not be labelled; None when it could",
     "label_attempts": "what a judge replied each time it was asked, and what was wrong with it",
     "label_repairs": "number of repairs by their kind",
@@ -105,6 +117,8 @@ COLUMNS: dict[str, str] = {
     "n_scored": "number of responses with a value",
     "worst_low": "mean if every unscored response had the metric's lowest value",
     "worst_high": "mean if every unscored response had the metric's highest value",
+    "n_units": "number of independent units behind an interval",
+    "n_unlabelled": "number of units that only one annotator labelled, which are left out",
     # comparisons
     "baseline": "the system that `system` is compared with",
     "n_pairs": "number of items with a value for both systems",
@@ -138,7 +152,7 @@ PAYLOAD = frozenset(
     "response reason documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
     "overall_supported_explanation relevance_explanation label_attempts label_keys label_repairs judge_keys "
-    "judge_explanation response_embedding reference_embedding translations translation_keys passage_languages "
+    "judge_explanation label_note response_embedding reference_embedding translations translation_keys passage_languages "
     "passage_ids passage_scores released_evidence".split()
 )
 """Columns too long to repeat beside every score."""

@@ -1,1 +1,28 @@
 """Labels by people: tasks, an append-only log, agreement, adjudication, queues, and their way into frames."""
+
+from ragnb.annotation.adjudication import adjudicate
+from ragnb.annotation.agreement import agreement, disagreements
+from ragnb.annotation.export import join_labels, read_labels, write_ragbench
+from ragnb.annotation.passes import recorded_passes
+from ragnb.annotation.queues import person_judicator, review_queue, undecided_queue
+from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation.tasks import TASKS, Field, Option, Task, read_task
+
+__all__ = [
+    "TASKS",
+    "AnnotationSession",
+    "Field",
+    "Option",
+    "Task",
+    "adjudicate",
+    "agreement",
+    "disagreements",
+    "join_labels",
+    "person_judicator",
+    "read_labels",
+    "read_task",
+    "recorded_passes",
+    "review_queue",
+    "undecided_queue",
+    "write_ragbench",
+]

@@ -96,6 +96,17 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     return ids
 
 
+def item_columns(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> list[dict[str, Any]]:
+    """The columns behind each item's id, and their values as JSON knows them."""
+    columns = [id] if isinstance(id, str) else list(id)
+    return [{name: _plain(value) for name, value in row.items()} for row in frame[columns].to_dict("records")]
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") else value
+    return value if isinstance(value, str | int | float) else str(value)
+
+
 def _item(name: str, row: Mapping[str, Any], task: Task) -> Item:
     order = _order(name, task)
     shown = [_swapped(column, order) for column in task.shows if column not in ("question", "references")]

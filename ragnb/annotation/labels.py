@@ -32,6 +32,10 @@ class ItemLabels:
         Place to what else the log holds of that label: ``source`` and, where there is one, ``suggested``.
     seconds : float
         Time spent, gaps of more than two minutes cut.
+    id : dict
+        The columns behind the item's id, and their values.
+    time : str
+        Of the last change by this annotator; empty where there is none.
     """
 
     values: dict[Place, Any] = field(default_factory=dict)
@@ -40,6 +44,7 @@ class ItemLabels:
     skipped: bool = False
     note: str = ""
     seconds: float = 0.0
+    id: dict[str, Any] = field(default_factory=dict)
     fingerprint: str = ""
     sentences: dict[str, list[str]] = field(default_factory=dict)
     time: str = ""
@@ -48,6 +53,11 @@ class ItemLabels:
     def touched(self) -> bool:
         """Whether anything was said of it."""
         return bool(self.values or self.flag or self.skipped or self.note)
+
+    @property
+    def changed(self) -> bool:
+        """Whether this annotator said anything of it, beyond what others agree on."""
+        return self.touched and bool(self.time)
 
     def put(self, place: Place, value: Any, said: dict[str, Any] | None) -> None:
         """Give a place a value, and what is said of it; None makes it untouched."""
@@ -143,8 +153,7 @@ class LabelState:
         action = event["action"]
         self._spend(event)
         if action == "open":
-            labels = self.of(event["item"])
-            labels.fingerprint, labels.sentences = event["fingerprint"], event["sentences"]
+            self._pin(event)
         elif action == "undo":
             undone = _last(self.done, event)
             self._restore(undone["item"], self._before.pop(undone["n"]))
@@ -152,10 +161,18 @@ class LabelState:
         elif action == "redo":
             self._change(_last(self.undone, event))
         elif action == "agreed":
+            if "fingerprint" in event:
+                self._pin(event)
             self._set(self.of(event["item"]), event["set"])
         elif action in CHANGES:
             self.undone.clear()
             self._change(event)
+
+    def _pin(self, event: Event) -> None:
+        """Keep what the labels are of: the columns behind the id, the hash of the text, the keys of its sentences."""
+        labels = self.of(event["item"])
+        labels.fingerprint, labels.sentences = event["fingerprint"], event["sentences"]
+        labels.id = event.get("id", labels.id)
 
     def _change(self, event: Event) -> None:
         labels = self.of(event["item"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.annotation.items import Item, build_items
+from ragnb.annotation.items import Item, build_items, item_columns
 from ragnb.annotation.labels import CHANGES, ItemLabels, LabelState, Place
 from ragnb.annotation.log import AnnotationLog, Event, uninterrupted
 from ragnb.annotation.suggestions import read_suggestions
@@ -40,6 +40,8 @@ class AnnotationSession:
         Column, or columns, that tell the rows apart.
     others
         What others said of each item, by item and name, where their labels are adjudicated.
+    named
+        The same under their real names, for the log, where `others` hides these from the screen.
     header
         What else the first line of a new log is to hold.
 
@@ -63,6 +65,7 @@ class AnnotationSession:
         blind: bool = False,
         id: str | Sequence[str] = "example_id",
         others: Mapping[str, Mapping[str, Mapping[Place, Any]]] | None = None,
+        named: Mapping[str, Mapping[str, Mapping[Place, Any]]] | None = None,
         header: Mapping[str, Any] | None = None,
     ) -> None:
         self.task, self.annotator = read_task(task), _name(annotator)
@@ -70,6 +73,8 @@ class AnnotationSession:
         self.suggested = read_suggestions(suggestions, self.items, self.task, id=id)
         self.suggested_by, self.blind = suggested_by, blind
         self.others = others or {}
+        self._named = named or self.others
+        self._columns = item_columns(examples, id)
         first = {"task": self.task.schema(), "annotator": self.annotator, "id": id if isinstance(id, str) else list(id)}
         self.log = AnnotationLog(_file(path, self.annotator, self.task), {**first, **(header or {}), "ragnb": __version__})
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
@@ -119,7 +124,7 @@ class AnnotationSession:
             "items": len(self.items),
             **counts,
             "flagged": sum(labels.flag for number, labels in said if number is not None),
-            "elsewhere": sum(labels.touched for number, labels in said if number is None),
+            "elsewhere": sum(labels.changed for number, labels in said if number is None),
             "seconds_left": round(median(spent) * left) if spent else None,
         }
 
@@ -195,18 +200,18 @@ class AnnotationSession:
 
     def flag(self) -> None:
         """Flag the item, or take the flag away."""
-        self._do({"action": "flag", "item": self.item.id, "value": not self.labels.flag})
+        self.record({"action": "flag", "item": self.item.id, "value": not self.labels.flag})
 
     def skip(self) -> None:
         """Leave the item out for now, or take it in again."""
-        self._do({"action": "skip", "item": self.item.id, "value": not self.labels.skipped})
+        self.record({"action": "skip", "item": self.item.id, "value": not self.labels.skipped})
 
     def note(self, text: str) -> None:
         """A note on the item; an empty one removes it."""
         if not isinstance(text, str):
             raise InputError(f"a note needs to be a text; got {type(text).__name__}; write one")
         if text != self.labels.note:
-            self._do({"action": "note", "item": self.item.id, "value": text})
+            self.record({"action": "note", "item": self.item.id, "value": text})
 
     def undo(self) -> Event | None:
         """Undo the last action that is not undone, wherever it was, and show its item; None where there is none."""
@@ -222,37 +227,39 @@ class AnnotationSession:
 
     # ---- inside ----------------------------------------------------------------------------------------------------------
 
-    def _do(self, event: Event) -> None:
+    def record(self, event: Event) -> None:
         """To the log, then into the state; the first change pins the text that it is about."""
         if event["action"] in CHANGES and self.labels.fingerprint != self.item.fingerprint:
             self.show()
         with uninterrupted():
             self.state.apply(self.log.append(event))
-            number = self._numbers[event["item"]]
-            self.statuses[number] = self.status(self.items[number])
+            number = self._numbers.get(event["item"])
+            if number is not None:
+                self.statuses[number] = self.status(self.items[number])
 
     def _show(self, item: Item) -> None:
         keys = {name: item.keys(name) for name in ("documents", "response")}
-        self._do({"action": "open", "item": item.id, "fingerprint": item.fingerprint, "sentences": keys})
+        pinned = {"id": self._columns[self._numbers[item.id]], "fingerprint": item.fingerprint, "sentences": keys}
+        self.record({"action": "open", "item": item.id, **pinned})
 
     def _step_back(self, action: str, stack: list[Event]) -> Event | None:
         if not stack or stack[-1]["item"] not in self._numbers:
             return None
         target = stack[-1]
-        self._do({"action": action, "item": target["item"], "of": target["n"]})
+        self.record({"action": action, "item": target["item"], "of": target["n"]})
         self.number = self._numbers[target["item"]]
         return target
 
     def _label(self, values: Mapping[Place, Any]) -> None:
         given = [self._said(place, value) for place, value in values.items()]
-        self._do({"action": "label", "item": self.item.id, "set": given})
+        self.record({"action": "label", "item": self.item.id, "set": given})
 
     def _said(self, place: Place, value: Any) -> dict[str, Any]:
         """One value as the log holds it, with where it comes from."""
         name, sentence = place
         said: dict[str, Any] = {"field": name, **({} if sentence is None else {"sentence": sentence}), "value": value}
         if self.item.id in self.others:
-            votes = {who: given[place] for who, given in self.others[self.item.id].items() if place in given}
+            votes = {who: given[place] for who, given in self._named[self.item.id].items() if place in given}
             return {**said, "source": "adjudicated", "of": votes}
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
         if suggested is None:

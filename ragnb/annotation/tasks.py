@@ -14,6 +14,9 @@ KINDS = ("choice", "sentences", "text")
 TAKEN = frozenset("jkxenpfmgaoz")
 """Letters that do something else in the annotator and can be no field's key."""
 
+COLUMNS = ("item", "annotator", "task", "status", "source", "flag", "note", "seconds", "time", "sentences")
+"""Columns that stand beside the fields in a frame of labels; no field has such a name."""
+
 Value = str | bool | int
 
 
@@ -205,6 +208,9 @@ def _check_task(task: Task) -> None:
         raise InputError(f"{what} needs a required field, or nothing would be left to label; got none; require one")
     for field in task.fields:
         _check_field(field, task, what)
+    taken = [field.name for field in task.fields if field.name in COLUMNS]
+    if taken:
+        raise InputError(f"no field of {what} can be named {taken[0]!r}, a column of all labels; got one; rename it")
 
 
 def _check_field(field: Field, task: Task, what: str) -> None:

@@ -1,5 +1,6 @@
 """Benchmarks as validated frames, what they hide, published tables, the embedded sample, and frames on disk."""
 
+from ragnb.datasets.annotations import load_annotations
 from ragnb.datasets.auditing import ISSUES, audit
 from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
 from ragnb.datasets.contexts import build_contexts
@@ -22,6 +23,7 @@ __all__ = [
     "audit",
     "build_contexts",
     "catalogue",
+    "load_annotations",
     "load_evouna",
     "load_lbrag_metrics",
     "load_multilingual",

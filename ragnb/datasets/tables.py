@@ -1,6 +1,11 @@
-"""Frames on disk: JSON Lines (read by everything) and Parquet (small and typed). What is written is read back the same."""
+"""Frames on disk: JSON Lines (read by everything) and Parquet (small and typed), which are read back as they were written.
 
+CSV is for spreadsheets, and is not read back.
+"""
+
+import csv
 import gzip
+import io
 import json
 import zlib
 from pathlib import Path
@@ -10,9 +15,17 @@ import pandas as pd
 
 from ragnb.errors import InputError
 
+KINDS = ("jsonl", "jsonl.gz", "parquet")
+"""What is read back; the ends of the names."""
+FORMULA = tuple("=+-@＝＋－＠\t\r\n")
+
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
-    """Write a frame as ``.jsonl``, ``.jsonl.gz`` or ``.parquet``, chosen by the name; missing values become null.
+    """Write a frame as ``.jsonl``, ``.jsonl.gz``, ``.parquet`` or ``.csv``, chosen by the name; missing values become null.
+
+    In CSV lists, mappings and truth values are JSON, missing values empty. A text that a spreadsheet would take for a
+    formula (one that begins with =, +, -, @, their wide forms, a tab or the end of a line) gets an apostrophe before it:
+    what a model wrote is not to be run.
 
     Raises
     ------
@@ -20,8 +33,11 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
         Another ending.
     """
     path = Path(path)
-    kind = _kind(path)
+    kind = _kind(path, (*KINDS, "csv"))
     path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "csv":
+        path.write_bytes(_csv(frame))
+        return path
     if kind == "parquet":
         _write_parquet(frame, path)
         return path
@@ -43,7 +59,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         Another ending, a file that does not exist, or a line that is no JSON object.
     """
     path = Path(path)
-    kind = _kind(path)
+    kind = _kind(path, KINDS)
     if not path.is_file():
         raise InputError(f"read_table needs a file that exists; got {str(path)!r}, which does not; check the path")
     try:
@@ -52,11 +68,27 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise _damaged(path, error) from error
 
 
-def _kind(path: Path) -> str:
-    for ending, kind in ((".jsonl", "jsonl"), (".jsonl.gz", "jsonl.gz"), (".parquet", "parquet")):
-        if path.name.lower().endswith(ending):
+def _kind(path: Path, kinds: tuple[str, ...]) -> str:
+    for kind in kinds:
+        if path.name.lower().endswith(f".{kind}"):
             return kind
-    raise InputError(f"a table needs a name that ends in .jsonl, .jsonl.gz or .parquet; got {path.name!r}; rename it")
+    endings = f"{', '.join(f'.{kind}' for kind in kinds[:-1])} or .{kinds[-1]}"
+    raise InputError(f"a table needs a name that ends in {endings}; got {path.name!r}; rename it")
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    """The frame as a spreadsheet opens it: UTF-8 with a mark that says so."""
+    written = io.StringIO(newline="")
+    rows = csv.writer(written)
+    rows.writerow([_cell(str(name)) for name in frame.columns])
+    rows.writerows(zip(*([_cell(_plain(value)) for value in frame[name]] for name in frame.columns), strict=True))
+    return written.getvalue().encode("utf-8-sig", "replace")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULA) else value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | list | dict) else value
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,6 @@
+import csv
 import gzip
+import io
 import json
 import math
 
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragnb.datasets.contexts import build_contexts
+from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.tables import read_table, write_table
 from ragnb.errors import InputError
 from ragnb.scoring import score, summarize
@@ -152,7 +155,7 @@ def test_rows_may_lack_a_key_in_json_lines(tmp_path):
     assert plain(read_table(tmp_path / "t.jsonl")) == {"a": [1, 2], "b": [None, "x"]}
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.json", "t", "t.gz", "jsonl"])
+@pytest.mark.parametrize("name", ["t.tsv", "t.json", "t", "t.gz", "jsonl"])
 def test_another_ending_is_refused(tmp_path, name):
     with pytest.raises(InputError, match=rf"\.jsonl.*\.parquet.*'{name}'"):
         write_table(pd.DataFrame({"a": [1]}), tmp_path / name)
@@ -180,3 +183,67 @@ def test_a_damaged_file_is_refused_with_its_name(responses, tmp_path, ending, ke
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(InputError, match=r"t\." + ending):
         read_table(path)
+
+
+# ---- spreadsheets ------------------------------------------------------------------------------------------------------
+
+
+def spreadsheet(frame, path):
+    written = write_table(frame, path).read_bytes()
+    assert written.startswith(b"\xef\xbb\xbf")
+    return list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline="")))
+
+
+def test_csv_runs_no_formula_and_keeps_numbers(tmp_path):
+    texts = [
+        "=1+1",
+        "+4",
+        "-3",
+        "@SUM(A1)",
+        "\tx",
+        "\rx",
+        "\nx",
+        "＝1",
+        "＋1",
+        "－1",
+        "＠A",
+        "a=1",
+        " =1",
+        "'=1",
+        "",
+        "−1",
+        "可",
+    ]
+    frame = pd.DataFrame({"t": texts, "n": [-1.5] * len(texts), "=h": range(len(texts))})
+    head, *rows = spreadsheet(frame, tmp_path / "t.csv")
+    assert head == ["t", "n", "'=h"]
+    assert [row[0] for row in rows] == [f"'{text}" for text in texts[:11]] + texts[11:]
+    assert {row[1] for row in rows} == {"-1.5"}
+
+
+def test_csv_has_json_for_lists_and_mappings_and_nothing_for_what_is_missing(tmp_path):
+    values = [["ä", None], {"=k": "\u202eال"}, True, False, None, math.nan, pd.NA, np.int64(-3), 0.1]
+    _, *rows = spreadsheet(pd.DataFrame({"v": pd.Series(values, dtype=object), "w": "x"}), tmp_path / "T.CSV")
+    written = ['["ä", null]', '{"=k": "\u202eال"}', "true", "false", "", "", "", "-3", "0.1"]
+    assert [row[0] for row in rows] == written
+
+
+@settings(max_examples=50)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
+def test_csv_of_any_text_is_read_back_but_for_the_apostrophe(tmp_path_factory, texts):
+    rows = spreadsheet(pd.DataFrame({"t": texts, "w": "x"}), tmp_path_factory.mktemp("t") / "t.csv")[1:]
+    for text, (cell, _) in zip(texts, rows, strict=True):
+        assert cell in (text, f"'{text}")
+        assert not cell.startswith(tuple("=+-@\t\r"))
+
+
+def test_csv_is_not_read(tmp_path):
+    write_table(pd.DataFrame({"a": [1]}), tmp_path / "t.csv")
+    with pytest.raises(InputError, match=r"\.jsonl, \.jsonl\.gz or \.parquet; got 't\.csv'"):
+        read_table(tmp_path / "t.csv")
+
+
+def test_responses_are_loaded_from_csv(tmp_path):
+    frame = pd.DataFrame({"example_id": ["ä"], "question": ["q"], "references": ["r"], "response": ["回答"]})
+    loaded = load_responses(write_table(frame, tmp_path / "t.csv"))
+    assert loaded[["example_id", "response"]].values.tolist() == [["ä", "回答"]]

@@ -1,0 +1,276 @@
+"""How far annotators agree, and where they do not."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.annotation.labelled import Labelled, alike, items_of, places_of, read_everyone, sentences_of, votes
+from ragnb.annotation.labels import Place
+from ragnb.annotation.tasks import Field
+from ragnb.errors import InputError
+from ragnb.reports.judge_agreement import BOUNDS, share
+from ragnb.reports.judge_data import interval_columns
+from ragnb.results import Interval
+from ragnb.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
+from ragnb.stats.checks import Floats, Integers, check_level, undefined_interval
+from ragnb.stats.clustered import jackknife_interval
+from ragnb.stats.clusters import cluster_robust_interval
+from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.rater_sums import RATER_COEFFICIENTS, kappa_of, rater_sums, rater_tables
+
+KAPPA, FLEISS, OVERLAP, PERCENT = "Cohen's kappa", "Fleiss' kappa", "mean overlap", "percent agreement"
+LIMITS = BOUNDS | {FLEISS: (-1.0, 1.0)}
+COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units",
+           "n", "n_unlabelled")  # fmt: skip
+
+
+def agreement(logs: Any, *, confidence_level: float = 0.95) -> pd.DataFrame:
+    """Agreement of annotators on each field, one row a field, pair of annotators and measure.
+
+    Higher is better; 1 is agreement in everything and, but for percent agreement and overlap, 0 what chance would give.
+    ``nan`` where nothing is to be compared or all say one and the same; limits are ``nan`` where there is no spread.
+
+    Parameters
+    ----------
+    logs
+        Two annotators or more, each once, in one task: paths of logs, open sessions, or frames of labels
+        (`ragnb.annotation.export.read_labels`, `ragnb.datasets.annotations.load_annotations`).
+    confidence_level
+        Of the intervals, in (0, 1).
+
+    Returns
+    -------
+    DataFrame
+        ``field``; ``pair``, ``rater``, ``against`` (``"all"`` for all annotators together, where there are three or more);
+        ``metric``: percent agreement, Cohen's kappa (of all annotators Fleiss'), Gwet's AC1, Krippendorff's alpha, and of
+        fields of sentences the mean overlap; ``mean, low, high, interval, confidence_level``; ``n_units``, the independent
+        ones: items; ``n``, what was compared; ``n_unlabelled``, what only one labelled, which is left out.
+
+        What is compared is an item where a field is asked of it, a sentence of the response where it is asked of each. A
+        field of sentences is a yes or no on every sentence that could have been chosen, special answers included. Free texts
+        are not compared.
+
+    Raises
+    ------
+    InputError
+        Fewer than two annotators, one twice, different tasks, different texts under one id, a value that is none of the
+        field's, or a frame without ``sentences`` where the task is about them.
+
+    Notes
+    -----
+    Where an item has one unit: Wilson's interval, and those of `ragnb.stats.agreement`. Where it has several, they are not
+    independent: a cluster-robust t interval, and a jackknife that leaves out one item at a time. The mean overlap is the F1
+    of the two sets (1 where both are empty), averaged within the item and then over items, with a t interval.
+
+    References
+    ----------
+    Artstein, R. & Poesio, M. (2008). Inter-coder agreement for computational linguistics. Computational Linguistics 34,
+    555-596.
+    """
+    level, people = check_level(confidence_level), read_everyone(logs)
+    rows: list[dict[str, Any]] = []
+    for asked in people[0].task.fields:
+        if asked.kind != "text":
+            units = _units(asked, people)
+            for told, chosen in _groups(people):
+                rows += [{"field": asked.name, **told, **row} for row in _rows(units, chosen, level)]
+                rows += [{"field": asked.name, **told, **row} for row in _overlap(asked, [people[i] for i in chosen], level)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def disagreements(logs: Any) -> pd.DataFrame:
+    """Where annotators differ, one row an item and field (and sentence), the most disputed items first.
+
+    What only some of them labelled is no disagreement. Parameters and errors are those of `agreement`.
+
+    Returns
+    -------
+    DataFrame
+        ``item``, ``field``, ``sentence`` (None where the field is asked of the item); ``disagreement``: the share of pairs
+        of annotators that differ, or of fields of sentences one minus the mean overlap; ``votes``: what each one said, by
+        name.
+        Items come in the order of the sum of their disagreements.
+    """
+    people = read_everyone(logs)
+    rows = [row for item in items_of(people) for row in _disputes(item, people)]
+    frame = pd.DataFrame(rows, columns=["item", "field", "sentence", "disagreement", "votes"])
+    total = frame.groupby("item", sort=False)["disagreement"].transform("sum")
+    return frame.iloc[np.argsort(-total.to_numpy(dtype=np.float64), kind="stable")].reset_index(drop=True)
+
+
+def overlap(first: Sequence[Any], second: Sequence[Any]) -> float:
+    """F1 of two sets; in [0, 1], 1 where both are empty.
+
+    >>> overlap(["0a", "0b"], ["0b"]), overlap([], [])
+    (0.6666666666666666, 1.0)
+    """
+    one, two = set(first), set(second)
+    return 2 * len(one & two) / (len(one) + len(two)) if one or two else 1.0
+
+
+# ---- what is compared --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Units:
+    """Codes of units x annotators, -1 where untouched; the item of each unit where an item has several."""
+
+    codes: Integers
+    clusters: Integers | None
+    n_categories: int
+
+
+def _units(asked: Field, people: list[Labelled]) -> _Units:
+    rows: list[list[int]] = []
+    clusters: list[int] = []
+    for number, item in enumerate(items_of(people)):
+        found = _item_codes(asked, item, people)
+        rows += found
+        clusters += [number] * len(found)
+    codes = np.array(rows, dtype=np.int64).reshape(-1, len(people))
+    several = asked.each or asked.kind == "sentences"
+    n = 2 if asked.kind == "sentences" else len(asked.options)
+    return _Units(codes, np.array(clusters, dtype=np.int64) if several else None, n)
+
+
+def _item_codes(asked: Field, item: str, people: list[Labelled]) -> list[list[int]]:
+    labels = [one.items[item].values if item in one.items else {} for one in people]
+    keys = _sentences(asked, item, people) if asked.each or asked.kind == "sentences" else {}
+    asked_of = [(asked.name, key) for key in keys["response"]] if asked.each else [(asked.name, None)]
+    if asked.kind == "choice":
+        return [[_choice(asked, values.get(place), item) for values in labels] for place in asked_of]
+    universe = [*keys[asked.of], *(option.value for option in asked.options)]
+    return [[_member(key, values.get(place)) for values in labels] for place in asked_of for key in universe]
+
+
+def _sentences(asked: Field, item: str, people: list[Labelled]) -> dict[str, list[str]]:
+    keys = sentences_of(item, people)
+    if not {"documents", "response"} <= set(keys):
+        raise InputError(
+            f"agreement on {asked.name!r} needs the keys of all sentences of item {item!r}; got none; pass the log, or the "
+            "frame of read_labels with its column sentences"
+        )
+    return keys
+
+
+def _choice(asked: Field, value: Any, item: str) -> int:
+    if value is None:
+        return -1
+    found = [n for n, option in enumerate(asked.options) if alike([option.value, value])]
+    if not found:
+        raise InputError(
+            f"{asked.name!r} of item {item!r} needs one of {[option.value for option in asked.options]}; got {value!r}; "
+            "map your labels to these"
+        )
+    return found[0]
+
+
+def _member(key: Any, chosen: Any) -> int:
+    return -1 if chosen is None else int(key in chosen)
+
+
+def _groups(people: list[Labelled]) -> Iterator[tuple[dict[str, str], list[int]]]:
+    """Each pair of annotators and, where they are more than two, all of them."""
+    for i, j in combinations(range(len(people)), 2):
+        one, two = people[i].annotator, people[j].annotator
+        yield {"pair": f"{one} - {two}", "rater": one, "against": two}, [i, j]
+    if len(people) > 2:
+        yield {"pair": "all", "rater": "all", "against": "all"}, list(range(len(people)))
+
+
+# ---- measures ----------------------------------------------------------------------------------------------------------
+
+
+def _rows(units: _Units, chosen: list[int], level: float) -> list[dict[str, Any]]:
+    codes = units.codes[:, chosen]
+    ratings = (codes >= 0).sum(axis=1)
+    kept = ratings >= 2
+    clusters = None if units.clusters is None else units.clusters[kept]
+    counted = {"n": int(kept.sum()), "n_unlabelled": int((ratings == 1).sum())}
+    found = _intervals(codes[kept], units.n_categories, clusters, level)
+    return [{"metric": name, **interval_columns(interval), **counted} for name, interval in found.items()]
+
+
+def _intervals(codes: Integers, q: int, clusters: Integers | None, level: float) -> dict[str, Interval]:
+    names = [PERCENT, KAPPA if codes.shape[1] == 2 else FLEISS, "Gwet's AC1", "Krippendorff's alpha"]
+    if not len(codes):
+        return {name: undefined_interval(float("nan"), level, name, 0, "nothing with two labels") for name in names}
+    found = {PERCENT: _percent(codes, q, clusters, level)}
+    for name in names[1:]:
+        if clusters is None:
+            found[name] = _INDEPENDENT[name](codes, q, level)
+        else:
+            found[name] = _jackknifed(name, codes, q, clusters, level)
+    return found
+
+
+def _percent(codes: Integers, q: int, clusters: Integers | None, level: float) -> Interval:
+    """A share where each unit agrees or not, as with two annotators; else a mean of shares."""
+    sums = rater_sums(codes, q)
+    if np.isin(sums[:, 1], (0, 1)).all():
+        return share(sums[:, 1], clusters, level)
+    if clusters is None:
+        return percent_agreement(_with_gaps(codes), confidence_level=level)
+    found = cluster_robust_interval(sums[:, 1], clusters, confidence_level=level)
+    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+
+
+def _jackknifed(name: str, codes: Integers, q: int, clusters: Integers, level: float) -> Interval:
+    pair = name == KAPPA
+    statistic = kappa_of if pair else RATER_COEFFICIENTS[name]
+    totals = rater_tables(codes[:, 0], codes[:, 1], q, clusters) if pair else rater_sums(codes, q, clusters)
+    found = jackknife_interval(statistic, totals, bounds=LIMITS[name], confidence_level=level)
+    return replace(found, method=f"{name}, {found.method}")
+
+
+def _with_gaps(codes: Integers) -> Floats:
+    return np.where(codes < 0, np.nan, codes.astype(np.float64))
+
+
+_INDEPENDENT: dict[str, Callable[[Integers, int, float], Interval]] = {
+    KAPPA: lambda codes, q, level: cohen_kappa(codes[:, 0], codes[:, 1], categories=range(q), confidence_level=level),
+    FLEISS: lambda codes, q, level: fleiss_kappa(_with_gaps(codes), categories=range(q), confidence_level=level),
+    "Gwet's AC1": lambda codes, q, level: gwet_ac(_with_gaps(codes), categories=range(q), confidence_level=level),
+    "Krippendorff's alpha": lambda codes, q, level: krippendorff_alpha(
+        _with_gaps(codes), categories=range(q), confidence_level=level
+    ),
+}
+
+
+def _overlap(asked: Field, people: list[Labelled], level: float) -> list[dict[str, Any]]:
+    if asked.kind != "sentences":
+        return []
+    means, n, alone = [], 0, 0
+    for item in items_of(people):
+        said = [list(votes(item, place, people).values()) for place in places_of(item, people) if place[0] == asked.name]
+        found = [_mean_overlap(values) for values in said if len(values) > 1]
+        means += [float(np.mean(found))] if found else []
+        n, alone = n + len(found), alone + sum(len(values) == 1 for values in said)
+    interval = mean_interval_t(means, confidence_level=level)
+    clipped = replace(interval, low=float(np.clip(interval.low, 0, 1)), high=float(np.clip(interval.high, 0, 1)))
+    return [{"metric": OVERLAP, **interval_columns(clipped), "n": n, "n_unlabelled": alone}]
+
+
+def _mean_overlap(values: Sequence[Any]) -> float:
+    return float(np.mean([overlap(one, two) for one, two in combinations(values, 2)]))
+
+
+# ---- where they differ -------------------------------------------------------------------------------------------------
+
+
+def _disputes(item: str, people: list[Labelled]) -> Iterator[dict[str, Any]]:
+    for place in places_of(item, people):
+        said = votes(item, place, people)
+        if not alike(said.values()):
+            apart = _disagreement(place, list(said.values()), people[0])
+            yield {"item": item, "field": place[0], "sentence": place[1], "disagreement": apart, "votes": said}
+
+
+def _disagreement(place: Place, values: list[Any], one: Labelled) -> float:
+    if one.task.field(place[0]).kind == "sentences":
+        return 1 - _mean_overlap(values)
+    return float(np.mean([not alike(pair) for pair in combinations(values, 2)]))

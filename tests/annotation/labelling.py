@@ -1,0 +1,75 @@
+"""Annotators at work: sessions in which given values are said, as a person would say them on the screen."""
+
+import pandas as pd
+
+from ragnb.annotation.session import AnnotationSession
+
+LANGUAGES = {
+    "fr/1": ("Où est l’ile\u0301 ?", "« Là »"),
+    "zh/2": ("东京塔有多高？", "三百三十三米。"),
+    "ja/3": ("富士山の高さは？", "＝3776メートル"),
+    "th/4": ("ภาษาไทย?", "กรุงเทพฯ"),
+    "hi/5": ("राजधानी क्या है?", "नई दिल्ली"),
+    "ar/6": ("ما العاصمة؟", "\u202eالقاهرة"),
+    "he/7": ("מה הבירה?", "יְרוּשָׁלַיִם"),
+    "en/8": ("Who? 👩🏽‍🔬", '=HYPERLINK("x")'),
+}
+
+
+def verdict_examples():
+    """Questions and responses in eight scripts."""
+    rows = [
+        {"example_id": name, "question": asked, "references": ["?"], "response": said}
+        for name, (asked, said) in LANGUAGES.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def trace_examples(n=6):
+    """Responses of two sentences over two documents of two sentences each."""
+    return pd.DataFrame(
+        {
+            "example_id": [f"bench_test/{i}" for i in range(n)],
+            "question": [f"Wie hoch ist {i}? 多高" for i in range(n)],
+            "passages": [[f"Eins {i}. Zwei {i}.", f"三 {i}。 四 {i}。"] for i in range(n)],
+            "system": ["plain"] * n,
+            "response": [f"Eins {i}. 三 {i}。" for i in range(n)],
+            "documents_sentences": [
+                [[["0a", f"Eins {i}."], ["0b", f"Zwei {i}."]], [["1a", f"三 {i}。"], ["1b", f"四 {i}。"]]] for i in range(n)
+            ],
+            "response_sentences": [[["a", f"Eins {i}."], ["b", f"三 {i}。"]] for i in range(n)],
+        }
+    )  # fmt: skip
+
+
+TRACE = {
+    "relevant": ["0a", "1a"],
+    "utilized": ["0a"],
+    "supporting": {"a": ["0a"], "b": ["1a", "general"]},
+    "support": {"a": "full", "b": "partial"},
+    "overall": True,
+}
+"""A whole set of labels for one of `trace_examples`."""
+
+
+def say(session, said):
+    """Give each item its values: by field, and by sentence where a field is asked of each."""
+    for item, values in said.items():
+        session.go(item)
+        for field, value in values.items():
+            given = value if isinstance(value, dict) else {None: value}
+            for sentence, one in given.items():
+                session.label(field, one, sentence)
+    return session
+
+
+def annotated(examples, task, annotator, folder, said, **options):
+    """An open session in which these values were said."""
+    return say(AnnotationSession(examples, task, annotator, folder, **options), said)
+
+
+def verdicts(words, examples=None):
+    """Verdicts from a line of initials: ``"cir."`` for correct, incorrect, refuse and none."""
+    names = list(LANGUAGES) if examples is None else list(examples["example_id"])
+    meant = {"c": "correct", "i": "incorrect", "r": "refuse"}
+    return {name: {"verdict": meant[word]} for name, word in zip(names, words, strict=False) if word in meant}

@@ -1,0 +1,278 @@
+"""Two logs or more become one: agreed, adjudicated, resumed, blind."""
+
+import hashlib
+import json
+
+import pandas as pd
+import pytest
+from annotation.labelling import LANGUAGES, TRACE, annotated, say, trace_examples, verdict_examples, verdicts
+
+import ragnb
+from ragnb.annotation.adjudication import adjudicate
+from ragnb.annotation.agreement import agreement
+from ragnb.annotation.export import join_labels, read_labels
+from ragnb.annotation.session import AnnotationSession
+from ragnb.errors import InputError
+
+NAMES = list(LANGUAGES)
+WORDS = {"ana": "ccirc", "ben": "cirr."}
+
+
+def logs(folder, words=WORDS, **options):
+    return [
+        annotated(verdict_examples(), "verdict", name, folder, verdicts(said), **options) for name, said in words.items()
+    ]
+
+
+def gold(folder, session):
+    return read_labels(session).set_index("item")
+
+
+def ids(session):
+    return [item.id for item in session.items]
+
+
+# ---- verdicts ----------------------------------------------------------------------------------------------------------
+
+
+def test_two_logs_become_the_gold_labels_made_by_hand(tmp_path):
+    session = adjudicate(verdict_examples(), logs(tmp_path), "cleo", tmp_path)
+    assert ids(session) == [NAMES[1], NAMES[2], NAMES[4]]  # two that differ, one that only one labelled
+    say(session, {NAMES[1]: {"verdict": "incorrect"}, NAMES[2]: {"verdict": "correct"}, NAMES[4]: {"verdict": "correct"}})
+    found = gold(tmp_path, session)
+    assert found["verdict"].to_dict() == dict(
+        zip(NAMES, ["correct", "incorrect", "correct", "refuse", "correct"], strict=False)
+    )
+    assert found["source"].to_dict() == dict(
+        zip(NAMES, ["agreed", "adjudicated", "adjudicated", "agreed", "adjudicated"], strict=False)
+    )
+    assert set(found["status"]) == {"labelled"}
+    assert session.log.path.name == "gold.verdict.jsonl"
+
+
+def test_the_log_keeps_who_said_what(tmp_path):
+    session = adjudicate(verdict_examples(), logs(tmp_path), "cleo", tmp_path)
+    say(session, {NAMES[1]: {"verdict": "refuse"}})
+    said = [one for event in session.log.events for one in event.get("set", ())]
+    assert said[0]["of"] == {"ana": "correct", "ben": "correct"}
+    assert said[-1] == {
+        "field": "verdict",
+        "value": "refuse",
+        "source": "adjudicated",
+        "of": {"ana": "correct", "ben": "incorrect"},
+    }
+
+
+def test_the_header_names_the_logs_and_their_hashes(tmp_path):
+    given = logs(tmp_path)
+    hashes = [hashlib.sha256(one.log.path.read_bytes()).hexdigest() for one in given]
+    session = adjudicate(verdict_examples(), [given[0].log.path, given[1]], "cleo", tmp_path)
+    known = session.log.header["adjudicates"]
+    assert [(one["annotator"], one["log"], one["sha256"]) for one in known] == [
+        ("ana", "ana.verdict.jsonl", hashes[0]), ("ben", "ben.verdict.jsonl", hashes[1])
+    ]  # fmt: skip
+
+
+def test_progress_counts_only_what_is_to_be_decided(tmp_path):
+    session = adjudicate(verdict_examples(), logs(tmp_path), "cleo", tmp_path)
+    assert session.progress() | {"seconds_left": 0} == {
+        "items": 3, "labelled": 0, "started": 0, "skipped": 0, "untouched": 3, "flagged": 0, "elsewhere": 0, "seconds_left": 0
+    }  # fmt: skip
+    say(session, {NAMES[1]: {"verdict": "refuse"}})
+    assert session.progress()["labelled"] == 1
+    assert session.next_unlabelled()
+    assert session.item.id == NAMES[2]
+
+
+def test_reopening_goes_on_and_writes_nothing_twice(tmp_path):
+    given = logs(tmp_path)
+    first = adjudicate(verdict_examples(), given, "cleo", tmp_path)
+    say(first, {NAMES[1]: {"verdict": "refuse"}})
+    first.close()
+    n = len(first.log.path.read_text("utf-8").splitlines())
+    again = adjudicate(verdict_examples(), given, "cleo", tmp_path)
+    assert len(again.log.path.read_text("utf-8").splitlines()) == n
+    assert again.progress()["labelled"] == 1
+    assert again.item.id == NAMES[2]
+    assert again.undo()["item"] == NAMES[1]
+    assert again.undo() is None  # what is agreed cannot be undone
+
+
+def test_a_crash_between_agreed_events_is_made_good(tmp_path):
+    given = logs(tmp_path)
+    session = adjudicate(verdict_examples(), given, "cleo", tmp_path)
+    session.close()
+    path = session.log.path
+    whole = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(whole[:2]) + whole[2][:20])
+    again = adjudicate(verdict_examples(), given, "cleo", tmp_path)
+    assert sorted(read_labels(again)["item"]) == sorted([NAMES[0], NAMES[3]])
+
+
+def test_looking_at_an_item_again_changes_no_label(tmp_path):
+    given = logs(tmp_path)
+    adjudicate(verdict_examples(), given, "cleo", tmp_path).close()
+    given[0].go(NAMES[5])
+    adjudicate(verdict_examples(), given, "cleo", tmp_path).close()
+    say(given[0], {NAMES[0]: {"verdict": "refuse"}})
+    with pytest.raises(InputError, match="labels that it was begun with; those of 'ana' are others now"):
+        adjudicate(verdict_examples(), given, "cleo", tmp_path)
+    with pytest.raises(InputError, match="'ana', 'ben', 'dan' are others now"):
+        adjudicate(verdict_examples(), [given[0], logs(tmp_path, {"dan": "c"})[0]], "cleo", tmp_path)
+
+
+def test_an_annotators_own_log_is_not_written_to(tmp_path):
+    given = logs(tmp_path)
+    before = given[0].log.path.read_bytes()
+    with pytest.raises(InputError, match=r"ana\.verdict\.jsonl needs to be a gold log"):
+        adjudicate(verdict_examples(), given, "ana", given[0].log.path)
+    assert given[0].log.path.read_bytes() == before
+    assert adjudicate(verdict_examples(), given, "ana", tmp_path).log.path.name == "gold.verdict.jsonl"
+
+
+def test_what_one_alone_labelled_is_taken_over_when_told(tmp_path):
+    session = adjudicate(verdict_examples(), logs(tmp_path), "cleo", tmp_path, complete=False)
+    assert ids(session) == [NAMES[1], NAMES[2]]
+    agreed = {event["item"]: event["set"][0] for event in session.log.events}
+    assert agreed[NAMES[4]]["of"] == {"ana": "correct"}
+
+
+def test_three_annotators_agree_only_together(tmp_path):
+    session = adjudicate(verdict_examples(), logs(tmp_path, {"a": "ccc", "b": "cc.", "c": "cic"}), "d", tmp_path)
+    assert ids(session) == NAMES[1:3]
+    assert read_labels(session)["item"].tolist() == NAMES[:1]
+
+
+def test_where_all_agree_everything_is_there_to_be_looked_through(tmp_path):
+    session = adjudicate(verdict_examples(), logs(tmp_path, {"a": "cir", "b": "cir"}), "d", tmp_path)
+    assert ids(session) == NAMES[:3]
+    assert session.progress()["labelled"] == 3
+    assert not session.next_unlabelled()
+    session.go(NAMES[0])
+    session.label("verdict", "refuse")
+    assert read_labels(session).set_index("item").loc[NAMES[0], ["verdict", "source"]].tolist() == ["refuse", "adjudicated"]
+
+
+def test_gold_labels_are_joined_and_compared(tmp_path):
+    given = logs(tmp_path)
+    session = adjudicate(verdict_examples(), given, "cleo", tmp_path)
+    say(session, {item: {"verdict": "correct"} for item in ids(session)})
+    joined = join_labels(verdict_examples(), session)
+    assert ragnb.score(joined, "annotator.verdict")["value"].tolist()[:5] == [1, 1, 1, 0, 1]
+    assert agreement([given[0], session]).set_index("metric").loc["percent agreement", "mean"] == pytest.approx(4 / 5)
+
+
+# ---- who is who --------------------------------------------------------------------------------------------------------
+
+
+def reachable(session):
+    """All texts that a screen may take from a session: its others, items, labels' values and suggestions."""
+    seen = [
+        session.others,
+        session.items,
+        session.suggested,
+        session.task,
+        session.progress(),
+        session.suggestion(),
+        session.labels.values,
+    ]
+    return str(seen)
+
+
+def test_blind_adjudication_shows_letters_and_logs_names(tmp_path):
+    words = {"ana-Ω": "ccccc", "ben-Ж": "iiiii", "chi-陳": "rrrrr"}
+    session = adjudicate(verdict_examples(), logs(tmp_path, words), "dan", tmp_path, blind=True)
+    for name in words:
+        assert name not in reachable(session)
+    assert all(list(by_name) == ["A", "B", "C"] for by_name in session.others.values())
+    say(session, {NAMES[0]: {"verdict": "refuse"}})
+    assert session.log.events[-1]["set"][0]["of"] == {"ana-Ω": "correct", "ben-Ж": "incorrect", "chi-陳": "refuse"}
+
+
+def test_letters_are_dealt_anew_for_each_item_and_stay(tmp_path):
+    examples = pd.DataFrame({"example_id": [f"题/{n}" for n in range(60)], "question": "?", "response": "!"})
+    given = [
+        annotated(examples, "verdict", name, tmp_path, verdicts(word * 60, examples))
+        for name, word in (("ana", "c"), ("ben", "i"))
+    ]
+    session = adjudicate(examples, given, "dan", tmp_path, blind=True)
+    firsts = [session.others[item]["A"]["verdict", None] for item in ids(session)]
+    assert 15 < firsts.count("correct") < 45
+    session.close()
+    again = adjudicate(examples, given, "dan", tmp_path, blind=True)
+    assert [again.others[item]["A"]["verdict", None] for item in ids(again)] == firsts
+
+
+def test_many_annotators_have_letters_of_their_own(tmp_path):
+    given = logs(tmp_path, {f"p{n}": "ci"[n % 2] for n in range(28)})
+    session = adjudicate(verdict_examples(), given, "dan", tmp_path, blind=True)
+    assert list(session.others[NAMES[0]])[25:] == ["Z", "A1", "B1"]
+
+
+def test_open_adjudication_shows_names(tmp_path):
+    session = adjudicate(verdict_examples(), logs(tmp_path), "dan", tmp_path)
+    assert set(session.others[NAMES[1]]) == {"ana", "ben"}
+
+
+# ---- sentences ---------------------------------------------------------------------------------------------------------
+
+
+def test_fields_that_agree_are_there_already(tmp_path):
+    other = {**TRACE, "relevant": ["0b"], "support": {"a": "full", "b": "none"}, "supporting": {"a": ["0a"], "b": []}}
+    said = ({"bench_test/0": TRACE, "bench_test/1": TRACE}, {"bench_test/0": other, "bench_test/1": TRACE})
+    given = [
+        annotated(trace_examples(), "trace", name, tmp_path, one) for name, one in zip(("ana", "ben"), said, strict=True)
+    ]
+    session = adjudicate(trace_examples(), given, "cleo", tmp_path)
+    assert ids(session) == ["bench_test/0"]
+    assert session.missing() == [("relevant", None), ("supporting", "b"), ("support", "b")]
+    say(session, {"bench_test/0": {"relevant": ["0a", "0b"], "supporting": {"b": ["1a"]}, "support": {"b": "full"}}})
+    found = gold(tmp_path, session)
+    assert found["status"].tolist() == ["labelled", "labelled"]
+    assert found["source"].to_dict() == {"bench_test/0": "mixed", "bench_test/1": "agreed"}
+    assert found.loc["bench_test/1", "support"] == TRACE["support"]
+    assert found.loc["bench_test/1", "sentences"] == {"documents": ["0a", "0b", "1a", "1b"], "response": ["a", "b"]}
+    assert found.loc["bench_test/1", "example_id"] == "bench_test/1"
+
+
+def test_what_neither_labelled_is_to_be_decided_too(tmp_path):
+    half = {"bench_test/0": {name: value for name, value in TRACE.items() if name != "overall"}}
+    given = [annotated(trace_examples(), "trace", name, tmp_path, half) for name in ("ana", "ben")]
+    session = adjudicate(trace_examples(), given, "cleo", tmp_path)
+    assert session.missing() == [("overall", None)]
+
+
+# ---- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def test_other_texts_are_refused(tmp_path):
+    given, changed = logs(tmp_path), verdict_examples()
+    changed.loc[3, "question"] += " "
+    with pytest.raises(InputError, match=f"texts that 'ana' saw; 1 examples show others, such as {NAMES[3]!r}"):
+        adjudicate(changed, given, "cleo", tmp_path)
+    assert not (tmp_path / "gold.verdict.jsonl").exists()
+
+
+def test_examples_that_are_not_there_are_named(tmp_path):
+    with pytest.raises(InputError, match=f"none for 1, such as {NAMES[0]!r}"):
+        adjudicate(verdict_examples().iloc[1:], logs(tmp_path), "cleo", tmp_path)
+
+
+def test_logs_without_labels_have_nothing_to_decide(tmp_path):
+    given = [AnnotationSession(verdict_examples(), "verdict", name, tmp_path) for name in ("ana", "ben")]
+    with pytest.raises(InputError, match="got no label at all"):
+        adjudicate(verdict_examples(), given, "cleo", tmp_path)
+
+
+def test_rows_in_another_order_with_other_columns_are_the_same_examples(tmp_path):
+    more = pd.concat([verdict_examples(), verdict_examples().assign(example_id=lambda rows: rows["example_id"] + "+")])
+    session = adjudicate(more.iloc[::-1].assign(extra=1), logs(tmp_path), "cleo", tmp_path)
+    assert ids(session) == [NAMES[4], NAMES[2], NAMES[1]]
+
+
+def test_frames_of_labels_are_adjudicated_without_their_logs(tmp_path):
+    frames = [read_labels(one) for one in logs(tmp_path)]
+    session = adjudicate(verdict_examples(), pd.concat(frames), "cleo", tmp_path)
+    assert ids(session) == [NAMES[1], NAMES[2], NAMES[4]]
+    assert {one["sha256"] for one in session.log.header["adjudicates"]} == {None}
+    json.dumps(session.log.header)

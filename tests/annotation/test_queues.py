@@ -1,0 +1,159 @@
+"""What a person looks at next, from a real ensemble and a real report, and the way back."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from annotation.labelling import LANGUAGES, annotated, verdict_examples, verdicts
+
+import ragnb
+from ragnb import ensemble
+from ragnb.annotation.queues import person_judicator, review_queue, undecided_queue
+from ragnb.annotation.session import AnnotationSession
+from ragnb.errors import InputError
+from ragnb.experiments.labelled import load_labelled
+
+METRICS = ["answer.contains", "answer.f1", "answer.recall", "answer.rouge_l", "answer.chrf", "answer.exact_match"]
+ID = ["example_id", "system", "noise_rate"]
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return load_labelled("sample-labelled-en").fillna({"response": ""})
+
+
+@pytest.fixture(scope="module")
+def fitted(answers):
+    """A model, its test part, and what it decides there."""
+    features = ensemble.feature_frame(ragnb.score(answers, METRICS), responses=answers)
+    split = ensemble.DataSplit(features, answers.label, groups=answers.question_id, random_state=8)
+    model = ensemble.MetricEnsemble(split.train, split.calibration, alpha=0.05, random_state=8)
+    return model, split.test, model.decide(split.test.X)
+
+
+# ---- the undecided -----------------------------------------------------------------------------------------------------
+
+
+def test_the_queue_is_what_is_undecided_the_least_certain_first(answers, fitted):
+    _, _, decisions = fitted
+    queue = undecided_queue(answers, decisions)
+    assert len(queue) == decisions["undecided"].sum() == 26
+    assert set(queue.index) == set(decisions.index[decisions["undecided"]])
+    assert (np.diff((decisions["probability"].loc[queue.index] - 0.5).abs()) >= 0).all()
+    pd.testing.assert_frame_equal(queue.sort_index(), answers.loc[sorted(queue.index)])
+
+
+def test_a_person_closes_the_loop(answers, fitted, tmp_path):
+    model, test, before = fitted
+    queue = undecided_queue(answers, before)
+    session = AnnotationSession(queue, "verdict", "reader a", tmp_path, id=ID)
+    judicator = person_judicator(session.log.path, answers, id=ID)
+    assert model.decide(test.X, judicator)["judged"].isna().all()
+
+    half = session.items[:13]
+    read_as = {item.id: said for item, said in zip(session.items, queue["label_a"], strict=True)}
+    label(session, half, read_as)
+    now = model.decide(test.X, judicator)
+    assert now["judged"].notna().sum() == 13
+    assert now["escalated"].sum() == 26
+
+    label(session, session.items[13:], read_as)
+    after = model.decide(test.X, judicator)
+    assert after.loc[queue.index, "label"].tolist() == queue["label_a"].tolist()
+    decided = after.index.difference(queue.index)
+    assert after.loc[decided, "label"].equals(before.loc[decided, "label"])
+    right = {
+        name: (frame["label"] == answers.loc[frame.index, "label"]).mean()
+        for name, frame in (("before", before), ("after", after))
+    }
+    assert right["after"] > right["before"]
+
+
+def label(session, items, said):
+    for item in items:
+        session.go(item.id)
+        session.label("verdict", "correct" if said[item.id] else "incorrect")
+
+
+def test_an_empty_queue_keeps_its_columns():
+    decisions = pd.DataFrame({"probability": [0.9], "undecided": [False]})
+    queue = undecided_queue(pd.DataFrame({"example_id": ["a"], "x": [1]}), decisions)
+    assert queue.empty
+    assert list(queue) == ["example_id", "x"]
+
+
+def test_queues_refuse_what_does_not_fit(answers, fitted):
+    decisions = fitted[2]
+    with pytest.raises(InputError, match="needs the columns probability, undecided"):
+        undecided_queue(answers, decisions.drop(columns="undecided"))
+    with pytest.raises(InputError, match="a row for each index label"):
+        undecided_queue(answers.drop(index=decisions.index[0]), decisions)
+    with pytest.raises(InputError, match="tell them apart"):
+        undecided_queue(pd.concat([answers, answers]), decisions)
+
+
+# ---- the person --------------------------------------------------------------------------------------------------------
+
+
+def test_words_are_verdicts_and_what_is_unlabelled_has_none(tmp_path):
+    session = annotated(verdict_examples(), "verdict", "ana", tmp_path, verdicts("cir"))
+    judicator = person_judicator(session, verdict_examples())
+    assert judicator([2, 0, 1, 5]) == [False, True, False, None]
+    session.undo()
+    assert judicator([2]) == [None]
+
+
+def test_truth_values_of_another_field(tmp_path):
+    said = {name: {"answer_present": name.startswith("zh")} for name in LANGUAGES}
+    session = annotated(verdict_examples(), "rgb", "ana", tmp_path, said)
+    assert person_judicator(session, verdict_examples(), field="answer_present")([1, 2]) == [True, False]
+    with pytest.raises(InputError, match="task 'rgb' needs one of"):
+        person_judicator(session, verdict_examples())([1])
+
+
+def test_a_person_is_asked_about_known_responses_only(tmp_path):
+    session = annotated(verdict_examples(), "verdict", "ana", tmp_path, verdicts("c"))
+    with pytest.raises(InputError, match="none for 1, such as 99"):
+        person_judicator(session, verdict_examples())([0, 99])
+    with pytest.raises(InputError, match="needs the columns example_id"):
+        person_judicator(session, verdict_examples().drop(columns="example_id"))([0])
+    with pytest.raises(InputError, match="annotation log needs to be a file"):
+        person_judicator(tmp_path / "none.jsonl", verdict_examples())([0])
+
+
+# ---- judges ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def report(answers):
+    return ragnb.judge_report(answers, clusters="question_id")
+
+
+def test_what_judge_and_people_differ_in_is_an_annotators_examples(answers, report, tmp_path):
+    queue = review_queue(report)
+    apart = answers["judged_correct"].notna() & (answers["judged_correct"] != answers["label"])
+    assert len(queue) == apart.sum()
+    assert (np.diff(queue["disagreement"]) <= 0).all()
+    session = AnnotationSession(queue, "verdict", "ana", tmp_path, id=ID)
+    assert len(session.items) == len(queue)
+    pd.testing.assert_frame_equal(review_queue(report.worst), queue)
+
+
+def test_a_response_that_two_judges_got_wrong_comes_once(answers, tmp_path):
+    rng = np.random.default_rng(1)
+    judged = answers.assign(other=rng.random(len(answers)))
+    found = ragnb.judge_report(judged, judge=["judged_correct", "other"], clusters=None)
+    queue = review_queue(found)
+    assert not queue.duplicated(ID).any()
+    assert len(queue) < len(found.worst)
+    AnnotationSession(queue, "verdict", "ana", tmp_path, id=ID)
+
+
+def test_without_labels_the_scores_nearest_the_threshold_come_first():
+    judged = pd.DataFrame({"example_id": list("abcdef"), "s": [1.0, 0.75, np.nan, 0.0, 0.25, 0.5]}, index=list("uvwxyz"))
+    assert review_queue(judged, judge="s")["example_id"].tolist() == ["f", "b", "e", "a", "d", "c"]
+    assert review_queue(judged, judge="s", threshold=0.9)["example_id"].tolist()[0] == "a"
+    assert review_queue(judged, judge="s").loc["v", "s"] == 0.75
+    with pytest.raises(InputError, match="review_queue needs the columns judged_correct"):
+        review_queue(judged)
+    with pytest.raises(InputError, match="a score in"):
+        review_queue(judged, judge="s", threshold=50)
