@@ -134,7 +134,7 @@ def _table(
     frame: pd.DataFrame, rows: str, columns: Sequence[str] | None, comparisons: pd.DataFrame | None, digits: int | None
 ) -> Table:
     if "difference" in frame:
-        return _of_comparisons(frame, digits)
+        return of_comparisons(frame, digits)
     if "reading" in frame:
         return of_readings(frame, rows, digits)
     require_columns(frame, (*SUMMARY, rows), "a table of summaries")
@@ -230,7 +230,8 @@ def _marks(
     return marks, [f"{'*' if single else 'Letters:'} {what} ({_tests(comparisons)})."]
 
 
-def _of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
+def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
+    """Comparisons as a list of differences, those with a small adjusted p-value in bold."""
     require_columns(frame, COMPARISON, "a table of comparisons")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; compare some scores first")
