@@ -13,7 +13,7 @@ FIXED := PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PL
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures test test-slow lab record bench lock format clean
+.PHONY: figures test test-slow lab record bench lock readme format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -59,6 +59,10 @@ bench: .venv/ready .venv/model
 # For maintainers: resolve the lock again (names, versions and hashes for every platform; no addresses).
 lock: .venv/ready
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes --no-header --no-emit-index-url --no-annotate pyproject.toml -o requirements.lock --upgrade
+
+# The table of metrics in README.md, which a test holds equal to the METRICS table.
+readme: .venv/ready
+	$(PY) tests/scoring/readme_table.py README.md
 
 format: .venv/ready
 	$(BIN)/ruff format .

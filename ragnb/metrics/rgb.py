@@ -190,7 +190,7 @@ def is_refusal(response: str | None, *, language: str = "en", protocol: str = "p
 
 
 def is_rejection(response: str | None, answer: Answer, *, language: str = "en", protocol: str = "paper") -> float:
-    """Negative rejection of one response to passages without the answer (noise rate 1): 1.0 when it refuses, else 0.0.
+    """Negative rejection (Rej) of one response to passages without the answer (noise rate 1): 1.0 when it refuses, else 0.0.
 
     Higher is better; 0.0 or 1.0; nan where there is no response.
 
@@ -243,7 +243,7 @@ def rejection_evidence(response: str | None, answer: Answer, *, language: str = 
 def detects_error(
     response: str | None, *, false_answer: FalseAnswer = None, language: str = "en", protocol: str = "paper"
 ) -> float:
-    """Error detection of one response: 1.0 when it says that the passages are wrong, else 0.0.
+    """Error detection (ED) of one response: 1.0 when it says that the passages are wrong, else 0.0.
 
     Higher is better; 0.0 or 1.0; nan where there is no response.
 
@@ -289,7 +289,7 @@ def corrects_error(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """Error correction of one response to false passages: 1.0 when it gives the true answer, else 0.0.
+    """Error correction (CR) of one response to false passages: 1.0 when it gives the true answer, else 0.0.
 
     Higher is better; 0.0 or 1.0; nan where there is no response and, but for ``flexible``, where no error is detected.
 

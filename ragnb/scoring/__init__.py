@@ -1,4 +1,4 @@
-"""From responses to numbers, frame in, frame out: `score`, `summarize`, `compare` and the METRICS table.
+"""From responses to numbers, frame in, frame out: `score`, `summarize`, `compare`; METRICS and its `definitions`.
 
 Per-example values come first and are kept; every aggregate is computed from them.
 """
@@ -6,8 +6,10 @@ Per-example values come first and are kept; every aggregate is computed from the
 from ragnb.scoring.bridges import bridging
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.definitions import METRICS
+from ragnb.scoring.edges import edge_cases
+from ragnb.scoring.glossary import definitions
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 
-__all__ = ["METRICS", "Metric", "bridging", "compare", "score", "summarize"]
+__all__ = ["METRICS", "Metric", "bridging", "compare", "definitions", "edge_cases", "score", "summarize"]

@@ -1,6 +1,6 @@
 """The METRICS table: every metric that ships, with its definition's name, direction, options and source."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from math import inf
 from typing import Any
@@ -11,9 +11,12 @@ from ragnb.errors import InputError
 from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, semantic, trace, verdict
 from ragnb.metrics.answer_columns import answer_columns, rlc_column, rlc_ok_column
 from ragnb.metrics.rgb_columns import verdicts
+from ragnb.scoring import variants
 from ragnb.scoring.metric import Metric
 
 _SHARE = (0.0, 1.0)
+_NEVER = "Never where there is a response."
+_NEVER_JUDGED = "Never where there is a verdict."
 
 
 # ---- RGB ---------------------------------------------------------------------------------------------------------------
@@ -50,6 +53,8 @@ RGB = (
         f"{_CHEN}; {_CODE} checkanswer",
         evidence=rgb.answer_evidence,
         columnar=_of_verdicts("correct"),
+        variants=variants.ACCURACY,
+        undefined=_NEVER,
     ),
     _rgb(
         "rejection",
@@ -58,6 +63,8 @@ RGB = (
         f"{_CHEN}; {_CODE} all_rate",
         evidence=rgb.rejection_evidence,
         columnar=_of_verdicts("rejection"),
+        variants=variants.REJECTION,
+        undefined=_NEVER,
     ),
     _rgb(
         "error_detection",
@@ -66,6 +73,8 @@ RGB = (
         f"{_CHEN}; {_CODE} predict",
         evidence=rgb.detection_evidence,
         columnar=_of_verdicts("detection"),
+        variants=variants.DETECTION,
+        undefined=_NEVER,
     ),
     _rgb(
         "error_correction",
@@ -75,6 +84,8 @@ RGB = (
         evidence=rgb.correction_evidence,
         columnar=_of_verdicts("correction"),
         condition="no error detected",
+        variants=variants.CORRECTION,
+        undefined="Where no error is detected; never under flexible.",
     ),
     Metric(
         "rgb.judged_rejection",
@@ -84,6 +95,7 @@ RGB = (
         _SHARE,
         f"{_CHEN}, Rej*",
         binary=True,
+        undefined=_NEVER_JUDGED,
     ),
     Metric(
         "rgb.judged_error_detection",
@@ -93,6 +105,7 @@ RGB = (
         _SHARE,
         f"{_CHEN}, ED*",
         binary=True,
+        undefined=_NEVER_JUDGED,
     ),
     _rgb(
         "judged_error_correction",
@@ -100,6 +113,8 @@ RGB = (
         {**_ANSWERED, "judged_detection": "judged_detection"},
         f"{_CHEN}, CR over ED*",
         condition="no error detected",
+        variants=variants.JUDGED_CORRECTION,
+        undefined="Where the judge saw no error detected.",
     ),
 )
 
@@ -112,6 +127,8 @@ _USED = {**_RELEVANT, "utilized_keys": "all_utilized_sentence_keys"}
 _SUPPORT = {"support": "sentence_support_information", "unsupported_keys": "unsupported_response_sentence_keys"}
 _COUNTED = {"variant": "ragbench", "length": "sentence", "unknown_keys": "count"}
 _JUDGED = {"variant": "ragbench"}
+_NO_CONTEXT = "Where the context has no sentence, or none of any length."
+_ONE_UNDEFINED = "Where relevance, utilization, completeness or adherence is undefined."
 
 
 def _trace(
@@ -122,18 +139,50 @@ def _trace(
 
 
 TRACE = (
-    _trace(trace.relevance, _RELEVANT, _FRIEL, _COUNTED),
-    _trace(trace.utilization, _USED, _FRIEL, _COUNTED),
-    _trace(trace.completeness, _USED, _FRIEL, _COUNTED),
-    _trace(trace.adherence, _SUPPORT, _FRIEL, _JUDGED, binary=True),
+    _trace(trace.relevance, _RELEVANT, _FRIEL, _COUNTED, variants=variants.RELEVANCE, undefined=_NO_CONTEXT),
+    _trace(trace.utilization, _USED, _FRIEL, _COUNTED, variants=variants.UTILIZATION, undefined=_NO_CONTEXT),
+    _trace(
+        trace.completeness,
+        _USED,
+        _FRIEL,
+        _COUNTED,
+        variants=variants.COMPLETENESS,
+        undefined="Where the context has no sentence, or the relevant sentences have no length.",
+    ),
+    _trace(
+        trace.adherence,
+        _SUPPORT,
+        _FRIEL,
+        _JUDGED,
+        binary=True,
+        variants=variants.ADHERENCE,
+        undefined="Never where the labels are there; a response without sentences has 1.",
+    ),
     _trace(
         trace.supported_fraction,
         {"response_sentences": "response_sentences", **_SUPPORT},
         "ours: the fraction that is sometimes mistaken for adherence",
         _JUDGED,
+        variants=variants.SUPPORTED,
+        undefined="Where the response has no sentence; under guide, no labelled one.",
     ),
-    _trace(trace.rmse_to_ideal, {**_USED, **_SUPPORT}, _GUIDE, _COUNTED, higher_is_better=False),
-    _trace(trace.consistency, {**_USED, **_SUPPORT}, _GUIDE, _COUNTED),
+    _trace(
+        trace.rmse_to_ideal,
+        {**_USED, **_SUPPORT},
+        _GUIDE,
+        _COUNTED,
+        higher_is_better=False,
+        variants=variants.FOUR_SCORES,
+        undefined=_ONE_UNDEFINED,
+    ),
+    _trace(
+        trace.consistency,
+        {**_USED, **_SUPPORT},
+        _GUIDE,
+        _COUNTED,
+        variants=variants.FOUR_SCORES,
+        undefined=_ONE_UNDEFINED,
+    ),
 )
 
 # ---- answers in any language -------------------------------------------------------------------------------------------
@@ -142,6 +191,9 @@ _LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
 _SQUAD = "Rajpurkar et al. 2016, arXiv 1606.05250"
 _PAIR = {"response": "response", "reference": "references", **_LANGUAGE}
 _SPOKEN = {"response": "response", **_LANGUAGE}
+_BOTH_EMPTY = "Where response and reference are both empty once normalised; never under lbrag, which says 1."
+_BOTH_BLANK = "Where response and reference are both blank."
+_NO_LETTER = "Where the response has no letter"
 
 
 def _of_answers(field: str) -> Callable[..., Any]:
@@ -154,7 +206,8 @@ def _of_answers(field: str) -> Callable[..., Any]:
 
 
 def _answer(name: str, function: Callable[..., float], source: str, **more: Any) -> Metric:
-    more = {"options": {"variant": "unicode"}, "columns": _PAIR, "bounds": _SHARE, **more}
+    more = {"options": {"variant": "unicode"}, "variants": variants.TOKENS, "undefined": _BOTH_EMPTY, **more}
+    more = {"columns": _PAIR, "bounds": _SHARE, **more}
     return Metric(name, function, higher_is_better=True, source=source, **more)
 
 
@@ -165,14 +218,36 @@ MULTILINGUAL = (
         f"{_SQUAD}; {_LBRAG}",
         binary=True,
         columnar=_of_answers("exact_match"),
+        variants=variants.TEXT,
     ),
     _answer("answer.f1", answer.token_f1, f"{_SQUAD}; {_LBRAG}", columnar=_of_answers("token_f1")),
     _answer("answer.precision", answer.token_precision, _SQUAD, columnar=_of_answers("token_precision")),
     _answer("answer.recall", answer.token_recall, _SQUAD, columnar=_of_answers("token_recall")),
-    _answer("answer.contains", answer.contains, "ours: the normalised reference is a substring", binary=True),
+    _answer(
+        "answer.contains",
+        answer.contains,
+        "ours: the normalised reference is a substring",
+        binary=True,
+        variants=variants.SUBSTRING,
+        undefined="Where a part of the reference is empty once normalised.",
+    ),
     _answer("answer.rouge_l", answer.rouge_l, "Lin 2004, section 3.1"),
-    _answer("answer.chrf", answer.chrf, "Popović 2015; sacreBLEU", options={"word_order": 0}),
-    _answer("answer.bleu", answer.bleu, "Papineni et al. 2002; Post 2018; sacreBLEU", options={"tokenize": None}),
+    _answer(
+        "answer.chrf",
+        answer.chrf,
+        "Popović 2015; sacreBLEU",
+        options={"word_order": 0},
+        variants=variants.WORD_ORDER,
+        undefined=_BOTH_BLANK,
+    ),
+    _answer(
+        "answer.bleu",
+        answer.bleu,
+        "Papineni et al. 2002; Post 2018; sacreBLEU",
+        options={"tokenize": None},
+        variants=variants.TOKENIZE,
+        undefined=_BOTH_BLANK,
+    ),
     _answer(
         "answer.flesch_reading_ease",
         readability.flesch_reading_ease,
@@ -180,6 +255,8 @@ MULTILINGUAL = (
         options={},
         columns=_SPOKEN,
         bounds=(-inf, inf),
+        variants={},
+        undefined="Where the response has no word, or its language no published formula.",
     ),
     _answer(
         "language.rlc",
@@ -187,6 +264,8 @@ MULTILINGUAL = (
         _LBRAG,
         columns=_SPOKEN,
         columnar=lambda response, language, variant: rlc_column(response, language, variant=variant),
+        variants=variants.SCRIPT,
+        undefined=f"{_NO_LETTER}; never under lbrag, where nothing to count says 1.",
     ),
     _answer(
         "language.rlc_ok",
@@ -196,6 +275,8 @@ MULTILINGUAL = (
         columns=_SPOKEN,
         binary=True,
         columnar=lambda response, language, **options: rlc_ok_column(response, language, **options),
+        variants={**variants.SCRIPT, **variants.THRESHOLD},
+        undefined=f"{_NO_LETTER}; never under lbrag, where nothing to count says 1.",
     ),
     _answer(
         "language.rlc_lid",
@@ -204,6 +285,8 @@ MULTILINGUAL = (
         options={"candidates": None},
         columns=_SPOKEN,
         binary=True,
+        variants=variants.CANDIDATES,
+        undefined=f"{_NO_LETTER}.",
     ),
     Metric(
         "cost.translation_tokens",
@@ -212,6 +295,7 @@ MULTILINGUAL = (
         higher_is_better=False,
         bounds=(0.0, inf),
         source=_LBRAG,
+        undefined="Never where the translations are recorded; 0 if there is none.",
     ),
 )
 
@@ -225,6 +309,7 @@ SEMANTIC = (
         True,
         _SHARE,
         f"ours, after the judged score of {_LBRAG}; unreadable replies and empty responses are unscored",
+        undefined="Never where there is a score.",
     ),
     Metric(
         "semantic.judged_correctness",
@@ -234,6 +319,7 @@ SEMANTIC = (
         _SHARE,
         "ours: a judge's verdict by the references",
         binary=True,
+        undefined=_NEVER_JUDGED,
     ),
     Metric(
         "semantic.embedding_cosine",
@@ -242,6 +328,7 @@ SEMANTIC = (
         True,
         (-1.0, 1.0),
         "ours: the cosine of two embeddings",
+        undefined="Where either embedding is zero.",
     ),
 )
 
@@ -256,6 +343,7 @@ PEOPLE = (
         _SHARE,
         "the annotator whose column `verdict` it is",
         binary=True,
+        undefined=_NEVER_JUDGED,
     ),
 )
 
@@ -274,10 +362,15 @@ def lookup(metric: str | Metric) -> Metric:
     if isinstance(metric, Metric):
         return metric
     if metric not in METRICS:
-        near = get_close_matches(str(metric), METRICS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(METRICS)}"
+        hint = suggestion(str(metric), METRICS, f"use one of {', '.join(METRICS)}")
         raise InputError(f"score needs the name of a metric or a Metric record; got {metric!r}; {hint}")
     return METRICS[metric]
+
+
+def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
+    """What to do about an unknown name: write the nearest known one, if one is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def is_binary(name: str, values: pd.Series) -> bool:

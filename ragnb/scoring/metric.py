@@ -35,6 +35,11 @@ class Metric:
         Optional twin that takes whole columns (a list an argument) and gives an array of the same values, faster.
     condition
         Why a response that there is can have no value by definition; such responses are no part of the metric's n.
+    variants
+        What each option's values mean, a sentence each, the default first: ``{"variant": {"a": "...", "b": "..."}}``. An
+        option that takes other values too says under the key ``...`` which.
+    undefined
+        When a response with all that the metric needs has no value; a sentence, which begins with "Never" if none is known.
     """
 
     name: str
@@ -48,6 +53,8 @@ class Metric:
     evidence: Callable[..., str] | None = None
     columnar: Callable[..., Any] | None = None
     condition: str = ""
+    variants: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    undefined: str = ""
 
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
         """One line that pins a value: version, metric, options and what else changes it.

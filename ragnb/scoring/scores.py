@@ -67,7 +67,7 @@ def _check_options(metrics: Iterable[Metric], options: Mapping[str, Any]) -> Non
 
 
 def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any], explain: bool) -> pd.DataFrame:
-    needed = [column for argument, column in metric.columns.items() if _is_required(metric, argument)]
+    needed = [column for argument, column in metric.columns.items() if is_required(metric, argument)]
     require_columns(responses, needed, f"the metric {metric.name}")
     own = {name: value for name, value in {**metric.options, **options}.items() if name in metric.options}
     columns = _columns(responses, metric)
@@ -82,7 +82,8 @@ def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, An
     return scores
 
 
-def _is_required(metric: Metric, argument: str) -> bool:
+def is_required(metric: Metric, argument: str) -> bool:
+    """Whether a metric needs a value of an argument; a column that it does not need may be missing."""
     parameter = inspect.signature(metric.function).parameters.get(argument)
     return parameter is None or parameter.default is inspect.Parameter.empty
 
@@ -93,7 +94,7 @@ def _columns(responses: pd.DataFrame, metric: Metric) -> dict[str, list[Any]]:
     columns = {}
     for argument, column in metric.columns.items():
         if column in responses:
-            default = None if _is_required(metric, argument) else parameters[argument].default
+            default = None if is_required(metric, argument) else parameters[argument].default
             values = (_none_if_missing(value) for value in responses[column])
             columns[argument] = [default if value is None else value for value in values]
     return columns
@@ -105,7 +106,7 @@ def _none_if_missing(value: Any) -> Any:
 
 def _gaps(columns: Mapping[str, list[Any]], metric: Metric) -> list[str | None]:
     """Of each row the first required column without a value."""
-    required = {metric.columns[name]: values for name, values in columns.items() if _is_required(metric, name)}
+    required = {metric.columns[name]: values for name, values in columns.items() if is_required(metric, name)}
     rows = zip(*required.values(), strict=True)
     return [next((name for name, value in zip(required, row, strict=True) if value is None), None) for row in rows]
 

@@ -1,0 +1,219 @@
+import inspect
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hostile import HOSTILE, Reader, any_text, visible
+from hypothesis import given
+from scoring.readme_table import with_table
+
+from ragnb.errors import InputError
+from ragnb.markup import escape
+from ragnb.records import COLUMNS
+from ragnb.scoring import METRICS, Metric, definitions, score
+from ragnb.version import __version__
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def own(function=len, **more):
+    record = {"columns": {"response": "response"}, "higher_is_better": False, "bounds": (0, 9), "source": "here", **more}
+    return Metric(**{"name": "own.words", "function": function, **record})
+
+
+def cells(line):
+    return re.split(r"(?<!\\)\|", line.strip())[1:-1]
+
+
+# ---- which metrics a name means ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("answer.f1", ["answer.f1"]),
+        ("Answer.F1", ["answer.f1"]),
+        ("f1", ["answer.f1", "answer.rouge_l"]),
+        ("EM", ["answer.exact_match"]),
+        ("em", ["answer.exact_match"]),
+        ("CR", ["rgb.error_correction", "rgb.judged_error_correction"]),
+        ("ED", ["rgb.error_detection", "rgb.judged_error_detection", "rgb.judged_error_correction"]),
+        ("Rej", ["rgb.rejection", "rgb.judged_rejection"]),
+        ("correction", ["rgb.error_correction", "rgb.judged_error_correction"]),
+        ("RLC", ["language.rlc", "language.rlc_ok", "language.rlc_lid"]),
+        ("rlc_ok", ["language.rlc_ok"]),
+        ("trace", [name for name in METRICS if name.startswith("trace.")]),
+        ("relevance", ["trace.relevance"]),
+        (None, list(METRICS)),
+    ],
+)
+def test_a_name_a_word_of_it_a_family_or_an_abbreviation_means_metrics(name, meant):
+    assert [metric.name for metric in definitions(name).metrics] == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("answer.f3", r"definitions needs a metric's name.*; got 'answer\.f3'; did you mean 'answer\.f1'\?"),
+        ("Acuracy", r"got 'Acuracy'; did you mean 'accuracy'\?"),
+        ("zzzz", r"got 'zzzz'; definitions\(\) lists all"),
+        (3, r"got 3; definitions\(\) lists all"),
+        ("", "got ''"),
+        ("the", "got 'the'"),
+        (["answer.f1"], r"got \['answer\.f1'\]"),
+    ],
+)
+def test_a_name_that_means_nothing_is_refused_with_the_nearest(name, words):
+    with pytest.raises(InputError, match=words):
+        definitions(name)
+
+
+def test_the_function_hides_no_table_of_the_same_name():
+    import ragnb.scoring
+    from ragnb.scoring.definitions import METRICS as TABLE
+
+    assert ragnb.scoring.definitions is definitions
+    assert TABLE is METRICS
+
+
+# ---- what is said ------------------------------------------------------------------------------------------------------
+
+
+def test_a_card_says_all_there_is_to_one_metric():
+    card = repr(definitions("rgb.error_correction"))
+    assert card.splitlines()[:6] == [
+        "rgb.error_correction: Error correction (CR) of one response to false passages: 1.0 when it gives the true answer, "
+        "else 0.0.",
+        "  higher is better; 0 or 1",
+        "  needs         response, references; if there: language, false_answers",
+        "  protocol      paper      default  Right, among the responses that detect an error: right / detected.",
+        "                released            No part missing, among those that detect an error: a refusal counts as corrected, as",
+        "                                    in the published code.",
+    ]
+    assert "\n  undefined     Where no error is detected; never under flexible.\n  no part of n  no error detected\n" in card
+    assert card.endswith(f"\n  signature     ragnb:{__version__}|metric:rgb.error_correction|protocol:paper")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("answer.flesch_reading_ease", "any number"),
+        ("cost.translation_tokens", "lower is better; 0 or more"),
+        ("semantic.embedding_cosine", "-1 to 1"),
+        ("trace.rmse_to_ideal", "lower is better; 0 to 1"),
+        ("answer.exact_match", "0 or 1"),
+    ],
+)
+def test_a_card_says_which_way_is_better_and_how_far_values_reach(name, words):
+    assert words in repr(definitions(name)).splitlines()[1]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_text_and_html_say_the_same_of_every_metric(name):
+    metric, found = METRICS[name], definitions(name)
+    reader = Reader(found._repr_html_())
+    told = " ".join(repr(found).split())
+    meanings = [meaning for values in metric.variants.values() for meaning in values.values()]
+    first_line = inspect.getdoc(metric.function).splitlines()[0].replace("`", "")
+    for text in (name, first_line, metric.undefined, metric.condition, metric.source, metric.signature({}), *meanings):
+        assert text in told
+        assert text in reader.text
+    assert reader.elements.count("tr") >= len(meanings) + 6
+
+
+def test_several_metrics_are_a_list_one_entry_a_metric():
+    text = repr(definitions("f1"))
+    assert [line.partition(":")[0] for line in text.splitlines() if line[0] != " "] == ["answer.f1", "answer.rouge_l"]
+    assert text.splitlines()[1] == "  variant: unicode, lbrag"
+    reader = Reader(definitions()._repr_html_())
+    assert reader.elements.count("tr") == len(METRICS) + 1
+    assert reader.elements.count("td") == 6 * len(METRICS)
+
+
+# ---- the frame ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_frame_has_a_row_for_each_variant():
+    frame = definitions("answer.bleu").frame
+    assert frame["value"].tolist() == [None, "13a", "zh", "char", "intl", "none", "other"]
+    assert frame["default"].tolist() == [True, *[False] * 6]
+    assert frame["signature"].isna().tolist() == [False] * 6 + [True]
+    alone = definitions("annotator.verdict").frame
+    assert (len(alone), alone["option"][0], alone["value"][0]) == (1, None, None)
+    assert definitions("language.rlc_ok").frame[["option", "value"]].values.tolist() == [
+        ["variant", "unicode"], ["variant", "lbrag"], ["threshold", 0.6], ["threshold", "other"],
+    ]  # fmt: skip
+
+
+def test_the_frame_of_all_holds_every_metric_and_one_default_an_option():
+    frame = definitions().frame
+    assert frame["metric"].unique().tolist() == list(METRICS)
+    assert (frame.groupby(["metric", "option"], dropna=False)["default"].sum() == 1).all()
+    assert frame[["default", "higher_is_better"]].dtypes.tolist() == [bool, bool]
+    assert (frame["lowest"] < frame["highest"]).all()
+    needed = {name for needs in frame["needs"] for name in re.split(r", |; if there: ", needs)}
+    assert needed <= set(COLUMNS)
+
+
+def test_the_signature_in_the_frame_is_the_one_that_score_prints():
+    rows = definitions().frame.dropna(subset="signature")
+    rows = rows[rows["metric"].str.startswith(("answer", "language", "rgb.a"))]
+    responses = pd.DataFrame({"response": ["Oslo"], "references": ["Oslo"], "language": ["en"]})
+    for row in rows.to_dict("records"):
+        options = {} if row["option"] is None else {row["option"]: row["value"]}
+        assert score(responses, row["metric"], **options)["signature"][0] == f"{row['signature']}|lang:en"
+    assert len(rows) > 25
+
+
+# ---- metrics of one's own, and hostile text ----------------------------------------------------------------------------
+
+
+def test_a_metric_of_ones_own_is_shown_as_far_as_it_is_known():
+    metric = own(lambda response, *, limit=2: 1.0, options={"limit": 2})
+    assert repr(definitions(metric)).splitlines() == [
+        "own.words: (its function has no docstring)",
+        "  lower is better; 0 to 9",
+        "  needs         response",
+        "  limit         2          default  (not described)",
+        "  source        here",
+        f"  signature     ragnb:{__version__}|metric:own.words|limit:2",
+    ]
+
+
+@given(any_text)
+def test_no_text_of_a_metric_can_do_anything(text):
+    metric = own(
+        name=f"own.{text}", source=text, undefined=text, options={"o": text}, variants={"o": {text: text, ...: text}}
+    )
+    page = definitions(metric)._repr_html_()
+    reader = Reader(page)
+    assert set(reader.elements) <= {"div", "p", "b", "table", "tr", "th", "td"}
+    assert reader.attributes == []
+    assert escape(text) in page
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "a|b", "x\ny", "| --- |"])
+def test_the_markdown_of_hostile_text_stays_in_its_cell(text):
+    line = definitions(own(source=text)).to_markdown().splitlines()[2]
+    assert len(definitions(own(source=text)).to_markdown().splitlines()) == 3
+    assert len(cells(line)) == 6
+    shown = re.sub(r"\\(.)", r"\1", cells(line)[5]).strip()
+    assert shown == " ".join(visible(text).split())
+
+
+# ---- the table in README -----------------------------------------------------------------------------------------------
+
+
+def test_the_markdown_table_has_a_compact_row_a_metric():
+    lines = definitions().to_markdown().splitlines()
+    assert len(lines) == len(METRICS) + 2
+    assert {len(cells(line)) for line in lines} == {6}
+    names = [cells(line)[0].strip().replace("\\", "") for line in lines[2:]]
+    assert names == list(METRICS)
+    assert max(map(len, lines)) < 400
+
+
+def test_the_table_in_readme_is_that_of_the_package():
+    text = README.read_text("utf-8")
+    assert with_table(text) == text, "README.md is behind METRICS: make readme"
