@@ -52,7 +52,16 @@ def escape(text: Any) -> Markup:
     """
     if isinstance(text, Markup):
         return text
-    return Markup(html.escape(_visible(text), quote=True))
+    return Markup(html.escape(spelled(text), quote=True))
+
+
+def spelled(text: Any) -> str:
+    """Plain text in which what `hidden` finds is spelled out: for titles that are drawn as text, not as HTML.
+
+    >>> spelled("pay\\u202epal <b>")
+    'pay⟨U+202E⟩pal <b>'
+    """
+    return _HIDDEN.sub(_code_point, str(text))
 
 
 def escape_latex(text: Any) -> str:
@@ -61,7 +70,7 @@ def escape_latex(text: Any) -> str:
     >>> escape_latex("50% of R&D_1 \\\\input{x}")
     '50\\\\% of R\\\\&D\\\\_1 \\\\textbackslash{}input\\\\{x\\\\}'
     """
-    return "".join(_LATEX.get(character, character) for character in _visible(text))
+    return "".join(_LATEX.get(character, character) for character in spelled(text))
 
 
 def escape_markdown(text: Any) -> str:
@@ -70,7 +79,7 @@ def escape_markdown(text: Any) -> str:
     >>> escape_markdown("a|b <img> *c*") == r"a\\|b \\<img\\> \\*c\\*"
     True
     """
-    return _MARKDOWN.sub(r"\\\1", " ".join(_visible(text).split()))
+    return _MARKDOWN.sub(r"\\\1", " ".join(spelled(text).split()))
 
 
 def hidden(text: str) -> list[str]:
@@ -94,22 +103,18 @@ def boxed(text: str, places: Sequence[int]) -> list[Markup]:
     >>> [regex.sub(" style=[^>]*", "", piece) for piece in boxed("a\\u202e<b>", [0, 2, 5])]
     ['a<small dir="ltr">⟨U+202E⟩</small>', '&lt;b&gt;']
     """
-    return _cut(text, places, lambda found: tag("small", _spelled(found), dir="ltr", style="border:1px solid #999"))
+    return _cut(text, places, lambda found: tag("small", _code_point(found), dir="ltr", style="border:1px solid #999"))
 
 
-def _visible(text: Any) -> str:
-    return _HIDDEN.sub(_spelled, str(text))
-
-
-def _spelled(found: regex.Match[str]) -> str:
+def _code_point(found: regex.Match[str]) -> str:
     return f"⟨U+{ord(found.group()):04X}⟩"
 
 
-def _cut(text: str, places: Sequence[int], spelled: Callable[[regex.Match[str]], str] = _spelled) -> list[Markup]:
+def _cut(text: str, places: Sequence[int], spell: Callable[[regex.Match[str]], str] = _code_point) -> list[Markup]:
     """A text cut at places, escaped as a whole: what is hidden rests on the neighbours."""
     shown = [html.escape(character, quote=True) for character in text]
     for found in _HIDDEN.finditer(text):
-        shown[found.start()] = spelled(found)
+        shown[found.start()] = spell(found)
     return [Markup("".join(shown[start:end])) for start, end in pairwise(places)]
 
 

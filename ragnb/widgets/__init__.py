@@ -5,14 +5,17 @@ from ragnb.widgets.judge import JudgeView
 from ragnb.widgets.language import LanguageBrowser, LanguageView
 from ragnb.widgets.rgb import RgbView
 from ragnb.widgets.trace import TraceBrowser, TraceView
+from ragnb.widgets.view import FrameView, view
 
 __all__ = [
     "ContextBrowser",
     "ContextView",
+    "FrameView",
     "JudgeView",
     "LanguageBrowser",
     "LanguageView",
     "RgbView",
     "TraceBrowser",
     "TraceView",
+    "view",
 ]

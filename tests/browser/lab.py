@@ -1,0 +1,106 @@
+"""A real JupyterLab in headless Chromium: shared by the tests of everything that is live."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+
+import nbformat
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
+    "--disable-sync"
+).split()
+LAB = (
+    "--no-browser --ip=127.0.0.1 --allow-root --IdentityProvider.token= --ServerApp.disable_check_xsrf=True "
+    "--LabApp.expose_app_in_browser=True --LabApp.news_url= --LabApp.extension_manager=readonly "
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
+).split()
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+
+IDLE = """() => { const w = window.jupyterapp && window.jupyterapp.shell.currentWidget;
+  const k = w && w.sessionContext && w.sessionContext.session && w.sessionContext.session.kernel;
+  return k && k.status === 'idle' }"""
+"""Whether the kernel of the notebook on the page waits for something to do."""
+
+
+@contextmanager
+def lab_page(folder, cells, *, theme="light", viewport=(1200, 900)):
+    """The page of a notebook of these cells, all of them set running; ``outside`` and ``errors`` list what went wrong."""
+    from playwright.sync_api import sync_playwright
+
+    _write_notebook(folder, cells)
+    with jupyter_lab(folder) as address, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
+        page = chromium.new_page(viewport=dict(zip(("width", "height"), viewport, strict=True)))
+        _listen(page)
+        page.goto(f"{address}/lab/tree/probe.ipynb?reset", wait_until="domcontentloaded")
+        page.wait_for_selector(".jp-NotebookPanel .jp-Notebook .jp-Cell", timeout=90_000)
+        page.wait_for_function(IDLE, timeout=90_000)
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", THEMES[theme])
+        page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        yield page
+        chromium.close()
+
+
+@contextmanager
+def jupyter_lab(folder):
+    """The address of a JupyterLab that runs on the folder, with settings of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    names = "JUPYTER_CONFIG_DIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTERLAB_SETTINGS_DIR JUPYTERLAB_WORKSPACES_DIR IPYTHONDIR"
+    surroundings = {**os.environ, **{name: str(folder / "jupyter" / name) for name in names.split()}}
+    _ask_nothing(folder / "jupyter" / "JUPYTERLAB_SETTINGS_DIR")
+    command = [sys.executable, "-m", "jupyterlab", *LAB, f"--port={port}", f"--ServerApp.root_dir={folder}"]
+    with (folder / "lab.log").open("w") as log:
+        server = subprocess.Popen(command, env=surroundings, cwd=folder, stdout=log, stderr=log)
+        try:
+            address = f"http://127.0.0.1:{port}"
+            _wait_for(address, server, folder / "lab.log")
+            yield address
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def _ask_nothing(settings):
+    """Without it JupyterLab asks whether it may fetch news."""
+    folder = settings / "@jupyterlab" / "apputils-extension"
+    folder.mkdir(parents=True)
+    (folder / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
+
+
+def _write_notebook(folder, cells):
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(book, folder / "probe.ipynb")
+
+
+def _listen(page):
+    page.outside, page.errors = [], []
+    page.on("request", lambda request: page.outside.append(request.url) if _is_outside(request.url) else None)
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+
+
+def _is_outside(address):
+    return address.startswith("http") and "127.0.0.1" not in address
+
+
+def _wait_for(address, server, log):
+    for _ in range(600):
+        if server.poll() is not None:
+            pytest.fail(f"JupyterLab died: {log.read_text()[-500:]}")
+        try:
+            urllib.request.urlopen(f"{address}/api/status", timeout=2).read()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    pytest.fail("JupyterLab did not come up within a minute")
