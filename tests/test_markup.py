@@ -7,7 +7,21 @@ from hostile import HOSTILE, Reader, any_text, joined_text, shown, visible
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ragnb.markup import Markup, Sign, Span, annotated, boxed, escape, hidden, join, marked, occurrences, superscript, tag
+from ragnb.markup import (
+    Markup,
+    Sign,
+    Span,
+    annotated,
+    boxed,
+    escape,
+    hidden,
+    join,
+    marked,
+    occurrences,
+    spelled,
+    superscript,
+    tag,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +54,12 @@ from ragnb.markup import Markup, Sign, Span, annotated, boxed, escape, hidden, j
 def test_text_is_shown_and_does_nothing_else(text, expected):
     assert escape(text) == expected
     assert isinstance(escape(text), Markup)
+
+
+@given(any_text | joined_text)
+def test_text_for_titles_is_spelled_out_but_not_escaped(text):
+    assert spelled(text) == visible(text)
+    assert escape(text) == html.escape(spelled(text))
 
 
 NEEDED = {

@@ -6,15 +6,18 @@ from ragnb.widgets.judge import JudgeView
 from ragnb.widgets.language import LanguageBrowser, LanguageView
 from ragnb.widgets.rgb import RgbView
 from ragnb.widgets.trace import TraceBrowser, TraceView
+from ragnb.widgets.view import FrameView, view
 
 __all__ = [
     "Annotator",
     "ContextBrowser",
     "ContextView",
+    "FrameView",
     "JudgeView",
     "LanguageBrowser",
     "LanguageView",
     "RgbView",
     "TraceBrowser",
     "TraceView",
+    "view",
 ]

@@ -13,7 +13,7 @@ from ragnb.annotation.tasks import Task
 from ragnb.errors import InputError, RagnbError
 from ragnb.markup import Markup, join, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
-from ragnb.widgets.bundle import with_static
+from ragnb.widgets.browser import with_static
 
 STATIC = Path(__file__).parent / "static"
 

@@ -5,7 +5,6 @@ from typing import Any
 from ipywidgets import HTML, VBox, Widget
 
 from ragnb.markup import Markup, join, tag
-from ragnb.widgets.bundle import with_static
 
 
 class Browser(VBox):
@@ -37,3 +36,16 @@ class Browser(VBox):
     def _repr_mimebundle_(self, **options: Any) -> Any:
         static = tag("p", tag("i", f"{self!r}; {self._note}"))
         return with_static(super()._repr_mimebundle_(**options), repr(self), join([static, self._first]))
+
+
+def with_static(bundle: Any, plain: str, html: Markup) -> Any:
+    """What a widget shows, with what stands in its place where no kernel runs.
+
+    A bundle is a mapping, a tuple of a mapping and more, or None: widget libraries differ.
+
+    >>> with_static(({"view": 1}, {}), "text", Markup("<p>text</p>"))
+    ({'view': 1, 'text/plain': 'text', 'text/html': '<p>text</p>'}, {})
+    """
+    data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
+    data = {**(data or {}), "text/plain": plain, "text/html": html}
+    return (data, *more) if more else data

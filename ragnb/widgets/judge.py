@@ -58,40 +58,44 @@ class JudgeView:
 
     def _drawn(self) -> Markup:
         head = tag("p", tag("small", f"{len(self._rows)} of {self._of} disagreements, the worst first · ✓ 1 · ✗ 0"))
-        cards = [_card(number, row) for number, row in enumerate(self._rows, 1)]
+        cards = [card(row, number) for number, row in enumerate(self._rows, 1)]
         none = [] if cards else [tag("p", tag("i", "no disagreement"))]
         return tag("div", head, *cards, *none, style="max-width:60em;line-height:1.45")
 
 
-def _card(number: int, row: Mapping[str, Any]) -> Markup:
-    return tag("div", tag("p", tag("b", f"{number}. "), *_who(row), style=_APART), *_asked(row), *_said(row), _labels(row),
-               *_judged(row), style=_CARD)  # fmt: skip
+def card(row: Mapping[str, Any], number: int | None = None) -> Markup:
+    """One response: what was asked and said, the labels, and what the judge made of it."""
+    counted = [] if number is None else [tag("b", f"{number}. ")]
+    return tag("div", tag("p", *counted, *_who(row), style=_APART), *asked(row), *said(row), _labels(row), *_judged(row),
+               style=_CARD if counted else _APART)  # fmt: skip
 
 
 def _who(row: Mapping[str, Any]) -> list[Markup]:
-    known = [tag("span", row[name], dir="auto") for name in WHO if name in row and not _missing(row[name])]
+    known = [tag("span", row[name], dir="auto") for name in WHO if name in row and not is_missing(row[name])]
     return [tag("small", join(known, " · "))] if known else []
 
 
-def _asked(row: Mapping[str, Any]) -> Iterator[Markup]:
+def asked(row: Mapping[str, Any]) -> Iterator[Markup]:
+    """The question and its references, where there are such."""
     if isinstance(row.get("question"), str):
         yield tag("p", tag("b", row["question"]), dir="auto", style=_APART)
-    parts = [join([tag("span", alias, dir="auto") for alias in part], " or ") for part in _references(row)]
+    parts = [join([tag("span", alias, dir="auto") for alias in part], " or ") for part in reference_parts(row)]
     if parts:
         yield _fact("references", join(parts, "; and "))
 
 
-def _references(row: Mapping[str, Any]) -> list[list[str]]:
+def reference_parts(row: Mapping[str, Any]) -> list[list[str]]:
     """Parts of the answer, each a list of aliases; none where there are no references."""
     given = row.get("references")
-    return [] if _missing(given) else [[str(alias) for alias in listed(part)] for part in listed(given)]
+    return [] if is_missing(given) else [[str(alias) for alias in listed(part)] for part in listed(given)]
 
 
-def _said(row: Mapping[str, Any]) -> Iterator[Markup]:
+def said(row: Mapping[str, Any]) -> Iterator[Markup]:
+    """The response with the references marked, or why there is none."""
     if (silence := without_response(row)) is not None:
         yield silence
         return
-    aliases = [alias for part in _references(row) for alias in part]
+    aliases = [alias for part in reference_parts(row) for alias in part]
     yield _fact("response", "" if row["response"] else tag("i", "empty"))
     yield tag("div", marked(row["response"], aliases), dir="auto", style=_LINES)
 
@@ -106,7 +110,7 @@ def _labels(row: Mapping[str, Any]) -> Markup:
 
 def _judged(row: Mapping[str, Any]) -> Iterator[Markup]:
     confidence = row.get("judge_confidence")
-    sure = "" if _missing(confidence) else f", confidence {confidence:.3g}"
+    sure = "" if is_missing(confidence) else f", confidence {confidence:.3g}"
     told = [tag("b", "judge "), tag("span", row["judged_by"], dir="auto"), tag("b", f": {_sign(row['judge_verdict'])}")]
     yield tag("p", *told, tag("span", f" score {row['judge_score']:.3g}{sure}"), style=_APART)
     if isinstance(row.get("judge_explanation"), str):
@@ -118,8 +122,13 @@ def _fact(name: str, value: Any) -> Markup:
 
 
 def _sign(value: Any) -> str:
-    return "–" if _missing(value) else VERDICTS.get(float(value), "–")
+    return "–" if is_missing(value) else VERDICTS.get(float(value), "–")
 
 
-def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+def is_missing(value: Any) -> bool:
+    """Whether a cell holds nothing: None, NA, NaT or nan.
+
+    >>> is_missing(float("nan")), is_missing(0), is_missing("")
+    (True, False, False)
+    """
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)

@@ -1,0 +1,98 @@
+// What rows.js decides without a page: which rows to draw, where to scroll, what a key asks for.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+
+const source = readFileSync(process.env.ROWS_JS, "utf8");
+const rows = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+const { ROW, windowOf, revealed, commandOf, isPlain, moved, unknown, hits } = rows;
+const plain = (key, more = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, ...more });
+
+test("the window holds what is seen and a margin, and stays inside the list", () => {
+  assert.deepEqual(windowOf(0, 10 * ROW, 1000, 0), [0, 10]);
+  assert.deepEqual(windowOf(0, 10 * ROW, 1000, 5), [0, 15]);
+  assert.deepEqual(windowOf(100 * ROW + 1, 10 * ROW, 1000, 0), [100, 111]);
+  assert.deepEqual(windowOf(990 * ROW, 10 * ROW, 1000, 5), [985, 1000]);
+  assert.deepEqual(windowOf(-80, 10 * ROW, 1000, 0), [0, 10]);
+  assert.deepEqual(windowOf(0, 10 * ROW, 3), [0, 3]);
+  assert.deepEqual(windowOf(0, 10 * ROW, 0), [0, 0]);
+  assert.deepEqual(windowOf(900 * ROW, 10 * ROW, 3), [3, 3]);
+});
+
+test("the number of rows drawn does not grow with the list", () => {
+  for (const count of [1e3, 1e5, 1e7]) {
+    for (let scrollTop = 0; scrollTop < count * ROW; scrollTop += (count * ROW) / 97) {
+      const [first, last] = windowOf(scrollTop, 480, count);
+      assert.ok(last - first <= Math.ceil(480 / ROW) + 1 + 12);
+      assert.ok(first * ROW <= scrollTop && (last === count || last * ROW >= scrollTop + 480));
+    }
+  }
+});
+
+test("a row is scrolled to by as little as it takes", () => {
+  assert.equal(revealed(3, 0, 10 * ROW), 0);
+  assert.equal(revealed(10, 0, 10 * ROW), ROW);
+  assert.equal(revealed(2, 5 * ROW, 10 * ROW), 2 * ROW);
+  assert.equal(revealed(7, 5 * ROW, 10 * ROW), 5 * ROW);
+  assert.equal(revealed(0, 5 * ROW, 10 * ROW), 0);
+  assert.equal(revealed(0, 0, 0), 0);
+});
+
+test("keys and what they ask for", () => {
+  const asked = { j: "next", ArrowDown: "next", k: "previous", ArrowUp: "previous", Home: "first", End: "last",
+    PageUp: "page up", PageDown: "page down", "/": "search" };
+  for (const [key, command] of Object.entries(asked)) assert.equal(commandOf(plain(key)), command);
+  for (const key of ["a", "b", "d", "x", "Tab", "Enter", "Escape", "J", "toString", "constructor", ""]) {
+    assert.equal(commandOf(plain(key)), null);
+  }
+  for (const modifier of ["ctrlKey", "metaKey", "altKey"]) assert.equal(commandOf(plain("j", { [modifier]: true })), null);
+});
+
+test("what is pressed with another key is the notebook's", () => {
+  assert.ok(isPlain(plain("d")) && isPlain(plain("Enter")) && isPlain(plain("J", { shiftKey: true })));
+  for (const modifier of ["ctrlKey", "metaKey", "altKey"]) assert.ok(!isPlain(plain("s", { [modifier]: true })));
+  assert.equal(commandOf(plain("Enter", { shiftKey: true }), true), null);
+});
+
+test("in the search letters are letters, and three keys leave it", () => {
+  for (const key of ["j", "k", "/", "Home", "End", "ArrowUp", "ArrowLeft", "Tab"]) assert.equal(commandOf(plain(key), true), null);
+  for (const key of ["Escape", "Enter", "ArrowDown"]) assert.equal(commandOf(plain(key), true), "leave");
+});
+
+test("keys that choose a character leave the search as it is", () => {
+  for (const key of ["Escape", "Enter", "ArrowDown"]) assert.equal(commandOf(plain(key, { isComposing: true }), true), null);
+});
+
+test("moving ends at the ends", () => {
+  assert.equal(moved("next", 0, 5, 3), 1);
+  assert.equal(moved("next", 4, 5, 3), 4);
+  assert.equal(moved("previous", 0, 5, 3), 0);
+  assert.equal(moved("page down", 0, 5, 3), 3);
+  assert.equal(moved("page down", 3, 5, 3), 4);
+  assert.equal(moved("page up", 4, 5, 3), 1);
+  assert.equal(moved("last", 0, 5, 3), 4);
+  assert.equal(moved("first", 4, 5, 3), 0);
+  assert.equal(moved("search", 2, 5, 3), 2);
+  for (const command of ["next", "previous", "first", "last"]) assert.equal(moved(command, -1, 0, 3), -1);
+});
+
+test("only what is not known yet is asked for", () => {
+  const known = new Map([[0, 1], [1, 1], [2, 1], [6, 1]]);
+  assert.deepEqual(unknown(known, [0, 7]), [3, 6]);
+  assert.deepEqual(unknown(known, [0, 9]), [3, 9]);
+  assert.equal(unknown(known, [0, 3]), null);
+  assert.equal(unknown(known, [5, 5]), null);
+  assert.deepEqual(unknown(new Map(), [4, 8]), [4, 8]);
+});
+
+test("every place of every word is found, whatever its letter case", () => {
+  assert.deepEqual(hits("Oslo, oslo. OSLO", ["oslo"]), [[0, 4], [6, 10], [12, 16]]);
+  assert.deepEqual(hits("aaaa", ["aa"]), [[0, 2], [2, 4]]);
+  assert.deepEqual(hits("北京 is Beijing", ["北京", "beijing"]), [[0, 2], [6, 13]]);
+  assert.deepEqual(hits("İstanbul", ["stanbul"]), []);
+  assert.deepEqual(hits("", ["a"]), []);
+  assert.deepEqual(hits("a.b", ["."]), [[1, 2]]);
+});
+
+test("an anywidget is made of a render function", () => assert.equal(typeof rows.default.render, "function"));
