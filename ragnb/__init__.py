@@ -13,6 +13,7 @@ from typing import Any
 from ragnb.version import __version__
 
 _HOMES = {
+    "ragnb.annotation.agreement": "agreement",
     "ragnb.errors": "EndpointError InputError MissingPartError RagnbError StoreError",
     "ragnb.datasets.auditing": "audit",
     "ragnb.datasets.catalogue": "catalogue",
@@ -25,14 +26,15 @@ _HOMES = {
     "ragnb.datasets.rgb": "load_rgb",
     "ragnb.datasets.tables": "read_table write_table",
     "ragnb.ensemble": "DataSplit MetricEnsemble",
-    "ragnb.llm.client": "acomplete complete",
+    "ragnb.llm.client": "complete",
     "ragnb.llm.local": "serve",
     "ragnb.llm.prices": "estimate",
     "ragnb.llm.store": "Store",
-    "ragnb.llm.structured": "acomplete_structured complete_structured",
+    "ragnb.llm.structured": "complete_structured",
     "ragnb.reports": "judge_report multilingual_report rgb_report trace_report",
-    "ragnb.scoring": "METRICS Metric compare score summarize",
+    "ragnb.scoring": "METRICS Metric compare definitions score summarize",
     "ragnb.tables": "save_latex to_html to_latex to_markdown",
+    "ragnb.widgets": "view",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -51,7 +51,7 @@ KINDS = {
 class RowList(AnyWidget):
     """The list beside the page: it draws what Python says and says what was typed, chosen and scrolled to."""
 
-    _esm = (STATIC / "rows.js").read_text("utf-8")
+    _esm = (STATIC / "rows.mjs").read_text("utf-8")
     _css = (STATIC / "rows.css").read_text("utf-8")
     choices: Any = traitlets.List().tag(sync=True)
     sorts: Any = traitlets.List().tag(sync=True)
