@@ -98,6 +98,7 @@ def disagreements(logs: Any) -> pd.DataFrame:
     people = read_everyone(logs)
     rows = [row for item in items_of(people) for row in _disputes(item, people)]
     frame = pd.DataFrame(rows, columns=["item", "field", "sentence", "disagreement", "votes"])
+    frame["sentence"] = pd.Series([row["sentence"] for row in rows], dtype=object)
     total = frame.groupby("item", sort=False)["disagreement"].transform("sum")
     return frame.iloc[np.argsort(-total.to_numpy(dtype=np.float64), kind="stable")].reset_index(drop=True)
 
