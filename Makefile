@@ -2,6 +2,7 @@
 #   make figures    environment, then every notebook runs and figures/ is made again
 #   make test       environment, then lint, types, unit tests, doctests, notebooks, the browser test
 #   make lab        opens JupyterLab
+#   make screenshots    pictures of the widgets in figures/, taken of JupyterLab in Chromium
 #   make record     asks the local models again and writes the recorded replies
 #   make test-slow  the long twins of the tests, properties explored with new draws    make bench   speed, beside peers
 
@@ -13,7 +14,7 @@ FIXED := PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PL
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures test test-slow lab record bench lock readme format clean
+.PHONY: figures test test-slow screenshots lab record bench lock readme format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -46,6 +47,9 @@ test: .venv/ready .venv/model
 test-slow: .venv/gemma
 	$(PY) -m pytest -m slow tests
 	$(PY) -m pytest -m "hypothesis and not slow" --hypothesis-profile=explore tests
+
+screenshots: .venv/ready
+	PYTHONPATH=tests $(PY) tests/browser/screenshots.py
 
 lab: .venv/ready .venv/model
 	$(BIN)/jupyter lab notebooks

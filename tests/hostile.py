@@ -23,6 +23,53 @@ HOSTILE = [
     "🙂\ufe00\U000e0101\U000e0041\u200d",
 ]
 
+RUN = "window.__hit=1"
+PAYLOADS = [
+    f"<script>{RUN}</script>",
+    f"</script><script>{RUN}</script>",
+    f"<scr<script>ipt>{RUN}</scr</script>ipt>",
+    f'<SCRIPT/XSS SRC="data:text/javascript,{RUN}"></SCRIPT>',
+    f"<img src=x onerror={RUN}>",
+    f"<img src=x: onerror\x0b={RUN}//",
+    f"<svg onload={RUN}>",
+    f'<svg><script href="data:,{RUN}" />',
+    f"<svg><animate onbegin={RUN} attributeName=x dur=1s>",
+    f'<svg><a xlink:href="javascript:{RUN}"><text>x</text></a></svg>',
+    f'<svg><foreignObject><iframe srcdoc="<script>parent.{RUN}</script>"></foreignObject></svg>',
+    f"<input autofocus onfocus={RUN}>",
+    f"<details open ontoggle={RUN}><summary>x</summary></details>",
+    f"<video><source onerror={RUN}></video>",
+    f"<body onload={RUN}><marquee onstart={RUN}>",
+    f'<a href="javascript:{RUN}">x</a>',
+    f'<a href="jav&#x09;ascript:{RUN}">x</a>',
+    f'[x](javascript:{RUN}) ![x](x" onerror="{RUN})',
+    f'<form action="javascript:{RUN}"><button formaction="javascript:{RUN}">x</button></form>',
+    f'<iframe src="javascript:parent.{RUN}"></iframe>',
+    f'<iframe srcdoc="<img src=x onerror=parent.{RUN}>"></iframe>',
+    f'<object data="data:text/html,<script>parent.{RUN}</script>"></object><embed src="https://example.org/x.swf">',
+    "<style>@import 'https://example.org/x.css'; * { background: url(https://example.org/x.png) }</style>",
+    f'<div style="width: expression({RUN}); background: url(javascript:{RUN})">x</div>',
+    "<link rel=stylesheet href=https://example.org/x.css><base href=https://example.org/>",
+    f'<meta http-equiv=refresh content="0;url=javascript:{RUN}">',
+    f"<template><img src=x onerror={RUN}></template><x-y is=img>",
+    f"{{{{constructor.constructor('{RUN}')()}}}} ${{{RUN}}} <%= {RUN} %>",
+    f"$\\href{{javascript:{RUN}}}{{x}}$ $$\\unicode{{<img src=x onerror={RUN}>}}$$",
+    f'<math href="javascript:{RUN}"><mtext><table><mglyph><style><img src=x onerror={RUN}></style></mglyph></table></mtext></math>',
+    f'<noscript><p title="</noscript><img src=x onerror={RUN}>"></noscript>',
+    f"<!--><img src=x onerror={RUN}>--> <!-- x --!><img src=x onerror={RUN}>",
+    f"<![CDATA[<img src=x onerror={RUN}>]]> <?xml <img src=x onerror={RUN}> ?>",
+    f"&lt;img src=x onerror={RUN}&gt; &#60;img src=x onerror={RUN}&#62; &amp;lt;script&amp;gt;",
+    f'" autofocus onfocus="{RUN}" x="',
+    f"' autofocus onfocus='{RUN}' x='",
+    f"` onmouseover=`{RUN}` style=`position:fixed;inset:0`",
+    f'"><img src=x onerror={RUN}>',
+    f"'/></mark></sup></td></table></div></textarea></title></style><img src=x onerror={RUN}>",
+    f"\u202e<img src=x onerror={RUN}>\u2066 \ufeff<\u0000script>{RUN}</script>",
+    f"\uff1cimg src=x onerror={RUN}\uff1e \u226e\u0338script>{RUN}</script> \u2028<b\u00a0onclick={RUN}>x",
+    f"%3Cscript%3E{RUN}%3C/script%3E \\u003cscript\\u003e{RUN}\\u003c/script\\u003e \\x3cimg src=x onerror={RUN}\\x3e",
+]
+"""Texts that set a flag in a page, or ask another one for something, wherever one of them is taken for HTML."""
+
 SEEN = {*"\t\n\r", *map(chr, [*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD])}
 UNSEEN = {*map(chr, [0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x3164, *range(0xFE00, 0xFE10), 0xFFA0])}
 UNSEEN |= set(map(chr, range(0xE0100, 0xE01F0)))

@@ -71,11 +71,11 @@ def page_of(session: AnnotationSession) -> dict[str, Any]:
 def state_of(session: AnnotationSession) -> dict[str, Any]:
     """What changes with an action: labels, suggestions, what is missing or contradicts itself, progress, when saved."""
     item, labels = session.item, session.labels
-    votes = session.others.get(item.id, {})
+    suggestion, votes = session.suggestion(), session.others.get(item.id, {})
     return {
         "values": labels.nested(),
-        "suggested": nested(session.suggestion()),
-        "suggested_by": spelled(session.suggested_by),
+        "suggested": nested(suggestion),
+        "suggested_by": spelled(session.suggested_by) if suggestion else "",
         "others": [{"name": spelled(name), "values": nested(values)} for name, values in votes.items()],
         "missing": [list(place) for place in session.missing()],
         "warnings": trace_warnings(labels.values, item) if session.task.name == "trace" else [],

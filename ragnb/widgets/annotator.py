@@ -11,7 +11,7 @@ import traitlets
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import Task
 from ragnb.errors import InputError, RagnbError
-from ragnb.markup import Markup, join, tag
+from ragnb.markup import Markup, join, spelled, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
 from ragnb.widgets.browser import with_static
 
@@ -51,7 +51,7 @@ class Annotator(anywidget.AnyWidget):
         The log is open in another kernel or program.
     """
 
-    _esm = (STATIC / "logic.mjs").read_text("utf-8") + (STATIC / "annotator.js").read_text("utf-8")
+    _esm = (STATIC / "logic.mjs").read_text("utf-8") + (STATIC / "annotator.mjs").read_text("utf-8")
     _css = (STATIC / "annotator.css").read_text("utf-8")
     task = traitlets.Dict().tag(sync=True)
     page = traitlets.Dict().tag(sync=True)
@@ -85,10 +85,11 @@ class Annotator(anywidget.AnyWidget):
 
     def refresh(self, *, ack: int = 0, message: str = "", failed: bool = False) -> None:
         """Show what the session holds now, after it was used from Python."""
-        if self.page["number"] != self.session.number:
-            self.page = page_of(self.session)
         self._update_entry(self.session.number)
-        self.state = {**state_of(self.session), "message": message, "failed": failed, "ack": ack}
+        with self.hold_sync():  # an item never stands beside the labels of another
+            if self.page["number"] != self.session.number:
+                self.page = page_of(self.session)
+            self.state = {**state_of(self.session), "message": message, "failed": failed, "ack": ack}
 
     # ---- what the browser sends ------------------------------------------------------------------------------------------
 
@@ -119,14 +120,26 @@ class Annotator(anywidget.AnyWidget):
             "redo": lambda said: self._told("done again", session.redo()),
             "move": lambda said: None if session.move(said["step"]) else "no further item",
             "go": lambda said: session.go(said["to"]),
-            "next": lambda said: None if session.next_unlabelled() else "all items are labelled or skipped",
+            "next": lambda said: self._next(),
+            "done": lambda said: self._missing() or self._next(),
         }
+
+    def _next(self) -> str | None:
+        return None if self.session.next_unlabelled() else "all items are labelled or skipped"
+
+    def _missing(self) -> str | None:
+        """What is to be labelled before the next item, in words."""
+        if not self.session.missing():
+            return None
+        name, sentence = self.session.missing()[0]
+        field = self.session.task.field(name)
+        where = f" [{sentence}]" if sentence else ""
+        none = " (e for none)" if field.kind == "sentences" else ""
+        return f"still missing: {spelled(field.label)}{where}{none}; skip with ."
 
     def _skip(self) -> str | None:
         self.session.skip()
-        if self.session.labels.skipped and not self.session.next_unlabelled():
-            return "all items are labelled or skipped"
-        return None
+        return self._next() if self.session.labels.skipped else None
 
     def _told(self, what: str, event: Mapping[str, Any] | None) -> str:
         if event is None:

@@ -8,10 +8,12 @@ import sys
 import time
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 import nbformat
 import pytest
 
+ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
@@ -30,6 +32,13 @@ IDLE = """() => { const w = window.jupyterapp && window.jupyterapp.shell.current
 """Whether the kernel of the notebook on the page waits for something to do."""
 
 
+SHOW = """cells => { const book = window.jupyterapp.shell.currentWidget.content, shared = book.model.sharedModel;
+  shared.transact(() => { shared.deleteCellRange(0, shared.cells.length);
+    shared.insertCells(0, cells.map(source => ({ cell_type: 'code', source, metadata: {}, outputs: [], execution_count: null }))) });
+  return window.jupyterapp.commands.execute('notebook:run-all-cells') }"""
+"""Cells instead of those of the notebook, all of them run in the kernel that is there."""
+
+
 @contextmanager
 def lab_page(folder, cells, *, theme="light", viewport=(1200, 900)):
     """The page of a notebook of these cells, all of them set running; ``outside`` and ``errors`` list what went wrong."""
@@ -41,12 +50,28 @@ def lab_page(folder, cells, *, theme="light", viewport=(1200, 900)):
         page = chromium.new_page(viewport=dict(zip(("width", "height"), viewport, strict=True)))
         _listen(page)
         page.goto(f"{address}/lab/tree/probe.ipynb?reset", wait_until="domcontentloaded")
-        page.wait_for_selector(".jp-NotebookPanel .jp-Notebook .jp-Cell", timeout=90_000)
-        page.wait_for_function(IDLE, timeout=90_000)
-        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", THEMES[theme])
+        wait_for_kernel(page)
+        change_theme(page, theme)
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
         yield page
         chromium.close()
+
+
+def wait_for_kernel(page):
+    """Wait until the notebook is there and its kernel has nothing to do."""
+    page.wait_for_selector(".jp-NotebookPanel .jp-Notebook .jp-Cell", timeout=90_000)
+    page.wait_for_function(IDLE, timeout=90_000)
+
+
+def change_theme(page, theme):
+    """Show the page in the ``"light"`` or ``"dark"`` theme."""
+    page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", THEMES[theme])
+    page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=str(theme == "light").lower())
+
+
+def show(page, *cells):
+    """Put these cells in the place of those of the notebook, and run them; returns when they are done."""
+    page.evaluate(SHOW, list(cells))
 
 
 @contextmanager
@@ -57,6 +82,7 @@ def jupyter_lab(folder):
         port = free.getsockname()[1]
     names = "JUPYTER_CONFIG_DIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTERLAB_SETTINGS_DIR JUPYTERLAB_WORKSPACES_DIR IPYTHONDIR"
     surroundings = {**os.environ, **{name: str(folder / "jupyter" / name) for name in names.split()}}
+    surroundings["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, ROOT / "tests")))
     _ask_nothing(folder / "jupyter" / "JUPYTERLAB_SETTINGS_DIR")
     command = [sys.executable, "-m", "jupyterlab", *LAB, f"--port={port}", f"--ServerApp.root_dir={folder}"]
     with (folder / "lab.log").open("w") as log:
@@ -84,9 +110,15 @@ def _write_notebook(folder, cells):
 
 
 def _listen(page):
-    page.outside, page.errors = [], []
+    page.outside, page.errors, page.received = [], [], []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: page.received.append(_text(frame))))
     page.on("request", lambda request: page.outside.append(request.url) if _is_outside(request.url) else None)
     page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("dialog", lambda dialog: (page.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+
+def _text(frame):
+    return frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
 
 
 def _is_outside(address):

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser.lab import CHROMIUM, lab_page
+from browser.lab import CHROMIUM, show
 
 HOSTILE = '<img src=x onerror="window.__hit=1"><script>window.__hit=2</script><svg onload="window.__hit=3">'
 SHORT = '<img src=x onerror="window.__hit=4">'
@@ -25,66 +25,63 @@ pytestmark = [
 ]
 
 
-def test_a_researcher_reads_ten_thousand_rows(tmp_path):
+def test_a_researcher_reads_ten_thousand_rows(book):
     from playwright.sync_api import expect
 
-    with lab_page(tmp_path, [CELL, SAID]) as page:
-        rows, count = page.locator(".ragnb-rows-row"), page.locator(".ragnb-rows-count")
-        shown, chosen = page.locator(".ragnb-view-page"), page.locator(".ragnb-rows-row[aria-selected=true]")
+    show(book, CELL, SAID)
+    rows, count = book.locator(".ragnb-rows-row"), book.locator(".ragnb-rows-count")
+    shown, chosen = book.locator(".ragnb-view-page"), book.locator(".ragnb-rows-row[aria-selected=true]")
 
-        def row_at(number):
-            return page.locator(f'.ragnb-rows-row[aria-posinset="{number}"]')
+    def row_at(number):
+        return book.locator(f'.ragnb-rows-row[aria-posinset="{number}"]')
 
-        expect(count).to_have_text("10,000 of 10,000", timeout=90_000)
-        expect(row_at(1)).to_contain_text("Question 0")
-        assert rows.count() < 40
-        cells = page.locator(".jp-Notebook .jp-CodeCell").count()
+    expect(count).to_have_text("10,000 of 10,000", timeout=90_000)
+    expect(row_at(1)).to_contain_text("Question 0")
+    assert rows.count() < 40
+    cells = book.locator(".jp-Notebook .jp-CodeCell").count()
 
-        page.locator(".ragnb-rows-list").focus()
-        for key in "jjjjk":
-            page.keyboard.press(key)
-        expect(shown).to_contain_text("needle3 in the hay")
-        expect(chosen).to_contain_text("Question 3")
-        for key in "abddmy":  # would add, delete and change cells
-            page.keyboard.press(key)
-        page.keyboard.press("End")
-        expect(shown).to_contain_text("needle9999 in the hay")
-        expect(chosen).to_contain_text("Question 9999")
-        assert rows.count() < 40
-        page.keyboard.press("Home")
-        expect(shown).to_contain_text("needle0 in the hay")
+    book.locator(".ragnb-rows-list").focus()
+    for key in "jjjjk":
+        book.keyboard.press(key)
+    expect(shown).to_contain_text("needle3 in the hay")
+    expect(chosen).to_contain_text("Question 3")
+    for key in "abddmy":  # would add, delete and change cells
+        book.keyboard.press(key)
+    book.keyboard.press("End")
+    expect(shown).to_contain_text("needle9999 in the hay")
+    expect(chosen).to_contain_text("Question 9999")
+    assert rows.count() < 40
+    book.keyboard.press("Home")
+    expect(shown).to_contain_text("needle0 in the hay")
 
-        page.keyboard.press("/")
-        page.keyboard.type("NEEDLE77 hay")
-        expect(count).to_have_text("111 of 10,000")
-        expect(shown).to_contain_text("needle77 in the hay")
-        page.wait_for_function(f"() => ({TINTED})() > 0")
-        page.keyboard.press("Escape")
-        assert page.evaluate("() => document.activeElement.className") == "ragnb-rows-list"
-        page.locator(".ragnb-rows-select").first.select_option("rag")
-        expect(count).to_have_text("36 of 10,000")
-        page.locator(".ragnb-rows-select").last.select_option("-number")
-        expect(row_at(1)).to_contain_text("Question 7798")
-        row_at(3).click()
-        expect(chosen).to_have_attribute("aria-posinset", "3")
-        expect(shown).to_contain_text("needle7792 in the hay")
+    book.keyboard.press("/")
+    book.keyboard.type("NEEDLE77 hay")
+    expect(count).to_have_text("111 of 10,000")
+    expect(shown).to_contain_text("needle77 in the hay")
+    book.wait_for_function(f"() => ({TINTED})() > 0")
+    book.keyboard.press("Escape")
+    assert book.evaluate("() => document.activeElement.className") == "ragnb-rows-list"
+    book.locator(".ragnb-rows-select").first.select_option("rag")
+    expect(count).to_have_text("36 of 10,000")
+    book.locator(".ragnb-rows-select").last.select_option("-number")
+    expect(row_at(1)).to_contain_text("Question 7798")
+    row_at(3).click()
+    expect(chosen).to_have_attribute("aria-posinset", "3")
+    expect(shown).to_contain_text("needle7792 in the hay")
 
-        page.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
-        page.keyboard.press("Control+Enter")
-        said = re.compile(r"3 36 \{'system': 'rag'\} NEEDLE77 hay -number")
-        expect(page.locator(".jp-CodeCell").nth(1).locator("pre").last).to_have_text(said, timeout=30_000)
+    book.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
+    book.keyboard.press("Control+Enter")
+    said = re.compile(r"3 36 \{'system': 'rag'\} NEEDLE77 hay -number")
+    expect(book.locator(".jp-CodeCell").nth(1).locator("pre").last).to_have_text(said, timeout=30_000)
 
-        page.locator(".ragnb-rows-clear").click()
-        expect(count).to_have_text("10,000 of 10,000")
-        page.locator(".ragnb-rows-list").evaluate("list => { list.scrollTop = list.scrollHeight / 2 }")
-        expect(rows.filter(has_text="Question 5000")).to_be_visible()
-        assert rows.count() < 40
+    book.locator(".ragnb-rows-clear").click()
+    expect(count).to_have_text("10,000 of 10,000")
+    book.locator(".ragnb-rows-list").evaluate("list => { list.scrollTop = list.scrollHeight / 2 }")
+    expect(rows.filter(has_text="Question 5000")).to_be_visible()
+    assert rows.count() < 40
 
-        page.screenshot(path=str(tmp_path / "view.png"))
-        assert page.locator(".jp-Notebook .jp-CodeCell").count() == cells
-        assert HOSTILE in shown.inner_text()
-        assert "⟨U+202E⟩" in rows.first.inner_text()
-        assert page.evaluate("() => window.__hit") is None
-        assert page.locator(".ragnb-view").locator("img, script, svg, iframe").count() == 0
-        assert not page.outside
-        assert not page.errors
+    assert book.locator(".jp-Notebook .jp-CodeCell").count() == cells
+    assert HOSTILE in shown.inner_text()
+    assert "⟨U+202E⟩" in rows.first.inner_text()
+    assert book.evaluate("() => window.__hit") is None
+    assert book.locator(".ragnb-view").locator("img, script, svg, iframe").count() == 0

@@ -9,7 +9,7 @@ import pytest
 
 NODE = shutil.which("node")
 STATIC = Path(__file__).parents[2] / "ragnb" / "widgets" / "static"
-SOURCES = sorted(path for path in STATIC.iterdir() if path.suffix in (".js", ".mjs"))
+SOURCES = sorted(path for path in STATIC.iterdir() if path.suffix == ".mjs")
 
 
 @pytest.mark.skipif(NODE is None, reason="NO NODE: node is not installed, so the logic of the front end is not tested")
@@ -34,4 +34,4 @@ def test_nothing_is_fetched_from_elsewhere(source):
 
 
 def test_there_is_something_to_look_at():
-    assert {"annotator.js", "logic.mjs", "rows.mjs"} <= {path.name for path in SOURCES}
+    assert {"annotator.mjs", "logic.mjs", "rows.mjs"} <= {path.name for path in SOURCES}

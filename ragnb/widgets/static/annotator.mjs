@@ -1,6 +1,7 @@
 // Draws the annotator and sends what the annotator does; every decision is Python's, every text a textContent.
 
 const ROW = 28; // height of a line of the jump list, in px
+const PAUSE = 700; // milliseconds without a key after which a text is saved
 
 function node(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -19,22 +20,24 @@ const kbd = (key) => node("kbd", { "aria-hidden": "true" }, key);
 class View {
   constructor(model, el) {
     this.model = model;
-    this.sent = 0;
+    this.uid = `ragnb-${Math.random().toString(36).slice(2)}`; // several annotators stand on one page
+    this.sent = this.state.ack; // a page that is loaded again goes on counting
     this.cursor = { documents: 0, response: 0 };
     this.anchor = null;
     this.unfolded = new Set();
     this.hits = [];
-    this.root = node("div", { class: "ragnb-annotator", role: "region", "aria-label": "annotator", "data-lm-suppress-shortcuts": "true" });
+    this.root = node("div", { class: "ragnb-annotator", role: "region", "aria-label": `annotator: ${this.task.name}`, tabindex: -1, "data-lm-suppress-shortcuts": "true" });
     this.root.addEventListener("keydown", (event) => this.onKey(event));
     this.root.addEventListener("keyup", (event) => event.stopPropagation());
     this.root.addEventListener("keypress", (event) => event.stopPropagation());
     this.buildFrame();
     el.append(this.root);
-    this.on("change:page", () => this.buildPage());
-    this.on("change:state", () => this.paint());
+    this.on("change:page", () => this.keepFocus(() => this.buildPage()));
+    this.on("change:state", () => this.keepFocus(() => this.paint()));
     this.on("change:jump", () => this.drawJump());
     this.on("msg:custom", (message) => this.onPatch(message));
-    this.release = () => { this.dragging = null; };
+    this.on("comm_live_update", () => this.say("not saved from now on: the kernel is gone; run the cell again, what was saved is there", true));
+    this.release = () => this.onRelease();
     document.addEventListener("mouseup", this.release);
     this.buildPage();
   }
@@ -60,15 +63,16 @@ class View {
   send(act, more = {}) {
     this.sent += 1;
     try {
-      this.model.send({ ...more, act, number: this.page.number, id: this.sent });
+      this.model.send({ number: this.page.number, ...more, act, id: this.sent });
     } catch (error) {
-      this.say(`not saved: the kernel is gone (${error.message})`, true);
+      this.say(`not saved: the kernel is gone (${error.message}); run the cell again`, true);
       return;
     }
     clearTimeout(this.waiting);
     clearTimeout(this.silent);
+    this.root.setAttribute("aria-busy", "true");
     this.waiting = setTimeout(() => this.say("saving…"), 400);
-    this.silent = setTimeout(() => this.say("The kernel does not answer. What you do now is not saved until it does.", true), 6000);
+    this.silent = setTimeout(() => this.say("not saved yet: the kernel does not answer; it is busy, or gone", true), 3000);
   }
 
   onPatch(message) {
@@ -85,7 +89,7 @@ class View {
   // ---- the frame: drawn once --------------------------------------------------------------------------------------
 
   button(label, key, act, title) {
-    return node("button", { type: "button", class: "act", title: title || label, "aria-keyshortcuts": key, onclick: () => { act(); this.focus(); } }, label, " ", kbd(key));
+    return node("button", { type: "button", class: "act", title: title || label, "aria-label": title || label, "aria-keyshortcuts": key, onclick: () => { act(); this.focus(); } }, label, " ", kbd(key));
   }
 
   buildFrame() {
@@ -129,8 +133,26 @@ class View {
   }
 
   buildNote() {
-    this.noteInput = node("textarea", { rows: 2, dir: "auto", "aria-label": "note on this item", placeholder: "note on this item", onchange: () => this.send("note", { text: this.noteInput.value }) });
+    this.noteInput = node("textarea", { rows: 2, dir: "auto", "aria-label": "note on this item", placeholder: "note on this item" });
+    this.whenTyped(this.noteInput, (text, number) => this.send("note", { text, number }));
     return node("div", { class: "panel", hidden: true }, this.noteInput);
+  }
+
+  // Sends a text when nobody has typed for a moment, and when its field is left.
+  whenTyped(input, send) {
+    let typed = null; // number of the item it was typed on
+    let timer;
+    const now = () => {
+      clearTimeout(timer);
+      if (typed !== null) send(input.value, typed);
+      typed = null;
+    };
+    input.addEventListener("input", () => {
+      typed = this.page.number;
+      clearTimeout(timer);
+      timer = setTimeout(now, PAUSE);
+    });
+    input.addEventListener("change", now);
   }
 
   buildJump() {
@@ -169,8 +191,8 @@ class View {
     const left = node("div", { class: "column" }, ...(documents.length ? [this.documentBox] : []));
     const right = node("div", { class: "column side" }, ...rest.map((part) => this.partBox(part.name, [part], part.heading)), this.suggestBox, this.fieldBox, this.warnBox);
     this.body.replaceChildren(
-      node("div", { class: "question", dir: "auto" }, node("span", { dir: "ltr" }, `${page.number + 1}. `), node("b", {}, page.question)),
-      ...page.references.map((text, n) => node("div", { class: "reference", dir: "auto" }, node("span", { class: "lead", dir: "ltr" }, n ? "and " : "reference: "), node("span", {}, text))),
+      node("div", { class: "question", dir: "auto" }, node("span", { dir: "ltr" }, `${page.number + 1}.`), " ", node("b", {}, page.question)),
+      ...page.references.map((text, n) => node("div", { class: "reference", dir: "auto" }, node("span", { class: "lead", dir: "ltr" }, n ? "and" : "reference:"), " ", node("span", {}, text))),
       node("div", { class: documents.length ? "columns" : "" }, left, right),
     );
     this.paint();
@@ -195,17 +217,14 @@ class View {
 
   sentence(name, key, text, section) {
     const badges = node("sup", { class: "badges", dir: "ltr" });
-    const made = node("span", { class: "sentence", role: "option", dir: "auto", id: this.idOf(name, key) }, node("small", { class: "key", dir: "ltr" }, this.page.keyed.includes(name) ? `[${key}]` : ""), node("span", { class: "words" }, text), badges);
     const place = this.sentences[name].length;
+    const lead = this.page.keyed.includes(name) ? [node("small", { class: "key", dir: "ltr" }, `[${key}]`), " "] : [];
+    const made = node("span", { class: "sentence", role: "option", dir: "auto", id: `${this.uid}-${name}-${place}` }, ...lead, node("span", { class: "words" }, text), badges);
     made.addEventListener("mousedown", (event) => this.onPress(event, name, place));
     made.addEventListener("mouseenter", (event) => this.onDrag(event, name, place));
-    made.addEventListener("mouseup", (event) => this.onRelease(event, name, place));
+    made.addEventListener("click", () => { if (name === "response" && this.page.each.length && !this.choosing(name)) this.select(key); });
     this.sentences[name].push({ key, text, section, badges, node: made });
     return made;
-  }
-
-  idOf(name, key) {
-    return `ragnb-${this.model.model_id || this.model.cid || "x"}-${name}-${this.page.number}-${this.page.parts.flatMap((part) => part.sentences).findIndex(([one]) => one === key)}`;
   }
 
   unfold(number) {
@@ -223,14 +242,17 @@ class View {
     if (state.ack >= this.sent) {
       clearTimeout(this.waiting);
       clearTimeout(this.silent);
+      this.root.setAttribute("aria-busy", "false");
       this.say(state.message, state.failed);
+      if (this.seeking) this.place = null;
+      this.seeking = false;
     }
     if (!this.place || !this.allows(this.place)) this.place = state.missing[0] || this.page.places[0];
     if (this.place[1] !== null) this.current = this.place[1];
     this.paintFrame();
     this.paintSentences();
     this.paintFields();
-    this.suggestBox.replaceChildren(...(Object.keys(state.suggested).length ? [node("span", {}, `suggested by ${state.suggested_by}, nothing is saved of it yet `), this.button("accept all", "a", () => this.send("accept"))] : []));
+    this.suggestBox.replaceChildren(...(Object.keys(state.suggested).length ? [node("span", {}, `suggested by ${state.suggested_by}, saved only when accepted`), this.button("accept all", "a", () => this.send("accept"))] : []));
     this.warnBox.replaceChildren(...state.warnings.map((line) => node("div", {}, `⚠ ${line}`)));
   }
 
@@ -328,7 +350,10 @@ class View {
   }
 
   paintFields() {
-    this.fieldBox.replaceChildren(...this.task.fields.filter((field) => !field.each || this.current !== null).map((field) => this.fieldRow(field)));
+    const typing = this.fieldBox.querySelector(".field:has(textarea:focus)"); // stays as it is
+    const rows = this.task.fields.filter((field) => !field.each || this.current !== null).map((field) => this.fieldRow(field));
+    if (typing) rows.forEach((row, n) => { if (this.fieldBox.children[n] !== typing) this.fieldBox.children[n].replaceWith(row); });
+    else this.fieldBox.replaceChildren(...rows);
   }
 
   fieldRow(field) {
@@ -365,7 +390,8 @@ class View {
   }
 
   textInput(field, place, value) {
-    const input = node("textarea", { rows: 2, dir: "auto", "aria-label": field.label, onchange: () => this.send("label", { field: field.name, sentence: place[1], value: input.value || null }) });
+    const input = node("textarea", { rows: 2, dir: "auto", "aria-label": field.label, });
+    this.whenTyped(input, (text, number) => this.send("label", { field: field.name, sentence: place[1], value: text || null, number }));
     input.value = value;
     return input;
   }
@@ -382,6 +408,7 @@ class View {
       event.preventDefault();
       this.dragging = name;
       this.anchor = event.shiftKey ? this.cursor[name] : place;
+      this.lead = place;
     }
     this.cursor[name] = place;
     this.root.querySelector(`.part.${CSS.escape(name)}`).focus({ preventScroll: true });
@@ -394,12 +421,11 @@ class View {
     this.paintSentences();
   }
 
-  onRelease(event, name, place) {
-    const key = this.sentences[name][place].key;
-    if (this.dragging === name) {
-      this.dragging = null;
-      this.toggle();
-    } else if (name === "response" && this.page.each.length && event.button === 0) this.select(key);
+  // Wherever the mouse is let go, what it went over is chosen.
+  onRelease() {
+    if (!this.dragging) return;
+    this.dragging = null;
+    this.toggle(this.lead);
   }
 
   // ---- keys ----------------------------------------------------------------------------------------------------------
@@ -417,7 +443,8 @@ class View {
     if (event.target.tagName === "SUMMARY") { event.stopPropagation(); return; }
     const meant = keyAct(event, this.task.fields);
     if (!meant) {
-      if (!event.ctrlKey && !event.metaKey && !event.altKey && event.key !== "Tab") event.stopPropagation();
+      const notebooks = (event.ctrlKey || event.metaKey) && event.key.length === 1; // saving, say
+      if (!notebooks && event.key !== "Tab") event.stopPropagation();
       return;
     }
     event.preventDefault();
@@ -471,18 +498,20 @@ class View {
     const at = visible.indexOf(this.cursor[part]);
     this.cursor[part] = visible[clamp(at + step, 0, visible.length - 1)];
     this.paintSentences();
+    this.focus();
     lines[this.cursor[part]].node.scrollIntoView({ block: "nearest" });
     if (part === "response" && this.page.each.length) this.select(lines[this.cursor[part]].key);
   }
 
-  toggle() {
+  // Chooses or unchooses from the anchor to the cursor, as it would the sentence that leads.
+  toggle(lead = null) {
     const field = this.activeField;
     const part = field.of;
     if (field.kind !== "sentences") { this.say(`${field.label}: choose with the digits, or press a field's letter`); return; }
     const keys = this.sentences[part].map(({ key }) => key);
     const from = this.anchor ?? this.cursor[part];
     const chosen = range(keys, from, this.cursor[part]).filter((_, n) => !this.sentences[part][Math.min(from, this.cursor[part]) + n].node.hidden);
-    const on = !this.keysOf(field, this.current).keys.includes(keys[from]);
+    const on = !this.keysOf(field, this.current).keys.includes(keys[lead ?? from]);
     this.anchor = null;
     this.send("toggle", { field: field.name, sentence: this.place[1], keys: chosen, on });
   }
@@ -530,21 +559,25 @@ class View {
   }
 
   done() {
-    if (this.state.missing.length && this.state.ack >= this.sent) {
-      this.activate(this.state.missing[0]);
-      const field = this.activeField;
-      this.say(`still missing: ${field.label}${this.place[1] === null ? "" : ` [${this.place[1]}]`}${field.kind === "sentences" ? " (e for none)" : ""}; skip with .`);
-    } else this.send("next");
+    this.seeking = true; // the first place that is missing becomes the active one
+    this.send("done");
   }
 
   skip() {
     this.send("skip");
   }
 
-  // ---- panels --------------------------------------------------------------------------------------------------------
+  // ---- focus and panels --------------------------------------------------------------------------------------------------------
 
   focus() {
     (this.root.querySelector(`.part.${CSS.escape(this.activePart)}`) || this.root).focus({ preventScroll: true });
+  }
+
+  // Draws, and takes the focus back if what had it is gone: keys would reach the notebook.
+  keepFocus(draw) {
+    const inside = this.root.contains(document.activeElement);
+    draw();
+    if (inside && (!this.root.contains(document.activeElement) || document.activeElement.disabled)) this.focus();
   }
 
   leave() {
@@ -626,12 +659,12 @@ class View {
     this.jumpSpace.style.height = `${this.jumpShown.length * ROW}px`;
     const [first, last] = listWindow(this.jumpList.scrollTop, this.jumpList.clientHeight || 240, ROW, this.jumpShown.length);
     this.jumpSpace.replaceChildren(...this.jumpShown.slice(first, last).map((number, n) => this.jumpRow(number, entries[number], first + n)));
-    this.jumpList.setAttribute("aria-activedescendant", `ragnb-jump-${this.jumpShown[this.jumpAt]}`);
+    this.jumpList.setAttribute("aria-activedescendant", `${this.uid}-item-${this.jumpShown[this.jumpAt]}`);
   }
 
   jumpRow(number, [title, status, flag], place) {
     const glyph = { labelled: "✓", started: "◐", skipped: "↷", untouched: "·" }[status];
-    const row = node("div", { class: `row${place === this.jumpAt ? " cursor" : ""}`, role: "option", id: `ragnb-jump-${number}`, "aria-selected": number === this.page.number ? "true" : "false", "aria-setsize": this.jumpShown.length, "aria-posinset": place + 1, "aria-label": `${number + 1} ${status}${flag ? " flagged" : ""} ${title}`, onclick: () => this.goTo(number) }, node("span", { class: "n" }, `${number + 1} ${glyph}${flag ? " ⚑" : ""}`), node("span", { class: "title", dir: "auto" }, title));
+    const row = node("div", { class: `row${place === this.jumpAt ? " cursor" : ""}`, role: "option", id: `${this.uid}-item-${number}`, "aria-selected": number === this.page.number ? "true" : "false", "aria-setsize": this.jumpShown.length, "aria-posinset": place + 1, "aria-label": `${number + 1} ${status}${flag ? " flagged" : ""} ${title}`, onclick: () => this.goTo(number) }, node("span", { class: "n" }, `${number + 1} ${glyph}${flag ? " ⚑" : ""}`), node("span", { class: "title", dir: "auto" }, title));
     row.style.top = `${place * ROW}px`;
     return row;
   }

@@ -1,0 +1,93 @@
+"""An annotator on a page, as a person uses it: mouse, keys, and a look into the log on the disk."""
+
+import json
+
+from browser.lab import show
+
+
+class Annotating:
+    """The annotator that stands at some place of a page, and its log."""
+
+    def __init__(self, page, log, nth=0):
+        self.page, self.log = page, page.folder / log
+        self.root = page.locator(".ragnb-annotator").nth(nth)
+        self.root.locator(".sentence").first.wait_for(timeout=60_000)
+
+    # ---- what is done ----
+
+    def press(self, *keys):
+        """Press keys, each one when the one before is saved."""
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.settle()
+
+    def type(self, text):
+        """Type into the field that has the focus."""
+        self.page.keyboard.type(text)
+
+    def focus(self, part="documents"):
+        self.root.locator(f".part.{part}").focus()
+
+    def sentence(self, text):
+        return self.root.locator(".sentence", has_text=text).first
+
+    def click(self, text, **more):
+        self.sentence(text).locator(".words").click(**more)
+        self.settle()
+
+    def drag(self, first, last):
+        for place, what in ((first, self.page.mouse.down), (last, self.page.mouse.up)):
+            box = self.sentence(place).bounding_box()
+            self.page.mouse.move(box["x"] + 40, box["y"] + box["height"] / 2, steps=4)
+            what()
+        self.settle()
+
+    def button(self, name):
+        return self.root.get_by_role("toolbar").get_by_role("button", name=name, exact=True)
+
+    def settle(self):
+        """Wait until all that was done is acknowledged."""
+        self.page.wait_for_function("root => root.getAttribute('aria-busy') !== 'true'", arg=self.root.element_handle())
+
+    # ---- what is seen ----
+
+    @property
+    def question(self):
+        return self.root.locator(".question").inner_text()
+
+    @property
+    def message(self):
+        return self.root.locator(".message").inner_text()
+
+    def wait_for_message(self, words, seconds=8):
+        self.root.locator(".message", has_text=words).wait_for(timeout=1000 * seconds)
+
+    def badges(self, text):
+        return self.sentence(text).locator(".badges").inner_text()
+
+    def marked(self):
+        return [line.split("]")[0].strip("[") for line in self.root.locator(".sentence.on").all_inner_texts()]
+
+    # ---- what is on the disk ----
+
+    def events(self):
+        return [json.loads(line) for line in self.log.read_text("utf-8").split("\n")[1:-1]]
+
+    def labels(self, item):
+        """The last value of each place of an item, by name and sentence; None where it was made untouched again."""
+        said = [
+            one for event in self.events() if event["action"] == "label" and event["item"] == item for one in event["set"]
+        ]
+        return {one["field"] + one.get("sentence", ""): one["value"] for one in said}
+
+    def actions(self):
+        """What was done, without looking at items."""
+        return [event["action"] for event in self.events() if event["action"] != "open"]
+
+
+def annotate(page, call, log):
+    """Run a cell that shows an annotator, and give it to a person."""
+    show(page, f"from browser.items import *\nfrom ragnb.widgets import Annotator\n{call}")
+    screen = Annotating(page, log)
+    screen.focus() if screen.root.locator(".part.documents").count() else screen.focus("response")
+    return screen

@@ -1,0 +1,130 @@
+"""Pictures of the widgets as JupyterLab shows them, into figures/: what `make screenshots` does."""
+
+import io
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from browser.lab import change_theme, lab_page, show, wait_for_kernel
+from browser.screen import Annotating
+from PIL import Image, ImageOps
+
+FIGURES = Path(__file__).parents[2] / "figures"
+WIDTH = 1100  # of the notebook, in px
+
+TRACE = """
+import ragnb
+from ragnb.widgets import *
+sample = ragnb.load_ragbench("sample-ragbench").query("language == 'en'")
+Annotator(sample, "trace", "ana", ".", id=["example_id", "system"], suggestions=sample, suggested_by="a judge")
+"""
+VERDICT = """
+from ragnb.experiments.labelled import load_labelled
+from ragnb.widgets import *
+arabic = load_labelled("sample-labelled-multilingual").query("language == 'ar'")
+Annotator(arabic, "verdict", "ben", ".", id=["example_id", "system"])
+"""
+ADJUDICATION = """
+import ragnb
+from ragnb.annotation.adjudication import adjudicate
+from ragnb.annotation.session import AnnotationSession
+from ragnb.widgets import *
+sample = ragnb.load_ragbench("sample-ragbench").query("language == 'en'")[:2]
+ids = ["example_id", "system"]
+for name in ("ana", "ben"):
+    session = AnnotationSession(sample, "trace", name, f"{name}.two.jsonl", id=ids, suggestions=sample)
+    session.accept()
+    session.label("relevant", ["0a", "1a"] if name == "ana" else ["0a", "0b", "1a"])
+    session.label("support", "partial" if name == "ana" else "none", "b")
+    session.close()
+Annotator(adjudicate(sample, ["ana.two.jsonl", "ben.two.jsonl"], "cy", "gold.trace.jsonl"))
+"""
+STATIC = {
+    "rgb": """
+from ragnb.experiments.recorded import recorded_responses
+from ragnb.widgets import *
+rows = recorded_responses("rgb_counterfactual")
+RgbView(rows[rows.kinds.map(lambda kinds: "wrong" in kinds)].iloc[0])
+""",
+    "trace": """
+import ragnb
+from ragnb.widgets import *
+TraceView(ragnb.load_ragbench("sample-ragbench").iloc[3])
+""",
+    "language": """
+from ragnb.widgets import *
+LanguageView({"question": "Когда Киото был столицей Японии?", "language": "ru", "references": ["794–1868"],
+              "response": "Киото стал столицей в 794 году.\\nIn 1868 the court moved to Токио.\\u200b"})
+""",
+    "judge": """
+from ragnb.experiments.labelled import load_labelled
+from ragnb.widgets import *
+import ragnb
+report = ragnb.judge_report(load_labelled("sample-labelled-en"), annotators=["label_a", "label_b"])
+JudgeView(report.worst, n=3)
+""",
+}
+
+
+def label_some(screen):
+    screen.press("x", "j", "x", "u", "x", "v", "1", "s", "r", "j", "j")
+
+
+def main():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        lab_page(Path(folder), ["import ragnb"], viewport=(WIDTH + 100, 3000)) as page,
+    ):
+        page.folder = Path(folder)
+        wait_for_kernel(page)
+        page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+        annotator_of_trace(page)
+        annotator_of_verdicts(page)
+        if find_spec("ragnb.annotation.adjudication"):
+            adjudication(page)
+        for name, cell in STATIC.items():
+            show(page, cell)
+            shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
+        # A live view of a frame joins here: show(page, VIEW), then shoot(<what it drew>, "widget_view").
+
+
+def annotator_of_trace(page):
+    show(page, TRACE)
+    screen = Annotating(page, "ana.trace.jsonl")
+    screen.focus()
+    label_some(screen)
+    shoot(screen.root, "widget_annotator_trace")
+    screen.press("n", "a", "n", "x", "f", "n", ".", "g")
+    shoot(screen.root, "widget_annotator_list")
+
+
+def annotator_of_verdicts(page):
+    change_theme(page, "dark")
+    show(page, VERDICT)
+    screen = Annotating(page, "ben.verdict.jsonl")
+    screen.focus("response")
+    screen.press("1")
+    shoot(screen.root, "widget_annotator_verdict_dark")
+    change_theme(page, "light")
+
+
+def adjudication(page):
+    show(page, ADJUDICATION)
+    screen = Annotating(page, "gold.trace.jsonl")
+    screen.focus()
+    screen.press("x", "j", "u", "x")
+    shoot(screen.root, "widget_adjudication")
+
+
+def shoot(what, name, margin=0):
+    """A picture of one element with a margin around, in few colours."""
+    what.page.mouse.move(0, 0)
+    what.page.wait_for_timeout(400)
+    picture = Image.open(io.BytesIO(what.screenshot())).convert("RGB")
+    picture = ImageOps.expand(picture, margin, picture.getpixel((0, 0)))
+    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(FIGURES / f"{name}.png", optimize=True)
+    print(f"{name}.png: {picture.width} x {picture.height}, {(FIGURES / f'{name}.png').stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

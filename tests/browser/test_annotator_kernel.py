@@ -1,0 +1,172 @@
+"""The annotator when pages are loaded again, cells are run twice, and kernels die: nothing acknowledged is lost."""
+
+import os
+import signal
+import time
+
+import pytest
+from browser.lab import CHROMIUM, IDLE, show, wait_for_kernel
+from browser.screen import Annotating, annotate
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the annotator is not tested"),
+]
+
+KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+
+
+def trace(book, who):
+    return annotate(book, f"Annotator(trace_items(), 'trace', {who!r}, '.')", f"{who}.trace.jsonl")
+
+
+def notebook(book):
+    """What keys of JupyterLab would change."""
+    return book.evaluate("""() => { const book = window.jupyterapp.shell.currentWidget.content;
+      return [book.widgets.map(cell => [cell.model.type, cell.model.sharedModel.source]), book.mode, book.activeCellIndex,
+        document.querySelectorAll('.jp-Dialog').length, document.querySelectorAll('.jp-mod-selected').length] }""")
+
+
+def test_a_page_that_is_loaded_again_shows_all_that_was_done(book):
+    screen = trace(book, "reload")
+    screen.press("x", "n", "e", "f")
+    book.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    book.evaluate("() => window.jupyterapp.serviceManager.ready")
+    book.reload()
+    wait_for_kernel(book)
+    screen = Annotating(book, "reload.trace.jsonl")
+    assert "Question 2" in screen.question
+    assert "∅ none" in screen.root.locator("[data-field=relevant] .value").inner_text()
+    assert screen.button("flag").get_attribute("aria-pressed") == "true"
+    screen.focus()
+    screen.press("g")
+    assert [row[:3] for row in screen.root.locator(".row .n").all_inner_texts()] == ["1 ◐", "2 ◐", "3 ·"]
+    screen.press("Escape", "u", "x", "p")
+    assert screen.labels("q/2") == {"relevant": [], "utilized": ["00"]}
+    assert screen.badges("Fact 0 of document 0") == "R"
+
+
+def test_a_cell_that_is_run_again_takes_over_and_the_earlier_output_says_so(book):
+    cell = (
+        "from browser.items import *\nfrom ragnb.widgets import Annotator\nAnnotator(trace_items(), 'trace', 'twice', '.')"
+    )
+    show(book, cell, cell)
+    earlier, later = (Annotating(book, "twice.trace.jsonl", nth) for nth in (0, 1))
+    earlier.focus()
+    earlier.press("x")
+    assert "in another cell; go on there" in earlier.message
+    assert earlier.badges("Fact 0 of document 0") == ""
+    later.focus()
+    later.press("ArrowDown", "x")
+    assert later.labels("q/1") == {"relevant": ["01"]}
+    book.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    again = Annotating(book, "twice.trace.jsonl", 1)
+    assert again.badges("Fact 1 of document 0") == "R"
+
+
+def test_a_busy_kernel_is_said_and_what_waited_is_saved(book):
+    screen = trace(book, "busy")
+    book.evaluate(f"() => {{ {KERNEL}.requestExecute({{ code: 'import time; time.sleep(4.5)' }}) }}")
+    book.wait_for_function(f"() => {KERNEL}.status === 'busy'")
+    book.keyboard.press("x")
+    screen.wait_for_message("saving…", seconds=2)
+    screen.wait_for_message("not saved yet: the kernel does not answer", seconds=4)
+    screen.settle()
+    assert screen.message == ""
+    assert screen.labels("q/1") == {"relevant": ["00"]}
+
+
+def test_a_kernel_that_dies_takes_nothing_with_it_that_was_acknowledged(book):
+    screen = trace(book, "killed")
+    screen.press("x", "u", "ArrowDown", "x")
+    show_pid = "() => new Promise(done => { const asked = %s.requestExecute({ code: 'import os; print(os.getpid())' }); asked.onIOPub = said => said.content.text && done(said.content.text) })"
+    os.kill(int(book.evaluate(show_pid % KERNEL)), signal.SIGKILL)
+    book.keyboard.press("j")
+    book.keyboard.press("x")
+    screen.wait_for_message("not saved", seconds=5)
+    book.wait_for_function(IDLE, timeout=60_000)
+    _close_dialogs(book)
+    screen.focus()
+    book.keyboard.press("x")
+    screen.wait_for_message("not saved", seconds=5)
+    book.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    book.wait_for_function(IDLE, timeout=60_000)
+    time.sleep(0.5)
+    screen = Annotating(book, "killed.trace.jsonl")
+    assert screen.labels("q/1") == {"relevant": ["00"], "utilized": ["01"]}
+    assert [screen.badges(f"Fact {k} of document 0") for k in range(3)] == ["R", "U", ""]
+    screen.focus()
+    screen.press("u", "x", "z")
+    assert screen.actions() == ["label", "label", "label", "undo"]
+
+
+def _close_dialogs(book):
+    for _ in range(book.locator(".jp-Dialog").count()):
+        book.locator(".jp-Dialog .jp-mod-accept").first.click()
+
+
+PRINTABLE = [chr(code) for code in range(32, 127)]
+COMMANDS = ["a", "b", "d", "d", "m", "y", "r", "0", "0", "i", "i", "x", "c", "v", "z", "Shift+M", "Shift+Enter", "Control+Enter",
+            "Alt+Enter", "Escape", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown",
+            "Delete", "Backspace", "Shift+ArrowDown", "Shift+Space", "Control+z", "Control+y", "Control+a"]  # fmt: skip
+
+
+def test_no_key_reaches_the_notebook(book):
+    screen = trace(book, "every")
+    before, pid = notebook(book), book.evaluate(f"() => {KERNEL}.id")
+    for key in [*PRINTABLE, *COMMANDS]:
+        screen.focus()
+        book.keyboard.press("Space" if key == " " else key)
+    screen.settle()
+    for key in COMMANDS:  # wherever the focus is now
+        book.keyboard.press(key)
+    screen.settle()
+    assert notebook(book) == before
+    assert book.evaluate(f"() => {KERNEL}.id") == pid
+
+
+def test_keys_stay_in_after_a_click_on_mere_text_and_on_buttons(book):
+    screen = trace(book, "mere")
+    before = notebook(book)
+    for place in (".question b", ".count", ".heading", ".guide p", ".field .value", ".foot"):
+        screen.root.locator(place).first.click()
+        screen.press("b", "d", "d", "a")
+        assert notebook(book) == before, place
+    for name in ("next item", "previous item", "flag", "list", "list", "keys", "keys", "skip"):
+        screen.button(name).click()
+        screen.settle()
+        screen.press("b", "d", "d", "y")
+        assert notebook(book) == before, name
+    screen.root.locator("[data-field=overall] .option").first.focus()
+    screen.press("w", "2", "b", "d", "d")
+    assert notebook(book) == before
+
+
+@pytest.mark.parametrize("label", ["note on this item", "search in the texts", "words of an item"])
+def test_text_fields_take_every_letter(book, label):
+    screen = trace(book, f"fields {label.split()[0]}")
+    before = notebook(book)
+    screen.press({"note": "m", "search": "/", "words": "g"}[label.split()[0]])
+    field = screen.root.get_by_label(label)
+    field.focus()
+    screen.type("".join(PRINTABLE) + "a b dd m y")
+    assert field.input_value() == "".join(PRINTABLE) + "a b dd m y"
+    screen.press("ArrowUp", "ArrowLeft", "Home", "Shift+ArrowRight", "Escape")
+    assert notebook(book) == before
+
+
+def test_annotators_beside_each_other_keep_apart(book):
+    imports = "from browser.items import *\nfrom ragnb.widgets import Annotator\n"
+    show(book, imports + "Annotator(trace_items(), 'trace', 'left', '.')", "Annotator(trace_items(), 'trace', 'right', '.')")
+    left, right = (Annotating(book, f"{who}.trace.jsonl", nth) for nth, who in enumerate(("left", "right")))
+    left.focus()
+    left.press("x")
+    right.focus()
+    right.press("j", "x", "n")
+    left.focus()
+    left.press("u", "x")
+    assert left.labels("q/1") == {"relevant": ["00"], "utilized": ["00"]}
+    assert right.labels("q/1") == {"relevant": ["01"]}
+    assert ["Question 1" in left.question, "Question 2" in right.question] == [True, True]
+    ids = book.evaluate("() => [...document.querySelectorAll('.ragnb-annotator [id]')].map(node => node.id)")
+    assert len(ids) == len(set(ids))

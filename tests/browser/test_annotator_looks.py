@@ -1,0 +1,123 @@
+"""How the annotator looks and reads: contrast, scripts from right to left, and what a screen reader is told."""
+
+import pytest
+from browser.items import BIDI
+from browser.lab import CHROMIUM, change_theme
+from browser.looks import CONTRASTS, CONTROLS, FOCUSED, TEXT_EDGES
+from browser.screen import annotate
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the annotator is not tested"),
+]
+
+
+def trace(book, who, more=", **judged()"):
+    return annotate(book, f"Annotator(trace_items(3, 50), 'trace', {who!r}, '.'{more})", f"{who}.trace.jsonl")
+
+
+def everything_open(screen):
+    """Labels, suggestions, a warning, a note, a search and every panel at once."""
+    screen.press("x", "j", "j", "e", "u", "x", "j", "v", "3", "s", "x", "r", "m")
+    screen.type("a note")
+    screen.press("Escape", "g", "Escape", "?", "/")
+    screen.type("Fact 3")
+    screen.focus()
+    screen.root.locator(".panel").evaluate_all("panels => panels.forEach(panel => { panel.hidden = false })")
+    screen.press("g", "g")
+    screen.focus()
+    screen.press("j", "Shift+ArrowDown")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_text_stands_out_from_what_is_behind_it(book, theme):
+    change_theme(book, theme)
+    screen = trace(book, f"contrast {theme}")
+    everything_open(screen)
+    measured = screen.root.evaluate(CONTRASTS)
+    screen.press("Enter")
+    measured += screen.root.evaluate(CONTRASTS)
+    change_theme(book, "light")
+    assert len(measured) > 150
+    assert not [one for one in measured if one[0] < 4.5]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_error_stands_out_too(book, theme):
+    change_theme(book, theme)
+    screen = trace(book, f"error {theme}")
+    screen.root.locator(".message").evaluate("node => { node.textContent = 'not saved'; node.classList.add('failed') }")
+    measured = [one for one in screen.root.evaluate(CONTRASTS) if one[2] == "not saved"]
+    change_theme(book, "light")
+    assert measured[0][0] >= 4.5
+
+
+@pytest.mark.parametrize("code", ["ar", "he", "en"])
+def test_sentences_run_as_their_script_does(book, code):
+    screen = annotate(book, f"Annotator(bidi_items(), 'verdict', 'bidi {code}', '.')", f"bidi_{code}.verdict.jsonl")
+    screen.press(*"n" * list(BIDI).index(code))
+    line = screen.root.locator(".part.response .sentence")
+    direction, left, right = line.evaluate(TEXT_EDGES)
+    if code == "en":
+        assert (direction, left < 20) == ("ltr", True)
+        assert "read a⟨U+202E⟩gpj.exe⟨U+202C⟩ twice" in line.inner_text()
+    else:
+        assert (direction, right < 20) == ("rtl", True)
+        assert screen.root.locator(".question").evaluate("node => getComputedStyle(node).direction") == "rtl"
+
+
+def test_tab_reaches_every_control_and_each_has_a_name_and_a_ring(book):
+    screen = trace(book, "tab")
+    screen.press("x", "?", "g", "Escape", "m")
+    screen.type("note")
+    screen.press("Escape", "/")
+    expected = screen.root.evaluate(CONTROLS)
+    screen.root.focus()
+    reached = []
+    for _ in range(expected + 5):
+        book.keyboard.press("Tab")
+        reached.append(book.evaluate(FOCUSED))
+        if not reached[-1]["inside"]:
+            break
+    inside = reached[:-1]
+    assert not reached[-1]["inside"], "Tab leaves the annotator at its end"
+    assert len(inside) == expected
+    assert not [one for one in inside if not one["name"].strip()]
+    assert not [one for one in inside if not one["ring"]]
+
+
+def test_a_screen_reader_is_told_where_one_is_and_what_is_chosen(book):
+    screen = trace(book, "reader", more="")
+    for key in ("ArrowDown", "j", "PageDown", "End", "Home", "x", "Shift+j", "x", "v", "]", "s", "n", "z", "Escape"):
+        screen.press(key)
+        told = book.evaluate("""() => { const box = document.activeElement, at = box.getAttribute('aria-activedescendant');
+          const option = at && document.getElementById(at);
+          return [box.getAttribute('role'), option && option.getAttribute('role'), Boolean(option) && box.contains(option)] }""")
+        assert told == ["listbox", "option", True], key
+    screen.press("r")
+    chosen = screen.root.locator(".sentence[aria-selected=true]").all_inner_texts()
+    assert [line.split("]")[0] for line in chosen] == ["[00"]
+    screen.press("g", "j", "j")
+    assert (
+        book.evaluate("() => document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).role")
+        == "option"
+    )
+    live = screen.root.locator("[role=status][aria-live=polite]").first
+    screen.press("Escape", "Enter")
+    assert live.inner_text().startswith("still missing")
+
+
+def test_nothing_runs_out_of_a_narrow_page(book):
+    book.set_viewport_size({"width": 760, "height": 900})
+    screen = annotate(book, "Annotator(long_items(), 'verdict', 'narrow', '.')", "narrow.verdict.jsonl")
+    wider = screen.root.evaluate("root => [...root.querySelectorAll('*')].filter(node => node.checkVisibility() && "
+                                 "node.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).map(node => node.className)")  # fmt: skip
+    book.set_viewport_size({"width": 1200, "height": 900})
+    assert wider == []
+
+
+def test_an_item_without_documents_and_without_a_question_can_be_labelled(book):
+    frame = "pd.DataFrame({'example_id': ['bare'], 'question': [None], 'response': ['Oslo.']})"
+    screen = annotate(book, f"Annotator({frame}, 'verdict', 'bare', '.')", "bare.verdict.jsonl")
+    screen.press("2")
+    assert screen.labels("bare") == {"verdict": "incorrect"}

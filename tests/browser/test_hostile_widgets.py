@@ -1,0 +1,98 @@
+"""Attacks in every text of every widget and static viewer, on a trusted page with a kernel: nothing runs, nothing is asked for."""
+
+import pytest
+from browser.lab import CHROMIUM, show
+from browser.screen import Annotating
+from hostile import PAYLOADS, visible
+
+from ragnb.markup import _ALLOWED
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so attacks are not tried on a page"),
+]
+
+ANNOTATORS = set("b button details div input kbd option p section select small span summary sup textarea".split())
+"""The elements of which the annotator is made."""
+
+INVENTORY = """selector => { const found = new Set(), suspicious = [];
+  for (const root of document.querySelectorAll(selector)) for (const node of root.querySelectorAll('*')) {
+    if (!node.closest('mjx-container')) found.add(node.tagName.toLowerCase());
+    for (const { name, value } of node.attributes)
+      if (/^on|^(href|src|srcdoc|action|formaction|data|xlink:href)$/.test(name) || /javascript:|expression|url\\(/.test(name === 'style' ? value : ''))
+        suspicious.push(`${node.tagName} ${name}=${value}`); }
+  return [[...found], suspicious, document.querySelectorAll(selector).length] }"""
+"""Elements inside what a selector finds, attributes that could do something, and how much it found.
+
+JupyterLab's formulas are made of elements of their own; their attributes count.
+"""
+
+IMPORTS = "from pathlib import Path\nfrom hostile import PAYLOADS\nfrom hostile_views import *\n"
+
+
+@pytest.fixture
+def attacked(book):
+    """The page, on which no attack may have set its flag when the test is over, a moment after."""
+    yield book
+    book.wait_for_timeout(300)
+    assert book.evaluate("() => window.__hit") is None
+    assert book.locator(".jp-Dialog").count() == 0
+
+
+def test_that_the_flag_would_be_seen(book):
+    show(book, f"from IPython.display import HTML\nHTML({PAYLOADS[4]!r})")
+    book.wait_for_function("() => window.__hit === 1", timeout=10_000)
+    show(book, "1")
+    book.evaluate("() => { delete window.__hit }")
+
+
+def test_static_viewers(attacked):
+    show(attacked, IMPORTS + "from IPython.display import HTML\n"
+                   "for text in PAYLOADS:\n    display(HTML(''.join(view._repr_html_() for view in static_views(text).values())))")  # fmt: skip
+    attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon").nth(len(PAYLOADS) - 1).wait_for(
+        state="attached", timeout=60_000
+    )
+    elements, suspicious, _ = attacked.evaluate(INVENTORY, ".jp-OutputArea-output.jp-RenderedHTMLCommon")
+    assert set(elements) <= _ALLOWED | {"tbody"}
+    assert suspicious == []
+
+
+@pytest.mark.xfail(
+    strict=True, reason="JupyterLab takes dollars in static viewers for formulas; a class mathjax_ignore would end it"
+)
+def test_prices_are_no_formulas(attacked):
+    show(attacked, IMPORTS + "ContextView(context_row('It is $5 there and $6 here.'))")
+    shown = attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon")
+    shown.wait_for()
+    attacked.wait_for_timeout(1500)
+    assert "It is $5 there and $6 here." in shown.inner_text()
+
+
+def test_live_browsers(attacked):
+    show(attacked, IMPORTS + "shown = browsers(PAYLOADS)\ndisplay(*shown.values())")
+    attacked.locator(".widget-html-content").nth(2).wait_for()
+    for number in (*range(2, len(PAYLOADS) + 1), 1):
+        attacked.evaluate("code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code }).done.then(() => 0)",
+                          f"for browser in shown.values(): browser.children[0].value = {number}")  # fmt: skip
+        if number % 7 == 0:
+            elements, suspicious, count = attacked.evaluate(INVENTORY, ".widget-html-content")
+            assert count == 3
+            assert set(elements) <= _ALLOWED | {"tbody"}
+            assert suspicious == []
+
+
+def test_the_annotator(attacked):
+    show(attacked, IMPORTS + "annotator(PAYLOADS, Path('.'))")
+    screen = Annotating(attacked, "hostile.jsonl")
+    screen.focus()
+    for number, text in enumerate(PAYLOADS):
+        assert visible(text).split("\n")[0] in screen.root.locator(".question b").text_content(), number
+        screen.press("1", "n")
+    screen.press("?", "g", "End")
+    screen.root.get_by_label("words of an item").fill(PAYLOADS[4])
+    elements, suspicious, count = attacked.evaluate(INVENTORY, ".ragnb-annotator")
+    assert count == 1
+    assert set(elements) <= ANNOTATORS
+    assert suspicious == []
+    screen.press("Escape", "z", "z", "a")
+    assert screen.events()[-1]["action"] == "label"

@@ -1,0 +1,120 @@
+"""Every viewer with one text in the place of every text: shared by what reads its HTML and by what shows it in a browser."""
+
+import pandas as pd
+
+from ragnb.widgets import (
+    Annotator,
+    ContextBrowser,
+    ContextView,
+    JudgeView,
+    LanguageBrowser,
+    LanguageView,
+    RgbView,
+    TraceBrowser,
+    TraceView,
+)
+
+
+def context_row(text):
+    """A response to passages, with all that viewers show of it."""
+    return {
+        "example_id": text, "question": text, "references": [text, [text, "x"]], "passages": [text, text * 40], "language": "en",
+        "kinds": ["positive", "wrong"], "false_answers": [f"{text}!"], "response": f"{text}\n{text}", "system": text,
+        "noise_rate": 0.0, "reason": text, "judged_refusal": None, "judged_detection": None, "judge_reason": text,
+    }  # fmt: skip
+
+
+def trace_record(text):
+    """A labelled response, with the text as sentence, as key, and as explanation."""
+    said = {
+        "response_sentence_key": text,
+        "supporting_sentence_keys": [text, f"{text}?"],
+        "fully_supported": True,
+        "explanation": text,
+    }
+    return {
+        "example_id": text, "question": text, "system": text, "language": text, "documents_sentences": [[[text, text]]],
+        "response_sentences": [[text, text]], "sentence_support_information": [said],
+        "unsupported_response_sentence_keys": [f"{text}!"], "all_relevant_sentence_keys": [text],
+        "all_utilized_sentence_keys": [text, f"{text}?"], "relevance_explanation": text, "overall_supported_explanation": text,
+        "adherence_score": False,
+    }  # fmt: skip
+
+
+def judged_row(text):
+    """A judge's error."""
+    return context_row(text) | {
+        "judged_by": text, "judge_score": 0.0, "judge_verdict": 0.0, "human_label": 1.0, "annotations": {text: 1.0},
+        "disagreement": 1.0, "judge_explanation": text,
+    }  # fmt: skip
+
+
+def task(texts):
+    """A task that asks in these texts."""
+    groups = [texts[start : start + 7] for start in range(0, len(texts), 7)]
+    choices = [
+        {"name": f"{n} {group[0]}", "label": group[0], "key": "bcdhilqrstuvwy"[n], "options": group}
+        for n, group in enumerate(groups)
+    ]
+    free = {"name": f"text {texts[0]}", "label": texts[0], "kind": "text", "key": "y"}
+    each = {
+        "name": f"each {texts[0]}",
+        "label": texts[-1],
+        "kind": "sentences",
+        "each": True,
+        "key": "w",
+        "options": texts[:2],
+    }
+    return {"name": texts[0], "guideline": "\n".join(texts), "fields": [*choices, free, each]}
+
+
+def annotator(texts, folder):
+    """An annotator of an item for each text, labelled, noted and with suggestions."""
+    rows = [
+        {
+            "example_id": f"{n} {text}", "question": text, "references": [text, [text]],
+            "documents_sentences": [[[f"0{text}", text], [f"1{text}", text]]], "response_sentences": [[f"a{text}", text]],
+        }
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    asked = task(texts)
+    first, second, *_ = asked["fields"]
+    each = asked["fields"][-1]
+    guess = {first["name"]: first["options"][-1], asked["fields"][-2]["name"]: texts[0]}
+    suggestions = {row["example_id"]: guess for row in rows}
+    shown = Annotator(pd.DataFrame(rows), asked, "".join(texts)[:2000], folder / "hostile.jsonl", suggestions=suggestions,
+                      suggested_by=texts[-1])  # fmt: skip
+    for number, text in enumerate(texts):
+        shown.session.go(number)
+        shown.session.label(second["name"], second["options"][0])
+        shown.session.label(each["name"], [f"0{text}"], f"a{text}")
+        shown.session.note(text)
+        shown.session.flag()
+    shown.session.go(0)
+    shown.refresh(message=texts[4])
+    return shown
+
+
+def static_views(text):
+    """Every static viewer of that text, by name."""
+    rgb = {name: value for name, value in context_row(text).items() if name != "reason"}
+    return {
+        "ContextView": ContextView(context_row(text)),
+        "ContextView without a response": ContextView(context_row(text) | {"response": None}),
+        "RgbView": RgbView(rgb),
+        "RgbView without a response": RgbView(context_row(text) | {"response": None}),
+        "LanguageView": LanguageView(context_row(text)),
+        "JudgeView": JudgeView(pd.DataFrame([judged_row(text)])),
+        "TraceView": TraceView(trace_record(text)),
+        "TraceView of two": TraceView(trace_record(text), other=trace_record(text), names=[text, f"{text}2"]),
+    }
+
+
+def browsers(texts):
+    """Every live browser of these texts, by name."""
+    contexts = pd.DataFrame(map(context_row, texts))
+    return {
+        "ContextBrowser": ContextBrowser(contexts),
+        "LanguageBrowser": LanguageBrowser(contexts),
+        "TraceBrowser": TraceBrowser(pd.DataFrame(map(trace_record, texts))),
+    }
