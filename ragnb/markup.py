@@ -130,6 +130,15 @@ def tag(name: str, *children: Any, **attributes: str) -> Markup:
     return Markup(f"<{name}{given}>{''.join(escape(child) for child in children)}</{name}>")
 
 
+def page(*children: Any) -> Markup:
+    """What a viewer shows as a whole: as wide as it reads well, and no dollar in it begins a formula.
+
+    >>> page("$1 or $2")
+    '<div class="mathjax_ignore" style="max-width:60em;line-height:1.45">$1 or $2</div>'
+    """
+    return tag("div", *children, **{"class": "mathjax_ignore"}, style="max-width:60em;line-height:1.45")
+
+
 def marked(text: str, phrases: Iterable[str]) -> Markup:
     """Text with every occurrence of the phrases, whatever their letter case, inside ``<mark>``.
 

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.markup import Markup, escape_latex, escape_markdown, tag
+from ragnb.markup import Markup, escape_latex, escape_markdown, page, tag
 from ragnb.records import CONDITION, require_columns
 from ragnb.results import format_p_value
 from ragnb.scoring.definitions import METRICS
@@ -108,7 +108,7 @@ def to_html(
     table = _table(frame, rows, columns, comparisons, digits)
     head = tag("tr", *(tag("th", name) for name in table.header))
     body = [tag("tr", *map(_html_cell, row)) for row in table.rows]
-    return tag("div", tag("table", head, *body), tag("p", tag("small", " ".join(table.notes))))
+    return page(tag("table", head, *body), tag("p", tag("small", " ".join(table.notes))))
 
 
 def to_markdown(

@@ -9,7 +9,7 @@ from ragnb.annotation.labels import Place, nested, places
 from ragnb.annotation.ragbench import trace_warnings
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import Field, Option, Task
-from ragnb.markup import Markup, escape, join, spelled, tag
+from ragnb.markup import Markup, escape, join, page, spelled, tag
 
 GLYPHS = {"labelled": "✓", "started": "◐", "skipped": "↷", "untouched": "·"}
 KEYS = [
@@ -33,7 +33,6 @@ KEYS = [
 ]
 """What every key does, but for the letters of the labels."""
 
-_TEXT = "max-width:60em;line-height:1.5"
 _LINE = "margin:0.2em 0"
 
 
@@ -136,7 +135,7 @@ def static_page(session: AnnotationSession) -> Markup:
     texts = [_part(part, heading, session) for part, heading in zip(item.parts, headings(item), strict=True)]
     guideline = [tag("p", tag("small", line)) for line in session.task.guideline.split("\n") if line]
     guide = tag("details", tag("summary", "guideline"), *guideline) if guideline else Markup()
-    return tag("div", head, guide, *question, *references, *texts, _said(session), style=_TEXT)
+    return page(head, guide, *question, *references, *texts, _said(session))
 
 
 def _part(part: Part, heading: str, session: AnnotationSession) -> Markup:

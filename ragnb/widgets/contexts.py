@@ -7,7 +7,7 @@ import pandas as pd
 from ipywidgets import IntSlider, SelectionSlider
 
 from ragnb.errors import InputError
-from ragnb.markup import Markup, join, marked, tag
+from ragnb.markup import Markup, join, marked, page, tag
 from ragnb.metrics.rgb import NO_RESPONSE, answer_evidence, answer_parts, is_correct
 from ragnb.records import require_columns
 from ragnb.widgets.browser import Browser
@@ -58,13 +58,11 @@ class ContextView:
             for number, (text, kind) in enumerate(shown, start=1)
         ]
         key = " · ".join(f"{glyph} {kind}" for kind, glyph in GLYPHS.items() if kind in self.row["kinds"])
-        return tag(
-            "div",
+        return page(
             tag("p", tag("b", self.row["question"]), dir="auto"),
             tag("p", tag("small", key)) if key else tag("p", tag("i", "no passages: closed book")),
             join(passages),
             self._verdict(aliases),
-            style="max-width:60em;line-height:1.45",
         )
 
     def _verdict(self, aliases: list[str]) -> Markup:

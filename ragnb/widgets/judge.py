@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.markup import Markup, join, marked, tag
+from ragnb.markup import Markup, join, marked, page, tag
 from ragnb.metrics.references import listed
 from ragnb.records import require_columns
 from ragnb.widgets.contexts import without_response
@@ -60,7 +60,7 @@ class JudgeView:
         head = tag("p", tag("small", f"{len(self._rows)} of {self._of} disagreements, the worst first · ✓ 1 · ✗ 0"))
         cards = [card(row, number) for number, row in enumerate(self._rows, 1)]
         none = [] if cards else [tag("p", tag("i", "no disagreement"))]
-        return tag("div", head, *cards, *none, style="max-width:60em;line-height:1.45")
+        return page(head, *cards, *none)
 
 
 def card(row: Mapping[str, Any], number: int | None = None) -> Markup:

@@ -10,7 +10,7 @@ import pandas as pd
 from ipywidgets import IntSlider
 
 from ragnb.errors import InputError
-from ragnb.markup import Markup, boxed, escape, hidden, join, superscript, tag
+from ragnb.markup import Markup, boxed, escape, hidden, join, page, superscript, tag
 from ragnb.metrics.language import (
     LBRAG_HITS,
     LBRAG_UNCOUNTED,
@@ -103,7 +103,7 @@ class LanguageView:
     def _drawn(self) -> Markup:
         silence = without_response(self.row)
         said = self._said() if silence is None else [silence]
-        return tag("div", *self._asked(), *said, style="max-width:60em;line-height:1.45")
+        return page(*self._asked(), *said)
 
     # ---- what was asked for --------------------------------------------------------------------------------------------
 

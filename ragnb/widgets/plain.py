@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ragnb.markup import Markup, escape, join, tag
+from ragnb.markup import Markup, escape, join, page, tag
 from ragnb.widgets.judge import asked, is_missing, reference_parts, said
 
 LONG, BEGINNING = 600, 80
@@ -18,7 +18,7 @@ def plain_page(row: Mapping[str, Any]) -> Markup:
     reply = list(said(row)) if isinstance(row.get("response"), str) else []
     shown = {"question": isinstance(row.get("question"), str), "references": reference_parts(row), "response": reply}
     rest = columns_table(row, without=[name for name in shown if shown[name]])
-    return tag("div", *asked(row), *reply, rest, style="max-width:60em;line-height:1.45")
+    return page(*asked(row), *reply, rest)
 
 
 def columns_table(row: Mapping[str, Any], without: Iterable[str] = ()) -> Markup:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.markup import Markup, Sign, Span, annotated, escape, join, occurrences, superscript, tag
+from ragnb.markup import Markup, Sign, Span, annotated, escape, join, occurrences, page, superscript, tag
 from ragnb.metrics.rgb import (
     PROTOCOLS,
     answer_evidence,
@@ -101,14 +101,12 @@ class RgbView:
         return self._page
 
     def _drawn(self) -> Markup:
-        return tag(
-            "div",
+        return page(
             tag("p", tag("b", self.row["question"]), dir="auto"),
             self._answers(),
             *self._passages(),
             without_response(self.row) or self._said(),
             self._judged(),
-            style="max-width:60em;line-height:1.45",
         )
 
     # ---- what was asked and shown --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pandas as pd
 from ipywidgets import IntSlider
 
 from ragnb.errors import InputError
-from ragnb.markup import Markup, escape, join, tag
+from ragnb.markup import Markup, escape, join, page, tag
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
 from ragnb.records import require_columns
 from ragnb.widgets.browser import Browser
@@ -93,8 +93,7 @@ class TraceView:
         return f"TraceView({self.record['question']!r}, {shown})"
 
     def _repr_html_(self) -> Markup:
-        return tag(
-            "div",
+        return page(
             tag("div", tag("b", self.record["question"]), dir="auto", style=_BLOCK),
             self._legend(),
             *(self._document(number, sentences) for number, sentences in enumerate(self.sets[0].documents)),
@@ -103,7 +102,6 @@ class TraceView:
             self._venn(),
             self._issues(),
             self._explanations(),
-            style="max-width:60em;line-height:1.45",
         )
 
     @property

@@ -12,7 +12,7 @@ from anywidget import AnyWidget
 from ipywidgets import HTML, HBox
 
 from ragnb.errors import InputError, check_choice
-from ragnb.markup import Markup, join, tag
+from ragnb.markup import Markup, join, page, tag
 from ragnb.records import require_columns
 from ragnb.widgets import contexts, judge, language, rgb, trace
 from ragnb.widgets.browser import with_static
@@ -37,7 +37,7 @@ class Kind(NamedTuple):
 
 KINDS = {
     "trace": Kind(lambda row, **given: trace.TraceView(row, **given)._repr_html_(), trace.NEEDED, ("variant", "length")),
-    "judge": Kind(lambda row: tag("div", judge.card(row), style="max-width:60em;line-height:1.45"), judge.NEEDED),
+    "judge": Kind(lambda row: page(judge.card(row)), judge.NEEDED),
     "rgb": Kind(lambda row, **given: rgb.RgbView(row, **given)._repr_html_(), contexts.NEEDED, ("protocols",)),
     "context": Kind(lambda row, **given: contexts.ContextView(row, **given)._repr_html_(), contexts.NEEDED, ("protocol",)),
     "language": Kind(

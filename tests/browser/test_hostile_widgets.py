@@ -57,9 +57,6 @@ def test_static_viewers(attacked):
     assert suspicious == []
 
 
-@pytest.mark.xfail(
-    strict=True, reason="JupyterLab takes dollars in static viewers for formulas; a class mathjax_ignore would end it"
-)
 def test_prices_are_no_formulas(attacked):
     show(attacked, IMPORTS + "ContextView(context_row('It is $5 there and $6 here.'))")
     shown = attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon")

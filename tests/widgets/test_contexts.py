@@ -98,7 +98,7 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, passage, response
         question=question, passages=[passage, alias], kinds=["positive", "negative"], response=response, references=[[alias]]
     )
     assert set(view.elements) <= {"div", "p", "b", "i", "mark", "small"}
-    assert {name for name, _ in view.attributes} <= {"style", "dir"}
+    assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
     shown = f"[1] ✓ {visible(passage)}[2] ✗ {visible(alias)}response: {visible(response)}"
     assert view.text.startswith(f"{visible(question)}✓ positive · ✗ negative{shown}")
 

@@ -6,12 +6,13 @@ from hostile_views import annotator, browsers, static_views
 
 from ragnb.markup import _ALLOWED
 
-ATTRIBUTES = {"style", "dir", "lang", "title"}
+ATTRIBUTES = {"class", "style", "dir", "lang", "title"}
 
 
 def assert_harmless(page, text):
     assert set(page.elements) <= _ALLOWED
     assert {name for name, _ in page.attributes} <= ATTRIBUTES
+    assert {value for name, value in page.attributes if name == "class"} <= {"mathjax_ignore"}
     assert visible(text).split("\n")[0] in page.text
 
 

@@ -73,7 +73,7 @@ def test_hostile_and_foreign_text_is_shown_and_nothing_else(text):
                   system=text, language=text, example_id=text, annotations={text: 0.0})  # fmt: skip
     shown = page(hostile)
     assert set(shown.elements) <= ELEMENTS
-    assert {name for name, _ in shown.attributes} <= {"dir", "style"}
+    assert {name for name, _ in shown.attributes} <= {"class", "dir", "style"}
     assert shown.text.count(visible(text)) >= 7
 
 

@@ -423,7 +423,7 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, system, reference
     changes = {"question": question, "system": system, "references": [[reference, "x"]], "language": "en-<script>"}
     view = page(response=response, reason=question, **changes)
     assert set(view.elements) <= ELEMENTS
-    assert {name for name, _ in view.attributes} <= {"style", "dir"}
+    assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
     assert {value for name, value in view.attributes if name == "dir"} <= {"auto", "ltr", "rtl"}
     asked = f"{visible(question)}language: en-<script>, written in Latinsystem: {visible(system)}"
     assert view.text.startswith(f"{asked}references: {visible(reference)} or xresponse: ")

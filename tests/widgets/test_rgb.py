@@ -283,7 +283,7 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, passage, response
     )  # fmt: skip
     view = Reader(markup)
     assert set(view.elements) <= ELEMENTS
-    assert {name for name, _ in view.attributes} <= {"style", "dir"}
+    assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
     assert {value for name, value in view.attributes if name == "dir"} <= {"auto", "ltr"}
     unsigned = Reader(re.sub(r"<sup [^>]*>[12RE≠ ]*</sup>", "", markup)).text
     for shown in (question, passage, response):

@@ -447,7 +447,7 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, sentence, answer,
     for other in (None, row | {"all_relevant_sentence_keys": []}):
         view = Page(TraceView(row, other=other, names=(question + "1", answer + "2")))
         assert set(view.elements) <= ELEMENTS
-        assert {name for name, _ in view.attributes} <= {"style", "dir"}
+        assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
         assert view.text.startswith(visible(question))
         assert f"[{visible(key)}] {visible(sentence)}" in view.text
         assert f"[{visible(key)}] {visible(answer)} (supported by " in view.text
@@ -460,7 +460,7 @@ def test_hostile_verdicts_and_names_of_fields_do_nothing_either():
         sentence_support_information=[said(HOSTILE[0], [HOSTILE[2]], HOSTILE[1])], system=HOSTILE[3], language=HOSTILE[4]
     )
     assert set(view.elements) <= ELEMENTS
-    assert {name for name, _ in view.attributes} <= {"style", "dir"}
+    assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
 
 
 SCRIPTS = {

@@ -358,7 +358,7 @@ def test_hostile_and_foreign_text_is_shown_and_nothing_else(text):
         shown = view(frame, kind)
         reader = Reader(_data(shown._repr_mimebundle_())["text/html"])
         assert set(reader.elements) <= ELEMENTS, kind
-        assert {name for name, _ in reader.attributes} <= {"dir", "style"}, kind
+        assert {name for name, _ in reader.attributes} <= {"class", "dir", "style"}, kind
         assert visible(text).strip()[:20] in reader.text.replace("\u2028", " ") or kind == "trace", kind
         assert shown._list.found["rows"][0][1] == " ".join(visible(text).split()), kind
 
