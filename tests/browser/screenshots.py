@@ -2,7 +2,6 @@
 
 import io
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 from browser.lab import change_theme, lab_page, show, wait_for_kernel
@@ -38,6 +37,11 @@ for name in ("ana", "ben"):
     session.label("support", "partial" if name == "ana" else "none", "b")
     session.close()
 Annotator(adjudicate(sample, ["ana.two.jsonl", "ben.two.jsonl"], "cy", "gold.trace.jsonl"))
+"""
+VIEW = """
+import ragnb
+from ragnb.experiments.recorded import recorded_responses
+ragnb.view(recorded_responses("rgb_noise"))
 """
 STATIC = {
     "rgb": """
@@ -80,12 +84,23 @@ def main():
         page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
         annotator_of_trace(page)
         annotator_of_verdicts(page)
-        if find_spec("ragnb.annotation.adjudication"):
-            adjudication(page)
+        adjudication(page)
         for name, cell in STATIC.items():
             show(page, cell)
             shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
-        # A live view of a frame joins here: show(page, VIEW), then shoot(<what it drew>, "widget_view").
+        whole_frame(page)
+
+
+def whole_frame(page):
+    show(page, VIEW)
+    page.locator(".ragnb-rows-row").first.wait_for()
+    page.locator(".ragnb-rows-list").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("year")
+    page.wait_for_timeout(800)
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    shoot(page.locator(".ragnb-view").first, "widget_view")
 
 
 def annotator_of_trace(page):
