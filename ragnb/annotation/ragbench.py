@@ -46,8 +46,8 @@ def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
             values["supporting", key] = _among(supporting, known | set(SPECIAL_KEYS))
         if key in response:
             values |= _verdict(key, one.get("fully_supported"), supporting, _list(record.get(UNSUPPORTED)))
-    if isinstance(record.get("overall_supported"), bool | np.bool_):
-        values["overall", None] = bool(record["overall_supported"])
+    said = [record.get(column) for column in ("overall_supported", "adherence_score")]  # published files have the second
+    values |= {("overall", None): bool(value) for value in said[::-1] if isinstance(value, bool | np.bool_)}
     return values
 
 
