@@ -9,7 +9,7 @@ import pandas as pd
 
 from ragnb.annotation.items import Item, build_items, item_columns
 from ragnb.annotation.labelled import Labelled, alike, items_of, places_of, read_everyone, votes
-from ragnb.annotation.labels import Place
+from ragnb.annotation.labels import Place, nested
 from ragnb.annotation.log import read_log
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import hashed
@@ -34,6 +34,7 @@ def adjudicate(
     Before anything is asked, what the annotators agree on is written to the log with source ``"agreed"``; decisions have
     source ``"adjudicated"``. Both keep what each annotator said, by name. An item in which they agree throughout is labelled
     without being shown; where they agree in all of them, the session shows all items, all of them labelled.
+    Of sentences that are disputed, those that every annotator chose are suggested.
 
     Parameters
     ----------
@@ -78,6 +79,7 @@ def adjudicate(
     open_items = {name for name in shown if _open(name, people, complete=complete)} or set(shown)
     session = AnnotationSession(
         _rows(examples, shown, open_items), task, adjudicator, file, id=columns,
+        suggestions={name: nested(_common(name, people)) for name in open_items}, suggested_by="every annotator",
         others=_dealt(said) if blind else said, named=said, header={"adjudicates": rests_on},
     )  # fmt: skip
     _append_agreed(session, people, shown, examples, columns, complete=complete)
@@ -92,6 +94,15 @@ def _agreed(item: str, people: list[Labelled], *, complete: bool) -> dict[Place,
     found = {place: votes(item, place, people) for place in places_of(item, people)}
     need = len(people) if complete else 1
     return {place: given for place, given in found.items() if len(given) >= need and alike(given.values())}
+
+
+def _common(item: str, people: list[Labelled]) -> dict[Place, list[Any]]:
+    """The keys that every annotator chose where they chose different ones: only the others are left to look at."""
+    fields = {asked.name for asked in people[0].task.fields if asked.kind == "sentences"}
+    given = {place: votes(item, place, people) for place in places_of(item, people) if place[0] in fields}
+    disputed = {place: list(by_name.values()) for place, by_name in given.items() if len(by_name) == len(people)}
+    chosen = {place: [key for key in lists[0] if all(key in one for one in lists)] for place, lists in disputed.items()}
+    return {place: keys for place, keys in chosen.items() if keys and not alike(disputed[place])}
 
 
 def _open(item: str, people: list[Labelled], *, complete: bool) -> bool:

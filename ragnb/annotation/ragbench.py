@@ -46,9 +46,9 @@ def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
             values["supporting", key] = _among(supporting, known | set(SPECIAL_KEYS))
         if key in response:
             values |= _verdict(key, one.get("fully_supported"), supporting, _list(record.get(UNSUPPORTED)))
-    said = [record.get(column) for column in ("overall_supported", "adherence_score")]  # published files have the second
-    values |= {("overall", None): bool(value) for value in said[::-1] if isinstance(value, bool | np.bool_)}
-    return values
+    said = (record.get(column) for column in ("overall_supported", "adherence_score"))  # published files have the second
+    overall = next((value for value in said if isinstance(value, bool | np.bool_)), None)
+    return values if overall is None else {**values, ("overall", None): bool(overall)}
 
 
 def trace_warnings(values: Mapping[Place, Any], item: Item) -> list[str]:

@@ -276,3 +276,19 @@ def test_frames_of_labels_are_adjudicated_without_their_logs(tmp_path):
     assert ids(session) == [NAMES[1], NAMES[2], NAMES[4]]
     assert {one["sha256"] for one in session.log.header["adjudicates"]} == {None}
     json.dumps(session.log.header)
+
+
+def test_of_disputed_sentences_those_that_all_chose_are_suggested(tmp_path):
+    sample = ragnb.load_ragbench("sample-ragbench").head(1)
+    ids = ["example_id", "system"]
+    for name, keys in {"ana": ["0a", "0b", "1a"], "ben": ["0b", "1a", "1b"]}.items():
+        session = AnnotationSession(sample, "trace", name, tmp_path, id=ids, suggestions=sample)
+        session.accept()
+        session.label("relevant", keys)
+        session.label("utilized", ["0a"] if name == "ana" else ["0b"])
+        session.close()
+    gold = adjudicate(sample, [tmp_path / "ana.trace.jsonl", tmp_path / "ben.trace.jsonl"], "cy", tmp_path)
+    assert gold.suggestion() == {("relevant", None): ["0b", "1a"]}  # of utilized they share nothing
+    gold.toggle("relevant", ["1b"])
+    assert gold.labels.values["relevant", None] == ["0b", "1a", "1b"]
+    assert gold.log.events[-1]["set"][0]["source"] == "adjudicated"

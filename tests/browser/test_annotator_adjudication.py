@@ -24,13 +24,13 @@ def said_of(screen, option):
 
 def test_votes_stand_at_sentences_and_options_and_the_decision_is_written(book):
     screen = adjudicating(book, "open", blind=False)
-    assert screen.badges("Fact 0 of document 0") == "r:Zoe+Yan"
+    assert screen.badges("Fact 0 of document 0") == "R? r:Zoe+Yan", "what both chose is suggested"
     assert screen.badges("Fact 1 of document 0") == "r:Yan"
     assert screen.badges("Fact 2 of document 0") == ""
     assert (said_of(screen, "yes"), said_of(screen, "no")) == ("Zoe", "Yan")
-    screen.press("r", "x", "w", "2")
+    screen.press("r", "j", "x", "w", "2")
     said = {one["field"]: one for event in screen.events() if event["action"] == "label" for one in event["set"]}
-    assert (said["relevant"]["value"], said["overall"]["value"]) == (["00"], False)
+    assert (said["relevant"]["value"], said["overall"]["value"]) == (["00", "01"], False)
     assert said["overall"]["source"] == "adjudicated"
     assert said["overall"]["of"] == {"Zoe": True, "Yan": False}
     assert screen.badges("Fact 0 of document 0") == "R r:Zoe+Yan"
@@ -39,7 +39,7 @@ def test_votes_stand_at_sentences_and_options_and_the_decision_is_written(book):
 def test_who_decides_blindly_sees_letters_and_gets_no_name(book):
     book.received.clear()
     screen = adjudicating(book, "blindly", blind=True)
-    assert screen.badges("Fact 0 of document 0") == "r:A+B"
+    assert screen.badges("Fact 0 of document 0") == "R? r:A+B"
     assert {said_of(screen, "yes"), said_of(screen, "no")} == {"A", "B"}
     screen.press("w", "1")
     assert not [name for name in ("Zoe", "Yan") if name in book.content() or any(name in frame for frame in book.received)]
