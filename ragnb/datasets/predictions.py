@@ -25,6 +25,9 @@ RELEASED = {
 }
 """Names in the prediction files of the released code (chen700564/RGB)."""
 NEEDED = ("question", "references", "response")
+NUMBERS = ("noise_rate", "correct_rate", "passage_num", "repeat", "judged_refusal", "judged_detection", "judged_correct",
+           "judged_similarity", "label", "label_a", "label_b")  # fmt: skip
+"""Columns that hold numbers; in CSV everything is text."""
 
 
 def load_responses(
@@ -66,8 +69,8 @@ def load_responses(
     Raises
     ------
     InputError
-        A file that cannot be read, a missing column, a response that is no text, or a reference that is no answer; the
-        message names the row.
+        A file that cannot be read, a missing column, a response that is no text, a reference that is no answer, or a noise
+        rate or judgement that is no number; the message names the row.
     """
     named = "responses" if isinstance(source, pd.DataFrame) else Path(source).stem
     frame = source if isinstance(source, pd.DataFrame) else _read(existing_file(source, "load_responses"))
@@ -75,6 +78,7 @@ def load_responses(
     frame = frame.rename(columns={theirs: ours for ours, theirs in _mapping(frame, columns).items()})
     require_columns(frame, NEEDED, "load_responses")
     frame = frame.reset_index(drop=True).assign(**constants)
+    frame = frame.assign(**{name: _numbers(frame[name]) for name in NUMBERS if name in frame})
     frame["references"] = [_parts(answer, row) for row, answer in enumerate(frame["references"])]
     frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
     frame["reason"] = [_reason(*pair) for pair in zip(frame["response"], frame["references"], strict=True)]
@@ -112,6 +116,19 @@ def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str
             f"load_responses needs the columns that you name; got a table of {have} without {missing[0]}; mend it"
         )
     return dict(columns)
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """A column of numbers that may have been written as text."""
+    if not any(isinstance(value, str) for value in column):
+        return column
+    numbers = pd.to_numeric(column, errors="coerce")
+    odd = column[numbers.isna() & column.notna()]
+    if len(odd):
+        raise InputError(
+            f"column {column.name!r} needs numbers; got {odd.iloc[0]!r} in row {odd.index[0]}; mend or rename it"
+        )
+    return numbers
 
 
 def _parts(answer: Any, row: int) -> list[list[str]] | None:

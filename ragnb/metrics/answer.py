@@ -277,13 +277,15 @@ def chrf(response: str | None, reference: Reference | None, *, language: str | N
     Raises
     ------
     InputError
-        As `exact_match`.
+        As `exact_match`, or a `word_order` that is no whole number from 0 on.
 
     Source: Popović (2015), chrF; computed by sacreBLEU's ``sentence_chrf`` on the text as it is (case counts).
 
     >>> round(chrf("Die Hauptstadt ist Oslo", "die Hauptstadt ist Oslo"), 3)
     0.942
     """
+    if not isinstance(word_order, int) or word_order < 0:
+        raise InputError(f"chrf(word_order=...) needs a whole number from 0 on; got {word_order!r}; 2 is chrF++")
 
     def measured(said: str, wanted: str) -> float:
         return _chrf(word_order).sentence_score(said, [wanted]).score / 100

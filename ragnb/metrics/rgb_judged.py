@@ -55,7 +55,8 @@ def judged_error_correction(
     Higher is better; 0.0 or 1.0; nan where there is no response or verdict, and where the judge saw no detection.
 
     Its mean is the CR that the paper prints, and the number of its values is CR's denominator: three, four and seven there.
-    A refusal is not right under any protocol (the released code counts it as corrected in its plain CR only).
+    What the protocol reads as a refusal is not right (the released code counts it as corrected in its plain CR only);
+    ``flexible`` reads none in a response that declines and answers all the same.
 
     Raises
     ------

@@ -127,3 +127,22 @@ def test_bad_files_say_what_they_need(tmp_path):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError, match=f"{name} needs a table in UTF-8 with commas"):
             load_responses(tmp_path / name)
+
+
+def test_numbers_in_csv_are_numbers(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "example_id,question,references,response,noise_rate,judged_correct\n007,Who?,Ann,Ann,0.4,1\n008,Who?,Ann,Bob,0,\n"
+    )
+    frame = load_responses(path)
+    assert frame["example_id"].tolist() == ["007", "008"]
+    assert frame["noise_rate"].tolist() == [0.4, 0.0]
+    assert frame["judged_correct"].fillna(-1).tolist() == [1.0, -1.0]
+    assert score(frame, "rgb.accuracy")["value"].tolist() == [1.0, 0.0]
+
+
+def test_a_number_that_is_none_is_named(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("question,references,response,noise_rate\nWho?,Ann,Ann,0.4\nWho?,Ann,Bob,half\n")
+    with pytest.raises(InputError, match=r"column 'noise_rate' needs numbers; got 'half' in row 1; mend or rename it"):
+        load_responses(path)
