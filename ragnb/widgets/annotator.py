@@ -13,9 +13,10 @@ from ragnb.annotation.tasks import Task
 from ragnb.errors import InputError, RagnbError
 from ragnb.markup import Markup, join, spelled, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
-from ragnb.widgets.browser import with_static
+from ragnb.widgets.browser import script, style, with_static
 
-STATIC = Path(__file__).parent / "static"
+OF_NO_ITEM = ("move", "go", "next", "undo", "redo")
+"""What can be asked for again before the item on the screen has changed."""
 
 
 class Annotator(anywidget.AnyWidget):
@@ -51,8 +52,8 @@ class Annotator(anywidget.AnyWidget):
         The log is open in another kernel or program.
     """
 
-    _esm = (STATIC / "logic.mjs").read_text("utf-8") + (STATIC / "annotator.mjs").read_text("utf-8")
-    _css = (STATIC / "annotator.css").read_text("utf-8")
+    _esm = script("dom", "lists", "logic", "work", "saving", "item_list", "sentences", "panels", "fields", "annotator")
+    _css = style("annotator")
     task = traitlets.Dict().tag(sync=True)
     page = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
@@ -97,7 +98,7 @@ class Annotator(anywidget.AnyWidget):
         """Do what a message asks for, if it is about the item on the screen; what goes wrong is said there."""
         before, ack = self.session.number, content.get("id", 0)
         try:
-            if content.get("number") != before:
+            if content["act"] not in OF_NO_ITEM and content.get("number") != before:
                 raise InputError("an action needs the item on the screen; it was meant for another; do it again")
             message, failed = self._acts()[content["act"]](content) or "", False
         except RagnbError as error:

@@ -1,10 +1,13 @@
-"""What live browsers share: sliders above one static page, and that page alone where no kernel runs."""
+"""What live widgets share: sliders above one static page, that page alone where no kernel runs, and how sources are read."""
 
+from pathlib import Path
 from typing import Any
 
 from ipywidgets import HTML, VBox, Widget
 
 from ragnb.markup import Markup, join, tag
+
+STATIC = Path(__file__).parent / "static"
 
 
 class Browser(VBox):
@@ -49,3 +52,13 @@ def with_static(bundle: Any, plain: str, html: Markup) -> Any:
     data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
     data = {**(data or {}), "text/plain": plain, "text/html": html}
     return (data, *more) if more else data
+
+
+def script(*names: str) -> str:
+    """Modules of the front end as one: each uses what stands before it."""
+    return "\n".join((STATIC / f"{name}.mjs").read_text("utf-8") for name in names)
+
+
+def style(name: str) -> str:
+    """A style sheet of the front end."""
+    return (STATIC / f"{name}.css").read_text("utf-8")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from itertools import takewhile
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +14,10 @@ from ragnb.errors import InputError, check_choice
 from ragnb.markup import Markup, join, page, tag
 from ragnb.records import require_columns
 from ragnb.widgets import contexts, judge, language, rgb, trace
-from ragnb.widgets.browser import with_static
+from ragnb.widgets.browser import script, style, with_static
 from ragnb.widgets.plain import columns_table, plain_page
 from ragnb.widgets.rows import Rows, short
 
-STATIC = Path(__file__).parent / "static"
 AHEAD, SENT_AT_ONCE, TRIED, STATIC_ROWS = 40, 400, 10, 10
 """Rows sent around the chosen one; rows sent at most; rows tried before an error is raised; rows where no kernel runs."""
 
@@ -51,8 +49,8 @@ KINDS = {
 class RowList(AnyWidget):
     """The list beside the page: it draws what Python says and says what was typed, chosen and scrolled to."""
 
-    _esm = (STATIC / "rows.mjs").read_text("utf-8")
-    _css = (STATIC / "rows.css").read_text("utf-8")
+    _esm = script("dom", "lists", "rows")
+    _css = style("rows")
     choices: Any = traitlets.List().tag(sync=True)
     sorts: Any = traitlets.List().tag(sync=True)
     sign_meaning = traitlets.Unicode().tag(sync=True)

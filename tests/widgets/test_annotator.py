@@ -106,6 +106,19 @@ def test_a_message_about_another_item_changes_nothing(annotator):
     assert actions(annotator) == ["open", "open"]
 
 
+def test_moves_and_undo_are_about_no_item(annotator):
+    send(annotator, "flag")
+    for act, more in (
+        ("move", {"step": 1}),
+        ("move", {"step": 1}),
+        ("go", {"to": 3}),
+        ("undo", {}),
+        ("redo", {}),
+        ("next", {}),
+    ):
+        assert not send(annotator, act, **more, number=99)["failed"], act
+
+
 @pytest.mark.parametrize(
     ("act", "more", "said"),
     [

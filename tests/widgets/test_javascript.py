@@ -1,11 +1,15 @@
 """The front end without a browser: its logic under Node, and what its source may not contain."""
 
+import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from ragnb.widgets.annotator import Annotator
+from ragnb.widgets.view import RowList
 
 NODE = shutil.which("node")
 STATIC = Path(__file__).parents[2] / "ragnb" / "widgets" / "static"
@@ -35,3 +39,17 @@ def test_nothing_is_fetched_from_elsewhere(source):
 
 def test_there_is_something_to_look_at():
     assert {"annotator.mjs", "logic.mjs", "rows.mjs"} <= {path.name for path in SOURCES}
+
+
+@pytest.mark.skipif(NODE is None, reason="NO NODE: node is not installed, so the front end is not read")
+@pytest.mark.parametrize("widget", [Annotator, RowList])
+def test_the_modules_of_a_widget_are_one_module(widget, tmp_path):
+    (whole := tmp_path / "whole.mjs").write_text(widget._esm, "utf-8")
+    show = f"import widget from {json.dumps(whole.as_uri())}; console.log(typeof widget.render)"
+    ran = subprocess.run([NODE, "--input-type=module", "--eval", show], capture_output=True, text=True)
+    assert ran.stdout == "function\n", ran.stderr
+
+
+def test_every_module_belongs_to_a_widget():
+    sources = Annotator._esm + RowList._esm
+    assert [path.name for path in SOURCES if path.read_text("utf-8") not in sources] == []

@@ -1,4 +1,4 @@
-// What the annotator decides without a page: keys, ranges, folding, search and the window of a long list.
+// What the annotator decides without a page: keys, ranges, folding, search and values.
 
 export const FOLD_ABOVE = 40; // sentences of a document that are shown without asking
 export const FOLDED_TO = 8;
@@ -33,13 +33,9 @@ export function range(keys, from, to) {
   return keys.slice(Math.min(from, to), Math.max(from, to) + 1);
 }
 
-export function clamp(value, low, high) {
-  return Math.max(low, Math.min(high, value));
-}
-
 // Number of sentences of a document that are shown.
-export function shownOf(total, unfolded) {
-  return unfolded || total <= FOLD_ABOVE ? total : FOLDED_TO;
+export function shownOf(total) {
+  return total <= FOLD_ABOVE ? total : FOLDED_TO;
 }
 
 // Text with letter case, width and accents that were typed apart made equal, for search.
@@ -51,12 +47,6 @@ export function found(texts, query) {
   const words = folded(query).split(/\s+/).filter(Boolean);
   if (!words.length) return [];
   return texts.flatMap((text, number) => (words.every((word) => folded(text).includes(word)) ? [number] : []));
-}
-
-// First and last row of a long list that are to be drawn.
-export function listWindow(scroll, height, row, total, spare = 8) {
-  const first = clamp(Math.floor(scroll / row) - spare, 0, Math.max(total - 1, 0));
-  return [first, Math.min(total, Math.ceil((scroll + height) / row) + spare)];
 }
 
 // Numbers of the entries of the jump list, [title, status, flagged] each, that pass a filter and hold some words.

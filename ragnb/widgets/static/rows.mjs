@@ -9,19 +9,6 @@ const PATIENCE = 60; // milliseconds after the last letter before a search is as
 
 // ---- what needs no page ----------------------------------------------------------------------------------------------
 
-/** First row to draw and the one after the last. */
-export function windowOf(scrollTop, height, count, margin = MARGIN) {
-  const first = Math.floor(Math.max(0, scrollTop) / ROW) - margin;
-  const last = Math.ceil((Math.max(0, scrollTop) + height) / ROW) + margin;
-  return [Math.min(Math.max(0, first), count), Math.min(Math.max(0, last), count)];
-}
-
-/** Where to scroll so that a row is seen, as little as it takes. */
-export function revealed(position, scrollTop, height) {
-  const top = position * ROW;
-  return Math.max(0, Math.min(top, Math.max(scrollTop, top + ROW - height)));
-}
-
 const KEYS = { j: "next", ArrowDown: "next", k: "previous", ArrowUp: "previous", Home: "first", End: "last",
   PageDown: "page down", PageUp: "page up", "/": "search" };
 
@@ -63,29 +50,9 @@ export function unknown(known, [first, last]) {
 
 // ---- the page --------------------------------------------------------------------------------------------------------
 
-function made(name, className, attributes = {}) {
-  const node = document.createElement(name);
-  node.className = className;
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  return node;
-}
-
-function optionsOf(names) {
-  return names.map(([value, text]) => {
-    const option = made("option", "");
-    option.value = value;
-    option.textContent = text;
-    return option;
-  });
-}
-
 function menu(title, names) {
-  const label = made("label", "ragnb-rows-menu");
-  const caption = made("span", "ragnb-rows-caption", { dir: "auto" });
-  const select = made("select", "ragnb-rows-select");
-  caption.textContent = title;
-  select.replaceChildren(...optionsOf(names));
-  label.replaceChildren(caption, select);
+  const select = node("select", { class: "ragnb-rows-select" }, ...names.map(([value, text]) => node("option", { value }, text)));
+  const label = node("label", { class: "ragnb-rows-menu" }, node("span", { class: "ragnb-rows-caption", dir: "auto" }, title), select);
   return { label, select };
 }
 
@@ -106,29 +73,24 @@ function render({ model, el }) {
   const listen = (node, name, act) => node.addEventListener(name, act, { signal: gone.signal });
   const save = (name, value) => (model.set(name, value), model.save_changes());
 
-  const search = made("input", "ragnb-rows-search", { type: "search", placeholder: "search all texts  ( / )",
+  const search = node("input", { class: "ragnb-rows-search", type: "search", placeholder: "search all texts  ( / )",
     "aria-label": "search all texts", dir: "auto", spellcheck: "false", autocomplete: "off" });
   const filters = model.get("choices").map(({ name, values }) =>
     menu(name, [["0", "all"], ...values.map((value, place) => [String(place + 1), value])]));
   const sort = menu("sort", [["", "frame order"], ...model.get("sorts")]);
-  const count = made("span", "ragnb-rows-count", { role: "status" });
-  const clear = made("button", "ragnb-rows-clear", { type: "button" });
-  clear.textContent = "clear";
-  const meaning = made("span", "ragnb-rows-meaning", { dir: "auto" });
-  meaning.textContent = model.get("sign_meaning");
-  const finding = made("div", "ragnb-rows-tools", { role: "search" });
-  finding.replaceChildren(search, clear, count);
-  const choosing = made("div", "ragnb-rows-tools");
-  choosing.replaceChildren(...filters.map(({ label }) => label), sort.label, meaning);
+  const count = node("span", { class: "ragnb-rows-count", role: "status" });
+  const clear = node("button", { class: "ragnb-rows-clear", type: "button" }, "clear");
+  const meaning = node("span", { class: "ragnb-rows-meaning", dir: "auto" }, model.get("sign_meaning"));
+  const finding = node("div", { class: "ragnb-rows-tools", role: "search" }, search, clear, count);
+  const choosing = node("div", { class: "ragnb-rows-tools" }, ...filters.map(({ label }) => label), sort.label, meaning);
 
-  const list = made("div", "ragnb-rows-list", { role: "listbox", tabindex: "0", "aria-label": "rows: j and k move, / searches" });
-  const sheet = made("div", "ragnb-rows-sheet", { role: "presentation" });
-  list.replaceChildren(sheet);
+  const sheet = node("div", { class: "ragnb-rows-sheet", role: "presentation" });
+  const list = node("div", { class: "ragnb-rows-list", role: "listbox", tabindex: "0", "aria-label": "rows: j and k move, / searches" }, sheet);
   list.classList.toggle("ragnb-rows-unsigned", !model.get("sign_meaning"));
   el.classList.add("ragnb-rows");
   el.replaceChildren(finding, choosing, list);
   // JupyterLab looks for this on what has the focus, not above it.
-  for (const node of [list, ...el.querySelectorAll("input, select, button")]) node.dataset.lmSuppressShortcuts = "true";
+  for (const control of [list, ...el.querySelectorAll("input, select, button")]) control.dataset.lmSuppressShortcuts = "true";
 
   // ---- the list: only rows that are seen are nodes -------------------------------------------------------------------
 
@@ -141,27 +103,18 @@ function render({ model, el }) {
   }
 
   function ask(total) {
-    const missing = unknown(known, windowOf(list.scrollTop, heightOf(list), total, AHEAD));
+    const missing = unknown(known, windowOf(list.scrollTop, heightOf(list), ROW, total, AHEAD));
     if (!missing || waiting) return;
     waiting = true;
     model.send({ kind: "rows", version: model.get("found").version, first: missing[0], last: missing[1] });
   }
 
-  function node() {
-    const option = made("div", "ragnb-rows-row", { role: "option" });
-    option.replaceChildren(made("span", "ragnb-rows-sign"), made("bdi", "ragnb-rows-title", { dir: "auto" }),
-      made("span", "ragnb-rows-about"));
-    return option;
-  }
+  const blank = () => node("div", { class: "ragnb-rows-row", role: "option" }, node("span", { class: "ragnb-rows-sign" }),
+    node("bdi", { class: "ragnb-rows-title", dir: "auto" }), node("span", { class: "ragnb-rows-about" }));
 
   function fill(option, position, row, total) {
     const [sign, text, about] = row ?? ["", "…", []];
     const [signed, title, told] = option.children;
-    const pieces = about.map((piece) => {
-      const part = made("bdi", "", { dir: "auto" });
-      part.textContent = piece;
-      return part;
-    });
     option.id = `${id}-${position}`;
     option.style.top = `${position * ROW}px`;
     option.dataset.position = position;
@@ -169,7 +122,7 @@ function render({ model, el }) {
     option.setAttribute("aria-posinset", position + 1);
     signed.textContent = sign;
     title.textContent = title.title = text;
-    told.replaceChildren(...pieces);
+    told.replaceChildren(...about.map((piece) => node("bdi", { dir: "auto" }, piece)));
   }
 
   function place(position, selected, total) {
@@ -186,8 +139,8 @@ function render({ model, el }) {
   function draw() {
     const total = model.get("found").count;
     const position = model.get("position");
-    const [first, last] = windowOf(list.scrollTop, heightOf(list), total);
-    while (ring.length < last - first) ring = [...ring.map(({ option }) => ({ option })), { option: node() }];
+    const [first, last] = windowOf(list.scrollTop, heightOf(list), ROW, total, MARGIN);
+    while (ring.length < last - first) ring = [...ring.map(({ option }) => ({ option })), { option: blank() }];
     const drawn = new Set();
     for (let at = first; at < last; at += 1) drawn.add(place(at, at === position, total));
     for (const { option } of ring) {
@@ -206,7 +159,7 @@ function render({ model, el }) {
   }
 
   function reveal() {
-    list.scrollTop = revealed(Math.max(0, model.get("position")), list.scrollTop, heightOf(list));
+    list.scrollTop = revealed(Math.max(0, model.get("position")), list.scrollTop, heightOf(list), ROW);
   }
 
   function restart() {

@@ -1,41 +1,11 @@
-// What rows.mjs decides without a page: which rows to draw, where to scroll, what a key asks for.
+// What rows.mjs decides without a page: which rows to ask for, what a key means, where words stand.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import widget, { ROW, windowOf, revealed, commandOf, isPlain, moved, unknown, hits } from "../../../ragnb/widgets/static/rows.mjs";
+import widget, { commandOf, isPlain, moved, unknown, hits } from "../../../ragnb/widgets/static/rows.mjs";
 
 const plain = (key, more = {}) => ({ key, ctrlKey: false, metaKey: false, altKey: false, ...more });
-
-test("the window holds what is seen and a margin, and stays inside the list", () => {
-  assert.deepEqual(windowOf(0, 10 * ROW, 1000, 0), [0, 10]);
-  assert.deepEqual(windowOf(0, 10 * ROW, 1000, 5), [0, 15]);
-  assert.deepEqual(windowOf(100 * ROW + 1, 10 * ROW, 1000, 0), [100, 111]);
-  assert.deepEqual(windowOf(990 * ROW, 10 * ROW, 1000, 5), [985, 1000]);
-  assert.deepEqual(windowOf(-80, 10 * ROW, 1000, 0), [0, 10]);
-  assert.deepEqual(windowOf(0, 10 * ROW, 3), [0, 3]);
-  assert.deepEqual(windowOf(0, 10 * ROW, 0), [0, 0]);
-  assert.deepEqual(windowOf(900 * ROW, 10 * ROW, 3), [3, 3]);
-});
-
-test("the number of rows drawn does not grow with the list", () => {
-  for (const count of [1e3, 1e5, 1e7]) {
-    for (let scrollTop = 0; scrollTop < count * ROW; scrollTop += (count * ROW) / 97) {
-      const [first, last] = windowOf(scrollTop, 480, count);
-      assert.ok(last - first <= Math.ceil(480 / ROW) + 1 + 12);
-      assert.ok(first * ROW <= scrollTop && (last === count || last * ROW >= scrollTop + 480));
-    }
-  }
-});
-
-test("a row is scrolled to by as little as it takes", () => {
-  assert.equal(revealed(3, 0, 10 * ROW), 0);
-  assert.equal(revealed(10, 0, 10 * ROW), ROW);
-  assert.equal(revealed(2, 5 * ROW, 10 * ROW), 2 * ROW);
-  assert.equal(revealed(7, 5 * ROW, 10 * ROW), 5 * ROW);
-  assert.equal(revealed(0, 5 * ROW, 10 * ROW), 0);
-  assert.equal(revealed(0, 0, 0), 0);
-});
 
 test("keys and what they ask for", () => {
   const asked = { j: "next", ArrowDown: "next", k: "previous", ArrowUp: "previous", Home: "first", End: "last",

@@ -1,0 +1,70 @@
+// What opens beside an item: a search in its texts, a note on it, the keys, the guideline.
+
+class Search {
+  constructor(sentences) {
+    this.sentences = sentences;
+    this.input = node("input", {
+      type: "search", placeholder: "words of a passage", "aria-label": "search in the texts",
+      oninput: () => this.find(), onkeydown: (event) => this.onKey(event),
+    });
+    this.count = node("span", { class: "count", "aria-live": "polite" });
+    this.box = node("div", { class: "panel", hidden: true }, this.input, " ", this.count);
+  }
+
+  open() {
+    this.box.hidden = false;
+    this.input.focus();
+    this.input.select();
+  }
+
+  find() {
+    this.tell(this.sentences.find(this.input.value));
+  }
+
+  onKey(event) {
+    if (event.isComposing || event.key !== "Enter") return; // Enter belongs to what writes Chinese or Japanese
+    event.preventDefault();
+    if (this.sentences.hits.length) this.tell(this.sentences.nextHit(event.shiftKey ? -1 : 1));
+    else this.find(); // they were forgotten, or are those of another item
+  }
+
+  tell([at, total]) {
+    this.count.textContent = total ? `${at + 1} of ${total}` : this.input.value && "0 found";
+  }
+}
+
+class Note {
+  constructor(work, send) {
+    this.work = work;
+    this.input = node("textarea", { rows: 2, dir: "auto", "aria-label": "note on this item", placeholder: "note on this item" });
+    whenTyped(this.input, () => work.page.number, send);
+    this.box = node("div", { class: "panel", hidden: true }, this.input);
+  }
+
+  open() {
+    this.box.hidden = false;
+    this.input.focus();
+  }
+
+  // A note that is being written stays as it is, but never goes over to another item.
+  paint() {
+    const { page: { number }, state: { note } } = this.work;
+    if (document.activeElement !== this.input || number !== this.number) this.input.value = note;
+    if (note) this.box.hidden = false;
+    this.number = number;
+  }
+
+  close() {
+    this.box.hidden = !this.work.state.note;
+  }
+}
+
+function helpOf({ keys }) {
+  const rows = keys.map(([key, meaning]) => node("div", {}, node("kbd", {}, key), node("span", {}, meaning)));
+  return node("div", { class: "panel help", hidden: true }, ...rows);
+}
+
+function guideOf({ name, guideline }) {
+  const lines = guideline.split("\n").map((line) => node("p", { dir: "auto" }, line));
+  return node("details", { class: "guide", open: true, hidden: !guideline }, node("summary", {}, `guideline: ${name}`), ...lines);
+}

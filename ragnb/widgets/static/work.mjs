@@ -1,0 +1,83 @@
+// Where an annotator is: the item, the label that is asked for, the sentence of the response it is about; what was said there.
+
+class Work {
+  constructor(model) {
+    this.model = model;
+  }
+
+  get task() { return this.model.get("task"); }
+  get page() { return this.model.get("page"); }
+  get state() { return this.model.get("state"); }
+  get entries() { return this.model.get("jump"); }
+
+  // ---- what was said ---------------------------------------------------------------------------------------------
+
+  // The place [field, sentence] of a field, at a sentence of the response if it is asked of each.
+  placeOf(field, sentence = this.sentence) {
+    return [field.name, field.each ? sentence : null];
+  }
+
+  // Value of a place, undefined where untouched, and what is suggested there.
+  said(place) {
+    const value = valueAt(this.state.values, place);
+    return { value, guess: value === undefined ? valueAt(this.state.suggested, place) : undefined };
+  }
+
+  // Who else said that of a place.
+  votes(place, value) {
+    return votes(this.state.others, place, value);
+  }
+
+  optionsOf(field) {
+    return this.page.options[field.name] || field.options;
+  }
+
+  // ---- where one is ----------------------------------------------------------------------------------------------
+
+  get field() {
+    return this.task.fields.find(({ name }) => name === this.place[0]);
+  }
+
+  // Whether sentences of a part are what is chosen now.
+  chooses(part) {
+    return this.field.kind === "sentences" && this.field.of === part;
+  }
+
+  begin() {
+    this.sentence = this.page.each[0] ?? null;
+    this.seek();
+  }
+
+  // To the first place that is missing.
+  seek() {
+    this.goTo(this.state.missing[0] || this.page.places[0]);
+  }
+
+  goTo(place) {
+    this.place = place;
+    if (place[1] !== null) this.sentence = place[1];
+  }
+
+  // To the next place that is still missing when this one is done.
+  goOn() {
+    const [name, sentence] = this.place;
+    const missing = this.state.missing.filter((one) => one[0] !== name || one[1] !== sentence);
+    this.goTo(nextPlace(missing, this.page.places, this.place) || this.place);
+  }
+
+  goToField(name) {
+    this.goTo(this.placeOf(this.task.fields.find((field) => field.name === name)));
+  }
+
+  // To a sentence of the response, and a field that is asked of it.
+  goToSentence(sentence) {
+    const each = this.task.fields.filter((field) => field.each);
+    const field = each.find(({ name }) => name === this.place[0]) || each[0];
+    this.goTo([field.name, sentence]);
+  }
+
+  goToSentenceBy(step) {
+    const keys = this.page.each;
+    if (keys.length) this.goToSentence(keys[clamp(keys.indexOf(this.sentence) + step, 0, keys.length - 1)]);
+  }
+}

@@ -1,0 +1,121 @@
+"""The annotator in a hurry: double clicks, keys held down, items in haste, two views of one annotator."""
+
+import pytest
+from browser.lab import CHROMIUM
+from browser.screen import Annotating, annotate
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the annotator is not tested"),
+]
+
+
+def trace(book, who, items="trace_items()"):
+    return annotate(book, f"Annotator({items}, 'trace', {who!r}, '.')", f"{who}.trace.jsonl")
+
+
+def two_views(book, who):
+    """One annotator in its cell, and once more in a tab of its own."""
+    first = trace(book, who)
+    book.evaluate("() => window.jupyterapp.commands.execute('notebook:create-output-view')")
+    return first, Annotating(book, f"{who}.trace.jsonl", 1)
+
+
+@pytest.fixture
+def one_tab(book):
+    """Closes what is beside the notebook."""
+    yield
+    book.evaluate("() => [...window.jupyterapp.shell.widgets('main')].forEach(one => one.content.model || one.close())")
+
+
+@pytest.mark.parametrize("pause", [0, 400])
+def test_once_more_is_back_however_fast(book, pause):
+    screen = trace(book, f"again{pause}")
+    book.keyboard.press("x")
+    book.wait_for_timeout(pause)
+    book.keyboard.press("x")
+    screen.settle()
+    assert [event["set"][0]["value"] for event in screen.events() if event["action"] == "label"] == [["00"], []]
+
+
+def test_a_double_click_chooses_one_option_of_one_label(book):
+    screen = trace(book, "double")
+    screen.root.locator("[data-field=support] .option").nth(1).dblclick()
+    screen.settle()
+    assert screen.labels("q/1") == {"supporta": "partial"}
+
+
+def test_a_key_that_is_held_down_says_it_once(book):
+    screen = trace(book, "held")
+    for _ in range(6):
+        book.keyboard.down("x")
+    book.keyboard.up("x")
+    screen.settle()
+    assert screen.actions() == ["label"]
+
+
+def test_items_are_passed_and_actions_undone_as_fast_as_keys_are_pressed(book):
+    screen = trace(book, "fast", "trace_items(9)")
+    screen.press("x", "n", "x", "n", "x")
+    for key in "nnnzzz":
+        book.keyboard.press(key)
+    screen.settle()
+    assert "Question 1" in screen.question
+    assert screen.actions()[-3:] == ["undo", "undo", "undo"]
+
+
+def test_a_button_that_opens_a_field_gives_it_the_focus(book):
+    screen = trace(book, "open")
+    for button, field in {"note": "note on this item", "search": "search in the texts", "list": "items"}.items():
+        screen.button(button).click()
+        assert book.evaluate("() => document.activeElement.ariaLabel") == field
+        book.keyboard.press("Escape")
+
+
+def test_a_search_goes_on_on_the_next_item(book):
+    screen = trace(book, "searching")
+    screen.press("/")
+    screen.type("fact 1")
+    screen.press("Escape", "n", "/", "Enter")
+    assert screen.root.locator(".sentence.hit").count() == 4
+    assert "1 of 4" in screen.root.locator(".panel .count").all_inner_texts()
+
+
+def test_a_long_response_is_unfolded(book):
+    items = "trace_items(1).assign(response_sentences=[[[f's{i}', f'Said {i}.'] for i in range(300)]])"
+    screen = trace(book, "response", items)
+    lines = screen.root.locator(".part.response .sentence:visible")
+    assert lines.count() == 8
+    screen.root.locator(".part.response .more").click()
+    assert lines.count() == 300
+    screen.click("Said 299.")
+    screen.press("v", "1")
+    assert screen.labels("q/1") == {"supports299": "full"}
+
+
+def test_two_views_of_one_annotator_show_the_same_and_both_are_answered(book, one_tab):
+    first, second = two_views(book, "views")
+    first.focus()
+    first.press("x", "n", "a")
+    second.focus()
+    second.press("a", "u", "x", "g")
+    assert [first.badges("Fact 0 of document 0"), second.badges("Fact 0 of document 0")] == ["U", "U"]
+    first.focus()
+    first.press("n")
+    assert ["Question 3" in screen.question for screen in (first, second)] == [True, True]
+    assert "Question 3" in second.root.locator(".row[aria-selected=true]").inner_text()
+    assert [first.labels(item) for item in ("q/1", "q/2")] == [{"relevant": ["00"]}, {"utilized": ["00"]}]
+
+
+def test_a_note_is_never_written_to_another_item(book, one_tab):
+    first, second = two_views(book, "noted")
+    second.focus()
+    second.press("m")
+    second.type("of the first")
+    second.settle()
+    book.wait_for_timeout(900)
+    first.root.locator("[title='next item']").evaluate("button => button.click()")
+    first.settle()
+    second.settle()
+    assert second.root.get_by_label("note on this item").input_value() == ""
+    assert [(one["item"], one["value"]) for one in first.events() if one["action"] == "note"] == [("q/1", "of the first")]
