@@ -157,6 +157,13 @@ def test_latex_compiles_where_there_is_a_compiler(scores, tmp_path):
     subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
 
 
+def test_a_wide_table_spans_both_columns(scores):
+    narrow, wide = (to_latex(summarize(scores), caption="c", label="l", wide=wide) for wide in (False, True))
+    assert wide == narrow.replace("{table}", "{table*}")
+    assert wide.startswith(r"\begin{table*}")
+    assert wide.endswith("\\end{table*}\n")
+
+
 def test_signatures_that_differ_in_their_language_stand_as_one(scores):
     for language in ("de", "en"):
         scores.loc[scores.index[:: 1 if language == "de" else 2], "signature"] = f"v|metric:m|lang:{language}|prompt:p"

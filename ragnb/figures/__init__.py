@@ -6,14 +6,20 @@ from ragnb.figures.efficiency import plot_acceptability, plot_cost_effectiveness
 from ragnb.figures.judges import plot_judge_bias, plot_reliability
 from ragnb.figures.ranks import plot_critical_difference
 from ragnb.figures.rates import plot_rates
-from ragnb.figures.style import FORMATS, MARKERS, WIDTHS, interval_note, save_figure, style
+from ragnb.figures.style import FORMATS, MARKERS, PAPERS, WIDTHS, interval_note, paper_size, save_figure, style
 from ragnb.figures.trust import plot_escalation
+from ragnb.figures.vision import VISIONS, colour_distance, figure_seen, seen
 
 __all__ = [
     "FORMATS",
     "MARKERS",
+    "PAPERS",
+    "VISIONS",
     "WIDTHS",
+    "colour_distance",
+    "figure_seen",
     "interval_note",
+    "paper_size",
     "plot_acceptability",
     "plot_cost_effectiveness_plane",
     "plot_critical_difference",
@@ -27,5 +33,6 @@ __all__ = [
     "plot_rates",
     "plot_reliability",
     "save_figure",
+    "seen",
     "style",
 ]

@@ -1,6 +1,7 @@
-"""A benchmark's own tables in one call, with the intervals and denominators that are usually left out; and a judge's."""
+"""A benchmark's own tables in one call, with the intervals and denominators usually left out; a judge's; methods told."""
 
 from ragnb.reports.judge import JudgeReport, judge_report
+from ragnb.reports.methods import methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report
 from ragnb.reports.rgb import RgbReport, rgb_report
 from ragnb.reports.trace import TraceReport, trace_report
@@ -11,6 +12,7 @@ __all__ = [
     "RgbReport",
     "TraceReport",
     "judge_report",
+    "methods_paragraph",
     "multilingual_report",
     "rgb_report",
     "trace_report",

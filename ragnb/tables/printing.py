@@ -37,6 +37,7 @@ def to_latex(
     digits: int | None = None,
     caption: str = "",
     label: str = "",
+    wide: bool = False,
 ) -> str:
     """LaTeX of a table: a ``table`` environment that needs the package booktabs only.
 
@@ -55,6 +56,8 @@ def to_latex(
         Decimals of means, differences and limits; by default 2, or the metric's own (`ragnb.tables.cells.DECIMALS`).
     caption, label
         Of the table; escaped as all text is.
+    wide
+        Across both columns of a paper: ``table*``.
 
     Raises
     ------
@@ -62,8 +65,9 @@ def to_latex(
         A frame that is none of these, or one with two values for a cell.
     """
     table = _table(frame, rows, columns, comparisons, digits)
+    environment = "table*" if wide else "table"
     parts = [
-        r"\begin{table}",
+        rf"\begin{{{environment}}}",
         r"\centering",
         rf"\caption{{{escape_latex(caption)}}}" if caption else "",
         rf"\label{{{_latex_label(label)}}}" if label else "",
@@ -75,7 +79,7 @@ def to_latex(
         r"\bottomrule",
         r"\end{tabular}",
         rf"\par\smallskip{{\footnotesize {escape_latex(' '.join(table.notes))}\par}}",
-        r"\end{table}",
+        rf"\end{{{environment}}}",
     ]
     return "\n".join(part for part in parts if part) + "\n"
 

@@ -1,0 +1,161 @@
+"""Sizes, fonts and colours of a figure that goes into a paper."""
+
+import re
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.font_manager import FontProperties
+
+from ragnb.errors import InputError
+from ragnb.figures import PAPERS, paper_size, plot_noise_curve, save_figure, style
+
+mpl.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def summaries():
+    rows = [
+        {"system": name, "noise_rate": rate, "mean": 0.9 - rate / 2 - 0.05 * place}
+        for place, name in enumerate(("one", "two", "three", "four"))
+        for rate in (0.0, 0.4, 0.8)
+    ]
+    frame = pd.DataFrame(rows)
+    limits = frame.assign(low=frame["mean"] - 0.1, high=frame["mean"] + 0.05, n_scored=60, interval="Wilson")
+    return limits.assign(confidence_level=0.95, signature="ragnb:0|metric:m")
+
+
+def page(pdf):
+    """Width and height of a PDF's page in inches."""
+    box = re.search(rb"/MediaBox \[\s*([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)", pdf)
+    left, bottom, right, top = map(float, box.groups())
+    return (right - left) / 72, (top - bottom) / 72
+
+
+def pixels(png):
+    """Width and height of a PNG, out of its header."""
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
+
+
+# ---- sizes -------------------------------------------------------------------------------------------------------------
+
+
+def test_widths_are_those_of_the_styles():
+    a4, margin, gap = 21.0, 2.5, 0.6  # acl.sty, in cm
+    text = a4 - 2 * margin
+    assert paper_size("acl")[0] * 2.54 == pytest.approx((text - gap) / 2)
+    assert paper_size("acl", columns=2)[0] * 2.54 == pytest.approx(text)
+    assert paper_size("acl")[0] == pytest.approx(3.03, abs=0.005)
+    assert paper_size("neurips")[0] * 6 == 33  # picas
+    assert paper_size("two-column", columns=2)[0] == 2 * paper_size("two-column")[0] + 3 / 8
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_height_follows_the_aspect(paper):
+    for columns in (1, 2):
+        width, height = paper_size(paper, columns=columns, aspect=0.5)
+        assert height == width / 2
+    assert paper_size(paper, columns=2) >= paper_size(paper)
+
+
+@pytest.mark.parametrize(
+    "options", [{"columns": 3}, {"columns": 0}, {"aspect": 0}, {"aspect": -1}, {"aspect": float("nan")}]
+)
+def test_sizes_that_no_paper_has_are_refused(options):
+    with pytest.raises(InputError, match="paper_size needs"):
+        paper_size("acl", **options)
+    with pytest.raises(InputError, match="'acl', 'neurips', 'two-column'"):
+        paper_size("nature")
+
+
+def test_an_untrimmed_figure_is_as_large_as_asked_for_whatever_it_holds(summaries, tmp_path):
+    size = paper_size("acl")
+    with style(font_size=9):
+        ax = plot_noise_curve(summaries, ax=plt.subplots(figsize=size)[1])
+        ax.set_title("")
+    pdf, _, png, _ = save_figure(ax.figure, "f", summaries, folder=tmp_path, trim=False)
+    assert page(pdf.read_bytes()) == pytest.approx(size, abs=0.001)
+    assert np.divide(pixels(png.read_bytes()), 200) == pytest.approx(size, abs=0.01)
+    trimmed = save_figure(ax.figure, "g", summaries, folder=tmp_path)[0]
+    assert page(trimmed.read_bytes()) != pytest.approx(size, abs=0.001)
+
+
+def test_a_notebook_that_trims_by_default_is_overruled(summaries, tmp_path):
+    size = paper_size("neurips")
+    with mpl.rc_context({"savefig.bbox": "tight"}):
+        ax = plot_noise_curve(summaries, ax=plt.subplots(figsize=size)[1])
+        pdf = save_figure(ax.figure, "f", summaries, folder=tmp_path, trim=False)[0]
+    assert page(pdf.read_bytes()) == pytest.approx(size, abs=0.001)
+
+
+def test_nothing_is_cut_off_at_column_width(summaries):
+    with style(font_size=9):
+        ax = plot_noise_curve(summaries, ax=plt.subplots(figsize=paper_size("acl"))[1])
+        ax.set_title("")
+    figure = ax.figure
+    figure.canvas.draw()
+    inside, drawn = figure.bbox, ax.get_tightbbox()
+    assert inside.x0 <= drawn.x0
+    assert inside.y0 <= drawn.y0
+    assert drawn.x1 <= inside.x1
+    assert drawn.y1 <= inside.y1
+
+
+# ---- text --------------------------------------------------------------------------------------------------------------
+
+
+def sizes(figure):
+    """Sizes in points of all text that is drawn."""
+    figure.canvas.draw()
+    return {text.get_fontsize() for text in figure.findobj(mpl.text.Text) if text.get_text() and text.get_visible()}
+
+
+def test_the_font_size_around_holds_inside(summaries):
+    with style(font_size=9):
+        ax = plot_noise_curve(summaries)
+        ax.set_title("", loc="left")
+        assert sorted(sizes(ax.figure)) == pytest.approx([9 / 1.2, 9], rel=1e-3)  # the legend, which is small; labels, ticks
+        with style(font_size=6), style():
+            assert mpl.rcParams["font.size"] == 6
+        assert mpl.rcParams["font.size"] == 9
+    with style():
+        assert mpl.rcParams["font.size"] == 8
+
+
+def test_a_failure_inside_leaves_the_size_as_it_was():
+    before = mpl.rcParams["font.size"]
+    with pytest.raises(ValueError, match="oops"), style(font_size=20):
+        raise ValueError("oops")
+    assert mpl.rcParams["font.size"] == before
+    with style():
+        assert mpl.rcParams["font.size"] == 8
+
+
+def test_fonts_are_embedded_as_truetype_where_the_default_is_type_3(summaries, tmp_path):
+    ax = plot_noise_curve(summaries.replace({"system": {"one": "naïve α → 0.5"}}))
+    ours = save_figure(ax.figure, "ours", summaries, folder=tmp_path, trim=False)[0].read_bytes()
+    with mpl.rc_context({"pdf.fonttype": mpl.rcParamsDefault["pdf.fonttype"]}):
+        ax.figure.savefig(tmp_path / "default.pdf")
+    assert b"/Type3" in (tmp_path / "default.pdf").read_bytes()
+    assert b"/Type3" not in ours
+    assert b"/FontFile2" in ours  # the font itself
+    family = FontProperties(family="DejaVu Sans").get_name().replace(" ", "").encode()
+    assert family in ours
+
+
+# ---- series without colours --------------------------------------------------------------------------------------------
+
+
+def test_series_differ_in_marker_and_dashes_beside_colour(summaries):
+    ax = plot_noise_curve(summaries)
+    lines = [container[0] for container in ax.containers]
+    for looks in ({line.get_marker() for line in lines}, {line.get_linestyle() for line in lines}):
+        assert len(looks) == len(lines) == 4

@@ -1,0 +1,145 @@
+"""Colours as others see them: published values, an independent model, and ragnb's palette held to its bound."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import seaborn as sns
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragnb.errors import InputError
+from ragnb.figures import MARKERS, VISIONS, colour_distance, figure_seen, seen, style
+from ragnb.figures.vision import _lab
+
+mpl.use("agg")
+DEFICIENT = ("protanopia", "deuteranopia")
+BOUND = 10
+"""What the palette keeps between any two of its colours, in CIELAB."""
+
+VIENOT = {
+    "protanopia": [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+    "deuteranopia": [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
+}
+"""Another model: Viénot, Brettel and Mollon (1999), for linear sRGB."""
+
+colours = st.tuples(*3 * [st.floats(0, 1)])
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def palette():
+    with style():
+        return mpl.rcParams["axes.prop_cycle"].by_key()["color"]
+
+
+# ---- the models --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("colour", "lab"),
+    [  # sRGB under D65, as commonly tabulated
+        ((1, 0, 0), (53.24, 80.09, 67.20)),
+        ((0, 1, 0), (87.73, -86.18, 83.18)),
+        ((0, 0, 1), (32.30, 79.19, -107.86)),
+        ((1, 1, 1), (100, 0, 0)),
+        ((0, 0, 0), (0, 0, 0)),
+    ],
+)
+def test_lab_is_that_of_the_tables(colour, lab):
+    assert _lab(np.array([colour], float))[0] == pytest.approx(lab, abs=0.05)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@given(grey=st.floats(0, 1))
+def test_grey_stays_grey(vision, grey):
+    assert seen([grey] * 3, vision) == pytest.approx(np.full(3, grey), abs=2e-3)
+
+
+@given(colour=colours)
+def test_normal_sight_changes_nothing(colour):
+    assert seen(colour, "normal") == pytest.approx(colour, abs=1e-6)
+
+
+@given(colour=colours)
+def test_greyscale_is_the_relative_luminance(colour):
+    grey = seen(colour, "greyscale")
+    assert grey[0] == grey[1] == grey[2]
+    lightness = _lab(np.array([colour]))[0, 0]
+    assert _lab(grey[None])[0] == pytest.approx([lightness, 0, 0], abs=0.05)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@given(colour=colours)
+def test_what_is_seen_is_a_colour_again(vision, colour):
+    found = seen(colour, vision)
+    assert ((found >= 0) & (found <= 1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("vision", DEFICIENT)
+def test_red_and_green_come_near_each_other(vision):
+    assert colour_distance(["tab:red", "tab:green"], vision) < colour_distance(["tab:red", "tab:green"]) / 3
+
+
+def test_an_image_is_seen_pixel_by_pixel():
+    image = np.random.default_rng(0).random((4, 5, 3))
+    whole = seen(image, "protanopia")
+    assert whole.shape == image.shape
+    assert whole[2, 3] == pytest.approx(seen(image[2, 3], "protanopia"))
+
+
+def test_other_visions_are_refused():
+    with pytest.raises(InputError, match="'tritanopia'"):
+        seen([0, 0, 0], "tritanopia")
+
+
+# ---- distances ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_distance_is_that_of_the_nearest_two():
+    assert colour_distance(["black", "white", "0.5"]) == pytest.approx(100 - colour_distance(["black", "0.5"]), abs=0.1)
+    assert colour_distance(["red", "red"]) == 0
+    assert np.isnan(colour_distance(["red"]))
+
+
+def encoded(linear):
+    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * np.clip(linear, 0.0031308, 1) ** (1 / 2.4) - 0.055)
+
+
+@pytest.mark.parametrize("vision", DEFICIENT)
+def test_the_palette_can_be_told_apart_under_two_models(vision):
+    assert colour_distance(palette(), vision) > BOUND
+    code = np.array([mpl.colors.to_rgb(colour) for colour in palette()])
+    linear = np.where(code <= 0.04045, code / 12.92, ((code + 0.055) / 1.055) ** 2.4)
+    assert colour_distance(list(encoded(np.clip(linear @ np.transpose(VIENOT[vision]), 0, 1)))) > BOUND / 2
+    assert colour_distance(list(encoded(np.clip(linear[: len(MARKERS)] @ np.transpose(VIENOT[vision]), 0, 1)))) > BOUND
+
+
+def test_matplotlibs_own_cannot():
+    assert colour_distance(sns.color_palette("tab10")[:4], "protanopia") < BOUND / 2
+
+
+def test_in_greyscale_two_series_differ_and_more_need_their_markers():
+    first_two, all_of_them = colour_distance(palette()[:2], "greyscale"), colour_distance(palette(), "greyscale")
+    assert first_two > BOUND
+    assert all_of_them < BOUND  # which is why every series has a marker and dashes of its own
+
+
+# ---- figures -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_figure_is_drawn_and_seen():
+    figure, ax = plt.subplots(figsize=(2, 1), dpi=100)
+    ax.axvspan(0, 1, color="red")
+    canvas = figure.canvas
+    normal, grey = figure_seen(figure, "normal", dpi=50), figure_seen(figure, "greyscale", dpi=50)
+    assert normal.shape == grey.shape == (50, 100, 3)
+    assert normal[25, 50] == pytest.approx([1, 0, 0], abs=1e-6)
+    assert np.ptp(grey, axis=2).max() < 1e-9
+    assert figure.dpi == 100
+    assert figure.canvas is canvas
+    assert figure.get_size_inches().tolist() == [2, 1]
