@@ -10,7 +10,7 @@ import pandas as pd
 from ragnb.annotation.items import Item, build_items, item_columns
 from ragnb.annotation.labelled import Labelled, alike, items_of, places_of, read_everyone, votes
 from ragnb.annotation.labels import Place, nested
-from ragnb.annotation.log import read_log
+from ragnb.annotation.log import log_file, read_log
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import hashed
 from ragnb.errors import InputError
@@ -71,7 +71,7 @@ def adjudicate(
     """
     people = read_everyone(logs)
     task, columns = people[0].task, id or people[0].id
-    file = _file(path, task.name)
+    file = log_file(path, "gold", task.name)
     rests_on = [_provenance(one) for one in people]
     _check_gold(file, rests_on)
     shown = _shown(examples, people, columns)
@@ -186,11 +186,6 @@ def _letter(place: int) -> str:
 
 
 # ---- the gold log ------------------------------------------------------------------------------------------------------
-
-
-def _file(path: str | Path, task: str) -> Path:
-    path = Path(path).expanduser()
-    return path / f"gold.{task}.jsonl" if path.is_dir() else path
 
 
 def _provenance(one: Labelled) -> dict[str, Any]:

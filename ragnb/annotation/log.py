@@ -180,6 +180,19 @@ def uninterrupted() -> Iterator[None]:
             before(*waiting[0])
 
 
+def log_file(path: str | Path, *names: str) -> Path:
+    """The path of a log: the given one if it has an ending or is a file, else a file in that folder, named after these.
+
+    >>> log_file("labels", "Ana B.", "trace").as_posix(), log_file("ana.jsonl", "ana", "trace").as_posix()
+    ('labels/Ana_B_.trace.jsonl', 'ana.jsonl')
+    """
+    path = Path(path).expanduser()
+    if path.is_file() or (path.suffix and not path.is_dir()):
+        return path
+    safe = ("".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name) for name in names)
+    return path / f"{'.'.join(safe)}.jsonl"
+
+
 def now() -> str:
     """The time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

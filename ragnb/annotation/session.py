@@ -9,7 +9,7 @@ import pandas as pd
 
 from ragnb.annotation.items import Item, build_items, item_columns
 from ragnb.annotation.labels import CHANGES, ItemLabels, LabelState, Place
-from ragnb.annotation.log import AnnotationLog, Event, uninterrupted
+from ragnb.annotation.log import AnnotationLog, Event, log_file, uninterrupted
 from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.annotation.values import check_value
@@ -29,7 +29,7 @@ class AnnotationSession:
     annotator
         Who labels.
     path
-        The log, or a folder in which it becomes ``{annotator}.{task}.jsonl``.
+        The log (``"ana.jsonl"``), or a folder (``"labels"``) in which it becomes ``{annotator}.{task}.jsonl``.
     suggestions
         Labels to begin with; see `ragnb.annotation.suggestions.read_suggestions`.
     suggested_by
@@ -76,7 +76,9 @@ class AnnotationSession:
         self._named = named or self.others
         self._columns = item_columns(examples, id)
         first = {"task": self.task.schema(), "annotator": self.annotator, "id": id if isinstance(id, str) else list(id)}
-        self.log = AnnotationLog(_file(path, self.annotator, self.task), {**first, **(header or {}), "ragnb": __version__})
+        self.log = AnnotationLog(
+            log_file(path, self.annotator, self.task.name), {**first, **(header or {}), "ragnb": __version__}
+        )
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
         try:
             self.state = LabelState(self.log.events)
@@ -316,11 +318,3 @@ def _name(annotator: Any) -> str:
     if not isinstance(annotator, str) or not annotator.strip():
         raise InputError(f"annotator needs a name; got {annotator!r}; say who labels")
     return annotator.strip()
-
-
-def _file(path: str | Path, annotator: str, task: Task) -> Path:
-    path = Path(path).expanduser()
-    if not path.is_dir():
-        return path
-    safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in annotator)
-    return path / f"{safe}.{task.name}.jsonl"

@@ -35,7 +35,8 @@ class Annotator(anywidget.AnyWidget):
     annotator
         Who labels.
     path
-        Log to which every action is appended, or a folder for it; what it holds already is there again.
+        Log to which every action is appended (``"ana.jsonl"``), or a folder for it (``"labels"``); what it holds already is
+        there again.
     suggestions, suggested_by, blind, id
         See `ragnb.annotation.session.AnnotationSession`.
 

@@ -9,6 +9,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from annotation.annotation_frames import TEXTS, keyed_frame, opened, plain_frame, said
 from hypothesis import settings
@@ -19,6 +20,7 @@ import ragnb
 from ragnb.annotation.labels import LabelState
 from ragnb.annotation.log import read_log
 from ragnb.annotation.ragbench import ragbench_labels, trace_values
+from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
 
@@ -851,3 +853,25 @@ def test_the_whole_sample_is_labelled_from_its_own_labels_and_comes_back(path):
         assert values.keys() == trace_values(record, item).keys()
         assert ragbench_labels(values, item)["overall_supported"] == record["overall_supported"]
     assert again.progress()["labelled"] + again.progress()["started"] == len(sample)
+
+
+@pytest.mark.parametrize(
+    ("path", "file"),
+    [
+        ("new", "new/ana_b.a_b.jsonl"),
+        ("new/deeper", "new/deeper/ana_b.a_b.jsonl"),
+        (".", "ana_b.a_b.jsonl"),
+        ("mine.jsonl", "mine.jsonl"),
+        ("new/mine.log", "new/mine.log"),
+        ("there", "there"),
+        ("folder.d", "folder.d/ana_b.a_b.jsonl"),
+    ],
+)
+def test_a_path_without_an_ending_is_a_folder(tmp_path, path, file):
+    (tmp_path / "there").touch()
+    (tmp_path / "folder.d").mkdir()
+    examples = pd.DataFrame({"example_id": ["x"], "question": ["?"], "response": ["!"]})
+    task = {"name": "a/b", "fields": [{"name": "tone", "options": ["kind", "curt"]}]}
+    session = AnnotationSession(examples, task, "ana b", tmp_path / path)
+    assert session.log.path.relative_to(tmp_path).as_posix() == file
+    session.close()

@@ -182,13 +182,15 @@ def test_suggestions_are_shown_and_not_said(records, tmp_path):
 
 
 def test_blind_to_suggestions_nothing_of_them_leaves_python(records, tmp_path):
-    plain = Annotator(records, "trace", "ana", tmp_path / "1", **BY)
-    blind = Annotator(records, "trace", "ana", tmp_path / "2", suggestions=records, suggested_by="judge", blind=True, **BY)
+    plain = Annotator(records, "trace", "ana", tmp_path / "1.jsonl", **BY)
+    blind = Annotator(
+        records, "trace", "ana", tmp_path / "2.jsonl", suggestions=records, suggested_by="judge", blind=True, **BY
+    )
     assert blind.page == plain.page
     assert blind.state["suggested"] == {}
     assert blind._repr_html_() == plain._repr_html_()
     send(blind, "label", field="relevant", sentence=None, value=["0b"])
-    assert "suggested" not in (tmp_path / "2").read_text()
+    assert "suggested" not in (tmp_path / "2.jsonl").read_text()
 
 
 # ---- two responses -----------------------------------------------------------------------------------------------------
