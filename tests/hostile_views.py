@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from ragnb.annotation import AnnotationSession, adjudicate
 from ragnb.widgets import (
     Annotator,
     ContextBrowser,
@@ -12,6 +13,7 @@ from ragnb.widgets import (
     RgbView,
     TraceBrowser,
     TraceView,
+    view,
 )
 
 
@@ -93,6 +95,29 @@ def annotator(texts, folder):
     shown.session.go(0)
     shown.refresh(message=texts[4])
     return shown
+
+
+def adjudication(texts, folder):
+    """What two annotators with such names differ in, before a third."""
+    items = pd.DataFrame([{"example_id": text, "question": text, "response": text} for text in texts])
+    sessions = [AnnotationSession(items, "verdict", text, folder / f"{n}.two.jsonl") for n, text in enumerate(texts[:2])]
+    for item in range(len(texts)):
+        for session, said in zip(sessions, ("correct", "refuse"), strict=True):
+            session.go(item)
+            session.label("verdict", said)
+    return Annotator(adjudicate(items, sessions, texts[2], folder / "gold.jsonl"))
+
+
+def whole_frames(texts):
+    """The live view of a whole frame of these texts, in every kind."""
+    frames = {
+        "rgb": pd.DataFrame([context_row(text) | {"false_answers": [f"{text}!"]} for text in texts]),
+        "trace": pd.DataFrame(map(trace_record, texts)),
+        "judge": pd.DataFrame(map(judged_row, texts)),
+        "language": pd.DataFrame(map(context_row, texts)),
+        "plain": pd.DataFrame([{"question": text, text: text, "response": text, "group": texts[n % 5]} for n, text in enumerate(texts)]),
+    }  # fmt: skip
+    return {kind: view(frame, kind) for kind, frame in frames.items()}
 
 
 def static_views(text):

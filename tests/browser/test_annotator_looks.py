@@ -1,10 +1,13 @@
 """How the annotator looks and reads: contrast, scripts from right to left, and what a screen reader is told."""
 
+import io
+
 import pytest
 from browser.items import BIDI
 from browser.lab import CHROMIUM, change_theme
 from browser.looks import CONTRASTS, CONTROLS, FOCUSED, TEXT_EDGES
 from browser.screen import annotate
+from PIL import Image
 
 pytestmark = [
     pytest.mark.browser,
@@ -40,6 +43,27 @@ def test_every_text_stands_out_from_what_is_behind_it(book, theme):
     change_theme(book, "light")
     assert len(measured) > 150
     assert not [one for one in measured if one[0] < 4.5]
+
+
+def shares(screen):
+    """Shares of dark and of bright points of a picture of the annotator."""
+    histogram = Image.open(io.BytesIO(screen.root.screenshot())).convert("L").histogram()
+    return sum(histogram[:64]) / sum(histogram), sum(histogram[192:]) / sum(histogram)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_picture_of_a_theme_has_its_ground_and_letters_that_differ(book, theme):
+    screen = trace(book, f"pictured {theme}")
+    change_theme(book, theme)
+    bright_letters = "([root, dark]) => (Number(getComputedStyle(root).color.match(/\\d+/)[0]) > 127) === dark"
+    book.wait_for_function(bright_letters, arg=[screen.root.element_handle(), theme == "dark"])
+    screen.press("j")
+    book.wait_for_timeout(1000)  # JupyterLab fades from theme to theme
+    dark, bright = shares(screen)
+    change_theme(book, "light")
+    ground, letters = (dark, bright) if theme == "dark" else (bright, dark)
+    assert ground > 0.7
+    assert 0.005 < letters < 0.2
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

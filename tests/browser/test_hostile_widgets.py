@@ -15,6 +15,9 @@ pytestmark = [
 ANNOTATORS = set("b button details div input kbd option p section select small span summary sup textarea".split())
 """The elements of which the annotator is made."""
 
+LISTS = set("bdi button input label option select tbody".split())
+"""The elements of which the list beside a page is made, besides those of the page."""
+
 INVENTORY = """selector => { const found = new Set(), suspicious = [];
   for (const root of document.querySelectorAll(selector)) for (const node of root.querySelectorAll('*')) {
     if (!node.closest('mjx-container')) found.add(node.tagName.toLowerCase());
@@ -93,3 +96,34 @@ def test_the_annotator(attacked):
     assert suspicious == []
     screen.press("Escape", "z", "z", "a")
     assert screen.events()[-1]["action"] == "label"
+
+
+def test_adjudication_between_hostile_names(attacked):
+    show(attacked, IMPORTS + "Path('court').mkdir(exist_ok=True)\nadjudication(PAYLOADS, Path('court'))")
+    screen = Annotating(attacked, "court/gold.jsonl")
+    screen.focus("response")
+    for number in (0, 1):
+        assert visible(PAYLOADS[number]) in screen.root.inner_text()
+    for _ in PAYLOADS:
+        screen.press("2", "n")
+    elements, suspicious, _ = attacked.evaluate(INVENTORY, ".ragnb-annotator")
+    assert set(elements) <= ANNOTATORS
+    assert suspicious == []
+
+
+@pytest.mark.parametrize("kind", ["rgb", "trace", "judge", "language", "plain"])
+def test_the_live_view_of_a_frame(attacked, kind):
+    show(attacked, IMPORTS + f"shown = whole_frames(PAYLOADS)[{kind!r}]\nshown")
+    rows = attacked.locator(".ragnb-rows-row")
+    rows.first.wait_for(timeout=60_000)
+    attacked.locator(".ragnb-rows-list").focus()
+    elements = set()
+    for number in range(1, len(PAYLOADS) + 1):
+        attacked.locator(f'.ragnb-rows-row[aria-posinset="{number}"][aria-selected=true]').wait_for(timeout=30_000)
+        found, suspicious, count = attacked.evaluate(INVENTORY, ".ragnb-view")
+        assert (suspicious, count) == ([], 1)
+        elements |= set(found)
+        attacked.keyboard.press("j")
+    attacked.keyboard.press("/")
+    attacked.keyboard.type(PAYLOADS[4][:40])
+    assert elements <= _ALLOWED | LISTS
