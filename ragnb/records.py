@@ -157,9 +157,35 @@ PAYLOAD = frozenset(
 )
 """Columns too long to repeat beside every score."""
 
+PLAIN_TEXT = frozenset(
+    "question prompt response reason overall_supported_explanation relevance_explanation judge_explanation "
+    "label_note".split()
+)
+"""Those of them that are texts; the others are lists or mappings."""
+
+PARTITIONED = {"dask": ("Dask", "compute()"), "dask_expr": ("Dask", "compute()"), "pyspark": ("Spark", "toPandas()")}
+"""Library -> what its frames are called, and the method that makes a pandas DataFrame of one."""
+
+
+def is_partitioned(frame: Any) -> bool:
+    """Whether a frame is one of Dask or Spark, told without importing either."""
+    return _library(frame) in PARTITIONED
+
+
+def refuse_partitioned(frame: Any, what: str) -> None:
+    """Raise InputError if a frame is one of Dask or Spark; ``what`` says who needs one of pandas."""
+    if is_partitioned(frame):
+        name, method = PARTITIONED[_library(frame)]
+        raise InputError(f"{what} needs a pandas DataFrame; got a {name} frame; call its {method} first")
+
+
+def _library(thing: Any) -> str:
+    return type(thing).__module__.partition(".")[0]
+
 
 def require_columns(frame: Any, names: Iterable[str], what: str) -> None:
     """Raise InputError unless ``frame`` has all columns ``names``; ``what`` says who needs them."""
+    refuse_partitioned(frame, what)
     columns = getattr(frame, "columns", None)
     if columns is None:
         raise InputError(f"{what} needs a pandas DataFrame; got {type(frame).__name__}; load or build a frame first")

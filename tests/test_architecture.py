@@ -71,6 +71,8 @@ def test_nothing_imports_upward_and_siblings_are_strangers(path):
         ("openai", {"llm"}),
         ("sqlite3", {"llm"}),
         ("requests", {"datasets"}),
+        ("dask", set()),
+        ("pyspark", {"scoring"}),
     ],
 )
 def test_each_library_lives_on_its_floor(library, parts):
@@ -84,7 +86,7 @@ import json, logging, sys, warnings
 before = (list(warnings.filters), list(logging.getLogger().handlers), logging.getLogger().level, len(sys.modules))
 import ragnb
 after = (list(warnings.filters), list(logging.getLogger().handlers), logging.getLogger().level)
-heavy = "pandas matplotlib seaborn scipy.stats sklearn statsmodels openai ipywidgets anywidget tqdm requests pooch".split()
+heavy = "dask pyspark pandas matplotlib seaborn scipy.stats sklearn statsmodels openai ipywidgets anywidget tqdm requests pooch".split()
 loaded = [name for name in heavy if name in sys.modules]
 print(json.dumps({"same": before[:3] == after, "loaded": loaded}))
 """
@@ -120,9 +122,19 @@ CONDA_NAMES = {"matplotlib": "matplotlib-base", "seaborn": "seaborn-base"}
 
 
 def declared() -> dict[str, Requirement]:
+    """All but the group `scale`, which has a lock of its own."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    lists = [project["dependencies"], *project["optional-dependencies"].values()]
-    return {requirement.name: requirement for lines in lists for requirement in map(Requirement, lines)}
+    extras = [lines for extra, lines in project["optional-dependencies"].items() if extra != "scale"]
+    return named([line for lines in (project["dependencies"], *extras) for line in lines])
+
+
+def named(lines: list[str]) -> dict[str, Requirement]:
+    return {requirement.name: requirement for requirement in map(Requirement, lines)}
+
+
+def for_scale() -> dict[str, Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return named(project["optional-dependencies"]["scale"])
 
 
 def in_environment() -> dict[str, Requirement]:
@@ -133,9 +145,9 @@ def in_environment() -> dict[str, Requirement]:
     return {name: found[name] for name in found if name not in ("conda-forge", "pip", "python")}
 
 
-def locked() -> dict[str, list[Version]]:
+def locked(lock: str = "requirements.lock") -> dict[str, list[Version]]:
     versions: dict[str, list[Version]] = {}
-    for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE):
+    for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text("utf-8"), re.MULTILINE):
         versions.setdefault(name, []).append(Version(version))
     return versions
 
@@ -146,14 +158,30 @@ def test_environment_yml_has_the_names_and_ranges_of_pyproject():
     assert theirs == ours
 
 
-def test_the_lock_has_every_declared_name_in_its_range():
-    for name, requirement in declared().items():
-        assert name in locked(), f"{name} is not in requirements.lock; run `make lock`"
-        for version in locked()[name]:
+def test_environment_yml_names_what_scale_takes():
+    text = (ROOT / "environment.yml").read_text("utf-8")
+    assert all(f'"{name}{requirement.specifier}"' in text for name, requirement in for_scale().items())
+
+
+@pytest.mark.parametrize(
+    ("lock", "requirements"), [("requirements.lock", declared()), ("requirements-scale.lock", for_scale())]
+)
+def test_each_lock_has_every_declared_name_in_its_range(lock, requirements):
+    for name, requirement in requirements.items():
+        assert name in locked(lock), f"{name} is not in {lock}; run `make lock`"
+        for version in locked(lock)[name]:
             assert requirement.specifier.contains(version, prereleases=True), f"{name} {version} is outside its range"
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-model.lock"])
+def test_what_both_locks_hold_they_hold_alike_and_scale_stays_out_of_the_first():
+    first, second = locked(), locked("requirements-scale.lock")
+    assert {name: second[name] for name in second if name in first} == {
+        name: first[name] for name in second if name in first
+    }
+    assert not {*for_scale()} & {*first}
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-model.lock", "requirements-scale.lock"])
 def test_locks_hold_hashes_and_no_addresses(name):
     text = (ROOT / name).read_text("utf-8")
     pinned = re.findall(r"^[\w.-]+==", text, re.MULTILINE)

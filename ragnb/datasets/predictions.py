@@ -11,7 +11,7 @@ from ragnb.datasets.lbrag import is_answers, named_answers
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_parts
-from ragnb.records import require_columns
+from ragnb.records import refuse_partitioned, require_columns
 
 RELEASED = {
     "example_id": "id",
@@ -72,6 +72,7 @@ def load_responses(
         A file that cannot be read, a missing column, a response that is no text, a reference that is no answer, or a noise
         rate or judgement that is no number; the message names the row.
     """
+    refuse_partitioned(source, "load_responses")
     named = "responses" if isinstance(source, pd.DataFrame) else Path(source).stem
     frame = source if isinstance(source, pd.DataFrame) else _read(existing_file(source, "load_responses"))
     frame = named_answers(frame) if columns is None and is_answers(frame) else frame

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.errors import InputError
+from ragnb.records import refuse_partitioned
 
 KINDS = ("jsonl", "jsonl.gz", "parquet")
 """What is read back; the ends of the names."""
@@ -30,8 +31,9 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
     Raises
     ------
     InputError
-        Another ending.
+        Another ending, or a frame of Dask or Spark.
     """
+    refuse_partitioned(frame, "write_table")
     path = Path(path)
     kind = _kind(path, (*KINDS, "csv"))
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ragnb.ensemble.splitting import rows_balanced, split_groups
 from ragnb.errors import InputError
+from ragnb.records import refuse_partitioned
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,7 @@ def group_codes(data: XYData) -> np.ndarray:
 
 
 def _frame(X: Any) -> pd.DataFrame:
+    refuse_partitioned(X, "X")
     if not isinstance(X, pd.DataFrame):
         raise InputError(f"X needs a pandas DataFrame, one row a response; it got {type(X).__name__}; use feature_frame.")
     if not X.columns.is_unique:

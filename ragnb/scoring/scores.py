@@ -3,14 +3,23 @@
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import PAYLOAD, require_columns
+from ragnb.records import PAYLOAD, is_partitioned, require_columns
 from ragnb.scoring.definitions import lookup
 from ragnb.scoring.metric import Metric
+from ragnb.scoring.partitions import by_partition
+
+MARKS = ("example_id", "language", "template", "reason")
+"""Columns that are read beside those of the metrics: what names a row, its signature and its gaps."""
+
+TEXT = pd.Series(["text"]).dtype
+"""The dtype of a column of texts, whatever the rows hold."""
 
 
 def score(
@@ -25,7 +34,8 @@ def score(
     Parameters
     ----------
     responses
-        One row a response, with the columns that the metrics need (see ``METRICS[name].columns``).
+        One row a response, with the columns that the metrics need (see ``METRICS[name].columns``). A frame of pandas, or one
+        of Dask or Spark, which is scored by its own engine.
     metrics
         Names out of `METRICS`, `Metric` records of your own, or several of them.
     explain
@@ -39,13 +49,22 @@ def score(
         The responses' identifying columns (all but long texts), ``metric``, ``value``, ``reason`` (why there is no value)
         and ``signature``. A missing response stays in the frame: value nan, with its reason; it never becomes 0.
 
+        Of a Dask or Spark frame a lazy frame of the same kind, whose rows are those that pandas gives, partition by
+        partition. `summarize` and `compare` take pandas: hand them ``scores.compute()`` or ``scores.toPandas()``, one number
+        a response, without the texts. In Spark an unscored value is NaN, not null, so means are of
+        ``scores.where("reason is null")``.
+
     Raises
     ------
     InputError
-        Unknown metric or option, or a missing column.
+        Unknown metric or option, or a missing column; a faulty value, with the name of its row. Of a Dask or Spark frame
+        faulty values are found when it is computed; Spark tells them inside an exception of its own.
     """
     chosen = _chosen(metrics)
     _check_options(chosen, options)
+    if is_partitioned(responses):
+        used = {*MARKS, *(column for metric in chosen for column in metric.columns.values())}
+        return by_partition(responses, partial(score, metrics=metrics, explain=explain, **options), used)
     return pd.concat([_score_one(responses, metric, options, explain) for metric in chosen], ignore_index=True)
 
 
@@ -74,11 +93,11 @@ def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, An
     gaps = _gaps(columns, metric)
     scores = responses[[name for name in responses.columns if name not in PAYLOAD]].copy()
     scores["metric"] = metric.name
-    scores["value"] = _values(columns, gaps, metric, own, _names(responses))
-    scores["reason"] = _reasons(responses, scores["value"], gaps, metric)
+    scores["value"] = np.array(_values(columns, gaps, metric, own, _names(responses)), float)
+    scores["reason"] = pd.array(_reasons(responses, scores["value"], gaps, metric), TEXT)
     if explain:
-        scores["evidence"] = _evidence(columns, gaps, metric, own)
-    scores["signature"] = _signatures(responses, metric, own)
+        scores["evidence"] = pd.array(_evidence(columns, gaps, metric, own), TEXT)
+    scores["signature"] = pd.array(_signatures(responses, metric, own), TEXT)
     return scores
 
 
@@ -96,8 +115,20 @@ def _columns(responses: pd.DataFrame, metric: Metric) -> dict[str, list[Any]]:
         if column in responses:
             default = None if is_required(metric, argument) else parameters[argument].default
             values = (_none_if_missing(value) for value in responses[column])
-            columns[argument] = [default if value is None else value for value in values]
+            columns[argument] = [
+                default if value is None else _as_lists(value) if type(value) in _FROM_ARROW else value for value in values
+            ]
     return columns
+
+
+_FROM_ARROW = (np.ndarray, dict)
+
+
+def _as_lists(value: Any) -> Any:
+    """Lists all the way down where Arrow and Parquet give arrays; vectors, arrays of numbers, stay what they are."""
+    if isinstance(value, np.ndarray) and (value.dtype == object or not value.size):
+        return [_as_lists(part) for part in value]
+    return {name: _as_lists(part) for name, part in value.items()} if type(value) is dict else value
 
 
 def _none_if_missing(value: Any) -> Any:
@@ -120,7 +151,7 @@ def _values(
 ) -> list[float]:
     whole = [row for row, gap in enumerate(gaps) if gap is None]
     values = [math.nan] * len(gaps)
-    found = _by_column(columns, whole, metric, own) if metric.columnar else None
+    found = _by_column(columns, whole, metric, own) if metric.columnar and whole else None
     for place, row in enumerate(whole):
         values[row] = found[place] if found is not None else _by_row(columns, row, metric, own, names[row])
     return values

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.records import PAYLOAD
+from ragnb.records import PAYLOAD, refuse_partitioned
 from ragnb.text import fold
 from ragnb.widgets.judge import is_missing
 from ragnb.widgets.rgb import VERDICTS
@@ -261,6 +261,7 @@ def _about(name: Any, cell: Any) -> str:
 
 
 def _flat(frame: Any) -> pd.DataFrame:
+    refuse_partitioned(frame, "view")
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"view needs a pandas DataFrame; got {type(frame).__name__}; load or build a frame first")
     columns = [_one_name(name) for name in frame.columns]
