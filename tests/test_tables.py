@@ -140,6 +140,8 @@ def test_bad_input_says_what_is_needed(scores):
         to_html(summarize(scores).iloc[:0])
     with pytest.raises(InputError, match="one summary a cell; got two for"):
         to_markdown(summarize(scores), columns=["metric"])
+    with pytest.raises(InputError, match=r"one comparison a cell and pair of systems; got two for .*by=\[\]"):
+        to_markdown(summarize(scores, by="system", cluster="example_id"), comparisons=compare(scores))
     with pytest.raises(InputError, match="LaTeX label needs letters"):
         to_latex(summarize(scores), label="}x")
 

@@ -220,6 +220,13 @@ def _marks(
         return {}, []
     require_columns(comparisons, COMPARISON, "a table's comparisons")
     require_columns(comparisons, columns, "a table's comparisons")
+    keys = [*columns, "system", "baseline"]
+    if comparisons.duplicated(keys).any():
+        twice = comparisons.loc[comparisons.duplicated(keys), keys].iloc[0].to_dict()
+        raise InputError(
+            f"a table needs one comparison a cell and pair of systems; got two for {twice}; give compare and summarize the same "
+            "cells, such as by=[] and by=['system']"
+        )
     baselines = list(dict.fromkeys(comparisons["baseline"]))
     single = len(baselines) == 1
     letters = {name: "*" if single else chr(ord("a") + place % 26) for place, name in enumerate(systems)}
