@@ -224,8 +224,8 @@ def _marks(
     if comparisons.duplicated(keys).any():
         twice = comparisons.loc[comparisons.duplicated(keys), keys].iloc[0].to_dict()
         raise InputError(
-            f"a table needs one comparison a cell and pair of systems; got two for {twice}; give compare and summarize the same "
-            "cells, such as by=[] and by=['system']"
+            f"a table needs one comparison a cell and pair of systems; got two for {twice}; give compare and summarize "
+            "the same cells, such as by=[] and by=['system']"
         )
     baselines = list(dict.fromkeys(comparisons["baseline"]))
     single = len(baselines) == 1
