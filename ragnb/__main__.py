@@ -84,7 +84,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     """
     from ragnb.scoring import compare
 
-    scores = _scores(arguments)
+    scores = _scores(arguments, paired=True)
     _progress("comparing")
     options = {name: getattr(arguments, name) for name in ("baseline", "by", "cluster", "method", "unpaired", "correction")}
     return _printed(compare(scores, **options, confidence_level=arguments.level), arguments)
@@ -96,16 +96,19 @@ def _report(arguments: argparse.Namespace) -> str:
     example:
       ragnb report answers.jsonl --kind multilingual --option baseline=direct by=language
     """
+    from ragnb.datasets.tables import write_table
+
     make = getattr(import_module("ragnb.reports"), f"{arguments.kind}_report")
     if arguments.kind == "trace":
         arguments.benchmark = "ragbench"
     options = _fitting([make], _keywords(make, arguments.option))
     responses = _responses(arguments)
+    if arguments.kind == "multilingual":
+        _refuse_other_questions(responses)
     _progress("reporting")
     report = make(responses, confidence_level=arguments.level, **options)
     for name, table in _tables(report).items() if arguments.out else ():
-        Path(arguments.out).mkdir(parents=True, exist_ok=True)
-        table.to_csv(Path(arguments.out) / f"{name}.csv", index=False, errors="backslashreplace")
+        write_table(table, Path(arguments.out) / f"{name}.csv")
     return _printed_report(report, arguments)
 
 
@@ -196,7 +199,7 @@ def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
     return load_ragbench(file) if arguments.benchmark == "ragbench" else load_evouna(file)
 
 
-def _scores(arguments: argparse.Namespace) -> Any:
+def _scores(arguments: argparse.Namespace, *, paired: bool = False) -> Any:
     from ragnb.scoring import METRICS, score
     from ragnb.scoring.definitions import lookup
 
@@ -205,8 +208,25 @@ def _scores(arguments: argparse.Namespace) -> Any:
         raise InputError(f"--metrics needs at least one name; got none; choose out of {', '.join(METRICS)}")
     options = _fitting([lookup(name).function for name in metrics], _keywords(score, arguments.option))
     responses = _responses(arguments)
+    if paired:
+        _refuse_other_questions(responses)
     _progress(f"scoring {len(responses)} responses under {', '.join(metrics)}")
     return score(responses, metrics, **options)
+
+
+def _refuse_other_questions(responses: Any) -> None:
+    """Systems are paired by example_id, by default the row's number: it has to mean one question everywhere."""
+    if not {"example_id", "question"} <= set(responses):
+        return
+    item = [name for name in ("example_id", "benchmark", "task", "language") if name in responses]
+    asked = responses["question"].map(lambda question: " ".join(str(question).split()), na_action="ignore")
+    several = asked.groupby([responses[name] for name in item], dropna=False).nunique()
+    if (several > 1).any():
+        example = several.reset_index().loc[int(several.argmax()), "example_id"]
+        raise InputError(
+            f"comparing needs one question an example_id; got {(several > 1).sum()} with several, such as {example}; name "
+            "the column of ids, such as --columns example_id=id"
+        )
 
 
 def _keywords(function: Callable[..., Any], given: Iterable[Setting]) -> dict[str, Any]:

@@ -222,6 +222,17 @@ def test_what_one_system_lacks_is_refused_or_dropped_and_counted(two, printed, r
     assert "Items left out for want of a value, line by line: 10." in printed(*asked, "--unpaired", "drop")[0]
 
 
+def test_files_in_another_order_are_not_paired_by_the_numbers_of_their_rows(two, printed, refused):
+    turned = [json.loads(line) for line in reversed((two / "bad.jsonl").read_text().splitlines())]
+    (two / "turned.jsonl").write_text(lines_of(turned))
+    asked = "compare", two / "good.jsonl", two / "turned.jsonl", "--metrics", "answer.exact_match"
+    assert "needs one question an example_id; got 40 with several, such as 0; name the column of ids" in refused(*asked)
+    spaced = [row | {"question": f" {row['question']}\n"} for row in reversed(turned)]
+    (two / "spaced.jsonl").write_text(lines_of(spaced))
+    asked = "compare", two / "good.jsonl", two / "spaced.jsonl", "--metrics", "answer.exact_match", "--format", "json"
+    assert json.loads(printed(*asked)[0])[0]["difference"] == pytest.approx((14 - 32) / 40)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -268,6 +279,13 @@ def test_the_report_of_rgb_is_printed_and_written(rgb_file, printed, tmp_path):
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(report.tables)
     written = pd.read_csv(tmp_path / "tables" / "negative_rejection.csv")
     assert written["mean"].tolist() == report.negative_rejection["mean"].tolist() == [0.75]
+
+
+@pytest.mark.parametrize("system", ["=1+1", "+1", "-1", "@cmd"])
+def test_a_spreadsheet_runs_nothing_of_a_written_report(rgb_file, printed, tmp_path, system):
+    printed("report", rgb_file, "--kind", "rgb", f"--system={system}", "--out", tmp_path / "tables")
+    written = pd.read_csv(tmp_path / "tables" / "noise_robustness.csv")
+    assert written["system"].tolist() == [f"'{system}"]
 
 
 def test_the_report_of_rgb_in_other_formats(rgb_file, printed):
@@ -405,7 +423,7 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
         (["--metrics", "answer.f1", "--out", "/dev/null/scores.jsonl"], "/dev/null"),
         (["--metrics", "answer.f1", "--columns", "question=q"], "without q"),
         (["--metrics", "answer.f1", "--benchmark", "ragbench"], "tiny.jsonl line 1"),
-        (["--metrics", "answer.f1", "--benchmark", "evouna"], "needs a JSON list"),
+        (["--metrics", "answer.f1", "--benchmark", "evouna"], "needs question, golden_answer"),
         (["--metrics", "answer.f1", "--benchmark", "evouna", "--language", "en"], "got --language"),
         (["--metrics", "answer.f1", "--set", "response=5"], "a response needs to be a text"),
     ],

@@ -48,6 +48,15 @@ def test_a_table_of_summaries_reads_systems_by_conditions(scores):
     assert lines[5].startswith(r"Mean \[95% Wilson interval\], n = 20. Bold: best of its column. Signatures:")
 
 
+@pytest.mark.parametrize("printer", [to_markdown, to_latex, to_html])
+def test_a_metric_whose_direction_is_unknown_has_no_best(scores, printer):
+    own = summarize(scores.assign(metric="my.length"))
+    assert not re.search(r"\*\*|textbf|<b>|Bold", printer(own))
+    both = printer(pd.concat([own, summarize(scores)]))
+    assert "Bold: best of its column, but for metrics that are not ours." in both
+    assert len(re.findall(r"\*\*0|textbf|<b>", both)) == 3
+
+
 def test_the_best_follows_the_direction_of_the_metric(scores, monkeypatch):
     from ragnb.scoring import METRICS, Metric
 

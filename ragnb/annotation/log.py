@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 
 from filelock import FileLock, Timeout
 
+from ragnb.datasets.files import json_object
 from ragnb.errors import InputError, StoreError
 
 FORMAT = "ragnb_annotation"
@@ -154,7 +155,7 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
         lines = path.read_bytes().split(b"\n")[:-1]
     except OSError as error:
         raise InputError(f"an annotation log needs to be a file; got {str(path)!r} ({error.strerror}); check it") from error
-    read = {number: _line(line, f"{path.name} line {number}") for number, line in enumerate(lines, 1) if line.strip()}
+    read = {number: json_object(line, f"{path.name} line {number}") for number, line in enumerate(lines, 1) if line.strip()}
     header = next(iter(read.values()), {})
     if header.get(FORMAT) != VERSION or not isinstance(header.get("task"), Mapping):
         raise InputError(
@@ -244,16 +245,6 @@ def _mend(path: Path, descriptor: int) -> str:
     return f"{len(rest)} bytes of an action that never was whole are now in {aside.name}"
 
 
-def _line(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{where} needs one JSON object; got {type(value).__name__}; mend or remove the line")
-    return value
-
-
 def _numbered(read: Mapping[int, Event], path: Path) -> list[Event]:
     """The actions; their numbers grow, or a line was doubled or moved."""
     last = 0
@@ -282,8 +273,10 @@ def _sync_folder(folder: Path) -> None:
     """Make the file's name as lasting as its content, where folders can be synchronised."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
-        os.fsync(descriptor)
-        os.close(descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _unwritable(path: str | Path, error: Exception) -> InputError:

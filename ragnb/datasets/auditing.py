@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.contexts import build_contexts, ceil_share
-from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels
+from ragnb.metrics.rgb_reading import read, read_answer, view_of
+from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, part_labels
 from ragnb.records import RGB_EXAMPLE, require_columns
 
 NOISE_RATES = {
@@ -110,4 +111,7 @@ def _groups(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str,
 
 
 def _labels(text: str, example: Mapping[str, Any]) -> list[int]:
-    return answer_labels(text, example["references"], language=example["language"])
+    """Which parts a passage holds; it refuses nothing and reasons about nothing, whatever phrases and tags are in it."""
+    view = view_of("released", example["language"])
+    reading = read(text, view)
+    return [NOT_FOUND] if reading is None else part_labels(reading, read_answer(example["references"], view))

@@ -1,13 +1,12 @@
 """EVOUNA (Wang et al., NeurIPS 2023 Datasets and Benchmarks, arXiv 2305.12421): answers of five systems judged by people."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import locate, provenance
+from ragnb.datasets.files import json_items, locate, provenance
 from ragnb.errors import InputError
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
@@ -35,25 +34,18 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
         Unknown name, a file that is no JSON list of records, or a record without a field.
     """
     path, name = locate(source, benchmark="evouna", samples={})
-    rows = [row for number, record in enumerate(_records(path)) for row in _responses(record, f"evouna/{number}", path.name)]
+    records = [item for item, _ in json_items(path)]
+    if not records:
+        raise InputError(f"{path.name} needs a JSON list of records; got an empty one; download it again")
+    rows = [row for number, record in enumerate(records) for row in _responses(record, f"evouna/{number}", path.name)]
     frame = pd.DataFrame(rows)
     frame.attrs["source"] = provenance(path, name, benchmark="evouna", samples={})
     return frame
 
 
-def _records(path: Path) -> list[Any]:
-    try:
-        records = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path.name} needs a JSON list of records; got {error}; download it again") from error
-    if not isinstance(records, list) or not records:
-        raise InputError(f"{path.name} needs a JSON list of records; got {type(records).__name__}; download it again")
-    return records
-
-
 def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterator[dict[str, Any]]:
     needed = ["question", "golden_answer", *(f"{kind}_{system}" for system in SYSTEMS for kind in ("answer", "judge"))]
-    missing = [name for name in needed if not isinstance(record, Mapping) or name not in record]
+    missing = [name for name in needed if name not in record]
     if missing:
         raise InputError(f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it")
     variants = [text.strip() for text in str(record["golden_answer"]).split("/") if text.strip()]

@@ -73,7 +73,7 @@ def json_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     for number, line in enumerate(_content(path).split(b"\n"), start=1):
         if line.strip():
             where = f"{path.name} line {number}"
-            yield _object(line, where), where
+            yield json_object(line, where), where
 
 
 def json_items(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -123,7 +123,8 @@ def _first_value(content: bytes, name: str) -> tuple[Any, str]:
     return value, written[end:].strip()
 
 
-def _object(line: bytes, where: str) -> Mapping[str, Any]:
+def json_object(line: bytes, where: str) -> dict[str, Any]:
+    """The JSON object of a line, or an InputError that says where there is none."""
     try:
         record = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -138,7 +139,7 @@ def _object(line: bytes, where: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
     if not isinstance(record, dict):
-        raise InputError(f"{where} needs one JSON object; got a {type(record).__name__}; write one object a line")
+        raise InputError(f"{where} needs one JSON object; got a {type(record).__name__}; mend or remove the line")
     return record
 
 

@@ -61,10 +61,10 @@ def load_responses(
     -------
     DataFrame
         ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts),
-        ``response`` and all other columns. References and responses are None where there is none, then with a ``reason``; an
-        empty response is a response. What a released code wrote stays beside: RGB's labels as ``released_labels`` and
-        ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` and so on, its ``translate_tokens`` also
-        as ``translations``.
+        ``response`` and all other columns. References and responses are None where there is none, then with a ``reason``
+        (the file's own, if there is one); an empty response is a response. What a released code wrote stays beside: RGB's
+        labels as ``released_labels`` and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` and so
+        on, its ``translate_tokens`` also as ``translations``.
 
     Raises
     ------
@@ -82,7 +82,8 @@ def load_responses(
     frame = frame.assign(**{name: _numbers(frame[name]) for name in NUMBERS if name in frame})
     frame["references"] = [_parts(answer, row) for row, answer in enumerate(frame["references"])]
     frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
-    frame["reason"] = [_reason(*pair) for pair in zip(frame["response"], frame["references"], strict=True)]
+    told = frame["reason"] if "reason" in frame else [None] * len(frame)
+    frame["reason"] = [_reason(*row) for row in zip(frame["response"], frame["references"], told, strict=True)]
     defaults = {"example_id": [str(row) for row in range(len(frame))], "system": system or named, "language": language}
     for column, value in defaults.items():
         if column not in frame or (column == "system" and system) or (column == "language" and language):
@@ -151,6 +152,9 @@ def _text(value: Any, row: int) -> str | None:
     return value
 
 
-def _reason(response: str | None, references: list[list[str]] | None) -> str | None:
+def _reason(response: str | None, references: list[list[str]] | None, told: Any) -> str | None:
+    """Why a row cannot be scored, in the file's own words where it has some."""
     missing = "response" if response is None else "reference" if references is None else None
-    return f"no {missing} in the file" if missing else None
+    if missing is None:
+        return None
+    return told if isinstance(told, str) and told.strip() else f"no {missing} in the file"

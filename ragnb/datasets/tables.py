@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.datasets.files import json_object
 from ragnb.errors import InputError
 from ragnb.records import refuse_partitioned
 
@@ -107,18 +108,8 @@ def _read_json_lines(path: Path, *, packed: bool) -> pd.DataFrame:
     rows = []
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
-            rows.append(_row(line, f"{path.name} line {number}"))
+            rows.append(json_object(line, f"{path.name} line {number}"))
     return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in dict.fromkeys(_names(rows))})
-
-
-def _row(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
-    if not isinstance(row, dict):
-        raise InputError(f"{where} needs one JSON object; got a {type(row).__name__}; write one object a line")
-    return row
 
 
 def _names(rows: list[dict[str, Any]]) -> list[str]:

@@ -15,6 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Timer
+from typing import IO
 
 from ragnb.errors import EndpointError, InputError, MissingPartError
 
@@ -109,26 +112,35 @@ def serve(model: str = "smollm2", *, context_tokens: int = 8192, threads: int = 
     file, sha256 = _model_file(chosen)
     engine = f"xllamacpp {_version('xllamacpp')}"
     order = {"path": str(file), "alias": chosen.name, "context": context_tokens, "threads": threads}
-    server = subprocess.Popen(
-        [sys.executable, "-m", "ragnb.llm.server", json.dumps(order)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    with _started([sys.executable, "-m", "ragnb.llm.server", json.dumps(order)]) as address:
+        yield Endpoint(f"{address}/v1", chosen.name, file.name, sha256, engine)
+
+
+@contextmanager
+def _started(command: list[str]) -> Iterator[str]:
+    """The address of a server that runs until the end; what it complains of goes to a file, so that no pipe fills."""
+    with TemporaryFile() as complaints:
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True)
+        try:
+            yield _address(server, complaints)
+        finally:
+            server.kill()
+            server.communicate()
+
+
+def _address(server: subprocess.Popen[str], complaints: IO[bytes]) -> str:
+    """First line that the server prints, once it listens; its complaint when it dies instead, or takes too long."""
+    late = Timer(_START_SECONDS, server.kill)
+    late.start()
     try:
-        yield Endpoint(f"{_address(server)}/v1", chosen.name, file.name, sha256, engine)
+        line = server.stdout.readline() if server.stdout else ""
     finally:
-        server.kill()
-        server.communicate()
-
-
-def _address(server: subprocess.Popen[str]) -> str:
-    """First line that the server prints, once it listens; its complaint when it dies instead."""
-    line = server.stdout.readline() if server.stdout else ""
+        late.cancel()
     if not line.startswith("http"):
         server.kill()
-        said = (line + server.communicate()[1]).strip()[-500:]
+        server.wait()
+        complaints.seek(0)
+        said = (line + complaints.read().decode("utf-8", "replace")).strip()[-500:]
         raise EndpointError(
             f"the local model needs its server to start; got {said or 'no word from it'}; try again, or fewer tokens"
         )
@@ -144,7 +156,11 @@ def _model_file(model: LocalModel) -> tuple[Path, str]:
         return Path(str(whole.locate())), base64.urlsafe_b64decode(padded).hex()
     parts = [Path(str(entry.locate())) for entry in listed if ".gguf.part" in entry.name]
     parts.sort(key=lambda path: path.name)
-    sums = next(Path(str(entry.locate())) for entry in listed if entry.name == "SHA256SUMS")
+    sums = next((Path(str(entry.locate())) for entry in listed if entry.name == "SHA256SUMS"), None)
+    if sums is None or not parts:
+        raise MissingPartError(
+            f"the local model {model.name} needs its file and SHA256SUMS; got packages without; run: {model.install}"
+        )
     return _joined(parts, sums.read_text().split()[0])
 
 

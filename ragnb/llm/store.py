@@ -286,7 +286,7 @@ def _read_line(line: bytes, where: str) -> Reply:
     try:
         reply = Reply(**json.loads(line))
         right = reply.key == hashlib.sha256(reply.request.encode("ascii")).hexdigest()
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{where} needs one stored reply as JSON; got {type(error).__name__}; remove the line") from error
     if not right:
         raise StoreError(f"{where} needs a key that is the hash of its request; got another; the line was altered")

@@ -14,7 +14,7 @@ import pandas as pd
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, Options, acomplete, complete
 from ragnb.llm.limits import Budget
-from ragnb.llm.prices import completion_bound, price_of, prompt_tokens
+from ragnb.llm.prices import completion_bound, price_of, prompt_bound
 from ragnb.llm.requests import canonical_requests
 from ragnb.llm.store import Reply, Store, request_key
 from ragnb.records import require_columns
@@ -236,7 +236,7 @@ def _cost(reply: Reply, budget: Budget) -> float:
     if reply.prompt_tokens is not None and reply.completion_tokens is not None:
         return budget.cost(reply.prompt_tokens, reply.completion_tokens)
     request = json.loads(reply.request)
-    return budget.cost(prompt_tokens(request), completion_bound(request))
+    return budget.cost(prompt_bound(request), completion_bound(request))
 
 
 def _formatted(requests: pd.DataFrame, schema: "type[BaseModel]") -> pd.DataFrame:

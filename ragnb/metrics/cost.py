@@ -69,6 +69,8 @@ def bridging_efficiency(f1_system: float | None, f1_direct: float | None, cost: 
     lowest = 0.0 if check_choice(variant, VARIANTS, "variant") == "ratio" else -math.inf
     spent = _checked(cost, "cost", lowest)
     gain = _f1(f1_system, "f1_system") - _f1(f1_direct, "f1_direct")
+    if math.isnan(gain):
+        return math.nan
     if spent > 0:
         return gain / spent
     return 0.0 if variant == "lbrag" else math.nan

@@ -24,6 +24,7 @@ from ragnb.metrics.rgb_reading import (
     Parts,
     Reading,
     answer_parts,
+    is_missing,
     normalised,
     read,
     read_answer,
@@ -189,13 +190,15 @@ def is_refusal(response: str | None, *, language: str = "en", protocol: str = "p
     return math.nan if reading is None else float(rules.refuses(reading))
 
 
-def is_rejection(response: str | None, answer: Answer, *, language: str = "en", protocol: str = "paper") -> float:
+def is_rejection(
+    response: str | None, answer: Answer | None = None, *, language: str = "en", protocol: str = "paper"
+) -> float:
     """Negative rejection (Rej) of one response to passages without the answer (noise rate 1): 1.0 when it refuses, else 0.0.
 
-    Higher is better; 0.0 or 1.0; nan where there is no response.
+    Higher is better; 0.0 or 1.0; nan where there is no response and, under ``released``, where there is no answer.
 
-    Its mean is the rejection rate, refusals / n. Under ``released`` it is that code's ``all_rate``,
-    (refusals + right answers) / n; refusals alone are `is_refusal`.
+    Its mean is the rejection rate, refusals / n, which needs no reference answer. Under ``released`` it is that code's
+    ``all_rate``, (refusals + right answers) / n; refusals alone are `is_refusal`.
 
     Raises
     ------
@@ -207,6 +210,8 @@ def is_rejection(response: str | None, answer: Answer, *, language: str = "en", 
     >>> is_rejection("It is Oslo.", "Oslo"), is_rejection("It is Oslo.", "Oslo", protocol="released")
     (0.0, 1.0)
     """
+    if answer is None or is_missing(answer):
+        return math.nan if protocol == "released" else is_refusal(response, language=language, protocol=protocol)
     reading, parts = _read(response, answer, language, protocol)
     return math.nan if reading is None else rules.rejection_value(reading, rules.labels_of(reading, parts))
 
@@ -224,14 +229,18 @@ def refusal_evidence(response: str | None, *, language: str = "en", protocol: st
     return f"refusal: {phrase!r}" if phrase else "no refusal phrase"
 
 
-def rejection_evidence(response: str | None, answer: Answer, *, language: str = "en", protocol: str = "paper") -> str:
+def rejection_evidence(
+    response: str | None, answer: Answer | None = None, *, language: str = "en", protocol: str = "paper"
+) -> str:
     """What decided `is_rejection`, in words: the phrase, and under ``released`` the aliases.
 
     >>> rejection_evidence("It is Oslo.", "Oslo", protocol="released")
     "no refusal phrase; part 1: 'Oslo'"
     """
-    reading, parts = _read(response, answer, language, protocol)
     said = refusal_evidence(response, language=language, protocol=protocol)
+    if answer is None or is_missing(answer):
+        return f"{said}; no reference answer" if protocol == "released" else said
+    reading, parts = _read(response, answer, language, protocol)
     if reading is None or protocol != "released" or rules.refusal_phrase(reading):
         return said
     return f"{said}; {_labels_in_words(reading, parts)}"

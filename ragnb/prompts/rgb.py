@@ -5,6 +5,7 @@ the question over the passages; ``closed_book`` asks it alone. ``few_shot`` and 
 models to continue. Fields: ``{passages}`` (joined by line breaks, as in the released code) and ``{question}``.
 """
 
+import re
 from collections.abc import Sequence
 
 from ragnb.errors import InputError
@@ -115,7 +116,7 @@ def template_for(prompt: str | Template, language: str) -> Template:
     if prompt not in TEMPLATES:
         raise InputError(f"prompt needs one of {', '.join(TEMPLATES)} or a Template; got {prompt!r}; choose one")
     try:
-        return TEMPLATES[prompt][language.split("-")[0]]
+        return TEMPLATES[prompt][re.split("[-_]", language.lower())[0]]
     except KeyError:
         known = ", ".join(TEMPLATES[prompt])
         raise InputError(

@@ -255,12 +255,17 @@ def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFra
 
 
 def ranks(
-    scores: pd.DataFrame, *, rng: np.random.Generator, metric: str = F1, confidence_level: float = 0.95
+    scores: pd.DataFrame,
+    *,
+    rng: np.random.Generator,
+    metric: str = F1,
+    higher_is_better: bool | None = None,
+    confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Where each system stands under a metric, and how sure that is; items are the questions that all of them answered.
 
     A question in several languages is one item, its scores averaged. Rank 1 is the best: the highest mean, or the lowest
-    under a metric of which less is better.
+    under a metric of which less is better; `higher_is_better` says so of a metric that is not in `METRICS`.
 
     Returns
     -------
@@ -272,11 +277,13 @@ def ranks(
     Raises
     ------
     InputError
-        Fewer than two systems, an unknown metric, an example scored twice, or none that all systems answered.
+        Fewer than two systems, an unknown metric without `higher_is_better`, an example scored twice, or none that all
+        systems answered.
     """
     table = _items_by_system(scores, metric)
-    known = METRICS.get(metric)
-    higher = table if known is None or known.higher_is_better else -table
+    if higher_is_better is None:
+        higher_is_better = _direction(metric)
+    higher = table if higher_is_better else -table
     found = rank_intervals(higher.to_numpy(float), rng=rng, confidence_level=confidence_level)
     alike = friedman_test(higher.to_numpy(float))
     rows = [
@@ -288,6 +295,12 @@ def ranks(
         for system, each in zip(table.columns, found, strict=True)
     ]
     return pd.DataFrame(rows)
+
+
+def _direction(metric: str) -> bool:
+    if metric not in METRICS:
+        raise InputError(f"ranks need to know which way {metric} is better; got no higher_is_better; give True or False")
+    return METRICS[metric].higher_is_better
 
 
 def _items_by_system(scores: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -86,13 +86,16 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
     Raises
     ------
     InputError
-        Missing columns, no response that belongs to a table, or a system that answered a question twice in one cell.
+        Missing columns, no response that belongs to a table, one of which a number that says which table is missing, or a
+        system that answered a question twice in one cell.
     """
     require_columns(responses, ("system", "language", "task", "noise_rate", "passage_num"), "rgb_report")
     known = responses[responses["task"].isin(["noise", "integration", "counterfactual"])]
     asked = known.assign(closed=known["passage_num"] == 0)
     if "correct_rate" in asked:
-        asked = asked[(asked["task"] != "counterfactual") | (asked["correct_rate"] == 0)]
+        rate = asked["correct_rate"]
+        asked = asked[(asked["task"] != "counterfactual") | rate.isna() | (rate == 0)]
+    _refuse_unplaced(asked)
     how = protocol, confidence_level
     opened, closed = asked[~asked["closed"]], asked[asked["closed"]]
     noise = opened[opened["task"] == "noise"]
@@ -110,6 +113,17 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
         found = ", ".join(map(str, sorted(set(responses["task"])))) or "none"
         raise InputError(f"rgb_report needs responses to RGB's questions; got the tasks {found}; run or load some")
     return report
+
+
+def _refuse_unplaced(asked: pd.DataFrame) -> None:
+    """No response may drop out of the tables: without passages it needs no noise rate, all others need both numbers."""
+    lost = asked[asked["passage_num"].isna() | (~asked["closed"] & asked["noise_rate"].isna())]
+    if len(lost):
+        systems = ", ".join(map(str, lost["system"].unique()))
+        raise InputError(
+            f"rgb_report needs a noise_rate and a passage_num of every response; got {len(lost)} without, of {systems}; "
+            "give them, such as load_responses(..., noise_rate=0.0, passage_num=5)"
+        )
 
 
 def _rates(

@@ -96,7 +96,7 @@ def trace_report(
     Raises
     ------
     InputError
-        A missing column, an unknown dimension, or predictions that are no numbers.
+        A missing column, an unknown dimension, predictions that are no numbers, or labels of adherence other than 0 and 1.
 
     Source: Friel et al. (2024), arXiv 2407.11005, section 5; but for the released helper's "utilization RMSE", which reads
     the relevance columns, and for its dropping of missing predictions judge by judge.
@@ -127,6 +127,8 @@ def _dimension(
     measure = _MEASURES[dimension == "adherence"]
     cell = {"measure": measure.name.format(dimension)}
     wanted = _numbers(records[label])
+    if dimension == "adherence":
+        _check_adherence(label, wanted)
     predicted = {name: _numbers(records[columns[dimension]]) for name, columns in judges.items() if dimension in columns}
     common = np.isfinite(np.stack([wanted, *predicted.values()])).all(axis=0)
     units = records.loc[common, cluster].to_numpy() if cluster else None
@@ -209,6 +211,15 @@ def _numbers(values: pd.Series) -> Floats:
     except (TypeError, ValueError) as error:
         what = f"trace_report needs numbers in {values.name}"
         raise InputError(f"{what}; got {error}; use nan where there is none") from error
+
+
+def _check_adherence(label: str, wanted: Floats) -> None:
+    odd = wanted[np.isfinite(wanted) & (wanted != 0) & (wanted != 1)]
+    if len(odd):
+        raise InputError(
+            f"trace_report needs labels of adherence that are 0 or 1; got {len(odd)} others in {label}, such as {odd[0]:g}; "
+            "say which of them are adherent"
+        )
 
 
 def _interval(found: Interval, name: str) -> dict[str, Any]:

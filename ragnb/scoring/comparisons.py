@@ -10,7 +10,6 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, require_columns
-from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
 from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm
 
@@ -210,7 +209,6 @@ def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[st
         "difference": _mean(pairs.first - pairs.second),
         **_outcome(PROCEDURES[name], pairs, design),
         "why": f"{why}; clusters: {unit}" if unit else why,
-        "higher_is_better": METRICS[metric].higher_is_better if metric in METRICS else True,
         "signature": signature,
     }
 

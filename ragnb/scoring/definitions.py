@@ -34,7 +34,10 @@ def _of_verdicts(field: str) -> Callable[..., Any]:
 
     def column(*, protocol: str, noise_rate: Any = None, **values: Any) -> Any:
         named = {plural[name]: value for name, value in values.items()}
-        answers = named.pop("answers", None) or ["-"] * len(named["responses"])
+        answers = named.pop("answers", None) or [None] * len(named["responses"])
+        if field == "rejection" and protocol == "released" and any(answer is None for answer in answers):
+            raise InputError("rejections as released need an answer a row; got none; score them one by one")
+        answers = ["-" if answer is None else answer for answer in answers]  # no field that is asked for depends on it
         return getattr(verdicts(answers=answers, noise_rates=noise_rate, protocol=protocol, **named), field)
 
     return column
@@ -64,7 +67,7 @@ RGB = (
         evidence=rgb.rejection_evidence,
         columnar=_of_verdicts("rejection"),
         variants=variants.REJECTION,
-        undefined=_NEVER,
+        undefined="Never where there is a response; under released, where there is no reference.",
     ),
     _rgb(
         "error_detection",
@@ -128,6 +131,7 @@ _SUPPORT = {"support": "sentence_support_information", "unsupported_keys": "unsu
 _COUNTED = {"variant": "ragbench", "length": "sentence", "unknown_keys": "count"}
 _JUDGED = {"variant": "ragbench"}
 _NO_CONTEXT = "Where the context has no sentence, or none of any length."
+_MORE = "more where keys are repeated or name no sentence"
 _ONE_UNDEFINED = "Where relevance, utilization, completeness or adherence is undefined."
 
 
@@ -139,8 +143,8 @@ def _trace(
 
 
 TRACE = (
-    _trace(trace.relevance, _RELEVANT, _FRIEL, _COUNTED, variants=variants.RELEVANCE, undefined=_NO_CONTEXT),
-    _trace(trace.utilization, _USED, _FRIEL, _COUNTED, variants=variants.UTILIZATION, undefined=_NO_CONTEXT),
+    _trace(trace.relevance, _RELEVANT, _FRIEL, _COUNTED, variants=variants.RELEVANCE, undefined=_NO_CONTEXT, beyond=_MORE),
+    _trace(trace.utilization, _USED, _FRIEL, _COUNTED, variants=variants.UTILIZATION, undefined=_NO_CONTEXT, beyond=_MORE),
     _trace(
         trace.completeness,
         _USED,
@@ -174,6 +178,7 @@ TRACE = (
         higher_is_better=False,
         variants=variants.FOUR_SCORES,
         undefined=_ONE_UNDEFINED,
+        beyond=_MORE,
     ),
     _trace(
         trace.consistency,
@@ -182,6 +187,7 @@ TRACE = (
         _COUNTED,
         variants=variants.FOUR_SCORES,
         undefined=_ONE_UNDEFINED,
+        beyond=_MORE.replace("more", "less"),
     ),
 )
 

@@ -135,7 +135,7 @@ def _range(metric: Metric) -> str:
         return "0 or 1"
     if math.isinf(high):
         return "any number" if math.isinf(low) else f"{low:g} or more"
-    return f"{low:g} to {high:g}"
+    return f"{low:g} to {high:g}{f'; {metric.beyond}' if metric.beyond else ''}"
 
 
 def _needs(metric: Metric) -> str:
@@ -180,6 +180,7 @@ def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
             "higher_is_better": metric.higher_is_better,
             "lowest": metric.bounds[0],
             "highest": metric.bounds[1],
+            "beyond": metric.beyond,
             "needs": _needs(metric),
             "undefined": metric.undefined,
             "condition": metric.condition,

@@ -11,6 +11,9 @@ from ragnb.version import __version__
 class Metric:
     """What ragnb knows of a metric. A metric of your own is one more record, given to `score`.
 
+    Scores hold names and values: `summarize` and tables know direction, bounds and condition of those in `METRICS` only, and
+    take any other metric for binary where all of its values are 0 or 1.
+
     Attributes
     ----------
     name
@@ -22,7 +25,7 @@ class Metric:
     higher_is_better
         Direction.
     bounds
-        Lowest and highest value.
+        Lowest and highest value; but for ``beyond``, if it is given.
     source
         Paper and equation, or repository and commit.
     options
@@ -34,12 +37,15 @@ class Metric:
     columnar
         Optional twin that takes whole columns (a list an argument) and gives an array of the same values, faster.
     condition
-        Why a response that there is can have no value by definition; such responses are no part of the metric's n.
+        Why a response that there is can have no value by definition; of a metric in `METRICS` such responses are no part of
+        its n.
     variants
         What each option's values mean, a sentence each, the default first: ``{"variant": {"a": "...", "b": "..."}}``. An
         option that takes other values too says under the key ``...`` which.
     undefined
         When a response with all that the metric needs has no value; a sentence, which begins with "Never" if none is known.
+    beyond
+        Where a value can lie outside the bounds, which then hold for all other responses: "more where ...".
     """
 
     name: str
@@ -55,6 +61,7 @@ class Metric:
     condition: str = ""
     variants: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     undefined: str = ""
+    beyond: str = ""
 
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
         """One line that pins a value: version, metric, options and what else changes it.

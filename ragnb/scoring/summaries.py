@@ -62,19 +62,27 @@ def summarize(
         One row a cell and metric: ``mean, low, high, interval, confidence_level, n, n_scored, worst_low, worst_high,
         signature``. Without ``cluster`` responses count as independent, so a cell must then hold one response a question.
         Responses that a metric leaves out by definition (`Metric.condition`) are no part of its ``n``. ``worst_low`` and
-        ``worst_high`` bound the mean when responses are unscored: all of them at the metric's lowest, or
-        all at its highest value. Of a metric that is not in `METRICS` only the values are known: it is taken for binary
-        when all of them are 0 or 1, and has no worst case otherwise.
+        ``worst_high`` bound the mean when responses are unscored: all of them at the metric's lowest, or all at its highest
+        value; where values can lie beyond (see `Metric.beyond`), at the lowest and the highest seen, if these do. Of a
+        metric that is not in `METRICS` only the values are known: it is taken for binary when all of them are 0 or 1, and
+        has no worst case otherwise.
 
     Raises
     ------
     InputError
-        Missing columns; a cell that holds a question twice without ``cluster``; an interval for rates asked for values that
-        are none.
+        Missing columns or no rows; columns named twice or ``"metric"`` in ``by``; a cell that holds a question twice without
+        ``cluster``; an interval for rates asked for values that are none.
     """
     require_columns(scores, ("metric", "value", "signature"), "summarize")
     keys = [name for name in CONDITION if name in scores] if by is None else [by] if isinstance(by, str) else list(by)
     require_columns(scores, [*keys, *([cluster] if cluster else [])], "summarize(by=..., cluster=...)")
+    if scores.empty:
+        raise InputError("summarize needs scores, at least one row; got an empty frame; score some responses first")
+    if wrong := [name for name in keys if name == "metric" or keys.count(name) > 1]:
+        raise InputError(
+            f"summarize(by=...) needs columns of conditions, each once and none of them metric; got {', '.join(wrong)}; "
+            "leave out what is too much"
+        )
     if interval not in ("auto", *RATES, *MEANS):
         known = ", ".join(["auto", *RATES, *MEANS])
         raise InputError(f"summarize needs an interval out of {known}; got {interval!r}; choose one")
@@ -94,6 +102,8 @@ def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_lev
     scored = group[group["value"].notna()]
     binary = is_binary(name, scored["value"])
     lowest, highest = METRICS[name].bounds if name in METRICS else (0.0, 1.0) if binary else (math.nan, math.nan)
+    seen = scored["value"].min(), scored["value"].max()
+    lowest, highest = min(lowest, seen[0]), max(highest, seen[1])  # the first of two if either is nan
     found = _interval(scored, binary, cluster, kind, confidence_level)
     missing, total = len(group) - len(scored), float(scored["value"].sum())
     return {

@@ -95,14 +95,20 @@ def check_clusters(clusters: ArrayLike, n: int) -> tuple[Integers, int]:
     Raises
     ------
     InputError
-        If there is not one cluster key per item.
+        If there is not one cluster key per item, all of one kind.
     """
     keys = np.asarray(clusters)
     if keys.shape != (n,):
         raise InputError(f"clusters needs one key per item ({n}); it got shape {keys.shape}; pass the question id of each.")
-    if keys.dtype.kind == "f" and np.isnan(keys).any():
-        raise InputError("clusters needs a key for every item; it got nan; give each item its question id.")
-    names, codes = np.unique(keys, return_inverse=True)
+    try:
+        missing = (keys != keys).any() or (keys.dtype == object and None in keys.tolist())
+        names, codes = np.unique(keys, return_inverse=True)
+    except TypeError as error:  # numbers beside texts, or what stands for a missing value beside either
+        raise InputError(
+            f"clusters needs a key for every item, all of one kind; it got others ({error}); give each item its question id."
+        ) from error
+    if missing:
+        raise InputError("clusters needs a key for every item; it got nan or None; give each item its question id.")
     return codes.astype(np.int64), names.size
 
 

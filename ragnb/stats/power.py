@@ -274,7 +274,10 @@ def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: fl
     def spare(effect: float) -> float:
         return paired_t_power(n, effect=effect, sd=sd, confidence_level=confidence_level) - power
 
-    return bisect(spare, guess / 2, guess * 20)
+    high = guess
+    while spare(high) < 0:
+        high *= 2
+    return bisect(spare, 0.0, high)
 
 
 def power_by_simulation(

@@ -184,12 +184,15 @@ def _heading(columns: Sequence[str], cell: Sequence[Any]) -> str:
 
 
 def _best(records: list[dict[str, Any]], digits: int | None) -> str:
-    """The best mean of a column as printed, so that what looks equal is bold together; empty for a single system."""
+    """The best mean of a column as printed, so that what looks equal is bold together.
+
+    Empty for a single system, and for a metric that is not in `METRICS`: nobody knows there which way is better.
+    """
     known = METRICS.get(records[0]["metric"])
     values = [record["mean"] for record in records if not math.isnan(record["mean"])]
-    if len(records) < 2 or not values:
+    if known is None or len(records) < 2 or not values:
         return ""
-    best = max(values) if known is None or known.higher_is_better else min(values)
+    best = max(values) if known.higher_is_better else min(values)
     return number(best, decimals(records[0], digits))
 
 
@@ -209,7 +212,9 @@ def _summary_notes(frame: pd.DataFrame, alike: bool) -> list[str]:
     kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in frame["interval"]))
     n = f", n = {frame['n'].iloc[0]}" if alike else ""
     unscored = [] if bool((frame["n_scored"] == frame["n"]).all()) else ["Unscored responses are left out of the mean."]
-    return [f"Mean [{frame['confidence_level'].iloc[0]:.0%} {kinds} interval]{n}. Bold: best of its column.", *unscored]
+    own = ~frame["metric"].isin(list(METRICS))
+    bold = [] if own.all() else [f"Bold: best of its column{', but for metrics that are not ours' if own.any() else ''}."]
+    return [f"Mean [{frame['confidence_level'].iloc[0]:.0%} {kinds} interval]{n}.", *bold, *unscored]
 
 
 def _marks(

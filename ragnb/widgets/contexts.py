@@ -37,7 +37,7 @@ class ContextView:
     ----------
     row
         A row of a contexts or responses frame: ``question, references, passages, kinds, language`` and, if there is one,
-        ``response``.
+        ``response`` and ``noise_rate``.
     protocol
         Protocol of the verdict, see `ragnb.metrics.rgb`.
     """
@@ -69,7 +69,8 @@ class ContextView:
         silence = without_response(self.row)
         if silence is not None:
             return silence
-        options = {"language": self.row["language"], "protocol": self.protocol}
+        given = {"language": self.row["language"], "noise_rate": self.row.get("noise_rate")}
+        options = given | {"protocol": self.protocol}
         response, references = self.row["response"], self.row["references"]
         right = is_correct(response, references, **options) == 1
         why = tag("small", f"({answer_evidence(response, references, **options)})")
@@ -86,12 +87,22 @@ class ContextBrowser(Browser):
     ----------
     responses
         A responses frame of one system: the columns of `ContextView`, ``example_id`` and ``noise_rate``.
+
+    Raises
+    ------
+    InputError
+        A missing column, no response, or several to a question at one noise rate.
     """
 
     def __init__(self, responses: pd.DataFrame) -> None:
         require_columns(responses, (*NEEDED, "example_id", "noise_rate"), "ContextBrowser")
         if responses.empty:
             raise InputError("ContextBrowser needs at least one response; got an empty frame; run or load some first")
+        if (twice := responses.duplicated(["example_id", "noise_rate"])).any():
+            raise InputError(
+                f"ContextBrowser needs one response a question and noise rate; got {twice.sum()} more; choose one system, "
+                "or use ragnb.view"
+            )
         self._rows = {(row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")}
         self._ids = list(dict.fromkeys(responses["example_id"]))
         self.question = IntSlider(min=1, max=len(self._ids), description="question")

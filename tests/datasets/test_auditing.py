@@ -77,6 +77,9 @@ def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file
             {"positive": ["Ada Quill", "nobody", "A. Quill", "Quill, Ada", "a. quill"]},
             {"positive_lacks_answer": "positive 1, 3"},
         ),
+        ("base", {"negative": ["insufficient information", "信息不足", "<think>none</think>", "n", "n"]}, {}),
+        ("base", {"positive": ["Insufficient information: A. Quill", "<think>Ada Quill</think>", *["A. Quill"] * 3]}, {}),
+        ("fact", {"fakeanswer": "insufficient information"}, {}),
         ("fact", {"fakeanswer": "Northeastport"}, {"false_answer_holds_true": "'Northeastport' for [['Eastport']]"}),
         ("fact", {"fakeanswer": ["Westhaven", "eastport"]}, {"false_answer_holds_true": "'eastport' for [['Eastport']]"}),
         (

@@ -35,11 +35,12 @@ def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[", "NQ.json needs a JSON list of records"),
-        ("{}", "needs a JSON list of records; got dict"),
-        ("[]", "needs a JSON list of records; got list"),
+        ("[", "NQ.json needs JSON"),
+        ("[" * 100_000, "NQ.json needs JSON; got maximum recursion depth"),
+        ("{}", "got evouna/0 without question"),
+        ("[]", "needs a JSON list of records; got an empty one"),
         ([{"question": "q"}], "got evouna/0 without golden_answer, answer_fid"),
-        (["text"], "got evouna/0 without question"),
+        (["text"], "NQ.json item 1 needs to be a JSON object; got a str"),
     ],
 )
 def test_a_bad_file_says_what_it_needs(tmp_path, content, message):

@@ -80,6 +80,15 @@ def test_a_missing_reference_is_unscored_with_its_reason(tmp_path):
     assert scores["reason"].dropna().tolist() == ["no reference in the file", "no response in the file"] * 2
 
 
+def test_a_reason_that_the_file_gives_is_kept_where_something_is_missing(tmp_path):
+    whole = {"question": "q", "references": "Oslo", "response": "Oslo"}
+    rows = [whole | {"response": None, "reason": "HTTP 500"}, whole | {"references": None, "reason": "未标注"},
+            whole | {"response": None, "reason": " "}, whole | {"response": None}, whole | {"reason": "stale"}]  # fmt: skip
+    reasons = load_responses(write_table(pd.DataFrame(rows), tmp_path / "t.jsonl"))["reason"]
+    assert reasons[:4].tolist() == ["HTTP 500", "未标注", *["no response in the file"] * 2]
+    assert pd.isna(reasons[4])
+
+
 def test_files_of_lbrag_are_told_by_their_names_and_keep_their_languages(tmp_path):
     record = {"sample_id": "q_ja", "sample_lang": "ja", "system": "cross", "question": "東京？", "gold_answer": "東京",
               "pred_answer": "", "em": 0.0, "translate_tokens": 7.0}  # fmt: skip

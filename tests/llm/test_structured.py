@@ -284,6 +284,17 @@ def test_the_budget_is_for_all_steps_together(faults, chat):
     assert "the repair turn failed: not asked: the budget of" in turn["reason"][0]
 
 
+def test_a_reply_without_usage_counts_as_its_dearest_in_the_next_step_too(faults, chat):
+    prices = {"m": (1e6, 0.0)}
+    message = {"role": "assistant", "content": BAD}
+    silent = {"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    with faults.FaultServer(lambda call: faults.Answer(body=silent)) as server:
+        run(chat(1), server)
+        first, second = (len(json.dumps(call.body)) for call in server.calls)
+        turn = run(chat(1), server, prices=prices, budget_usd=float(second + first // 2))
+    assert "the repair turn failed: not asked: the budget of" in turn["reason"][0]
+
+
 def test_rows_keep_their_index_and_own_columns(faults, chat):
     requests = chat(3).set_index(pd.Index([7, 7, 2]))
     with faults.FaultServer(answering(faults, BAD, only=1)) as server:

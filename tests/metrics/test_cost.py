@@ -45,7 +45,8 @@ def test_a_passage_without_a_readable_count_is_refused(passage):
         (0.5, 0.5, 0.0, math.nan, 0),
         (math.nan, 0.5, 20, math.nan, math.nan),
         (0.5, None, 20, math.nan, math.nan),
-        (None, 0.5, 0, math.nan, 0),
+        (None, 0.5, 0, math.nan, math.nan),
+        (0.5, math.nan, 0, math.nan, math.nan),
         (1, 0, 1, 1, 1),
     ],
 )

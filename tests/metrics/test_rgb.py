@@ -88,7 +88,8 @@ def test_top_level_elements_are_parts_and_inner_ones_aliases(answer, parts):
 )
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer, protocol):
-    for function in (answer_labels, *WITH_ANSWER, *WITH_ANSWER.values()):
+    without = {is_rejection, rejection_evidence} if answer is None or answer is math.nan else set()
+    for function in {answer_labels, *WITH_ANSWER, *WITH_ANSWER.values()} - without:
         for response in ("some response", None):
             with pytest.raises(InputError, match=r"a reference answer needs.*got.*write a text, or a list of parts"):
                 function(response, answer, protocol=protocol)
@@ -443,6 +444,18 @@ def test_short_cuts_through_the_phrases_miss_none(text, start, stop):
 def test_a_megabyte_is_no_trouble(text, language, protocol):
     answer = ["alpha beta gamma", ["文 字", "word play", "delta"]]
     assert is_correct(text, answer, language=language, protocol=protocol) == 0.0  # hours, were it quadratic
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("missing", [None, math.nan])
+@pytest.mark.parametrize("response", [REFUSAL_EN, "It is Tampa.", "- -", "信息不足", None])
+def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(response, missing, protocol):
+    found, refusal = is_rejection(response, missing, protocol=protocol), is_refusal(response, protocol=protocol)
+    assert found == refusal or math.isnan(refusal) or protocol == "released"
+    assert math.isnan(found) == (response is None or protocol == "released")
+    said = rejection_evidence(response, missing, protocol=protocol)
+    assert said.endswith("no reference answer") == (protocol == "released")
+    assert said.startswith(refusal_evidence(response, protocol=protocol))
 
 
 def test_lone_surrogates_and_null_are_text():

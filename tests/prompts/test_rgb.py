@@ -24,6 +24,11 @@ def test_a_question_over_passages_becomes_messages_or_a_text_to_continue(prompt,
     assert all(m["content"].strip() for m in messages)
 
 
+@pytest.mark.parametrize("language", ["zh", "ZH", "zh-TW", "zh_cn", "Zh_Hans-CN"])
+def test_a_language_is_known_however_its_code_is_written(language):
+    assert template_for("answer", language) is TEMPLATES["answer"]["zh"]
+
+
 @pytest.mark.parametrize("prompt", sorted(TEMPLATES))
 def test_every_prompt_speaks_english_and_chinese(prompt):
     assert {"en", "zh"} <= set(TEMPLATES[prompt])

@@ -481,6 +481,18 @@ def test_where_less_is_better_the_least_is_first():
     assert less["mean"].tolist() == more["mean"].tolist()
 
 
+def test_the_direction_of_a_metric_that_is_not_ours_is_to_be_said():
+    _, frame = many()
+    own = frame[frame["metric"] == "answer.f1"].assign(metric="my.length")
+    with pytest.raises(InputError, match="ranks need to know which way my.length is better; got no higher_is_better"):
+        ranks(own, rng=np.random.default_rng(0), metric="my.length")
+    more, less = (
+        ranks(own, rng=np.random.default_rng(0), metric="my.length", higher_is_better=way) for way in (True, False)
+    )
+    same(more, ranks(frame, rng=np.random.default_rng(0)))
+    assert less["rank"].tolist() == (5 - more["rank"]).tolist()
+
+
 def test_an_example_without_a_score_of_all_is_left_out():
     values, frame = many(languages=1)
     gap = (frame["system"] == "x") & (frame["example_id"] == "q05")

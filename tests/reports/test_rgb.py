@@ -108,6 +108,25 @@ def test_true_passages_of_counterfactual_questions_do_not_enter(responses):
     assert cell(rgb_report(both).counterfactual_robustness, "rgb.accuracy")["n"] == 5
 
 
+def test_a_system_without_correct_rate_stays_beside_one_that_has_it(responses):
+    both = pd.concat([responses.assign(correct_rate=0.0), said(["Oslo"] * 5, task="counterfactual", system="other")])
+    table = rgb_report(both).counterfactual_robustness
+    assert cell(table, "rgb.accuracy", system="other")["n"] == cell(table, "rgb.accuracy", system="tiny")["n"] == 5
+
+
+@pytest.mark.parametrize("column", ["noise_rate", "passage_num"])
+@pytest.mark.parametrize("task", ["noise", "integration", "counterfactual"])
+def test_no_system_vanishes_for_want_of_a_number(responses, task, column):
+    lost = said(["Oslo", "Rome"], task=task, system="其他").assign(**{column: None})
+    with pytest.raises(InputError, match="noise_rate and a passage_num of every response; got 2 without, of 其他"):
+        rgb_report(pd.concat([responses, lost], ignore_index=True))
+
+
+def test_without_passages_there_is_no_noise_rate(responses):
+    alone = responses.assign(noise_rate=responses["noise_rate"].where(responses["passage_num"] > 0))
+    assert rgb_report(alone).closed_book["mean"].tolist() == [0.8]
+
+
 def test_the_page_is_escaped_and_says_n_and_protocol(responses):
     page = rgb_report(responses.assign(system="<img src=x>"))._repr_html_()
     reader = Reader(page)

@@ -56,6 +56,15 @@ def test_auroc_of_hallucination_and_rmse_are_those_of_scikit_learn(records):
     assert set(table["measure"]) == {"hallucination_auroc", "relevance_rmse"}
 
 
+def test_a_fraction_is_no_label_of_adherence(records):
+    shares = records.assign(adherence_score=records["adherence_score"].astype(float))
+    shares.loc[[2, 5], "adherence_score"] = 0.67
+    with pytest.raises(InputError, match="of adherence that are 0 or 1; got 2 others in adherence_score, such as 0.67;"):
+        trace_report(shares, MINE)
+    shares.loc[[2, 5], "adherence_score"] = math.nan
+    assert set(trace_report(shares, MINE).judges["n"]) == {78, 80}
+
+
 def test_judges_are_compared_on_the_records_that_all_of_them_scored(records):
     records.loc[[3, 4], "r1"] = math.nan
     records.loc[[4, 5], "r2"] = math.nan

@@ -169,6 +169,19 @@ def test_the_signature_in_the_frame_is_the_one_that_score_prints():
 # ---- metrics of one's own, and hostile text ----------------------------------------------------------------------------
 
 
+def test_a_range_says_where_a_value_lies_beyond_it():
+    assert "higher is better; 0 to 1; more where keys are repeated or name no sentence" in repr(
+        definitions("trace.relevance")
+    )
+    frame = definitions("trace").frame.drop_duplicates("metric")
+    labels = {"documents_sentences": [[["0a", "Oslo."]]], "all_relevant_sentence_keys": ["0a", "0a", "9z"],
+              "all_utilized_sentence_keys": ["0a"] * 4, "sentence_support_information": [], "response_sentences": [],
+              "unsupported_response_sentence_keys": []}  # fmt: skip
+    values = score(pd.DataFrame([labels]), frame["metric"].tolist()).set_index("metric")["value"]
+    assert (values["trace.relevance"], values["trace.utilization"]) == (3, 4)
+    assert set(frame.loc[frame["beyond"] != "", "metric"]) == set(values.index[(values < 0) | (values > 1)])
+
+
 def test_a_metric_of_ones_own_is_shown_as_far_as_it_is_known():
     metric = own(lambda response, *, limit=2: 1.0, options={"limit": 2})
     assert repr(definitions(metric)).splitlines() == [

@@ -287,6 +287,44 @@ def test_a_binary_metric_of_ones_own_is_summarized_like_a_built_in_one():
     assert (row["worst_low"], row["worst_high"]) == (2 / 4, 3 / 4)
 
 
+@pytest.mark.parametrize(("values", "worst"), [([0.5, math.nan], (0.25, 0.75)), ([3.0, 1.0, math.nan], (4 / 3, 7 / 3))])
+def test_the_worst_case_is_beyond_the_bounds_where_values_are(values, worst):
+    row = summarize(scored(values).assign(metric="trace.relevance")).iloc[0]
+    assert (row["worst_low"], row["worst_high"]) == pytest.approx(worst)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (scored([]), {}, "summarize needs scores, at least one row; got an empty frame; score some"),
+        (scored([1.0]), {"by": "metric"}, "columns of conditions, each once and none of them metric; got metric;"),
+        (scored([1.0], system="x"), {"by": ["system", "system"]}, "each once .*; got system, system; leave out"),
+    ],
+)
+def test_summaries_of_nothing_and_of_doubled_columns_are_refused(frame, options, message):
+    with pytest.raises(InputError, match=message):
+        summarize(frame, **options)
+
+
+@pytest.mark.parametrize("keys", [["a", None, "a"], ["a", pd.NA, "a"], ["a", 1, "a"], [None] * 3, ["a", math.nan, "a"]])
+def test_a_cluster_without_a_comparable_key_is_refused(keys):
+    with pytest.raises(InputError, match="clusters needs a key for every item"):
+        summarize(scored([1.0, 0.0, 1.0], topic=pd.Series(keys, dtype=object)), by=[], cluster="topic")
+
+
+@pytest.mark.parametrize("protocol", ["paper", "released", "flexible"])
+@pytest.mark.parametrize("references", [None, [None] * 4, ["Oslo", None, "Oslo", None]])
+def test_a_rejection_needs_no_reference_but_as_released(references, protocol):
+    said = frame(["insufficient information", "insufficient information", "Oslo - or Rome", "Oslo - or Rome"])
+    said = said.drop(columns="references") if references is None else said.assign(references=references)
+    refused = [1.0, 1.0, 0.0, 0.0]
+    if protocol == "released":
+        refused = [math.nan] * 4 if references is None or references[0] is None else [1.0, math.nan, 1.0, math.nan]
+    found = score(said, "rgb.rejection", protocol=protocol)
+    assert found["value"].tolist() == pytest.approx(refused, nan_ok=True)
+    assert found["reason"].notna().tolist() == [math.isnan(value) for value in refused]
+
+
 def test_an_unscored_cell_of_an_unknown_metric_claims_no_bounds():
     row = summarize(score(frame([None, None]), WORDS)).iloc[0]  # a number of words: no upper bound
     assert row["n_scored"] == 0

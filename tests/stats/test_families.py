@@ -138,6 +138,14 @@ def test_paired_t_power_and_mde_are_inverses(n: int) -> None:
     assert paired_t_power(n, effect=0, sd=0.4) == pytest.approx(0.05, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("n", "level", "power"), [(2, 0.99, 0.8), (2, 0.999, 0.99), (3, 0.9999, 0.9), (10, 0.95, 0.0501), (10**6, 0.8, 0.21)]
+)
+def test_the_minimum_detectable_effect_has_its_power_at_any_level(n: int, level: float, power: float) -> None:
+    effect = paired_t_mde(n, sd=2.0, confidence_level=level, power=power)
+    assert paired_t_power(n, effect=effect, sd=2.0, confidence_level=level) == pytest.approx(power, abs=1e-8)
+
+
 @pytest.mark.parametrize(("n", "effect"), [(10, 0.5), (34, 0.5), (200, 0.1)])
 def test_paired_t_power_equals_statsmodels(n: int, effect: float) -> None:
     from statsmodels.stats.power import TTestPower

@@ -109,6 +109,13 @@ def test_hostile_reasons_are_shown_and_do_nothing_else():
     assert view.text.endswith(f"({visible(''.join(HOSTILE))})")
 
 
+def test_the_verdict_is_that_of_the_metric_at_the_rows_noise_rate():
+    refusal = "Insufficient information: insufficient information."
+    for rate, verdict in ((1.0, "✓ right"), (0.4, "✗ not right"), (None, "✗ not right"), (math.nan, "✗ not right")):
+        shown = ContextView(row(response=refusal, noise_rate=rate), protocol="released")
+        assert verdict in Reader(shown._repr_html_()).text
+
+
 # ---- the browser -------------------------------------------------------------------------------------------------------
 
 
@@ -148,6 +155,13 @@ def test_the_static_page_stays_the_first_response_after_the_sliders_moved(browse
 def test_sliders_reach_every_question_and_rate_in_order(browser):
     assert (browser.question.min, browser.question.max) == (1, 2)
     assert list(browser.noise.options) == [0.0, 0.4]
+
+
+def test_several_systems_are_refused():
+    two = pd.DataFrame([row(system=name) for name in ("a", "b", "c")])
+    with pytest.raises(InputError, match="a question and noise rate; got 2 more; choose one system, or use ragnb.view"):
+        ContextBrowser(two)
+    assert repr(ContextBrowser(two[two["system"] == "b"])) == "ContextBrowser(1 questions)"
 
 
 def test_a_question_without_a_response_at_a_rate_says_so():
