@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.contexts import build_contexts, ceil_share
-from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels
+from ragnb.metrics.rgb import answer_labels
+from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND
 from ragnb.records import RGB_EXAMPLE, require_columns
 
 NOISE_RATES = {
