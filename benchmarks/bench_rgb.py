@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.metrics.rgb import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, REFUSAL_PHRASES
 from ragnb.metrics.rgb_columns import verdicts
+from ragnb.metrics.rgb_phrases import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, REFUSAL_PHRASES
 from ragnb.text import tokens
 
 N, QUESTIONS, WORDS = 100_000, 300, 60

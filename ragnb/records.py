@@ -7,6 +7,8 @@ system) → ``scores`` (a row per response and metric) → ``summaries``. All ar
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from ragnb.errors import InputError
 
 COLUMNS: dict[str, str] = {
@@ -24,6 +26,9 @@ COLUMNS: dict[str, str] = {
     "false_answers": "list of false answers ('counterfactual'), else empty",
     # labelled responses of RAGBench: its own field names
     "split": "'train', 'validation' or 'test'; None where a file does not say",
+    "id": "RAGBench's own id of the question; `example_id` has its corpus before it",
+    "dataset_name": "RAGBench's corpus and split: 'covidqa_test'",
+    "generation_model_name": "name of the model that wrote the response",
     "documents": "RAGBench's name for `passages`",
     "documents_sentences": "list of documents, each a list of [key, text] sentences: '0a', '0b', ..., '1a'",
     "response_sentences": "list of the response's [key, text] sentences: 'a', 'b', ...",
@@ -40,12 +45,19 @@ COLUMNS: dict[str, str] = {
     "utilization_score": "published utilization",
     "completeness_score": "published completeness",
     "adherence_score": "published adherence, true or false",
+    "gpt3_adherence": "adherence as GPT-3.5 judges it, published beside the labels",
+    "gpt3_context_relevance": "relevance as GPT-3.5 judges it",
+    "gpt35_utilization": "utilization as GPT-3.5 judges it",
+    "ragas_faithfulness": "adherence as RAGAS scores it",
+    "ragas_context_relevance": "relevance as RAGAS scores it",
+    "trulens_groundedness": "adherence as TruLens scores it",
+    "trulens_context_relevance": "relevance as TruLens scores it",
     # conditions
     "system": "name of what answers: a model, a prompt, a pipeline",
     "noise_rate": "nominal share of passages without the answer, in [0, 1]",
     "passage_num": "number of passages asked for",
     "correct_rate": "nominal share of true passages among counterfactual ones, in [0, 1]",
-    "order": "how passages were ordered: 'per_item' or 'released'",
+    "order": "how passages were ordered: 'per_item' or 'released'; of an escalation, by what the items were",
     "repeat": "number of the repeat of one request, from 0",
     # contexts
     "passages": "list of passages as shown to the model, in order",
@@ -90,6 +102,8 @@ COLUMNS: dict[str, str] = {
     "judge_keys": "request keys of the replies behind a verdict",
     "judged_similarity": "a judge's score in [0, 1]: how far the response means what the reference says; nan without one",
     "judged_correct": "a judge's verdict: 1 when the response is correct, else 0; nan where there is none",
+    "judge_model": "name of the judge model",
+    "judge_confidence": "how sure the judge is of its verdict",
     "judge_reason": "why there is no judgement; None when there is one",
     "judge_explanation": "why the judge says so",
     "label": "1 when the response was labelled correct, else 0",
@@ -117,6 +131,7 @@ COLUMNS: dict[str, str] = {
     "n_scored": "number of responses with a value",
     "worst_low": "mean if every unscored response had the metric's lowest value",
     "worst_high": "mean if every unscored response had the metric's highest value",
+    "std": "standard deviation of the scored values, as of a sample (n - 1); nan of a single one",
     "n_units": "number of independent units behind an interval",
     "n_unlabelled": "number of units that only one annotator labelled, which are left out",
     # comparisons
@@ -132,11 +147,109 @@ COLUMNS: dict[str, str] = {
     "p_adjusted": "p-value corrected over its family",
     "correction": "kind of correction",
     "family_size": "number of p-values corrected together",
-    "effect": "effect size named in `effect_name`, with `effect_low` and `effect_high`",
+    "effect": "effect size named in `effect_name`",
+    "effect_low": "lower end of the effect size's interval",
+    "effect_high": "upper end of the effect size's interval",
+    "effect_name": "name of the effect size",
     "mde": "minimum detectable effect: the true difference shown with probability `power`",
+    "power": "probability with which a true difference of `mde` is shown",
     "duality": "'dual' when test and interval are one statistic, else 'not dual'",
     "why": "why this test was chosen",
+    "higher_is_better": "whether a higher value of the metric is better",
     "warning": "why a result is undefined or to be doubted",
+    "standard_error": "standard error of the difference under the mixed model",
+    "df": "degrees of freedom of its t",
+    "residual": "value minus what the mixed model expects of it",
+    # tables of a benchmark: RGB, TRACe
+    "closed_book_accuracy": "accuracy of the same system without passages",
+    "passes_gate": "whether that is above 70 %; None where it was not asked without passages",
+    "measure": "what a judge is measured by: 'hallucination_auroc', 'relevance_rmse', ...",
+    "n_missing": "number of records without this judge's value; of an escalation, of items without the judge's verdict",
+    "n_records": "number of records, scored or not",
+    # a judge against people
+    "judge": "column of the judge's verdicts or scores; a judge's name",
+    "pair": "the two who are compared: 'judged_correct - label'",
+    "rater": "the first of the pair",
+    "against": "the second of the pair; in an incremental table the option that one is measured against, or ruled out by",
+    "of": "whose agreement it is: the judge's with the annotators, theirs among themselves, or the difference",
+    "by": "what cuts the responses into groups: a column, 'overall', 'response length' or 'own model'",
+    "group": "one of these groups; of a coverage, the responses with a promise of their own",
+    "ece": "expected calibration error of the judge's scores, in [0, 1]",
+    "expected_if_calibrated": "what a calibrated judge's `ece` would be on average, by chance alone",
+    "n_bins": "number of bins of scores that are not empty",
+    "brier": "Brier score: mean squared distance of score and label",
+    "brier_low": "lower end of the Brier score's interval",
+    "brier_high": "upper end of the Brier score's interval",
+    "bin_low": "lowest score of the bin",
+    "bin_high": "upper end of the bin's scores",
+    "mean_predicted": "mean score within the bin",
+    "note": "what is to be said of the row; empty when there is nothing",
+    "judged_by": "column of the judge behind `judge_score` and `judge_verdict`",
+    "judge_score": "that judge's score of the response",
+    "judge_verdict": "that judge's verdict: 1 or 0",
+    "human_label": "the settled label of the response: 1 or 0",
+    "annotations": "mapping of annotators to their labels of the response",
+    "disagreement": "distance of the judge's score from the label; among annotators, share of pairs that differ",
+    "field": "the field of labels that is compared",
+    "sentence": "key of the sentence that the field is asked of; None where it is asked of the item",
+    "votes": "mapping of annotators to what each of them said",
+    # what translation buys
+    "gain": "token F1 over the baseline's: of a response, or the mean",
+    "gain_low": "lower end of the mean gain's interval",
+    "gain_high": "upper end of the mean gain's interval",
+    "cost": "tokens translated: of a response, or the mean; of an escalation, what asking costs in all",
+    "cost_low": "lower end of the mean cost's interval",
+    "cost_high": "upper end of the mean cost's interval",
+    "unit": "the question that several responses share",
+    "reading": "how gain and cost are made one number: a mean of ratios or a ratio of means",
+    "estimate": "that number: F1 gained per translated token",
+    "kind": "shape of Fieller's confidence set: 'bounded', 'two rays', 'whole line' or 'undefined'; else empty",
+    "zero_cost_share": "share of the responses that cost nothing",
+    "left_out": "number of responses left out for want of a gain or a cost",
+    "other": "the system or judge that the first one is compared with",
+    "ratio": "mean gain / mean cost of `system`",
+    "other_ratio": "mean gain / mean cost of `other`",
+    "cost_ratio": "mean cost of `other` / mean cost of `system`",
+    "price": "what one token is taken to be worth, in F1",
+    "net_benefit": "mean of gain - price x cost",
+    "acceptability": "one minus the one-sided p-value that the net benefit is above 0",
+    "mean_cost": "mean cost over the examples that every system has",
+    "mean_gain": "mean gain over these examples",
+    "status": "place of a system among the others: on the frontier, dominated or extendedly dominated",
+    "incremental_cost": "mean cost beyond that of the option in `against`",
+    "incremental_gain": "mean gain beyond that of the option in `against`",
+    "icer": "incremental cost / incremental gain, in tokens per F1",
+    "average_rank": "mean over questions of the system's rank within each, 1 the best",
+    "average_rank_low": "lower end of the average rank's interval",
+    "average_rank_high": "upper end of the average rank's interval",
+    "rank": "the system's place by its mean, 1 the best; of a coverage, the threshold's among the calibration scores",
+    "rank_low": "best place that the system may have, all systems taken together",
+    "rank_high": "worst place that the system may have, all systems taken together",
+    "probability_best": "share of resamples in which the system has the best mean",
+    # ensembles and escalation
+    "auc": "area under the ROC curve of a metric, or of the ensemble, for the label",
+    "auc_low": "lower end of the area's interval",
+    "auc_high": "upper end of the area's interval",
+    "accuracy": "share of right labels",
+    "correlation": "Pearson's correlation with the label",
+    "importance": "mean fall of the ensemble's area when the metric is shuffled",
+    "p_value_0": "conformal p-value of label 0",
+    "p_value_1": "conformal p-value of label 1",
+    "in_set_0": "whether label 0 cannot be excluded",
+    "in_set_1": "whether label 1 cannot be excluded",
+    "undecided": "whether the set holds both labels or neither",
+    "y_hat": "the ensemble's own label: 1 or 0",
+    "escalated": "whether the judicator was asked",
+    "judged": "its verdict: 1 or 0; missing without one",
+    "share": "share of the items that go to the judge",
+    "n_escalated": "number of items that go to the judge",
+    "n_judged": "number of its verdicts on them; a mean where items are equally certain",
+    "error": "share of wrong labels: 1 - `accuracy`",
+    "point": "name of the choice of items behind the row; empty where it has none",
+    "policy": "name of the choice of items that is compared with `baseline`",
+    "baseline_accuracy": "accuracy of the baseline's choice",
+    "baseline_share": "share of the items that the baseline sends to the judge",
+    "baseline_cost": "what the baseline's asking costs in all",
 }
 
 EXAMPLE = ("example_id", "benchmark", "task", "language", "question", "references")
@@ -165,6 +278,22 @@ PLAIN_TEXT = frozenset(
 
 PARTITIONED = {"dask": ("Dask", "compute()"), "dask_expr": ("Dask", "compute()"), "pyspark": ("Spark", "toPandas()")}
 """Library -> what its frames are called, and the method that makes a pandas DataFrame of one."""
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell of a frame holds nothing: None, nan, or pandas' NA or NaT.
+
+    >>> [is_missing(value) for value in (None, float("nan"), 0, "", [])]
+    [True, True, False, False, False]
+    """
+    if value is None or isinstance(value, (float, np.floating)):
+        return value is None or bool(value != value)
+    return type(value).__name__ in ("NAType", "NaTType")  # without importing pandas
+
+
+def present(value: Any) -> Any:
+    """A cell's value, None where it holds nothing."""
+    return None if is_missing(value) else value
 
 
 def is_partitioned(frame: Any) -> bool:

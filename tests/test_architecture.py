@@ -56,6 +56,32 @@ def test_nothing_imports_upward_and_siblings_are_strangers(path):
         assert below or beside_in_the_cellar, f"{path.name} imports {target}"
 
 
+def module_file(name: str) -> Path:
+    path = ROOT.joinpath(*name.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def names_imported(path: Path):
+    """Names that a file takes from modules of the package, each with its module."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "ragnb":
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in MODULES if path.name not in ("__init__.py", "__main__.py")],
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)
+def test_names_are_imported_from_the_module_that_defines_them(path):
+    borrowed = [
+        f"{name} of {module}"
+        for module, name in names_imported(path)
+        if name in {other for _, other in names_imported(module_file(module))}
+    ]
+    assert not borrowed
+
+
 @pytest.mark.parametrize(
     ("library", "parts"),
     [

@@ -1,9 +1,20 @@
+import numpy as np
 import pandas as pd
 import pytest
 
 from ragnb import errors
 from ragnb.errors import InputError
-from ragnb.records import COLUMNS, CONDITION, EXAMPLE, PAYLOAD, RAGBENCH_RESPONSE, RGB_EXAMPLE, require_columns
+from ragnb.records import (
+    COLUMNS,
+    CONDITION,
+    EXAMPLE,
+    PAYLOAD,
+    RAGBENCH_RESPONSE,
+    RGB_EXAMPLE,
+    is_missing,
+    present,
+    require_columns,
+)
 from ragnb.results import Interval
 
 
@@ -20,6 +31,20 @@ def test_no_column_name_or_meaning_is_given_twice():
 def test_columns_that_tell_cells_apart_stay_beside_scores():
     assert not PAYLOAD & set(CONDITION)
     assert "example_id" not in PAYLOAD
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT])
+def test_what_frames_write_for_nothing_is_missing(value):
+    assert is_missing(value)
+    assert present(value) is None
+
+
+@pytest.mark.parametrize(
+    "value", [0, 0.0, False, "", " ", "nan", [], {}, np.array([np.nan]), pd.Timestamp(0), np.float32(1)]
+)
+def test_what_is_empty_or_zero_is_there(value):
+    assert not is_missing(value)
+    assert present(value) is value
 
 
 def test_a_frame_with_all_columns_passes():

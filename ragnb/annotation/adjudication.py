@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from ragnb.annotation.items import Item, build_items, item_columns
+from ragnb.annotation.label_state import Place, nested
 from ragnb.annotation.labelled import Labelled, alike, items_of, places_of, read_everyone, votes
-from ragnb.annotation.labels import Place, nested
 from ragnb.annotation.log import log_file, read_log
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import hashed

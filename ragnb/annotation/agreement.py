@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ragnb.annotation.label_state import Place
 from ragnb.annotation.labelled import Labelled, alike, items_of, places_of, read_everyone, sentences_of, votes
-from ragnb.annotation.labels import Place
 from ragnb.annotation.tasks import Field
 from ragnb.errors import InputError
 from ragnb.reports.judge_agreement import BOUNDS, share
@@ -17,9 +17,9 @@ from ragnb.reports.judge_data import interval_columns
 from ragnb.results import Interval
 from ragnb.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
 from ragnb.stats.checks import Floats, Integers, check_level, undefined_interval
-from ragnb.stats.clustered import jackknife_interval
 from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.jackknife import jackknife_interval
 from ragnb.stats.rater_sums import RATER_COEFFICIENTS, kappa_of, rater_sums, rater_tables
 
 KAPPA, FLEISS, OVERLAP, PERCENT = "Cohen's kappa", "Fleiss' kappa", "mean overlap", "percent agreement"

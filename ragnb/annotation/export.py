@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 
 from ragnb.annotation.items import Item, build_items, item_ids
+from ragnb.annotation.label_state import ItemLabels
 from ragnb.annotation.labelled import Labelled, Log, read_frame, read_labelled
-from ragnb.annotation.labels import ItemLabels
 from ragnb.annotation.ragbench import ragbench_labels
 from ragnb.annotation.tasks import Field
-from ragnb.datasets.files import is_missing
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError, check_choice
+from ragnb.records import is_missing, present
 
 TRACE_COLUMNS = tuple(ragbench_labels({}, Item("", "", (), ())))
 TOLD = ("status", "source", "flag", "note")
@@ -306,4 +306,4 @@ def _lists(value: Any) -> Any:
 
 
 def _or_none(value: Any) -> Any:
-    return None if is_missing(value) else value
+    return present(value)

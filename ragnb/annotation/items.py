@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ragnb.annotation.tasks import Task, hashed
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
 from ragnb.metrics.trace_labels import sentence_pairs
-from ragnb.records import require_columns
+from ragnb.records import is_missing, require_columns
 
 Sentence = tuple[str, str]
 """Key and text."""
@@ -143,7 +142,7 @@ def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterat
 
 
 def _documents(row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
-    if not _missing(row.get("documents_sentences")):
+    if not is_missing(row.get("documents_sentences")):
         documents = [tuple(sentence_pairs([sentences])) for sentences in row["documents_sentences"]]
     elif task.name == "trace":
         raise _unkeyed(what, "documents_sentences", "keyed_sentences(passages)")
@@ -153,7 +152,7 @@ def _documents(row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
 
 
 def _response(row: Mapping[str, Any], task: Task, what: str) -> tuple[Sentence, ...]:
-    if not _missing(row.get("response_sentences")):
+    if not is_missing(row.get("response_sentences")):
         return tuple(sentence_pairs([row["response_sentences"]]))
     if task.name == "trace":
         raise _unkeyed(what, "response_sentences", "keyed_response(response)")
@@ -171,7 +170,7 @@ def _text(row: Mapping[str, Any], column: str, what: str) -> str:
     value = row.get(column)
     if column not in row:
         raise InputError(f"{what} needs the column {column!r}; got none; add it, or name in the task's shows what there is")
-    return "" if _missing(value) else str(value)
+    return "" if is_missing(value) else str(value)
 
 
 def _references(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -181,8 +180,9 @@ def _references(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _list(value: Any) -> list[Any]:
     """A text or a list of them as a list; arrays, as Parquet gives them, too; empty where there is none."""
-    return [] if _missing(value) else listed(value.tolist() if isinstance(value, np.ndarray) else value)
+    return [] if is_missing(value) else listed(plain(value))
 
 
-def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float | np.floating) and value != value)
+def plain(value: Any) -> Any:
+    """Numpy's values and arrays as Python's own."""
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.annotation.labels import ItemLabels, LabelState, Place, flat, places
+from ragnb.annotation.items import plain
+from ragnb.annotation.label_state import ItemLabels, LabelState, Place, flat, places
 from ragnb.annotation.log import Event, read_log
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS, Task, read_task
-from ragnb.datasets.files import is_missing
 from ragnb.errors import InputError
-from ragnb.records import require_columns
+from ragnb.records import is_missing, require_columns
 
 Log = str | Path | AnnotationSession
 """A log that is read: its path, or a session that writes to it."""
@@ -189,12 +189,8 @@ def _items(rows: pd.DataFrame, task: Task, columns: str | list[str], annotator: 
 
 
 def _labels(row: Mapping[str, Any], task: Task, columns: list[str]) -> ItemLabels:
-    given = {str(name): _plain(value) for name, value in row.items() if not is_missing(value)}
+    given = {str(name): plain(value) for name, value in row.items() if not is_missing(value)}
     told = {name: given[name] for name in ("note", "flag", "seconds", "time", "sentences") if name in given}
     values, named = flat(given, task), {name: given[name] for name in columns if name in given}
     said = {place: {"source": given.get("source", "human")} for place in values}
     return ItemLabels(values=values, said=said, skipped=given.get("status") == "skipped", id=named, **told)
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value

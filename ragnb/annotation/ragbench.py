@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ragnb.annotation.items import Item
-from ragnb.annotation.labels import Place, nested
-from ragnb.metrics.trace_labels import SPECIAL_KEYS, present
+from ragnb.annotation.label_state import Place, nested
+from ragnb.metrics.trace_labels import SPECIAL_KEYS
+from ragnb.records import present
 
 KEYS = {"relevant": "all_relevant_sentence_keys", "utilized": "all_utilized_sentence_keys"}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.annotation.items import Item, build_items, item_columns
-from ragnb.annotation.labels import CHANGES, ItemLabels, LabelState, Place
+from ragnb.annotation.label_state import CHANGES, ItemLabels, LabelState, Place
 from ragnb.annotation.log import AnnotationLog, Event, log_file, uninterrupted
 from ragnb.annotation.suggestions import read_suggestions
 from ragnb.annotation.tasks import Field, Task, read_task

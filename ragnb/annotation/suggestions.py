@@ -5,12 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.annotation.items import Item, item_ids
-from ragnb.annotation.labels import Place, flat
+from ragnb.annotation.items import Item, item_ids, plain
+from ragnb.annotation.label_state import Place, flat
 from ragnb.annotation.ragbench import KEYS, trace_values
 from ragnb.annotation.tasks import Task
 from ragnb.annotation.values import check_value
 from ragnb.errors import InputError
+from ragnb.records import is_missing
 
 
 def read_suggestions(
@@ -50,7 +51,7 @@ def read_suggestions(
 def _from_row(row: Mapping[str, Any], item: Item, task: Task) -> dict[Place, Any]:
     if task.name == "trace" and set(KEYS.values()) & set(row):
         return trace_values(row, item)
-    given = {name: value for name, value in row.items() if not _missing(value)}
+    given = {name: value for name, value in row.items() if not is_missing(value)}
     if task.name == "verdict" and "verdict" not in row and "judged_correct" in given:
         given["verdict"] = "correct" if given["judged_correct"] == 1 else "incorrect"
     return flat(given, task)
@@ -72,13 +73,4 @@ def _checked(values: Mapping[Place, Any], item: Item, task: Task) -> dict[Place,
             raise InputError(
                 f"the suggestion of {name!r} for item {item.id!r} needs sentences among {allowed}; got {key!r}; leave it out"
             )
-    return {place: check_value(task.field(place[0]), item, _plain(value)) for place, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    """Numpy's values as Python's own."""
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _missing(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+    return {place: check_value(task.field(place[0]), item, plain(value)) for place, value in values.items()}

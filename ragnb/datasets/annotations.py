@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, is_missing, json_items
+from ragnb.datasets.files import existing_file, json_items
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.verdict import ACCEPTED
+from ragnb.records import is_missing
 
 COLUMNS = ("annotator", "task", "status", "verdict", "source", "flag", "note", "seconds", "time")
 NOTES = ("note", "notes", "comment", "comments")

@@ -9,8 +9,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
 from ragnb.text import scripts
@@ -157,11 +155,6 @@ def text(value: Any, where: str) -> str:
         got = repr(value) if isinstance(value, str) else type(value).__name__
         raise InputError(f"{where} needs a text that is not empty; got {got}; write a JSON string")
     return value
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell of a frame holds nothing: None, nan or NA."""
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
 
 
 def is_blank(value: Any) -> bool:

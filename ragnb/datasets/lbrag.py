@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, is_blank, is_missing, json_items
+from ragnb.datasets.files import existing_file, is_blank, json_items
 from ragnb.errors import InputError
+from ragnb.records import is_missing
 
 ANSWERS = {
     "example_id": "sample_id",

@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, guess_language, is_missing, json_records
+from ragnb.datasets.files import existing_file, guess_language, json_records
 from ragnb.datasets.lbrag import is_answers, named_answers
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
-from ragnb.metrics.rgb import answer_parts
-from ragnb.records import refuse_partitioned, require_columns
+from ragnb.metrics.rgb_reading import answer_parts
+from ragnb.records import is_missing, refuse_partitioned, require_columns
 
 RELEASED = {
     "example_id": "id",

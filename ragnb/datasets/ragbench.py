@@ -15,7 +15,7 @@ from ragnb.datasets.catalogue import RAGBENCH_SPLITS
 from ragnb.datasets.files import identifier, json_records, locate, provenance, text, texts
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
-from ragnb.records import RAGBENCH_RESPONSE
+from ragnb.records import RAGBENCH_RESPONSE, present
 
 SAMPLES = {"sample-ragbench": "ragbench_sample.jsonl"}
 Where = str
@@ -106,8 +106,7 @@ def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], Where]]:
 def _parquet_records(path: Path) -> Iterator[tuple[Mapping[str, Any], Where]]:
     columns = {name: values.tolist() for name, values in read_table(path).items()}
     for number, values in enumerate(zip(*columns.values(), strict=True), start=1):
-        gaps_as_none = (None if value is pd.NA or value != value else value for value in values)
-        yield dict(zip(map(str, columns), gaps_as_none, strict=True)), f"{path.name} row {number}"
+        yield dict(zip(map(str, columns), map(present, values), strict=True)), f"{path.name} row {number}"
 
 
 def _csv_records(path: Path) -> Iterator[tuple[Mapping[str, Any], Where]]:

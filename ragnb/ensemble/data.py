@@ -133,11 +133,11 @@ class DataSplit:
         check_unique(data.X.index, "DataSplit")
         rng = np.random.default_rng(random_state)
         parts = _parts(data, split_ratios, rng)
-        self.train, self.test, self.calibration = (_rows(data, np.flatnonzero(parts == part)) for part in range(3))
+        self.train, self.test, self.calibration = (take_rows(data, np.flatnonzero(parts == part)) for part in range(3))
         for name in ("train", "test", "calibration"):
             check_both_labels(getattr(self, name).y, f"The {name} part", "give more data or other ratios")
         if oversample:
-            self.train = _rows(self.train, rows_balanced(self.train.y.to_numpy(), rng))
+            self.train = take_rows(self.train, rows_balanced(self.train.y.to_numpy(), rng))
 
     def __repr__(self) -> str:
         parts = (f"{name} {len(getattr(self, name))}" for name in ("train", "test", "calibration"))
@@ -167,7 +167,8 @@ def _parts(data: XYData, ratios: SplitRatios, rng: np.random.Generator) -> np.nd
     return split_groups(data.y.to_numpy(), groups, (ratios.train, ratios.test, ratios.calibration), rng)
 
 
-def _rows(data: XYData, rows: np.ndarray) -> XYData:
+def take_rows(data: XYData, rows: np.ndarray) -> XYData:
+    """The rows at these places, which may repeat."""
     groups = None if data.groups is None else data.groups.iloc[rows]
     return XYData(data.X.iloc[rows], data.y.iloc[rows].to_numpy(), None if groups is None else groups.to_numpy())
 

@@ -29,7 +29,7 @@ from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
 from ragnb.stats.checks import Floats, Integers, check_level
 from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval, cluster_sign_flip_test, cluster_t_test
 from ragnb.stats.intervals import mean_interval_t, wilson_interval
-from ragnb.stats.multiplicity import holm
+from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
 
 NONE, EVERYTHING, RANDOM = "no escalation", "judge everything", "as many at random"
@@ -223,11 +223,7 @@ def compare_escalation(
         rows += [_compared(items, policy, baseline, level) for baseline in (none, random, everything)]
     rows.append(_compared(items, everything, none, level))
     frame = pd.DataFrame(rows)
-    adjusted = holm(frame["p_value"])
-    corrected = {"p_adjusted": adjusted.adjusted, "correction": "holm", "family_size": adjusted.family_size}
-    for place, (name, values) in enumerate(corrected.items(), start=frame.columns.get_loc("p_value") + 1):
-        frame.insert(place, name, values)
-    return frame
+    return frame.assign(**adjusted_columns(frame["p_value"]))
 
 
 # ---- the curve -------------------------------------------------------------------------------------------------------
@@ -309,6 +305,7 @@ def _compared(items: Items, policy: _Policy, baseline: _Policy, level: float) ->
         "test": test.method,
         "statistic": test.statistic,
         "p_value": test.p_value,
+        **dict.fromkeys(ADJUSTED),
         "duality": duality,
         "n_pairs": items.n,
         "n_clusters": items.n_clusters,

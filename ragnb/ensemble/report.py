@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ragnb.ensemble.classifier import Folds, fit_classifier, grouped_folds, probability_of_1
-from ragnb.ensemble.data import XYData, check_both_labels, check_unique
-from ragnb.stats.auroc import auroc
+from ragnb.ensemble.data import XYData, check_both_labels, check_unique, group_codes, take_rows
+from ragnb.stats.auroc import auroc, clustered_auroc
 from ragnb.stats.correlation import pearson
 
 COLUMNS = ("auc", "auc_low", "auc_high", "accuracy", "correlation", "importance", "note")
@@ -45,9 +45,9 @@ def feature_report(
     DataFrame
         Indexed by metric, then rows ``"ensemble"`` and ``"more frequent label"``:
 
-        - ``auc, auc_low, auc_high``: area under the ROC curve with DeLong's 95 % interval, below 0.5 for metrics that are
-          lower for label 1; of the ensemble that of its held-out probabilities. The interval takes rows as independent, so
-          it is too narrow where groups share a question.
+        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval, DeLong's or, where rows share a group,
+          the cluster-robust one; below 0.5 for metrics that are lower for label 1; of the ensemble that of its held-out
+          probabilities.
         - ``accuracy``: of the one threshold, and its direction, that is best on the training folds, on the held-out ones.
         - ``correlation``: Pearson's, with the label.
         - ``importance``: mean fall of the ensemble's area on held-out folds when the metric is shuffled; metrics that say
@@ -80,7 +80,8 @@ def _alone(data: XYData, name: Any, folds: Folds) -> dict[str, Any]:
     if np.ptp(values) == 0:
         return {"note": f"constant: always {values[0]:g}"}
     correct = [_threshold_accuracy(values[train], y[train], values[test], y[test]) for train, test in folds]
-    return _area(y, values) | {"accuracy": _pooled(correct, folds), "correlation": pearson(values, y).estimate}
+    area = _area(y, values, group_codes(data))
+    return area | {"accuracy": _pooled(correct, folds), "correlation": pearson(values, y).estimate}
 
 
 def _ensemble(
@@ -92,7 +93,7 @@ def _ensemble(
     y, held_out = data.y.to_numpy(), np.full(len(data), np.nan)
     correct, falls = [], []
     for train, test in folds:
-        known, X = _rows(data, train), data.X.iloc[test]
+        known, X = take_rows(data, train), data.X.iloc[test]
         fitted = fit_classifier(known, classifier, random_state=random_state)
         held_out[test] = probability_of_1(fitted, X)
         own = probability_of_1(fitted, known.X)
@@ -100,20 +101,16 @@ def _ensemble(
         found = permutation_importance(fitted, X, y[test], scoring="roc_auc", n_repeats=n_repeats, random_state=random_state)
         falls.append(found.importances_mean)
     seen = ~np.isnan(held_out)
-    row = _area(y[seen], held_out[seen]) | {
+    row = _area(y[seen], held_out[seen], group_codes(data)[seen]) | {
         "accuracy": _pooled(correct, folds),
         "correlation": pearson(held_out[seen], y[seen]).estimate,
     }
     return row, dict(zip(data.X.columns, np.mean(falls, axis=0), strict=True))
 
 
-def _rows(data: XYData, rows: np.ndarray) -> XYData:
-    groups = None if data.groups is None else data.groups.iloc[rows]
-    return XYData(data.X.iloc[rows], data.y.iloc[rows], groups)
-
-
-def _area(y: np.ndarray, values: np.ndarray) -> dict[str, float]:
-    found = auroc(y, values)
+def _area(y: np.ndarray, values: np.ndarray, groups: np.ndarray) -> dict[str, float]:
+    shared = len(np.unique(groups)) < len(groups)
+    found = clustered_auroc(y, values, groups) if shared else auroc(y, values)
     return {"auc": found.estimate, "auc_low": found.low, "auc_high": found.high}
 
 

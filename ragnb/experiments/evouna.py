@@ -19,7 +19,10 @@ import pandas as pd
 
 from ragnb.conformal.control import control_decided_error
 from ragnb.conformal.predictor import ConformalClassifier, undecided
-from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
+from ragnb.ensemble.data import DataSplit, XYData
+from ragnb.ensemble.evaluation import eval_prediction
+from ragnb.ensemble.features import feature_frame
+from ragnb.ensemble.metric_ensemble import MetricEnsemble
 from ragnb.experiments.labelled import load_labelled
 from ragnb.records import require_columns
 from ragnb.scoring.scores import score

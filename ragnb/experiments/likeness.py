@@ -8,7 +8,7 @@ import pandas as pd
 from ragnb.experiments.retrieval import Embedding
 from ragnb.llm.embed import embed
 from ragnb.metrics.answer import reference_texts
-from ragnb.records import require_columns
+from ragnb.records import is_missing, require_columns
 
 
 def embed_answers(responses: pd.DataFrame, *, embedding: Embedding = embed) -> pd.DataFrame:
@@ -44,8 +44,7 @@ def embed_answers(responses: pd.DataFrame, *, embedding: Embedding = embed) -> p
 
 
 def _ways(reference: Any) -> list[str]:
-    missing = reference is None or reference is pd.NA or (isinstance(reference, float) and np.isnan(reference))
-    return [] if missing else [text for text in reference_texts(reference) if text.strip()]
+    return [] if is_missing(reference) else [text for text in reference_texts(reference) if text.strip()]
 
 
 def _vectors(texts: list[str], embedding: Embedding) -> dict[str, Any]:

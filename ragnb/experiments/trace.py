@@ -13,10 +13,10 @@ import pandas as pd
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.structured import complete_structured
-from ragnb.metrics.trace_labels import is_fully_supported, listed, present, sentence_pairs, unsupported_sentences
+from ragnb.metrics.trace_labels import is_fully_supported, listed, sentence_pairs, unsupported_sentences
 from ragnb.prompts.template import Message
 from ragnb.prompts.trace import LABELS, TraceLabels, mended_labels, render_asking_again, render_labelling
-from ragnb.records import require_columns
+from ragnb.records import is_missing, require_columns
 from ragnb.text import keyed_response, keyed_sentences
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 2048, "seed": 0}
@@ -285,13 +285,9 @@ def _sentences(responses: pd.DataFrame, keyed: str, plain: str, cut: Callable[[A
         require_columns(responses, [plain], "a labelling")
     columns = [responses[name] if name in responses else [None] * len(responses) for name in (keyed, plain)]
     return [
-        _as_lists(sentences) if _there(sentences) else cut(text) if _there(text) else None
+        _as_lists(sentences) if not is_missing(sentences) else None if is_missing(text) else cut(text)
         for sentences, text in zip(*columns, strict=True)
     ]
-
-
-def _there(value: Any) -> bool:
-    return value is not pd.NA and present(value) is not None
 
 
 def _as_lists(value: Any) -> Any:

@@ -171,7 +171,8 @@ class Engine:
             )
 
     async def _ask(self, job: Job, expected_tokens: int) -> Reply:
-        for attempt in range(self.max_retries + 1):
+        attempt = 0
+        while True:
             await self.requests.take()
             await self.tokens.take(expected_tokens)
             await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
@@ -182,7 +183,7 @@ class Engine:
                     raise
                 self.progress.retried += 1
                 await self._wait(attempt, failure.wait)
-        raise AssertionError("unreachable")
+                attempt += 1
 
     def _attempts_left(self, failure: AttemptFailed) -> int:
         """A mistyped address shows at once: before the first reply, a refused connection is tried three times only."""

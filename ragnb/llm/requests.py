@@ -1,6 +1,5 @@
 """Requests as data: rows of a frame become the canonical requests that are hashed, sent and stored."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +7,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.llm.store import canonical
-from ragnb.records import require_columns
+from ragnb.records import is_missing, require_columns
 
 Request = dict[str, Any]
 """``model``, ``messages`` or ``prompt``, ``parameters`` and ``repeat``: all that can change a reply."""
@@ -48,7 +47,7 @@ def _are_messages(content: Any) -> bool:
 
 def _given(options: Any, place: int) -> Mapping[str, Any]:
     """Parameters without those that are None: frames fill in None for what a row does not set."""
-    if options is None or (isinstance(options, float) and math.isnan(options)):
+    if is_missing(options):
         return {}
     if not isinstance(options, Mapping):
         raise InputError(f"request {place} needs a mapping of parameters; got {options!r:.80}; write {{'temperature': 0}}")

@@ -16,48 +16,19 @@ from collections.abc import Sequence
 
 from ragnb.errors import InputError
 from ragnb.metrics import rgb_rules as rules
-from ragnb.metrics.rgb_phrases import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, PROTOCOLS, REFUSAL_PHRASES
 from ragnb.metrics.rgb_reading import (
     Alias,
     Answer,
     FalseAnswer,
     Parts,
     Reading,
-    answer_parts,
-    is_missing,
-    normalised,
     read,
     read_answer,
     read_false_answers,
     view_of,
 )
-from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, REFUSED
-
-__all__ = [
-    "ERROR_PHRASES",
-    "FLEXIBLE_ERRORS",
-    "FLEXIBLE_REFUSALS",
-    "FOUND",
-    "NOT_FOUND",
-    "PROTOCOLS",
-    "REFUSAL_PHRASES",
-    "REFUSED",
-    "Answer",
-    "FalseAnswer",
-    "answer_evidence",
-    "answer_labels",
-    "answer_parts",
-    "correction_evidence",
-    "corrects_error",
-    "detection_evidence",
-    "detects_error",
-    "is_correct",
-    "is_refusal",
-    "is_rejection",
-    "normalised",
-    "refusal_evidence",
-    "rejection_evidence",
-]
+from ragnb.metrics.rgb_rules import FOUND as FOUND  # one of the labels that `answer_labels` gives
+from ragnb.records import is_missing
 
 NO_RESPONSE = "no response"
 

@@ -6,7 +6,8 @@ prompts, read as that code reads them by `says_refusal` and `says_detection`.
 
 import math
 
-from ragnb.metrics.rgb import Answer, answer_labels
+from ragnb.metrics.rgb import answer_labels
+from ragnb.metrics.rgb_reading import Answer
 from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND
 from ragnb.metrics.verdict import binary_verdict
 

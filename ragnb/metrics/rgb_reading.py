@@ -11,7 +11,6 @@ phrases meet         the same text                     letters as they stand    
 A language is Chinese when its code begins with ``zh``; every other one is read as English is.
 """
 
-import math
 import string
 import unicodedata
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ import regex
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
 from ragnb.metrics.rgb_phrases import PROTOCOLS
+from ragnb.records import is_missing
 from ragnb.text import strip_reasoning, tokens
 
 Answer = str | Sequence[str | Sequence[str]]
@@ -109,11 +109,6 @@ def read(response: str | None, view: View) -> Reading | None:
         return Reading(said.lower(), normalised(said), view)
     text = said.replace(" ", "").lower() if view.chinese else said.lower()
     return Reading(text, text, view)
-
-
-def is_missing(value: object) -> bool:
-    """Whether a cell of a table is empty: None or nan."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 # ---- the flexible normaliser -------------------------------------------------------------------------------------------

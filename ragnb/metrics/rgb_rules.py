@@ -8,7 +8,8 @@ from typing import NamedTuple, Self
 
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_phrases import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, REFUSAL_PHRASES
-from ragnb.metrics.rgb_reading import Alias, Parts, Reading, View, is_missing
+from ragnb.metrics.rgb_reading import Alias, Parts, Reading, View
+from ragnb.records import is_missing
 
 FOUND, NOT_FOUND, REFUSED = 1, 0, -1
 

@@ -10,23 +10,23 @@ does, ``"drop"`` leaves them out. Len is the number of sentences; with ``length=
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.metrics.trace_labels import (
     FIELDS,
     check_keys,
     is_fully_supported,
     label_issues,
     listed,
-    present,
     sentence_pairs,
     unsupported_sentences,
 )
+from ragnb.records import present
 from ragnb.results import TraceScores
 from ragnb.text import graphemes, tokens
 
@@ -190,7 +190,7 @@ def adherence(support: Support | None, unsupported_keys: Keys | None = None, *, 
     >>> adherence(labels, []), adherence(labels, [], variant="guide"), adherence(labels, ["a"])
     (1.0, 0.0, 0.0)
     """
-    _check_choice(variant, VARIANTS, "variant")
+    check_choice(variant, VARIANTS, "variant")
     if variant == "guide":
         return math.nan if support is None else float(all(map(is_fully_supported, listed(support, "support"))))
     unsupported = _unsupported(support, unsupported_keys)
@@ -221,7 +221,7 @@ def supported_fraction(
     >>> supported_fraction([["a", "Yes."], ["b", "No."]], [], ["b"])
     0.5
     """
-    _check_choice(variant, VARIANTS, "variant")
+    check_choice(variant, VARIANTS, "variant")
     if variant == "guide":
         labels = [] if support is None else listed(support, "support")
         return _ratio(sum(map(is_fully_supported, labels)), len(labels))
@@ -391,13 +391,8 @@ def _ratio(part: int, whole: int) -> float:
 
 def check_options(*, variant: str, length: str, unknown_keys: str) -> None:
     """Raise InputError unless the options are known and go together."""
-    _check_choice(variant, VARIANTS, "variant")
-    _check_choice(length, LENGTHS, "length")
-    _check_choice(unknown_keys, UNKNOWN_KEYS, "unknown_keys")
+    check_choice(variant, VARIANTS, "variant")
+    check_choice(length, tuple(LENGTHS), "length")
+    check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
     if variant == "guide" and length != "sentence":
         raise InputError(f"variant 'guide' needs length 'sentence', all that it defines; got {length!r}; leave length out")
-
-
-def _check_choice(value: str, choices: Iterable[str], what: str) -> None:
-    if value not in tuple(choices):
-        raise InputError(f"{what} needs one of {', '.join(choices)}; got {value!r}; choose one")

@@ -71,6 +71,43 @@ def trace_columns(
     return _row_by_row(_rows(columns, [*rows, spare]) if spare in columns else rows, options)
 
 
+def trace_column(
+    score: str,
+    columns: Mapping[str, list[Any]],
+    *,
+    variant: str = "ragbench",
+    length: str = "sentence",
+    unknown_keys: str = "count",
+) -> Floats | None:
+    """One of the scores from the columns that it needs, all inspected; None where it has to be counted row by row.
+
+    That is for a length or unknown keys other than the default, for gaps, and for labels of another shape than RAGBench's,
+    some of which `ragnb.metrics.trace` refuses. Parameters are those of `trace_columns`.
+
+    >>> trace_column("relevance", {"documents_sentences": [[[["0a", "One."]]]], "all_relevant_sentence_keys": [["0a"]]})
+    array([1.])
+    """
+    trace.check_options(variant=variant, length=length, unknown_keys=unknown_keys)
+    if (length, unknown_keys) != ("sentence", "count") or not all(_is_published_shape(*named) for named in columns.items()):
+        return None
+    blank: list[Any] = [[]] * len(next(iter(columns.values())))
+    fields = (*FIELDS[:4], _support_fields(columns, variant)[0])
+    counts = _count_all({name: columns.get(name, blank) for name in fields}, variant)
+    return None if counts is None else _scores(*counts, variant=variant)[score]
+
+
+def _is_published_shape(field: str, column: list[Any]) -> bool:
+    """Whether a column has no gap and holds keys that are texts, [key, text] pairs, or mappings."""
+    parts, pairs = column, []
+    for _ in range(3 if field == _DOCUMENTS else 1):
+        if not _has_no_gap(parts):
+            return False
+        pairs, parts = parts, list(chain.from_iterable(parts))
+    if field == _DOCUMENTS and not set(map(len, pairs)) <= {2}:
+        return False
+    return field == _RESPONSE or set(map(type, parts)) <= {dict if field == _SUPPORT else str}
+
+
 def _scores(
     n_context: Integers,
     n_relevant: Integers,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ragnb.errors import InputError
+from ragnb.records import present
 
 FIELDS = (
     "documents_sentences",
@@ -63,11 +64,6 @@ def label_issues(record: Mapping[str, Any], *, unknown: str = "counted") -> tupl
 
 
 # ---- shapes ------------------------------------------------------------------------------------------------------------
-
-
-def present(value: Any) -> Any:
-    """A field's value, None when it is a missing one as frames write it."""
-    return None if isinstance(value, float) and value != value else value
 
 
 def listed(value: Any, what: str) -> list[Any]:

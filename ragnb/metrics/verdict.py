@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from ragnb.errors import InputError
+from ragnb.records import is_missing
 
 ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
 """Words for a verdict; a refusal is not accepted as an answer."""
@@ -29,7 +30,7 @@ def is_accepted(verdict: bool | float | str | None) -> float:
     >>> is_accepted(True), is_accepted("incorrect")
     (1.0, 0.0)
     """
-    if verdict is None or (isinstance(verdict, float) and math.isnan(verdict)):
+    if is_missing(verdict):
         return math.nan
     value: Any = ACCEPTED.get(verdict) if isinstance(verdict, str) else verdict
     if value is None or value not in (0, 1):

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, RootModel, ValidationError
 
 from ragnb.errors import InputError
+from ragnb.prompts.complaints import LONGEST_REASON, complaint, one_line, shown_value
 from ragnb.prompts.punctuation import Unfaithful, repaired
 from ragnb.text import strip_reasoning, well_formed
 
@@ -28,7 +29,6 @@ LONGEST_REPAIR = 20_000
 """Characters of a reply's objects together; longer ones have to be JSON as they stand."""
 LONGEST_INTEGER = 300
 """Digits of an integer; longer ones may be out of a float's range."""
-LONGEST_REASON = 200
 
 _START = re.compile(r"""\{(?=\s*+(?:["'“}/\#]|[^\W\d]\w*+\s*+:))""")
 _TOKEN = re.compile(r""""(?:[^"\\]|\\.?)*+("?)|(?<=[{\[(,:\s])'(?:[^'\\]|\\.?)*+('?)|[{}\[\]]""", re.DOTALL)
@@ -151,7 +151,7 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
     answer = _answer(text)
     objects = list(islice(_objects(answer), MOST_OBJECTS + 1))
     if not objects:
-        return Parsed(reason=_line(_nothing(text, answer)))
+        return Parsed(reason=one_line(_nothing(text, answer)))
     if len(objects) > MOST_OBJECTS:
         return Parsed(reason=f"more than {MOST_OBJECTS} JSON objects in the reply")
     repair = sum(len(item.source) for item in objects) <= LONGEST_REPAIR
@@ -263,7 +263,7 @@ def _read(item: _Object, schema: type[Record], *, repair: bool) -> _Reading[Reco
         value, repaired = _decoded(item, repair=repair)
     except _Unreadable as error:
         speaks = any(name in item.source for name in _names(schema))
-        return _Reading(Parsed(reason=_line(str(error))), speaks)
+        return _Reading(Parsed(reason=one_line(str(error))), speaks)
     parsed = _validated(value, schema, "repaired" if repaired else item.way)
     return _Reading(parsed, parsed.record is not None or not _names(schema).isdisjoint(value))
 
@@ -307,7 +307,7 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for name, part in pairs:
         if name in value and repr(value[name]) != repr(part):
-            raise _Unreadable(f"{name}: given twice, as {_shown(value[name])} and {_shown(part)}")
+            raise _Unreadable(f"{name}: given twice, as {shown_value(value[name])} and {shown_value(part)}")
         value[name] = part
     return value
 
@@ -332,13 +332,13 @@ def _validated(value: dict[str, Any], schema: type[Record], found: str) -> Parse
     try:
         record = schema.model_validate_json(well_formed(json.dumps(value, ensure_ascii=False)), strict=True)
     except ValidationError as error:
-        return Parsed(reason=_line(_complaint(error)))
+        return Parsed(reason=one_line(complaint(error)))
     if not record.model_fields_set:
-        return Parsed(reason=_line(f"the JSON object names none of the fields {', '.join(schema.model_fields)}"))
+        return Parsed(reason=one_line(f"the JSON object names none of the fields {', '.join(schema.model_fields)}"))
     dumped = record.model_dump(mode="json", by_alias=True)
     for name in value:
         if name in dumped and _bent(value[name], dumped[name]):
-            return Parsed(reason=_line(f"{name}: {_shown(value[name])} is not {_shown(dumped[name])}"))
+            return Parsed(reason=one_line(f"{name}: {shown_value(value[name])} is not {shown_value(dumped[name])}"))
     return Parsed(record=record, found=found)
 
 
@@ -365,7 +365,7 @@ def _decision(readings: list[_Reading[Record]]) -> Parsed[Record]:
     last = speaking[-1].record
     for earlier in speaking[:-1]:
         if last is not None and earlier.record is not None and (difference := _difference(earlier.record, last)):
-            return Parsed(reason=_line(f"several JSON objects contradict each other: {difference}"))
+            return Parsed(reason=one_line(f"several JSON objects contradict each other: {difference}"))
     return speaking[-1]
 
 
@@ -374,47 +374,5 @@ def _difference(one: BaseModel, other: BaseModel) -> str | None:
     ours, theirs = one.model_dump(mode="json"), other.model_dump(mode="json")
     for name in [*ours, *theirs]:
         if repr(ours.get(name)) != repr(theirs.get(name)):
-            return f"{name}: {_shown(ours.get(name))} and {_shown(theirs.get(name))}"
+            return f"{name}: {shown_value(ours.get(name))} and {shown_value(theirs.get(name))}"
     return None
-
-
-# ---- reasons ---------------------------------------------------------------------------------------------------------
-
-_WORDS = {
-    "missing": "required but missing",
-    "greater_than_equal": "{shown} is below {ge}",
-    "less_than_equal": "{shown} is above {le}",
-    "greater_than": "{shown} is not above {gt}",
-    "less_than": "{shown} is not below {lt}",
-    "literal_error": "{shown} is not {expected}",
-    "enum": "{shown} is not {expected}",
-    "int_type": "{shown} is not an integer",
-    "float_type": "{shown} is not a number",
-    "bool_type": "{shown} is not true or false",
-    "string_type": "{shown} is not a string",
-    "list_type": "{shown} is not a list",
-    "extra_forbidden": "not a field of the schema",
-}
-
-
-def _complaint(error: ValidationError) -> str:
-    """The first of pydantic's errors, in a line: ``score: 7 is above 5 (less_than_equal)``."""
-    first, *others = error.errors(include_url=False)
-    words = _WORDS.get(first["type"])
-    said = words.format(shown=_shown(first["input"]), **first.get("ctx", {})) if words else first["msg"]
-    more = f"; and {len(others)} more" if others else ""
-    place = ".".join(map(str, first["loc"])) or "the record"
-    return f"{place[:60]}: {said[:100]} ({first['type']}){more}"
-
-
-def _shown(value: Any) -> str:
-    """A value as JSON, shortened."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 40 else text[:39] + "…"
-
-
-def _line(text: str) -> str:
-    """Text on one line, printable signs only, at most 200 characters."""
-    printable = "".join(sign if sign.isprintable() else " " for sign in text[: 5 * LONGEST_REASON])
-    line = " ".join(printable.split())
-    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"

@@ -20,7 +20,7 @@ from ragnb.stats.checks import check_scores
 from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.cost_effectiveness import acceptability_curve, incremental_table, mean_of_ratios, net_benefit
 from ragnb.stats.intervals import mean_interval_t
-from ragnb.stats.multiplicity import holm
+from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.ranks import rank_intervals
 from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
 from ragnb.stats.several import friedman_test
@@ -156,17 +156,17 @@ def ratio_differences(scores: pd.DataFrame, *, baseline: str = "direct", confide
     Returns
     -------
     DataFrame
-        ``system, other, ratio, other_ratio, difference, low, high, interval, confidence_level, p_value, p_adjusted`` (Holm's
-        over all rows), ``cost_ratio`` (mean cost of ``other`` by that of ``system``: the factor between the ratios if the
-        gains were equal), ``n, warning``.
+        ``system, other, ratio, other_ratio, difference, low, high, interval, confidence_level, p_value, p_adjusted,
+        correction, family_size`` (Holm's over all rows), ``cost_ratio`` (mean cost of ``other`` by that of ``system``: the
+        factor between the ratios if the gains were equal), ``n, warning``.
     """
     pairs = gains_and_costs(scores, baseline=baseline)
     tables = {name: rows.set_index("example_id") for name, rows in _by_system(pairs).items()}
     spending = [name for name, rows in tables.items() if (rows["cost"] > 0).any()]
     rows = [_ratio_difference(one, other, tables, confidence_level) for one, other in combinations(spending, 2)]
     first = ["system", "other", "ratio", "other_ratio", "difference", "low", "high", "interval", "confidence_level"]
-    table = pd.DataFrame(rows, columns=[*first, "p_value", "p_adjusted", "cost_ratio", "n", "warning"])
-    return table.assign(p_adjusted=holm(table["p_value"]).adjusted) if rows else table
+    table = pd.DataFrame(rows, columns=[*first, "p_value", *ADJUSTED, "cost_ratio", "n", "warning"])
+    return table.assign(**adjusted_columns(table["p_value"]))
 
 
 def _ratio_difference(one: Any, other: Any, tables: dict[Any, pd.DataFrame], level: float) -> dict[str, Any]:

@@ -13,11 +13,11 @@ import pandas as pd
 from ragnb.reports.judge_data import Judged, interval_columns
 from ragnb.results import Interval
 from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha
-from ragnb.stats.auroc import auroc
+from ragnb.stats.auroc import auroc, clustered_auroc
 from ragnb.stats.checks import Floats, Integers, undefined_interval
-from ragnb.stats.clustered import clustered_auroc, jackknife_interval
 from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.jackknife import jackknife_interval
 from ragnb.stats.verdicts import AGAINST, COEFFICIENTS, verdict_counts
 
 AUROC = "AUROC"

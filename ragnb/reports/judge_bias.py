@@ -10,8 +10,7 @@ import pandas as pd
 from ragnb.reports.judge_data import Judged, interval_columns, kind_of
 from ragnb.scoring.comparisons import compare
 from ragnb.stats.checks import Floats
-from ragnb.stats.clustered import clustered_pearson
-from ragnb.stats.correlation import pearson
+from ragnb.stats.correlation import clustered_pearson, pearson
 from ragnb.text import graphemes
 
 OVERALL, LENGTH, OWN = "overall", "response length", "own model"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ragnb.errors import InputError, check_choice
 from ragnb.markup import escape_latex, escape_markdown, spelled
-from ragnb.records import CONDITION, require_columns
+from ragnb.records import CONDITION, is_missing, require_columns
 from ragnb.reports.efficiency import questions
 
 _WRITTEN: dict[str, Callable[[str], str]] = {
@@ -290,7 +290,7 @@ def _counted(n: int, thing: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    if value is None or value != value:
+    if is_missing(value):
         return "none"
     return f"{value:g}" if isinstance(value, float) else str(value)
 

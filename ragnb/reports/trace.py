@@ -1,9 +1,9 @@
 """Judges against labels, as RAGBench does it: all judges on the same records, what they left out counted and shown."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import combinations
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,17 @@ from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
 from ragnb.records import require_columns
 from ragnb.results import Interval, SignificanceResult, format_p_value
-from ragnb.stats.auroc import auroc, auroc_difference_interval, delong_test
+from ragnb.stats.auroc import auroc, auroc_difference_interval, clustered_auroc, delong_test
 from ragnb.stats.calibration import rmse
-from ragnb.stats.clusters import cluster_robust_interval, cluster_t_test
+from ragnb.stats.checks import Floats, check_clusters
+from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval, cluster_t_test
 from ragnb.stats.intervals import mean_interval_t
-from ragnb.stats.multiplicity import holm
+from ragnb.stats.jackknife import jackknife_interval
+from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
 
-Floats = NDArray[np.float64]
+Units = NDArray[Any] | None
+"""The independent unit of each record; None where each is one of its own."""
 
 LABELS = {
     "adherence": "adherence_score",
@@ -52,10 +55,12 @@ class TraceReport:
     judges
         One row a measure and judge: ``measure`` (``hallucination_auroc``, higher is better; ``relevance_rmse`` and so on,
         lower is better), ``judge, value, low, high, interval, confidence_level, n`` (records that every judge of the measure
-        scored), ``n_missing`` (records without this judge's value), ``n_records``, ``warning``.
+        scored), ``n_units`` (independent ones among them), ``n_missing`` (records without this judge's value),
+        ``n_records, warning``.
     comparisons
         One row a measure and pair of judges on the same records: ``difference`` (first - second), ``low, high, interval``,
-        ``test, p_value, p_adjusted`` (Holm over all rows), ``n``. Of RMSE it is the difference of mean squared errors.
+        ``test, p_value, p_adjusted, correction, family_size`` (Holm over all rows), ``n, n_units, warning``. Of RMSE it is
+        the difference of mean squared errors.
     """
 
     judges: pd.DataFrame
@@ -88,8 +93,8 @@ def trace_report(
     labels
         Columns of the labels by dimension.
     cluster
-        Column whose values are the independent units, where several responses share a question; used for comparisons of
-        RMSE. The AUROC takes every record for independent, which its ``warning`` says.
+        Column whose values are the independent units, where several responses share a question. Only the comparison of two
+        AUROC takes every record for independent all the same, which its ``warning`` says.
     confidence_level
         Of the intervals, in (0, 1).
 
@@ -110,8 +115,7 @@ def trace_report(
     ]
     comparisons = pd.DataFrame([row for _, rows in found for row in rows])
     if len(comparisons):
-        place = list(comparisons.columns).index("p_value") + 1
-        comparisons.insert(place, "p_adjusted", holm(comparisons["p_value"].to_numpy(float)).adjusted)
+        comparisons = comparisons.assign(**adjusted_columns(comparisons["p_value"]))
     return TraceReport(pd.DataFrame([row for rows, _ in found for row in rows]), comparisons)
 
 
@@ -131,19 +135,28 @@ def _dimension(
         _check_adherence(label, wanted)
     predicted = {name: _numbers(records[columns[dimension]]) for name, columns in judges.items() if dimension in columns}
     common = np.isfinite(np.stack([wanted, *predicted.values()])).all(axis=0)
-    units = records.loc[common, cluster].to_numpy() if cluster else None
-    rows = [
-        cell
-        | {"judge": name}
-        | _interval(measure.value(wanted[common], values[common], level), "value")
-        | {"n_missing": int((~np.isfinite(values)).sum()), "n_records": len(records), "warning": measure.caution(units)}
-        for name, values in predicted.items()
-    ]
-    pairs = []
+    units = _shared(records.loc[common, cluster]) if cluster else None
+    n = {"n": int(common.sum())}
+    rows, pairs = [], []
+    for name, values in predicted.items():
+        found = measure.value(wanted[common], values[common], units, level)
+        counts = n | {"n_units": found.n, "n_missing": int((~np.isfinite(values)).sum()), "n_records": len(records)}
+        rows.append(cell | {"judge": name} | _interval(found, "value") | counts | {"warning": _caution(units, found)})
     for (one, first), (two, second) in combinations(predicted.items(), 2):
         interval, test = measure.difference(wanted[common], first[common], second[common], units, level)
-        pairs.append(cell | {"judge": one, "other": two} | _interval(interval, "difference") | _test(test))
+        told = _interval(interval, "difference") | _test(test) | n | {"n_units": test.n, "warning": test.warning}
+        pairs.append(cell | {"judge": one, "other": two} | told)
     return rows, pairs
+
+
+def _shared(keys: pd.Series) -> Units:
+    """The unit of each record; None where no two records share one."""
+    return None if keys.is_unique else keys.to_numpy()
+
+
+def _caution(units: Units, found: Interval) -> str:
+    few = units is not None and found.n < FEW_CLUSTERS and not np.isnan(found.low)
+    return f"{found.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow" if few else ""
 
 
 # ---- the two measures --------------------------------------------------------------------------------------------------
@@ -152,28 +165,38 @@ def _dimension(
 @dataclass(frozen=True, slots=True)
 class _Measure:
     name: str
-    value: Callable[[Floats, Floats, float], Interval]
-    difference: Callable[..., tuple[Interval, SignificanceResult]]
-    caution: Callable[[Any], str]
+    value: Callable[[Floats, Floats, Units, float], Interval]
+    difference: Callable[[Floats, Floats, Floats, Units, float], tuple[Interval, SignificanceResult]]
 
 
-def _hallucination_auroc(wanted: Floats, predicted: Floats, level: float) -> Interval:
-    return auroc(wanted == 0, 1 - predicted, confidence_level=level)
+def _hallucination_auroc(wanted: Floats, predicted: Floats, units: Units, level: float) -> Interval:
+    if units is None:
+        return auroc(wanted == 0, 1 - predicted, confidence_level=level)
+    return clustered_auroc(wanted == 0, 1 - predicted, units, confidence_level=level)
 
 
 def _auroc_difference(
-    wanted: Floats, one: Floats, two: Floats, units: Any, level: float
+    wanted: Floats, one: Floats, two: Floats, units: Units, level: float
 ) -> tuple[Interval, SignificanceResult]:
     scores = wanted == 0, 1 - one, 1 - two
-    return auroc_difference_interval(*scores, confidence_level=level), delong_test(*scores)
+    interval, test = auroc_difference_interval(*scores, confidence_level=level), delong_test(*scores)
+    if units is None:
+        return interval, test
+    return interval, replace(test, warning="; ".join(filter(None, [test.warning, "DeLong takes records for independent"])))
 
 
-def _rmse(wanted: Floats, predicted: Floats, level: float) -> Interval:
-    return rmse(predicted, wanted, confidence_level=level)
+def _rmse(wanted: Floats, predicted: Floats, units: Units, level: float) -> Interval:
+    if units is None:
+        return rmse(predicted, wanted, confidence_level=level)
+    codes, _ = check_clusters(units, wanted.size)
+    sums = np.column_stack([np.bincount(codes, (predicted - wanted) ** 2), np.bincount(codes)])
+    options: dict[str, Any] = {"bounds": (0.0, inf), "confidence_level": level}
+    found = jackknife_interval(lambda of: np.sqrt(np.maximum(of[..., 0], 0) / of[..., 1]), sums, **options)
+    return replace(found, method=f"RMSE, {found.method}")
 
 
 def _mse_difference(
-    wanted: Floats, one: Floats, two: Floats, units: Any, level: float
+    wanted: Floats, one: Floats, two: Floats, units: Units, level: float
 ) -> tuple[Interval, SignificanceResult]:
     differences = (one - wanted) ** 2 - (two - wanted) ** 2
     if units is None:
@@ -181,13 +204,9 @@ def _mse_difference(
     return cluster_robust_interval(differences, units, confidence_level=level), cluster_t_test(differences, clusters=units)
 
 
-def _shared(units: Any, what: str) -> str:
-    return f"{what} takes records for independent" if units is not None and len(set(units)) < len(units) else ""
-
-
 _MEASURES = {
-    True: _Measure("hallucination_auroc", _hallucination_auroc, _auroc_difference, partial(_shared, what="DeLong")),
-    False: _Measure("{}_rmse", _rmse, _mse_difference, partial(_shared, what="BCa")),
+    True: _Measure("hallucination_auroc", _hallucination_auroc, _auroc_difference),
+    False: _Measure("{}_rmse", _rmse, _mse_difference),
 }
 
 
@@ -229,18 +248,21 @@ def _interval(found: Interval, name: str) -> dict[str, Any]:
         "high": found.high,
         "interval": found.method,
         "confidence_level": found.confidence_level,
-        "n": found.n,
     }
 
 
 def _test(result: SignificanceResult) -> dict[str, Any]:
-    return {"test": result.method, "statistic": result.statistic, "p_value": result.p_value, "warning": result.warning}
+    told = {"test": result.method, "statistic": result.statistic, "p_value": result.p_value}
+    return told | dict.fromkeys(ADJUSTED)
+
+
+_NOT_SHOWN = {"confidence_level", "statistic", "correction", "family_size", "n_units", "n_records", "warning"}
 
 
 def _table(title: str, rows: pd.DataFrame) -> Markup:
     if rows.empty:
         return Markup("")
-    shown = [name for name in rows if name not in ("confidence_level", "statistic", "warning", "n_records")]
+    shown = [name for name in rows if name not in _NOT_SHOWN]
     head = tag("tr", *(tag("th", name.replace("_", " ")) for name in shown))
     body = [tag("tr", *(tag("td", _printed(name, row[name])) for name in shown)) for row in rows.to_dict("records")]
     return tag("div", tag("p", tag("b", title)), tag("table", head, *body))

@@ -11,9 +11,8 @@ import pandas as pd
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, require_columns
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
-from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm
+from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
-CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
 VARYING_MARKS = ("prompt", "lang")
 """Parts of a signature in which compared systems may differ."""
 
@@ -226,6 +225,7 @@ def _outcome(procedure: Procedure, pairs: Pairs, design: _Design) -> dict[str, A
         "test": test.method,
         "statistic": test.statistic,
         "p_value": test.p_value,
+        **dict.fromkeys(ADJUSTED),
         "effect": effect.estimate,
         "effect_low": effect.low,
         "effect_high": effect.high,
@@ -326,14 +326,5 @@ def _some(values: Any, most: int = 5) -> str:
 def _corrected(rows: pd.DataFrame, family: list[str], correction: str) -> pd.DataFrame:
     """The rows with ``p_adjusted, correction, family_size`` beside their p-values."""
     require_columns(rows, family, "compare(family=...)")
-    adjusted = pd.Series(np.nan, index=rows.index)
-    sizes = pd.Series(0, index=rows.index)
-    for _, group in rows.groupby(family, sort=False, dropna=False) if family else [(None, rows)]:
-        found = CORRECTIONS[correction](group["p_value"].to_numpy(float))
-        adjusted[group.index], sizes[group.index] = found.adjusted, found.family_size
-    place = list(rows.columns).index("p_value") + 1
-    for offset, (name, values) in enumerate(
-        {"p_adjusted": adjusted, "correction": correction, "family_size": sizes}.items()
-    ):
-        rows.insert(place + offset, name, values)
-    return rows
+    families = rows.groupby(family, sort=False, dropna=False).ngroup() if family else None
+    return rows.assign(**adjusted_columns(rows["p_value"], correction, families))

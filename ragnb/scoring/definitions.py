@@ -5,12 +5,14 @@ from difflib import get_close_matches
 from math import inf
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, semantic, trace, verdict
 from ragnb.metrics.answer_columns import answer_columns, rlc_column, rlc_ok_column
 from ragnb.metrics.rgb_columns import verdicts
+from ragnb.metrics.trace_columns import trace_column
 from ragnb.scoring import variants
 from ragnb.scoring.metric import Metric
 
@@ -139,7 +141,16 @@ def _trace(
     function: Callable[..., float], columns: Mapping[str, str], source: str, options: Mapping[str, str], **more: Any
 ) -> Metric:
     better = more.pop("higher_is_better", True)
-    return Metric(f"trace.{function.__name__}", function, columns, better, _SHARE, source, options=options, **more)
+
+    def column(**values: Any) -> Any:
+        """The columnar twin; row by row where the columns or the options ask for it."""
+        chosen = {name: values.pop(name) for name in options}
+        found = trace_column(function.__name__, {columns[name]: rows for name, rows in values.items()}, **chosen)
+        rows = (dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True))
+        return np.array([function(**row, **chosen) for row in rows]) if found is None else found
+
+    named = f"trace.{function.__name__}"
+    return Metric(named, function, columns, better, _SHARE, source, options=options, columnar=column, **more)
 
 
 TRACE = (

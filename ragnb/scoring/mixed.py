@@ -13,8 +13,8 @@ from ragnb.results import SignificanceResult
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.mixed_result import MixedModelResult
 from ragnb.stats.checks import Floats, check_level, undefined_test
-from ragnb.stats.multiplicity import holm
-from ragnb.stats.numerics import t_cdf, t_quantile, two_sided
+from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
+from ragnb.stats.numerics import SMALLEST_P, t_cdf, t_quantile, two_sided
 from ragnb.stats.power import minimum_detectable_effect
 from ragnb.stats.random_intercept import RandomIntercept, random_intercept
 
@@ -87,28 +87,20 @@ def mixed_model(
     check_level(confidence_level)
     frame, group, notes = _frame(scores, metric, group)
     baseline = frame["system"].iloc[0] if baseline is None else baseline
-    kept, missing = frame[frame["value"].notna()], frame[frame["value"].isna()]
+    kept = frame[frame["value"].notna()]
     if kept.empty:
         raise InputError(f"mixed_model needs scores with a value; got {len(frame)} without; see their reason")
     languages = list(kept["language"].unique()) if "language" in kept else []
     interaction, more = _possible(interaction, languages)
-    options: dict[str, Any] = {
-        "baseline": baseline,
-        "cluster": group,
-        "unpaired": "drop",
-        "confidence_level": confidence_level,
-    }
-    robust = compare(frame, by=[], **options)
-    spoken = frame[frame["language"].isin(languages)] if interaction else frame
-    by_language = compare(spoken, by="language", **options) if interaction else robust.iloc[:0]
+    told: dict[str, Any] = {"baseline": baseline, "confidence_level": confidence_level}
+    robust, by_language = _robust(frame, languages if interaction else [], told | {"cluster": group, "unpaired": "drop"})
     terms = _Terms([baseline, *robust["system"]], languages or [None], interaction)
     model = _fit(kept, terms, group)
     test, said = _interaction_test(kept, terms, group)
     return MixedModelResult(
+        **told,
         metric=str(frame["metric"].iloc[0]),
-        baseline=baseline,
         group=group,
-        confidence_level=confidence_level,
         formula=terms.formula(group),
         effects=_effects(robust, terms, model),
         by_language=_effects(by_language, terms, model),
@@ -116,7 +108,7 @@ def mixed_model(
         robust_by_language=by_language,
         interaction_test=test,
         observations=kept.assign(residual=model.residuals),
-        missing=missing,
+        missing=frame[frame["value"].isna()],
         notes=(*notes, *more),
         warnings=(*_warnings("estimates", model), *said),
         model=model,
@@ -205,6 +197,14 @@ class _Terms:
         return np.column_stack([np.ones(len(system)), system[:, 1:], language[:, 1:]])
 
 
+def _robust(frame: pd.DataFrame, languages: list[Any], options: dict[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The comparisons of `compare` over all languages, and in each of these."""
+    over_all = compare(frame, by=[], **options)
+    if not languages:
+        return over_all, over_all.iloc[:0]
+    return over_all, compare(frame[frame["language"].isin(languages)], by="language", **options)
+
+
 # ---- what is estimated -------------------------------------------------------------------------------------------------
 
 
@@ -222,12 +222,7 @@ def _effects(robust: pd.DataFrame, terms: _Terms, model: RandomIntercept) -> pd.
         for row in robust.to_dict("records")
     ]
     table = pd.DataFrame(rows)
-    corrected = holm(table["p_value"])
-    place = list(table).index("p_value") + 1
-    table.insert(place, "p_adjusted", corrected.adjusted)
-    table.insert(place + 1, "correction", "holm")
-    table.insert(place + 2, "family_size", corrected.family_size)
-    return table
+    return table.assign(**adjusted_columns(table["p_value"]))
 
 
 def _effect(row: dict[str, Any], terms: _Terms, model: RandomIntercept, level: float) -> dict[str, Any]:
@@ -246,6 +241,7 @@ def _effect(row: dict[str, Any], terms: _Terms, model: RandomIntercept, level: f
         "df": df,
         "statistic": t,
         "p_value": nan if isnan(t) else two_sided(t_cdf(t, df), t_cdf(-t, df), "two-sided"),
+        **dict.fromkeys(ADJUSTED),
         "mde": nan if isnan(error) else minimum_detectable_effect(
             1, between_variance=error**2, confidence_level=level, power=_POWER
         ),
@@ -283,7 +279,7 @@ def _interaction_test(kept: pd.DataFrame, terms: _Terms, group: str) -> tuple[Si
     if problem := alike.problem or apart.problem or ("" if df else "no two languages share two systems"):
         return undefined_test("greater", method, n, problem), said
     statistic = max(2 * (apart.log_likelihood - alike.log_likelihood), 0.0)
-    p_value = max(float(chi2.sf(statistic, df)), 2.0**-1022)
+    p_value = max(float(chi2.sf(statistic, df)), SMALLEST_P)
     return SignificanceResult(statistic, p_value, "greater", f"{method}, {df} df", n), said
 
 

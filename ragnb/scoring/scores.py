@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import PAYLOAD, is_partitioned, require_columns
+from ragnb.records import PAYLOAD, is_partitioned, present, require_columns
 from ragnb.scoring.definitions import lookup
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.partitions import by_partition
@@ -114,7 +114,7 @@ def _columns(responses: pd.DataFrame, metric: Metric) -> dict[str, list[Any]]:
     for argument, column in metric.columns.items():
         if column in responses:
             default = None if is_required(metric, argument) else parameters[argument].default
-            values = (_none_if_missing(value) for value in responses[column])
+            values = map(present, responses[column])
             columns[argument] = [
                 default if value is None else _as_lists(value) if type(value) in _FROM_ARROW else value for value in values
             ]
@@ -129,10 +129,6 @@ def _as_lists(value: Any) -> Any:
     if isinstance(value, np.ndarray) and (value.dtype == object or not value.size):
         return [_as_lists(part) for part in value]
     return {name: _as_lists(part) for name, part in value.items()} if type(value) is dict else value
-
-
-def _none_if_missing(value: Any) -> Any:
-    return None if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)) else value
 
 
 def _gaps(columns: Mapping[str, list[Any]], metric: Metric) -> list[str | None]:
@@ -191,13 +187,13 @@ def _reasons(
 ) -> list[str | None]:
     given = responses["reason"] if "reason" in responses else [None] * len(responses)
     undefined = metric.condition or "the metric is undefined here"
-    reasons = ((_none_if_missing(why) or f"no {gap}") if gap else undefined for why, gap in zip(given, gaps, strict=True))
+    reasons = ((present(why) or f"no {gap}") if gap else undefined for why, gap in zip(given, gaps, strict=True))
     return [reason if math.isnan(value) else None for reason, value in zip(reasons, values, strict=True)]
 
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
     nothing = [None] * len(responses)
-    marks = [map(_none_if_missing, responses.get(column, nothing)) for column in ("language", "template")]
+    marks = [map(present, responses.get(column, nothing)) for column in ("language", "template")]
     pairs = list(zip(*marks, strict=True))
     made: dict[tuple[Any, Any], str] = {}
     for language, template in dict.fromkeys(pairs):

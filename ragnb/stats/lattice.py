@@ -11,6 +11,7 @@ import numpy as np
 
 from ragnb.errors import InputError
 from ragnb.stats.checks import Floats, Integers
+from ragnb.stats.numerics import SMALLEST_P
 
 #: Denominators tried for the step of a lattice: percents, halves to tenths, hundredths of a percent.
 DENOMINATORS = (100, 2520, 10_000)
@@ -255,7 +256,7 @@ def sign_flip_tail(magnitudes: Integers, counts: Integers, observed: int) -> flo
     terms = total - target + 1 if whole else points // 2
     log_scale = float(counts @ (np.logaddexp(0.0, theta * magnitudes) - np.log(2))) - theta * target
     mean = _tilted_mean(magnitudes, counts, chance, theta, target, points, terms)
-    return float(np.clip(np.exp(log_scale) * mean, 2.0 ** -min(n, 1022), 1.0))
+    return float(np.clip(np.exp(log_scale) * mean, max(2.0**-n, SMALLEST_P), 1.0))
 
 
 def _convolved_tail(magnitudes: Integers, target: int) -> float:

@@ -7,7 +7,15 @@ from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError
 from ragnb.results import AdjustedPValues, Interval
-from ragnb.stats.checks import Floats, check_clusters, check_count, check_generator, check_level, undefined_interval
+from ragnb.stats.checks import (
+    Floats,
+    Integers,
+    check_clusters,
+    check_count,
+    check_generator,
+    check_level,
+    undefined_interval,
+)
 from ragnb.stats.numerics import normal_cdf, t_quantile
 
 
@@ -106,6 +114,46 @@ def benjamini_hochberg(p_values: ArrayLike) -> AdjustedPValues:
         "Benjamini-Hochberg",
         lambda p: np.minimum.accumulate((p * p.size / np.arange(1, p.size + 1))[::-1])[::-1],
     )
+
+
+CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
+"""The corrections by name."""
+
+ADJUSTED = ("p_adjusted", "correction", "family_size")
+"""The columns beside those of p-values."""
+
+
+def adjusted_columns(
+    p_values: ArrayLike, correction: str = "holm", families: ArrayLike | None = None
+) -> dict[str, Floats | Integers | str]:
+    """The columns `ADJUSTED` of a table of p-values: adjusted, by which correction, over how many.
+
+    Parameters
+    ----------
+    p_values : array_like of shape (m,)
+        ``nan`` where a test was undefined.
+    correction : str
+        A name of `CORRECTIONS`.
+    families : array_like of shape (m,), optional
+        Which family each p-value belongs to; by default all are one.
+
+    Raises
+    ------
+    InputError
+        If a value is outside [0, 1].
+
+    Examples
+    --------
+    >>> adjusted_columns([0.01, 0.04, 0.03], families=["a", "b", "a"])["p_adjusted"]
+    array([0.02, 0.04, 0.03])
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    given = np.zeros(p.size) if families is None else np.asarray(families)
+    adjusted, sizes = np.full(p.size, np.nan), np.zeros(p.size, dtype=np.int64)
+    for family in np.unique(given):
+        found = CORRECTIONS[correction](p[given == family])
+        adjusted[given == family], sizes[given == family] = found.adjusted, found.family_size
+    return dict(zip(ADJUSTED, (adjusted, correction, sizes), strict=True))
 
 
 def simultaneous_intervals(

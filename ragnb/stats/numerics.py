@@ -12,6 +12,9 @@ from ragnb.stats.checks import Floats
 
 _NORMAL = NormalDist()
 
+#: The smallest positive double of full precision: no p-value is 0.
+SMALLEST_P = 2.0**-1022
+
 
 def normal_quantile(probability: float) -> float:
     """Return the standard normal quantile.
@@ -77,7 +80,7 @@ def binomial_cdf(successes: int, n: int, probability: float = 0.5) -> float:
 def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
     """Return the p-value of `alternative` from the two one-sided ones.
 
-    In (0, 1]: twice the smaller tail for ``"two-sided"``, and never below the smallest positive double.
+    In (0, 1]: twice the smaller tail for ``"two-sided"``, and never below `SMALLEST_P`.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
     (0.04, 0.02)
     """
     tails = {"less": lower_tail, "greater": upper_tail, "two-sided": 2 * min(lower_tail, upper_tail)}
-    return min(max(tails[alternative], 2.0**-1022), 1.0)
+    return min(max(tails[alternative], SMALLEST_P), 1.0)
 
 
 def bisect(function: Callable[[float], float], low: float, high: float) -> float:
@@ -129,3 +132,14 @@ def scaled_to_largest(values: Floats) -> Floats:
     """
     largest = np.abs(values).max(initial=0.0)
     return np.round(values / largest, 12) if largest else values
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Return the quotients, nan where the denominator is 0 or rounding error.
+
+    Examples
+    --------
+    >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    return np.divide(numerator, np.where(np.abs(denominator) > 1e-12, denominator, np.nan))

@@ -26,10 +26,10 @@ from ragnb.errors import InputError
 from ragnb.results import RankComparison, SignificanceResult
 from ragnb.stats.checks import Floats, check_count, check_level, check_scores
 from ragnb.stats.multiplicity import holm
+from ragnb.stats.numerics import SMALLEST_P
 from ragnb.stats.paired import sign_flip_test
 from ragnb.stats.ranks import average_ranks as ranks_of
 from ragnb.stats.ranks import check_average_ranks, check_systems, item_ranks
-from ragnb.stats.several import SMALLEST_P
 
 
 def pairwise_tests(

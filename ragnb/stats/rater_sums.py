@@ -1,7 +1,7 @@
 """Agreement of any number of raters over any categories, as a function of sums.
 
 Sums may be added up over items, so one call gives the coefficient with each cluster left out in turn, as
-`ragnb.stats.clustered.jackknife_interval` needs it. Two yes/no raters have the shorter `ragnb.stats.verdicts`; intervals for
+`ragnb.stats.jackknife.jackknife_interval` needs it. Two yes/no raters have the shorter `ragnb.stats.verdicts`; intervals for
 independent items are in `ragnb.stats.agreement`.
 """
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError
 from ragnb.stats.checks import Floats, check_clusters
+from ragnb.stats.numerics import ratio
 
 
 def rater_sums(codes: ArrayLike, n_categories: int, clusters: ArrayLike | None = None) -> Floats:
@@ -81,7 +82,7 @@ def percent_of(sums: ArrayLike) -> Floats:
     0.75
     """
     n, agreement, _, _, _ = _parts(sums)
-    return _ratio(agreement, n)
+    return ratio(agreement, n)
 
 
 def fleiss_of(sums: ArrayLike) -> Floats:
@@ -90,7 +91,7 @@ def fleiss_of(sums: ArrayLike) -> Floats:
     (p_a - p_e) / (1 - p_e), p_e = sum_k pi_k^2 of the mean shares, see `ragnb.stats.agreement.fleiss_kappa`.
     """
     n, _, _, shares, _ = _parts(sums)
-    return _corrected(sums, (_ratio(shares, n[..., None]) ** 2).sum(axis=-1))
+    return _corrected(sums, (ratio(shares, n[..., None]) ** 2).sum(axis=-1))
 
 
 def ac1_of(sums: ArrayLike) -> Floats:
@@ -99,7 +100,7 @@ def ac1_of(sums: ArrayLike) -> Floats:
     (p_a - p_e) / (1 - p_e), p_e = sum_k pi_k (1 - pi_k) / (q - 1), see `ragnb.stats.agreement.gwet_ac`.
     """
     n, _, _, shares, _ = _parts(sums)
-    pi = _ratio(shares, n[..., None])
+    pi = ratio(shares, n[..., None])
     return _corrected(sums, (pi * (1 - pi)).sum(axis=-1) / (pi.shape[-1] - 1))
 
 
@@ -110,7 +111,7 @@ def alpha_of(sums: ArrayLike) -> Floats:
     """
     _, _, coinciding, _, counts = _parts(sums)
     total = counts.sum(axis=-1)
-    return 1 - _ratio((total - 1) * (total - coinciding), total**2 - (counts**2).sum(axis=-1))
+    return 1 - ratio((total - 1) * (total - coinciding), total**2 - (counts**2).sum(axis=-1))
 
 
 def kappa_of(tables: ArrayLike) -> Floats:
@@ -123,9 +124,9 @@ def kappa_of(tables: ArrayLike) -> Floats:
     """
     counts = np.asarray(tables, dtype=np.float64)
     n = counts.sum(axis=(-2, -1))
-    observed = _ratio(np.trace(counts, axis1=-2, axis2=-1), n)
-    expected = _ratio((counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1), n * n)
-    return _ratio(observed - expected, 1 - expected)
+    observed = ratio(np.trace(counts, axis1=-2, axis2=-1), n)
+    expected = ratio((counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1), n * n)
+    return ratio(observed - expected, 1 - expected)
 
 
 RATER_COEFFICIENTS: dict[str, Callable[[ArrayLike], Floats]] = {
@@ -144,7 +145,7 @@ def _parts(sums: ArrayLike) -> tuple[Floats, Floats, Floats, Floats, Floats]:
 
 
 def _corrected(sums: ArrayLike, expected: Floats) -> Floats:
-    return _ratio(percent_of(sums) - expected, 1 - expected)
+    return ratio(percent_of(sums) - expected, 1 - expected)
 
 
 def _summed(values: Floats, clusters: ArrayLike | None) -> Floats:
@@ -154,8 +155,3 @@ def _summed(values: Floats, clusters: ArrayLike | None) -> Floats:
     totals = np.zeros((n_clusters, values.shape[1]))
     np.add.at(totals, codes, values)
     return totals
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """The quotient, nan where the denominator is 0 or rounding error."""
-    return np.divide(numerator, np.where(np.abs(denominator) > 1e-12, denominator, np.nan))

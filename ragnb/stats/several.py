@@ -21,14 +21,12 @@ from numpy.typing import ArrayLike
 from ragnb.errors import check_choice
 from ragnb.results import SignificanceResult
 from ragnb.stats.checks import Floats, check_binary, check_count, undefined_test
+from ragnb.stats.numerics import SMALLEST_P
 from ragnb.stats.ranks import check_average_ranks, check_systems, item_ranks
 
 FRIEDMAN_METHODS = ("F", "chi2")
 FEW_ITEMS = 10
 """Below this number of items the laws of F and chi-squared fit the ranks badly: F of 3 systems on 3 items errs in 20 %."""
-
-SMALLEST_P = 2.0**-1022
-"""The smallest positive double of full precision: no p-value is 0."""
 
 
 def friedman_test(scores: ArrayLike, *, method: str = "F") -> SignificanceResult:

@@ -1,8 +1,9 @@
 """Agreement of two yes/no raters as a function of four counts.
 
 The counts are the last axis of an array: both say yes, only the first, only the second, neither. So one call gives the
-coefficient of many tables, as leaving out one cluster at a time needs it. Intervals for independent items, weights, more
-raters and more categories are in `ragnb.stats.agreement`; with clusters, `ragnb.stats.clustered`.
+coefficient of many tables, as leaving out one cluster at a time needs it. The formulas are those of
+`ragnb.stats.rater_sums`; intervals for independent items, weights, more raters and more categories are in
+`ragnb.stats.agreement`; over clusters, `ragnb.stats.jackknife`.
 """
 
 from collections.abc import Callable
@@ -10,8 +11,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ragnb.stats import rater_sums
 from ragnb.stats.binary import paired_table
 from ragnb.stats.checks import Floats, check_binary, check_clusters
+from ragnb.stats.numerics import ratio
 
 
 def verdict_counts(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None) -> Floats:
@@ -53,46 +56,35 @@ def agreement_of(counts: ArrayLike) -> Floats:
     >>> float(agreement_of([20, 5, 10, 15]))
     0.7
     """
-    yes, first, second, no = _cells(counts)
-    return _ratio(yes + no, yes + first + second + no)
+    return rater_sums.percent_of(_sums(counts))
 
 
 def kappa_of(counts: ArrayLike) -> Floats:
     """Cohen's kappa; in [-1, 1], ``nan`` where both raters use one and the same category throughout.
 
-    (p_o - p_e) / (1 - p_e), p_e from the two raters' own shares, see `ragnb.stats.agreement.cohen_kappa`.
-
     >>> round(float(kappa_of([20, 5, 10, 15])), 6)
     0.4
     """
-    yes, first, second, no = _cells(counts)
-    n = yes + first + second + no
-    expected = _ratio((yes + first) * (yes + second) + (no + second) * (no + first), n * n)
-    return _corrected(counts, expected)
+    table = np.asarray(counts, dtype=np.float64)
+    return rater_sums.kappa_of(table.reshape(*table.shape[:-1], 2, 2))
 
 
 def ac1_of(counts: ArrayLike) -> Floats:
     """Gwet's AC1; in [-1, 1], ``nan`` without items, stable where one category prevails.
 
-    (p_o - p_e) / (1 - p_e), p_e = 2 pi (1 - pi) of the pooled share pi, see `ragnb.stats.agreement.gwet_ac`.
-
     >>> round(float(ac1_of([118, 5, 2, 0])), 6)
     0.940776
     """
-    share = _pooled(counts)
-    return _corrected(counts, 2 * share * (1 - share))
+    return rater_sums.ac1_of(_sums(counts))
 
 
 def alpha_of(counts: ArrayLike) -> Floats:
     """Krippendorff's nominal alpha; at most 1, ``nan`` where all verdicts are the same.
 
-    1 - D_o / D_e, D_e = 2 pi (1 - pi) N / (N - 1) with N = 2n verdicts, see `ragnb.stats.agreement.krippendorff_alpha`.
-
     >>> round(float(alpha_of([2, 0, 1, 1])), 6)
     0.533333
     """
-    share, total = _pooled(counts), 2 * np.asarray(counts, dtype=np.float64).sum(axis=-1)
-    return 1 - _ratio((1 - agreement_of(counts)) * (total - 1), 2 * share * (1 - share) * total)
+    return rater_sums.alpha_of(_sums(counts))
 
 
 def sensitivity_of(counts: ArrayLike) -> Floats:
@@ -102,7 +94,7 @@ def sensitivity_of(counts: ArrayLike) -> Floats:
     0.666667
     """
     yes, _, second, _ = _cells(counts)
-    return _ratio(yes, yes + second)
+    return ratio(yes, yes + second)
 
 
 def specificity_of(counts: ArrayLike) -> Floats:
@@ -112,7 +104,7 @@ def specificity_of(counts: ArrayLike) -> Floats:
     0.75
     """
     _, first, _, no = _cells(counts)
-    return _ratio(no, no + first)
+    return ratio(no, no + first)
 
 
 def precision_of(counts: ArrayLike) -> Floats:
@@ -122,7 +114,7 @@ def precision_of(counts: ArrayLike) -> Floats:
     0.8
     """
     yes, first, _, _ = _cells(counts)
-    return _ratio(yes, yes + first)
+    return ratio(yes, yes + first)
 
 
 COEFFICIENTS: dict[str, Callable[[ArrayLike], Floats]] = {
@@ -146,16 +138,10 @@ def _cells(counts: ArrayLike) -> tuple[Floats, Floats, Floats, Floats]:
     return yes, first, second, no
 
 
-def _pooled(counts: ArrayLike) -> Floats:
-    """Share of yes among the verdicts of both."""
+def _sums(counts: ArrayLike) -> Floats:
+    """The counts as `ragnb.stats.rater_sums.rater_sums` has them: two raters, categories yes and no."""
     yes, first, second, no = _cells(counts)
-    return _ratio(2 * yes + first + second, 2 * (yes + first + second + no))
-
-
-def _corrected(counts: ArrayLike, expected: Floats) -> Floats:
-    return _ratio(agreement_of(counts) - expected, 1 - expected)
-
-
-def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """The quotient, nan where the denominator is 0 or rounding error."""
-    return np.divide(numerator, np.where(np.abs(denominator) > 1e-12, denominator, np.nan))
+    agreeing, split = yes + no, first + second
+    categories = np.stack([2 * yes + split, 2 * no + split], axis=-1)
+    sums = np.stack([agreeing + split, agreeing, 2 * agreeing], axis=-1)
+    return np.concatenate([sums, categories / 2, categories], axis=-1)

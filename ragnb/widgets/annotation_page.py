@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from ragnb.annotation.items import Item, Part
-from ragnb.annotation.labels import Place, nested, places
+from ragnb.annotation.label_state import Place, nested, places
 from ragnb.annotation.ragbench import trace_warnings
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import Field, Option, Task

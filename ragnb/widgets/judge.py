@@ -8,8 +8,9 @@ import pandas as pd
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, marked, page, tag
 from ragnb.metrics.references import listed
-from ragnb.records import require_columns
+from ragnb.records import is_missing, require_columns
 from ragnb.widgets.contexts import without_response
+from ragnb.widgets.looks import QUOTED, fact
 from ragnb.widgets.rgb import VERDICTS
 
 NEEDED = ("judged_by", "judge_score", "judge_verdict", "human_label", "annotations", "disagreement")
@@ -17,7 +18,7 @@ WHO = ("example_id", "language", "system")
 """Columns that say which response it is, where there are such."""
 
 _APART = "margin:0.3em 0"
-_LINES = f"{_APART};padding-left:1em;border-left:2px solid #999;white-space:pre-wrap"
+_LINES = f"{_APART};{QUOTED}"
 _CARD = "margin:0 0 1em 0;padding-top:0.4em;border-top:1px solid #999"
 
 
@@ -81,7 +82,7 @@ def asked(row: Mapping[str, Any]) -> Iterator[Markup]:
         yield tag("p", tag("b", row["question"]), dir="auto", style=_APART)
     parts = [join([tag("span", alias, dir="auto") for alias in part], " or ") for part in reference_parts(row)]
     if parts:
-        yield _fact("references", join(parts, "; and "))
+        yield fact("references", join(parts, "; and "), _APART)
 
 
 def reference_parts(row: Mapping[str, Any]) -> list[list[str]]:
@@ -96,7 +97,7 @@ def said(row: Mapping[str, Any]) -> Iterator[Markup]:
         yield silence
         return
     aliases = [alias for part in reference_parts(row) for alias in part]
-    yield _fact("response", "" if row["response"] else tag("i", "empty"))
+    yield fact("response", "" if row["response"] else tag("i", "empty"), _APART)
     yield tag("div", marked(row["response"], aliases), dir="auto", style=_LINES)
 
 
@@ -117,18 +118,5 @@ def _judged(row: Mapping[str, Any]) -> Iterator[Markup]:
         yield tag("p", tag("i", row["judge_explanation"]), dir="auto", style=_LINES)
 
 
-def _fact(name: str, value: Any) -> Markup:
-    return tag("p", tag("b", f"{name}: "), value, style=_APART)
-
-
 def _sign(value: Any) -> str:
     return "–" if is_missing(value) else VERDICTS.get(float(value), "–")
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell holds nothing: None, NA, NaT or nan.
-
-    >>> is_missing(float("nan")), is_missing(0), is_missing("")
-    (True, False, False)
-    """
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, trace_scores
-from ragnb.metrics.trace_labels import check_keys, is_fully_supported, listed, present, sentence_pairs, unsupported_sentences
+from ragnb.metrics.trace_labels import check_keys, is_fully_supported, listed, sentence_pairs, unsupported_sentences
+from ragnb.records import present
 from ragnb.results import TraceScores
 
 Sentence = tuple[str, str]

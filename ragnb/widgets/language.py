@@ -30,6 +30,7 @@ from ragnb.records import require_columns
 from ragnb.text import SCRIPTS, graphemes
 from ragnb.widgets.browser import Browser
 from ragnb.widgets.contexts import without_response
+from ragnb.widgets.looks import APART, CELL, QUOTED, fact
 from ragnb.widgets.rgb import VERDICTS
 
 NEEDED = ("response", "language")
@@ -52,9 +53,6 @@ Kind = frozenset[str]
 Run = tuple[Kind | None, str]
 
 _OWN, _FOREIGN = "background:#cdefe3;color:#111", "background:#f7d9e8;color:#111"
-_CELL = "text-align:left;vertical-align:top;padding:0.1em 1em 0.1em 0"
-_APART = "margin:0.4em 0"
-_LINES = f"{_APART};padding-left:1em;border-left:2px solid #999;white-space:pre-wrap"
 
 
 class LanguageView:
@@ -125,7 +123,7 @@ class LanguageView:
     def _said(self) -> Iterator[Markup]:
         yield _fact("response", "" if self._text else tag("i", "empty"))
         if self._text:
-            yield tag("div", *map(self._line, self._text.split("\n")), style=_LINES)
+            yield tag("div", *map(self._line, self._text.split("\n")), style=f"{APART};{QUOTED}")
         yield from _spelled_out(self._text)
         if isinstance(self.row.get("reason"), str):
             yield _fact("reason", self.row["reason"])
@@ -159,7 +157,7 @@ class LanguageView:
 
     def _consistency(self) -> Markup:
         top = _row("th", "RLC", "value", f"≥ {self.threshold:g}?", "what belongs / what is counted")
-        return tag("table", top, *map(self._verdict, VARIANTS), style=_APART)
+        return tag("table", top, *map(self._verdict, VARIANTS), style=APART)
 
     def _verdict(self, variant: str) -> Markup:
         given = {"response": self._text, "language": self.language, "variant": variant}
@@ -181,7 +179,7 @@ class LanguageView:
         top = _row("th", "script", "letters", f"of {self.language}?")
         most_first = sorted(counts, key=lambda name: (-counts[name], name))
         rows = [_row("td", _spaced(name), counts[name], VERDICTS[name in self._own]) for name in most_first]
-        return tag("table", top, *rows, style=_APART) if rows else escape("")
+        return tag("table", top, *rows, style=APART) if rows else escape("")
 
     def _identified(self) -> str:
         value = language_identified(self._text, self.language)
@@ -262,12 +260,12 @@ def _either(texts: Sequence[Any]) -> Markup:
 
 
 def _fact(name: str, value: Any) -> Markup:
-    return tag("p", tag("b", f"{name}: "), tag("span", value, dir="auto"), style=_APART)
+    return fact(name, tag("span", value, dir="auto"))
 
 
 def _row(element: str, *cells: Any) -> Markup:
     """A row of a table; only the fourth cell and what follows may be wrapped."""
-    styles = [f"{_CELL};white-space:nowrap" if place < 3 else _CELL for place in range(len(cells))]
+    styles = [f"{CELL};white-space:nowrap" if place < 3 else CELL for place in range(len(cells))]
     return tag("tr", *(tag(element, cell, style=style) for cell, style in zip(cells, styles, strict=True)))
 
 

@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragnb.markup import Markup, escape, join, page, tag
-from ragnb.widgets.judge import asked, is_missing, reference_parts, said
+from ragnb.records import is_missing
+from ragnb.widgets.judge import asked, reference_parts, said
+from ragnb.widgets.looks import APART, CELL, LONG
 
-LONG, BEGINNING = 600, 80
-"""Characters beyond which a text is folded, and how many of them its summary shows."""
+BEGINNING = 80
+"""Characters that the summary of a folded text shows."""
 
-_CELL = "text-align:left;vertical-align:top;padding:0.1em 1em 0.1em 0"
 _LINES = "white-space:pre-wrap;overflow-wrap:anywhere"
 
 
@@ -23,9 +24,9 @@ def plain_page(row: Mapping[str, Any]) -> Markup:
 
 def columns_table(row: Mapping[str, Any], without: Iterable[str] = ()) -> Markup:
     """The columns of a row as a table, a line each, long texts folded."""
-    lines = [tag("tr", tag("th", name, style=f"{_CELL};white-space:nowrap"), tag("td", _value(cell), style=_CELL))
+    lines = [tag("tr", tag("th", name, style=f"{CELL};white-space:nowrap"), tag("td", _value(cell), style=CELL))
              for name, cell in row.items() if name not in without]  # fmt: skip
-    return tag("table", *lines, style="margin:0.4em 0") if lines else escape("")
+    return tag("table", *lines, style=APART) if lines else escape("")
 
 
 def _value(cell: Any) -> Markup:

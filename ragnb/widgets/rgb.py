@@ -8,10 +8,8 @@ import pandas as pd
 from ragnb.errors import InputError
 from ragnb.markup import Markup, Sign, Span, annotated, escape, join, occurrences, page, superscript, tag
 from ragnb.metrics.rgb import (
-    PROTOCOLS,
     answer_evidence,
     answer_labels,
-    answer_parts,
     correction_evidence,
     corrects_error,
     detection_evidence,
@@ -21,11 +19,13 @@ from ragnb.metrics.rgb import (
     refusal_evidence,
 )
 from ragnb.metrics.rgb_judged import judged_error_detection, judged_rejection
-from ragnb.metrics.rgb_reading import read_false_answers, view_of
+from ragnb.metrics.rgb_phrases import PROTOCOLS
+from ragnb.metrics.rgb_reading import answer_parts, read_false_answers, view_of
 from ragnb.metrics.rgb_spans import ERROR, FALSE, REFUSAL, evidence_spans
 from ragnb.records import require_columns
 from ragnb.text import graphemes
 from ragnb.widgets.contexts import GLYPHS, NEEDED, without_response
+from ragnb.widgets.looks import APART, CELL, LONG
 
 WORDS = {"positive": "positive", "negative": "negative", "wrong": "false"}
 """What a passage is called beside its sign in `GLYPHS`."""
@@ -52,12 +52,10 @@ VERDICTS = {1.0: "✓", 0.0: "✗"}
 JUDGED = {"refuses?": ("judged_refusal", judged_rejection), "detects error?": ("judged_detection", judged_error_detection)}
 """The column of a judge's verdict, and the metric that reads it."""
 
-LONG, BEGINNING = 600, 60
-"""Characters beyond which a passage is folded, and how many of them its summary shows."""
+BEGINNING = 60
+"""Characters that the summary of a folded passage shows."""
 
-_CELL = "text-align:left;vertical-align:top;padding:0.1em 1em 0.1em 0"
-_APART = "margin:0.4em 0"
-_LINES = f"{_APART};white-space:pre-wrap"
+_LINES = f"{APART};white-space:pre-wrap"
 
 
 class RgbView:
@@ -140,7 +138,7 @@ class RgbView:
             return _led_by(key, body, "p")
         held = superscript(*dict.fromkeys(span.sign.superscript for span in sorted(spans)))
         start = escape("".join(graphemes(text)[:BEGINNING]) + "… ")
-        return tag("details", _led_by(key, join([start, held]), "summary"), tag("p", body, dir="auto"), style=_APART)
+        return tag("details", _led_by(key, join([start, held]), "summary"), tag("p", body, dir="auto"), style=APART)
 
     # ---- what was said, and what it is worth ---------------------------------------------------------------------------
 
@@ -151,7 +149,7 @@ class RgbView:
 
     def _table(self) -> Markup:
         columns = [self._verdicts(protocol) for protocol in self.protocols]
-        top = tag("tr", *(tag("th", name, style=_CELL) for name in ("", *self.protocols)))
+        top = tag("tr", *(tag("th", name, style=CELL) for name in ("", *self.protocols)))
         return tag("table", top, *(_row(head, cells) for head, *cells in zip(HEADS, *columns, strict=False)))
 
     def _verdicts(self, protocol: str) -> Iterator[Markup]:
@@ -186,11 +184,11 @@ class RgbView:
 
 def _row(head: tuple[str, str], cells: Sequence[Markup]) -> Markup:
     name, sign = head
-    first = tag("th", name, *([superscript(sign)] if sign else []), style=f"{_CELL};white-space:nowrap")
-    return tag("tr", first, *(tag("td", cell, style=_CELL) for cell in cells))
+    first = tag("th", name, *([superscript(sign)] if sign else []), style=f"{CELL};white-space:nowrap")
+    return tag("tr", first, *(tag("td", cell, style=CELL) for cell in cells))
 
 
-def _led_by(key: str, text: Markup, element: str, style: str = _APART) -> Markup:
+def _led_by(key: str, text: Markup, element: str, style: str = APART) -> Markup:
     """A text behind its key; the text alone says which way it runs (what has a direction of its own does not count)."""
     return tag(element, tag("b", key, dir="ltr"), " ", text, dir="auto", style=style)
 

@@ -9,9 +9,8 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.records import PAYLOAD, refuse_partitioned
+from ragnb.records import PAYLOAD, is_missing, refuse_partitioned
 from ragnb.text import fold
-from ragnb.widgets.judge import is_missing
 from ragnb.widgets.rgb import VERDICTS
 
 FEWEST, FEW, MOST, LONGEST, DIGITS = 2, 3, 30, 60, 2

@@ -15,6 +15,7 @@ from ragnb.markup import Markup, join, page, tag
 from ragnb.records import require_columns
 from ragnb.widgets import contexts, judge, language, rgb, trace
 from ragnb.widgets.browser import script, style, with_static
+from ragnb.widgets.looks import CELL
 from ragnb.widgets.plain import columns_table, plain_page
 from ragnb.widgets.rows import Rows, short
 
@@ -22,7 +23,6 @@ AHEAD, SENT_AT_ONCE, TRIED, STATIC_ROWS = 40, 400, 10, 10
 """Rows sent around the chosen one; rows sent at most; rows tried before an error is raised; rows where no kernel runs."""
 
 UP_AND_DOWN = (("", "↑"), ("-", "↓"))
-_CELL = "text-align:left;vertical-align:top;padding:0.1em 1em 0.1em 0"
 
 
 class Kind(NamedTuple):
@@ -299,5 +299,5 @@ def kind_of(frame: pd.DataFrame) -> str:
 
 
 def _line(number: int, sign: str, text: str, about: list[str]) -> Markup:
-    cells = [tag("td", text, dir="auto", style=_CELL), *(tag("td", piece, dir="auto", style=_CELL) for piece in about)]
-    return tag("tr", tag("td", number, style=_CELL), tag("td", tag("b", sign), style=_CELL), *cells)
+    cells = [tag("td", text, dir="auto", style=CELL), *(tag("td", piece, dir="auto", style=CELL) for piece in about)]
+    return tag("tr", tag("td", number, style=CELL), tag("td", tag("b", sign), style=CELL), *cells)

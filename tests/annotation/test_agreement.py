@@ -15,8 +15,8 @@ from ragnb.annotation.export import read_labels
 from ragnb.annotation.tasks import TASKS, read_task
 from ragnb.errors import InputError
 from ragnb.stats import agreement as independent
-from ragnb.stats.clustered import jackknife_interval
 from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.jackknife import jackknife_interval
 from ragnb.stats.verdicts import kappa_of, verdict_counts
 
 WORDS = ("correct", "incorrect", "refuse")

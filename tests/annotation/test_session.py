@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import ragnb
-from ragnb.annotation.labels import LabelState
+from ragnb.annotation.label_state import LabelState
 from ragnb.annotation.log import read_log
 from ragnb.annotation.ragbench import ragbench_labels, trace_values
 from ragnb.annotation.session import AnnotationSession

@@ -168,6 +168,17 @@ def test_the_report_has_a_row_a_metric_beside_the_ensemble():
     assert abs(report.loc[METRICS[2], "importance"]) < 0.02
 
 
+def test_the_interval_of_the_area_knows_rows_that_share_a_group():
+    X, y = metrics_and_labels(n=120)
+    copies, question = [*range(120)] * 3, [*range(120)] * 3
+    X3, y3 = X.iloc[copies].reset_index(drop=True), y.iloc[copies].reset_index(drop=True)
+    once = feature_report(X, y, range(120), random_state=0, classifier=QUICK).loc[METRICS]
+    thrice = feature_report(X3, y3, question, random_state=0, classifier=QUICK).loc[METRICS]
+    assert thrice["auc"].tolist() == pytest.approx(once["auc"].tolist())
+    for end in ("auc_low", "auc_high"):
+        assert thrice[end].tolist() == pytest.approx(once[end].tolist(), abs=0.01)
+
+
 def test_the_report_is_the_same_for_the_same_seed():
     X, y = metrics_and_labels(n=120)
     first, again = (feature_report(X, y, random_state=5, classifier=QUICK) for _ in range(2))

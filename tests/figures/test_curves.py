@@ -8,23 +8,10 @@ import pytest
 from ragnb.errors import InputError
 from ragnb.figures import interval_note, plot_distribution, plot_noise_curve, save_figure, style
 
-mpl.use("agg")
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
 
 @pytest.fixture
-def summaries():
-    rows = [
-        {"system": s, "noise_rate": r, "mean": m, "low": m - 0.1, "high": m + 0.05, "n_scored": 60, "interval": "Wilson"}
-        for s, start in (("a", 0.9), ("b", 0.7))
-        for r, m in ((0.8, start - 0.4), (0.0, start), (0.4, start - 0.2))
-    ]
-    return pd.DataFrame(rows).assign(confidence_level=0.95, signature="ragnb:0|metric:m")
+def summaries(noise_summaries):
+    return noise_summaries(a=0.9, b=0.7)
 
 
 def bars(ax):

@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,12 +8,6 @@ from ragnb.figures import plot_differences, plot_power
 from ragnb.scoring import compare
 from ragnb.scoring.mixed import mixed_model
 from ragnb.stats.power import minimum_detectable_effect
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

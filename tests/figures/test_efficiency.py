@@ -17,12 +17,6 @@ NAN = math.nan
 PRICES = np.linspace(0, 0.05, 21)
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def scored(systems, **columns):
     """Scores of systems given as ``{system: (gains over a baseline of 0, costs)}``."""
     n = len(next(iter(systems.values()))[0])

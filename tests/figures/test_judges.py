@@ -9,12 +9,6 @@ from ragnb.figures import plot_judge_bias, plot_reliability
 from ragnb.reports import judge_report
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def report():
     rng = np.random.default_rng(2)

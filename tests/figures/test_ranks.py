@@ -12,12 +12,6 @@ from ragnb.stats.ranks import average_ranks, rank_intervals
 SYSTEMS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture
 def demsar():
     """Demsar (2006): at .10 C4.5 is worse than C4.5+m and C4.5+m+cf, and C4.5+cf may belong to either."""

@@ -11,12 +11,6 @@ from ragnb.figures import plot_rates, save_figure
 from ragnb.stats.intervals import wilson_interval
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def rates(cells):
     """A frame of Wilson rates from (system, language, right, n)."""
     rows = []

@@ -10,12 +10,6 @@ from ragnb.figures import save_figure
 from ragnb.figures.trust import plot_escalation
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def items():
     """Labels, probabilities, a judge that is right on nine of ten, questions; 120 items."""

@@ -12,7 +12,6 @@ from ragnb.errors import InputError
 from ragnb.figures import MARKERS, VISIONS, colour_distance, figure_seen, seen, style
 from ragnb.figures.vision import _lab
 
-mpl.use("agg")
 DEFICIENT = ("protanopia", "deuteranopia")
 BOUND = 10
 """What the palette keeps between any two of its colours, in CIELAB."""
@@ -24,12 +23,6 @@ VIENOT = {
 """Another model: Viénot, Brettel and Mollon (1999), for linear sRGB."""
 
 colours = st.tuples(*3 * [st.floats(0, 1)])
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def palette():

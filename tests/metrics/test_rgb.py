@@ -10,17 +10,8 @@ from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import (
-    ERROR_PHRASES,
-    FLEXIBLE_ERRORS,
-    FLEXIBLE_REFUSALS,
-    FOUND,
-    NOT_FOUND,
-    PROTOCOLS,
-    REFUSAL_PHRASES,
-    REFUSED,
     answer_evidence,
     answer_labels,
-    answer_parts,
     correction_evidence,
     corrects_error,
     detection_evidence,
@@ -28,10 +19,12 @@ from ragnb.metrics.rgb import (
     is_correct,
     is_refusal,
     is_rejection,
-    normalised,
     refusal_evidence,
     rejection_evidence,
 )
+from ragnb.metrics.rgb_phrases import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, PROTOCOLS, REFUSAL_PHRASES
+from ragnb.metrics.rgb_reading import answer_parts, normalised
+from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, REFUSED
 from ragnb.text import strip_reasoning, tokens
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."

@@ -9,18 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from ragnb.metrics.rgb import (
-    FLEXIBLE_ERRORS,
-    FLEXIBLE_REFUSALS,
-    PROTOCOLS,
-    answer_labels,
-    corrects_error,
-    detects_error,
-    is_correct,
-    is_refusal,
-    is_rejection,
-)
+from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal, is_rejection
 from ragnb.metrics.rgb_columns import verdicts
+from ragnb.metrics.rgb_phrases import FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, PROTOCOLS
 
 N = math.nan
 SAME = None

@@ -7,16 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.metrics.rgb import (
-    PROTOCOLS,
-    answer_labels,
-    corrects_error,
-    detects_error,
-    is_correct,
-    is_refusal,
-    is_rejection,
-)
+from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal, is_rejection
 from ragnb.metrics.rgb_columns import verdicts
+from ragnb.metrics.rgb_phrases import PROTOCOLS
 
 METRICS = ("correct", "refusal", "rejection", "detection", "correction")
 

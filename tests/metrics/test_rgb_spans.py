@@ -6,7 +6,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.metrics.rgb import PROTOCOLS, answer_labels, detects_error, is_refusal
+from ragnb.metrics.rgb import answer_labels, detects_error, is_refusal
+from ragnb.metrics.rgb_phrases import PROTOCOLS
 from ragnb.metrics.rgb_spans import evidence_spans
 
 

@@ -376,9 +376,9 @@ def test_special_keys_are_the_four_of_the_benchmark():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"variant": "ragas"}, "variant needs one of ragbench, guide; got 'ragas'"),
-        ({"length": "word"}, "length needs one of sentence, token, character; got 'word'"),
-        ({"unknown_keys": "keep"}, "unknown_keys needs one of count, drop; got 'keep'"),
+        ({"variant": "ragas"}, "variant needs one of 'ragbench', 'guide'; it got 'ragas'"),
+        ({"length": "word"}, "length needs one of 'sentence', 'token', 'character'; it got 'word'"),
+        ({"unknown_keys": "keep"}, "unknown_keys needs one of 'count', 'drop'; it got 'keep'"),
         ({"variant": "guide", "length": "token"}, "'guide' needs length 'sentence'"),
     ],
 )

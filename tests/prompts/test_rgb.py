@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.metrics.rgb import REFUSAL_PHRASES, detects_error, is_refusal
+from ragnb.metrics.rgb import detects_error, is_refusal
+from ragnb.metrics.rgb_phrases import REFUSAL_PHRASES
 from ragnb.prompts.rgb import ANSWER, TEMPLATES, render, template_for
 from ragnb.prompts.template import Template
 

@@ -13,6 +13,7 @@ from statsmodels.stats.multitest import multipletests
 import ragnb
 from ragnb.errors import InputError
 from ragnb.reports import trace_report
+from ragnb.stats.auroc import clustered_auroc
 
 MINE = {"mine": {"adherence": "a1", "relevance": "r1"}, "yours": {"adherence": "a2", "relevance": "r2"}}
 
@@ -91,8 +92,41 @@ def test_differences_of_squared_errors_are_paired_and_holm_corrected(records):
 def test_responses_that_share_a_question_are_clustered_or_the_reader_is_warned(records):
     report = trace_report(records, MINE, cluster="example_id")
     assert "cluster" in row(report.comparisons, "relevance_rmse", "mine")["test"]
-    assert "DeLong takes records for independent" in row(report.judges, "hallucination_auroc", "mine")["warning"]
-    assert set(trace_report(records, MINE).judges["warning"]) == {""}
+    assert "DeLong takes records for independent" in row(report.comparisons, "hallucination_auroc", "mine")["warning"]
+    for table in (report.judges, report.comparisons):
+        assert set(table["n"]) == {80}
+        assert row(table, "relevance_rmse", "mine")["n_units"] == 40
+    few = trace_report(records.assign(example_id=[f"q{k % 5}" for k in range(80)]), MINE, cluster="example_id").judges
+    assert set(few["warning"]) == {"5 clusters, fewer than 30: the interval is too narrow"}
+    assert set(report.judges["warning"]) == {""}
+
+
+def test_clustered_intervals_are_those_of_the_clusters_by_other_ways(records):
+    table = trace_report(records, MINE, cluster="example_id").judges
+    hallucinated, scores = ~records["adherence_score"], 1 - records["a1"]
+    area, found = roc_auc_score(hallucinated, scores), row(table, "hallucination_auroc", "mine")
+    known = clustered_auroc(hallucinated, scores, records["example_id"])
+    assert (found["value"], found["low"], found["high"]) == pytest.approx((area, known.low, known.high))
+    others = [records[records["example_id"] != name] for name in records["example_id"].unique()]
+    without = [root_mean_squared_error(kept["relevance_score"], kept["r1"]) for kept in others]
+    whole, found = root_mean_squared_error(records["relevance_score"], records["r1"]), row(table, "relevance_rmse", "mine")
+    half = stats.t.ppf(0.975, 39) * (40 * whole - 39 * np.array(without)).std(ddof=1) / math.sqrt(40)
+    assert (found["low"], found["high"]) == pytest.approx((whole - half, whole + half))
+    assert found["interval"] == "RMSE, jackknife t"
+
+
+def test_units_of_one_record_each_change_nothing(records):
+    alone = trace_report(records.assign(unit=range(80)), MINE, cluster="unit")
+    plain = trace_report(records, MINE)
+    pd.testing.assert_frame_equal(alone.judges, plain.judges)
+    pd.testing.assert_frame_equal(alone.comparisons, plain.comparisons)
+
+
+def test_comparisons_name_their_correction(records):
+    table = trace_report(records, MINE).comparisons
+    place = table.columns.get_loc("p_value")
+    assert table.columns[place : place + 4].tolist() == ["p_value", "p_adjusted", "correction", "family_size"]
+    assert (set(table["correction"]), set(table["family_size"])) == ({"holm"}, {2})
 
 
 def test_one_class_only_leaves_the_auroc_undefined(records):

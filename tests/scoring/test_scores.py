@@ -416,19 +416,54 @@ def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry)
 def test_a_columnar_twin_gives_the_same_values(entry):
     if entry.columnar is None:
         pytest.skip("scored row by row")
-    responses = frame(CASES["response"] * 3, language=["en", "zh", "en-GB"] * 5, false_answers=[["Bergen"], [], None] * 5)
+    labels = {name: pd.Series(values * 3, dtype=object) for name, values in CASES.items() if name != "response"}
+    spoken = {"language": ["en", "zh", "en-GB"] * 5, "false_answers": [["Bergen"], [], None] * 5}
+    responses = frame(CASES["response"] * 3, **spoken, **labels)
     by_row = Metric(**{name: getattr(entry, name) for name in entry.__slots__ if name != "columnar"})
-    choices = {"protocol": ("paper", "released", "flexible"), "variant": ("unicode", "lbrag")}
-    option = next(name for name in entry.options if name in choices)
-    for choice in choices[option]:
-        pd.testing.assert_frame_equal(
-            score(responses, entry, **{option: choice}), score(responses, by_row, **{option: choice})
-        )
+    for option, choices in entry.variants.items():
+        for choice in choices:
+            if choice is not ...:
+                options = {option: choice}
+                pd.testing.assert_frame_equal(score(responses, entry, **options), score(responses, by_row, **options))
 
 
 def test_a_threshold_out_of_range_names_the_row_by_column_as_by_row():
     with pytest.raises(InputError, match="language.rlc_ok, row 0 .*: threshold needs a number above 0 and at most 1; got 2"):
         score(frame(["Oslo"]), "language.rlc_ok", threshold=2)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("documents_sentences", [[["0a", "Oslo.", "!"]]]),
+        ("documents_sentences", [[["0a"]]]),
+        ("documents_sentences", [[["0a", 5]]]),
+        ("documents_sentences", ["Oslo."]),
+        ("documents_sentences", [5]),
+        ("all_relevant_sentence_keys", "0a"),
+        ("all_relevant_sentence_keys", [5]),
+        ("all_utilized_sentence_keys", [None]),
+        ("unsupported_response_sentence_keys", [["a"]]),
+        ("sentence_support_information", ["a"]),
+        ("sentence_support_information", [{"response_sentence_key": "a", "supporting_sentence_keys": "0a"}]),
+        ("response_sentences", "Oslo."),
+    ],
+)
+@pytest.mark.parametrize("variant", ["ragbench", "guide"])
+def test_labels_of_another_shape_are_refused_by_column_as_by_row(field, value, variant):
+    labels = {name: values[:2] for name, values in CASES.items() if name.endswith(("sentences", "keys", "information"))}
+    labels |= {"unsupported_response_sentence_keys": [["a"], []]} if field.startswith("unsupported") else {}
+    labels[field] = [labels[field][0], value]
+    responses = frame(CASES["response"][:2], **{name: pd.Series(values, dtype=object) for name, values in labels.items()})
+    for entry in [METRICS[name] for name in METRICS if name.startswith("trace.")]:
+        by_row = Metric(**{name: getattr(entry, name) for name in entry.__slots__ if name != "columnar"})
+        told = []
+        for metric in (entry, by_row):
+            try:
+                told.append(score(responses, metric, variant=variant)["value"].tolist())
+            except (InputError, AttributeError) as error:
+                told.append(str(error))
+        assert told[0] == told[1]
 
 
 def test_an_error_names_the_row_and_the_example():

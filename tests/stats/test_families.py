@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.stats.intervals import mean_interval_t
-from ragnb.stats.multiplicity import benjamini_hochberg, bonferroni, holm, simultaneous_intervals
+from ragnb.stats.multiplicity import adjusted_columns, benjamini_hochberg, bonferroni, holm, simultaneous_intervals
 from ragnb.stats.paired import paired_t_test, sign_flip_test
 from ragnb.stats.power import (
     mcnemar_mde,
@@ -60,6 +60,16 @@ def test_nan_is_listed_and_spoils_nothing(correction) -> None:
 def test_bad_families_are_refused(correction, p, message: str) -> None:
     with pytest.raises(InputError, match=message):
         correction(p)
+
+
+def test_the_columns_beside_p_values_hold_each_family_by_itself() -> None:
+    p, families = [0.01, 0.5, np.nan, 0.03, 0.2], ["b", "a", "b", "b", "a"]
+    columns = adjusted_columns(p, "benjamini-hochberg", families)
+    assert list(columns) == ["p_adjusted", "correction", "family_size"]
+    assert columns["p_adjusted"] == pytest.approx([0.02, 0.5, np.nan, 0.03, 0.4], nan_ok=True)
+    assert columns["family_size"].tolist() == [2, 2, 2, 2, 2]
+    assert adjusted_columns(p)["p_adjusted"] == pytest.approx(holm(p).adjusted, nan_ok=True)
+    assert adjusted_columns([])["family_size"].size == 0
 
 
 def test_one_column_is_the_t_interval() -> None:

@@ -9,7 +9,8 @@ from hypothesis import assume, example, given
 
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.metrics.rgb import PROTOCOLS, answer_labels, corrects_error, detects_error, is_correct, is_refusal
+from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal
+from ragnb.metrics.rgb_phrases import PROTOCOLS
 from ragnb.widgets import RgbView
 from ragnb.widgets.contexts import NEEDED
 from ragnb.widgets.rgb import HEADS, LONG

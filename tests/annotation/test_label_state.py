@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ragnb.annotation.labels import IDLE, ItemLabels, LabelState, flat, nested, places
+from ragnb.annotation.label_state import IDLE, ItemLabels, LabelState, flat, nested, places
 from ragnb.annotation.tasks import TASKS, read_task
 from ragnb.errors import InputError
 

@@ -12,9 +12,9 @@ from sklearn.metrics import cohen_kappa_score, precision_score, recall_score, ro
 
 from ragnb.errors import InputError
 from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha, percent_agreement
-from ragnb.stats.auroc import auroc
-from ragnb.stats.clustered import clustered_auroc, clustered_pearson, jackknife_interval
-from ragnb.stats.correlation import pearson
+from ragnb.stats.auroc import auroc, clustered_auroc
+from ragnb.stats.correlation import clustered_pearson, pearson
+from ragnb.stats.jackknife import jackknife_interval
 from ragnb.stats.numerics import t_quantile
 from ragnb.stats.verdicts import (
     AGAINST,
