@@ -3,6 +3,7 @@
 import gzip
 import json
 import zlib
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
@@ -100,7 +101,7 @@ def _content(path: Path) -> bytes:
         content = gzip.decompress(content) if path.suffix == ".gz" else content
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path.name} needs to be a whole compressed file; got {error}; fetch it again") from error
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    content = content.removeprefix(BOM_UTF8)
     if not content.strip():
         raise InputError(f"{path.name} needs one JSON object a line; got an empty file; check the download")
     return content
@@ -124,7 +125,7 @@ def _first_value(content: bytes, name: str) -> tuple[Any, str]:
 def json_object(line: bytes, where: str) -> dict[str, Any]:
     """The JSON object of a line, or an InputError that says where there is none."""
     try:
-        record = json.loads(line.decode("utf-8"))
+        record = json.loads(line.removeprefix(BOM_UTF8).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InputError(
             f"{where} needs UTF-8 text; got byte 0x{line[error.start]:02x} at column {error.start + 1}; "

@@ -14,8 +14,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.results import Interval
-from ragnb.scoring.bridges import COST, F1, paired_f1
-from ragnb.scoring.definitions import METRICS
+from ragnb.scoring.bridges import COST, F1, known_metric, paired_f1
 from ragnb.stats.checks import check_scores
 from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.cost_effectiveness import acceptability_curve, incremental_table, mean_of_ratios, net_benefit
@@ -265,7 +264,7 @@ def ranks(
     """Where each system stands under a metric, and how sure that is; items are the questions that all of them answered.
 
     A question in several languages is one item, its scores averaged. Rank 1 is the best: the highest mean, or the lowest
-    under a metric of which less is better; `higher_is_better` says so of a metric that is not in `METRICS`.
+    under a metric of which less is better; `higher_is_better` says so of a metric of your own.
 
     Returns
     -------
@@ -298,9 +297,10 @@ def ranks(
 
 
 def _direction(metric: str) -> bool:
-    if metric not in METRICS:
+    known = known_metric(metric)
+    if known is None:
         raise InputError(f"ranks need to know which way {metric} is better; got no higher_is_better; give True or False")
-    return METRICS[metric].higher_is_better
+    return known.higher_is_better
 
 
 def _items_by_system(scores: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import pandas as pd
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.cost import VARIANTS, bridging_efficiency
 from ragnb.records import require_columns
+from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.scores import score
 
@@ -31,6 +32,11 @@ CNBE = Metric(
     condition="no translation",
 )
 """CNBE of a frame of pairs; `bridging` makes them."""
+
+
+def known_metric(name: str) -> Metric | None:
+    """The record of a metric that ships, `CNBE` included, which `score` does not know by name; None of any other."""
+    return CNBE if name == CNBE.name else METRICS.get(name)
 
 
 def bridging(scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "ratio") -> pd.DataFrame:

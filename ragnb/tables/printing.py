@@ -17,7 +17,7 @@ from ragnb.errors import InputError
 from ragnb.markup import Markup, escape_latex, escape_markdown, page, tag
 from ragnb.records import CONDITION, require_columns
 from ragnb.results import format_p_value
-from ragnb.scoring.definitions import METRICS
+from ragnb.scoring.bridges import known_metric
 from ragnb.tables.cells import Cell, Table, decimals, number, signatures
 from ragnb.tables.efficiency import of_readings
 
@@ -186,9 +186,9 @@ def _heading(columns: Sequence[str], cell: Sequence[Any]) -> str:
 def _best(records: list[dict[str, Any]], digits: int | None) -> str:
     """The best mean of a column as printed, so that what looks equal is bold together.
 
-    Empty for a single system, and for a metric that is not in `METRICS`: nobody knows there which way is better.
+    Empty for a single system, and for a metric of somebody's own: a frame does not tell which way is better.
     """
-    known = METRICS.get(records[0]["metric"])
+    known = known_metric(records[0]["metric"])
     values = [record["mean"] for record in records if not math.isnan(record["mean"])]
     if known is None or len(records) < 2 or not values:
         return ""
@@ -212,7 +212,7 @@ def _summary_notes(frame: pd.DataFrame, alike: bool) -> list[str]:
     kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in frame["interval"]))
     n = f", n = {frame['n'].iloc[0]}" if alike else ""
     unscored = [] if bool((frame["n_scored"] == frame["n"]).all()) else ["Unscored responses are left out of the mean."]
-    own = ~frame["metric"].isin(list(METRICS))
+    own = frame["metric"].map(known_metric).isna()
     bold = [] if own.all() else [f"Bold: best of its column{', but for metrics that are not ours' if own.any() else ''}."]
     return [f"Mean [{frame['confidence_level'].iloc[0]:.0%} {kinds} interval]{n}.", *bold, *unscored]
 
