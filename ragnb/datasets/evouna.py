@@ -1,13 +1,12 @@
 """EVOUNA (Wang et al., NeurIPS 2023 Datasets and Benchmarks, arXiv 2305.12421): answers of five systems judged by people."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import locate, provenance
+from ragnb.datasets.files import json_value, locate, provenance, text
 from ragnb.errors import InputError
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
@@ -43,8 +42,8 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
 
 def _records(path: Path) -> list[Any]:
     try:
-        records = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        records = json_value(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise InputError(f"{path.name} needs a JSON list of records; got {error}; download it again") from error
     if not isinstance(records, list) or not records:
         raise InputError(f"{path.name} needs a JSON list of records; got {type(records).__name__}; download it again")
@@ -56,7 +55,9 @@ def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterato
     missing = [name for name in needed if not isinstance(record, Mapping) or name not in record]
     if missing:
         raise InputError(f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it")
-    variants = [text.strip() for text in str(record["golden_answer"]).split("/") if text.strip()]
+    where = f"{file} {example_id} key"
+    gold = text(record["golden_answer"], f"{where} golden_answer")
+    variants = [variant.strip() for variant in gold.split("/") if variant.strip()]
     for system in SYSTEMS:
         verdict = record[f"judge_{system}"]
         yield {
@@ -64,10 +65,16 @@ def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterato
             "benchmark": "evouna",
             "task": "open",
             "language": "en",
-            "question": record["question"],
-            "references": [variants],
+            "question": text(record["question"], f"{where} question"),
+            "references": [variants or [gold]],
             "system": system,
-            "response": record[f"answer_{system}"],
+            "response": _response(record[f"answer_{system}"], f"{where} answer_{system}"),
             "verdict": verdict if isinstance(verdict, bool) else None,
             "improper": bool(record.get("improper", False)),
         }
+
+
+def _response(value: Any, where: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{where} needs a text, or null where there is none; got {type(value).__name__}; download it again")
+    return value
