@@ -5,6 +5,7 @@
 #   make screenshots    pictures of the widgets in figures/, taken of JupyterLab in Chromium
 #   make record     asks the local models again and writes the recorded replies
 #   make test-slow  the long twins of the tests, properties explored with new draws    make bench   speed, beside peers
+#   make fuzz       replies and files with faults in them, by the million; FUZZ="--cases 20000 --seed 7" for fewer, or others
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +15,7 @@ FIXED := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 TQDM_DISABLE=
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures test test-slow screenshots lab record bench lock readme format clean
+.PHONY: figures fuzz test test-slow screenshots lab record bench lock readme format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -52,6 +53,9 @@ test-slow: .venv/gemma .venv/scale
 	$(PY) -m pytest -m slow tests
 	$(PY) -m pytest tests/scoring/test_partitions.py
 	$(PY) -m pytest -m "hypothesis and not slow" --hypothesis-profile=explore tests
+
+fuzz: .venv/ready
+	PYTHONPATH=tests nice -n 10 $(PY) -m fuzz $(FUZZ)
 
 screenshots: .venv/ready
 	PYTHONPATH=tests $(PY) tests/browser/screenshots.py

@@ -4,7 +4,7 @@
 system) → ``scores`` (a row per response and metric) → ``summaries``. All are ordinary pandas DataFrames.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -318,9 +318,26 @@ def require_columns(frame: Any, names: Iterable[str], what: str) -> None:
     columns = getattr(frame, "columns", None)
     if columns is None:
         raise InputError(f"{what} needs a pandas DataFrame; got {type(frame).__name__}; load or build a frame first")
-    missing = [name for name in names if name not in columns]
+    names = list(names)
+    missing = [name for name in names if not isinstance(name, Hashable) or name not in columns]
     if missing:
-        meaning = "; ".join(f"{name} ({COLUMNS[name]})" if name in COLUMNS else name for name in missing)
-        raise InputError(
-            f"{what} needs the columns {', '.join(names)}; got a frame without {', '.join(missing)}; add {meaning}"
-        )
+        meant = "; ".join(f"{name} ({COLUMNS[name]})" if str(name) in COLUMNS else f"{name}" for name in missing)
+        wanted, absent = (", ".join(map(str, some)) for some in (names, missing))
+        raise InputError(f"{what} needs the columns {wanted}; got a frame without {absent}; add {meant}")
+
+
+def column_names(given: Any, what: str) -> list[str]:
+    """The name of a column, or several, as a list; none where nothing is given.
+
+    Raises
+    ------
+    InputError
+        Something that is neither; ``what`` says who needs it.
+    """
+    names = [] if given is None else [given] if isinstance(given, str) else given
+    if isinstance(names, bytes | Mapping) or not isinstance(names, Iterable):
+        names = [names]
+    names = list(names)
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} needs the name of a column, or a list of names; got {given!r:.60}; name columns")
+    return names

@@ -16,6 +16,20 @@ Place = tuple[str, str | None]
 CHANGES = ("label", "note", "flag", "skip")
 """Actions that change an item and can be undone."""
 
+SHAPES: dict[str, type | tuple[type, ...]] = {
+    "action": str,
+    "time": str,
+    "item": (str, type(None)),
+    "id": Mapping,
+    "fingerprint": str,
+    "sentences": Mapping,
+    "set": list,
+}
+"""What an action can hold, and of which type it then is."""
+
+VALUES = {"note": str, "flag": bool, "skip": bool}
+"""Type of the value of an action that has one."""
+
 IDLE = 120.0
 """Seconds after which nobody is thought to be at work any more."""
 
@@ -150,6 +164,7 @@ class LabelState:
 
     def apply(self, event: Event) -> None:
         """Follow one action of the log."""
+        _check(event)
         action = event["action"]
         self._spend(event)
         if action == "open":
@@ -210,6 +225,18 @@ class LabelState:
             self.of(shown).seconds += min(max((time - before).total_seconds(), 0.0), IDLE)
         if item is not None and event["action"] != "agreed":
             self._last = (item, time)
+
+
+def _check(event: Event) -> None:
+    """Raise TypeError for a part of an action that is of another type than annotators write."""
+    wanted = {**SHAPES, "value": VALUES.get(event["action"], object)}
+    odd = [name for name, kind in wanted.items() if name in event and not isinstance(event[name], kind)]
+    lists = (keys for keys in event.get("sentences", {}).values())
+    if odd or not all(isinstance(keys, list) and all(isinstance(key, str) for key in keys) for keys in lists):
+        raise TypeError(f"{', '.join(odd) or 'sentences'} of another type")
+    for one in event.get("set", ()):
+        if not isinstance(one["field"], str) or not isinstance(one.get("sentence"), str | None):
+            raise TypeError("a label without the name of its field")
 
 
 def _last(stack: list[Event], event: Event) -> Event:

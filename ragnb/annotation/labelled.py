@@ -77,7 +77,8 @@ def read_everyone(logs: Any) -> list[Labelled]:
     InputError
         Fewer than two annotators, one of them twice, several tasks, or different texts under one id.
     """
-    given = [logs] if isinstance(logs, str | Path | AnnotationSession | pd.DataFrame) else list(logs)
+    one = isinstance(logs, str | Path | AnnotationSession | pd.DataFrame) or not isinstance(logs, Iterable)
+    given = [logs] if one else list(logs)
     people = [one for log in given for one in (read_frame(log) if isinstance(log, pd.DataFrame) else [read_labelled(log)])]
     names = [one.annotator for one in people]
     doubled = [name for name, n in Counter(names).items() if n > 1]

@@ -153,8 +153,9 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
     path = Path(path).expanduser()
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
-    except OSError as error:
-        raise InputError(f"an annotation log needs to be a file; got {str(path)!r} ({error.strerror}); check it") from error
+    except (OSError, ValueError) as error:  # ValueError: no name of a file at all
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"an annotation log needs to be a file; got {str(path)!r} ({why}); check it") from error
     read = {number: json_object(line, f"{path.name} line {number}") for number, line in enumerate(lines, 1) if line.strip()}
     header = next(iter(read.values()), {})
     if header.get(FORMAT) != VERSION or not isinstance(header.get("task"), Mapping):

@@ -9,10 +9,11 @@ import pandas as pd
 from ragnb.annotation.items import item_ids
 from ragnb.annotation.labelled import Log, read_labelled
 from ragnb.ensemble.judicator import BatchJudicator
-from ragnb.errors import InputError
+from ragnb.errors import InputError, as_real
 from ragnb.metrics.verdict import is_accepted
 from ragnb.records import CONDITION, require_columns
 from ragnb.reports.judge import JudgeReport
+from ragnb.scoring.columns import numbers
 
 
 def undecided_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
@@ -40,6 +41,8 @@ def undecided_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.Data
     ['c', 'b']
     """
     require_columns(decisions, ["probability", "undecided"], "undecided_queue")
+    parts = {name: numbers(decisions, name, "undecided_queue") for name in ("probability", "undecided")}
+    decisions = decisions.assign(**parts)
     _check_index(responses, decisions.index.tolist())
     asked = decisions[decisions["undecided"].astype(bool)]
     distance = (asked["probability"] - 0.5).abs()
@@ -111,12 +114,13 @@ def review_queue(
     frame = judged.worst if isinstance(judged, JudgeReport) else judged
     if {"judge_verdict", "human_label", "disagreement"} <= set(getattr(frame, "columns", ())):
         keys = [name for name in ("example_id", *CONDITION, "repeat", "model") if name in frame]
+        frame = frame.assign(disagreement=numbers(frame, "disagreement", "review_queue"))
         ordered = frame.sort_values("disagreement", ascending=False, kind="stable")
         return ordered[~ordered[keys].duplicated()] if keys else ordered
     require_columns(frame, [judge], "review_queue")
-    if not 0 <= threshold <= 1:
+    if not 0 <= as_real(threshold) <= 1:
         raise InputError(f"review_queue(threshold=...) needs a score in [0, 1]; got {threshold!r}; 0.5 is usual")
-    distance = (pd.to_numeric(frame[judge]).astype(float) - threshold).abs().to_numpy()
+    distance = np.abs(numbers(frame, judge, "review_queue") - threshold)
     return frame.iloc[np.argsort(distance, kind="stable")]
 
 
@@ -125,6 +129,7 @@ def _accepted(value: Any) -> bool | None:
 
 
 def _check_index(responses: pd.DataFrame, labels: list[Any]) -> None:
+    require_columns(responses, (), "the queue of responses")
     doubled = responses.index[responses.index.duplicated()]
     if len(doubled):
         raise InputError(

@@ -90,7 +90,7 @@ def check_labels(labels: ArrayLike, n: int) -> Booleans:
     InputError
         If a label is neither 0 nor 1 (False, True), or there is not one for every item.
     """
-    given = np.asarray(labels)
+    given = _array(labels, "labels")
     if given.shape != (n,):
         raise InputError(
             f"labels needs one label per row of the probabilities ({n}); it got shape {given.shape}; align them."
@@ -118,10 +118,10 @@ def check_groups(groups: ArrayLike, n: int) -> tuple[list[Any], Integers]:
         )
     try:
         found, codes = np.unique(given, return_inverse=True)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"groups needs names of one type, none missing; it got a mixture ({error}); use texts.") from error
     names = found.tolist()
-    if any(name is None or name != name for name in names):
+    if any(name is None or (isinstance(name, float) and name != name) for name in names):
         raise InputError("groups needs a name for every item; it got a missing one; name the group of each item.")
     return names, codes
 
@@ -134,7 +134,7 @@ def check_sets(sets: ArrayLike) -> Booleans:
     InputError
         If the shape is another or a value is neither 0 nor 1.
     """
-    given = np.asarray(sets)
+    given = _array(sets, "sets")
     if given.ndim != 2 or given.shape[1] != 2:
         raise InputError(f"sets needs shape (n, 2), a column per label; it got {given.shape}; pass what `sets` returned.")
     inside = given.astype(np.bool_)
@@ -143,9 +143,18 @@ def check_sets(sets: ArrayLike) -> Booleans:
     return inside
 
 
+def _array(values: ArrayLike, what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} needs one value an item; it got lists of several lengths; pass one value each.") from error
+
+
 def _floats(values: ArrayLike, what: str) -> Floats:
     try:
-        given = np.asarray(values)
+        given = _array(values, what)
+        if given.dtype.kind in "cMm":
+            raise TypeError("complex numbers or times")
         if given.dtype.kind in "USO" and any(isinstance(value, str | bytes) for value in given.flat):
             raise TypeError("text")
         return given.astype(np.float64, copy=False)

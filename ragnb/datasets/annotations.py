@@ -104,7 +104,7 @@ def load_annotations(
 
 
 def _label_studio(record: Record, where: str, field: str, annotator: str) -> Iterator[_Answer]:
-    for said in record.get("annotations") or []:
+    for said in _dicts(record.get("annotations")):
         results = _dicts(said.get("result"))
         chosen = [one for one in results if one.get("from_name") == field]
         skipped = "skipped" if said.get("was_cancelled") else None
@@ -140,7 +140,7 @@ def _argilla(record: Record, where: str, field: str, annotator: str) -> Iterator
         status = one.get("status")
         why = {"draft": "drafts", "discarded": "discarded", "pending": "unlabelled"}.get(str(status))
         labels = _labels(one.get("value"))
-        note = one.get("note") or ""
+        note = "\n".join(_texts(one.get("note")))
         missing = None if labels else "unlabelled"
         yield _Answer(_user(one.get("user_id"), annotator), labels, note, left_out=why or missing, unsure=status is None)
 
@@ -154,7 +154,7 @@ def _argilla_1(response: Record, where: str, field: str) -> Record:
 
 
 def _argilla_flat(record: Record, field: str) -> list[Record]:
-    values, users, statuses = (record.get(f"{field}.responses{part}") or [] for part in ("", ".users", ".status"))
+    values, users, statuses = (_labels(record.get(f"{field}.responses{part}")) for part in ("", ".users", ".status"))
     return [
         {"value": value, "user_id": _at(users, place), "status": _at(statuses, place)} for place, value in enumerate(values)
     ]
@@ -242,7 +242,8 @@ def _user(value: Any, annotator: str) -> str:
 
 
 def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
+    known = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63
+    return float(value) if known else float("nan")
 
 
 def _at(values: Sequence[Any], place: int) -> Any:

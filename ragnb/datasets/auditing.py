@@ -5,10 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.contexts import build_contexts, ceil_share
+from ragnb.datasets.contexts import build_contexts, ceil_share, check_examples
+from ragnb.errors import check_choice
 from ragnb.metrics.rgb_reading import read, read_answer, view_of
 from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, part_labels
-from ragnb.records import RGB_EXAMPLE, require_columns
 
 NOISE_RATES = {
     "noise": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
@@ -46,7 +46,9 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
         ``example_id, issue, detail``; the issues are the keys of `ISSUES`. Nothing is removed or repaired. Holding an answer
         is judged by substring, as the benchmark itself judges responses, so short answers are found by accident too.
     """
-    require_columns(examples, RGB_EXAMPLE, "audit")
+    check_examples(examples, "audit")
+    for task in examples["task"]:
+        check_choice(task, tuple(NOISE_RATES), "the task of an example")
     rows = [
         (example["example_id"], issue, detail)
         for example in examples.to_dict("records")

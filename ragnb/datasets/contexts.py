@@ -13,8 +13,11 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.datasets.files import texts
 from ragnb.errors import InputError
+from ragnb.metrics.rgb_reading import answer_parts
 from ragnb.records import RGB_EXAMPLE, require_columns
+from ragnb.scoring.columns import check_names
 
 Passage = tuple[str, str]  # kind and text
 ORDERS = ("per_item", "released")
@@ -62,7 +65,7 @@ def build_contexts(
         A rate outside [0, 1], a passage number that is negative or fractional, rates that together ask for more passages
         than ``passage_num``, an unknown order.
     """
-    require_columns(examples, RGB_EXAMPLE, "build_contexts")
+    check_examples(examples, "build_contexts")
     many = isinstance(noise_rate, Iterable) and not isinstance(noise_rate, str)
     rates: list[Any] = list(noise_rate) if many else [noise_rate]  # type: ignore[arg-type]
     if not rates or examples.empty:
@@ -71,7 +74,7 @@ def build_contexts(
         _check_rate(rate, "noise_rate")
     _check_rate(correct_rate, "correct_rate")
     _check_passage_num(passage_num)
-    if order not in ORDERS:
+    if not isinstance(order, str) or order not in ORDERS:
         raise InputError(f"order needs one of {', '.join(ORDERS)}; got {order!r}; choose one")
     contexts = []
     for rate in rates:
@@ -81,6 +84,22 @@ def build_contexts(
             shown = draw_passages(example, rate, passage_num, correct_rate, draw, place)
             contexts.append(example | condition | {"order": order} | _describe(shown))
     return pd.DataFrame(contexts)
+
+
+def check_examples(examples: pd.DataFrame, what: str) -> None:
+    """Raise InputError unless a frame is one of RGB's questions, its passages lists of texts."""
+    require_columns(examples, RGB_EXAMPLE, what)
+    check_names(examples, ("example_id", "task"), what)
+    for example in examples.to_dict("records"):
+        where = f"{what}, question {example['example_id']}"
+        groups = example["positive"]
+        if not isinstance(groups, list):
+            raise InputError(f"{where} needs a list of groups of passages in positive; got {groups!r:.60}; see load_rgb")
+        if not isinstance(example["question"], str):
+            raise InputError(f"{where} needs a text in question; got {example['question']!r:.60}; see load_rgb")
+        for passages in (*groups, *(example[name] for name in ("negative", "positive_wrong", "false_answers"))):
+            texts(passages, where)
+        answer_parts(example["references"])
 
 
 def draw_passages(
@@ -179,5 +198,5 @@ def _check_rate(rate: float, name: str) -> None:
 
 
 def _check_passage_num(passage_num: int) -> None:
-    if isinstance(passage_num, bool) or not isinstance(passage_num, Real) or passage_num % 1 or passage_num < 0:
+    if isinstance(passage_num, bool) or not isinstance(passage_num, Real) or not passage_num % 1 == 0 or passage_num < 0:
         raise InputError(f"passage_num needs a whole number from 0 (closed book) up; got {passage_num!r}; 5 is the paper's")

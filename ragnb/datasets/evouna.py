@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import json_items, locate, provenance
+from ragnb.datasets.files import json_items, locate, provenance, text
 from ragnb.errors import InputError
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
@@ -48,7 +48,9 @@ def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterato
     missing = [name for name in needed if name not in record]
     if missing:
         raise InputError(f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it")
-    variants = [text.strip() for text in str(record["golden_answer"]).split("/") if text.strip()]
+    where = f"{file} {example_id} key"
+    gold = text(record["golden_answer"], f"{where} golden_answer")
+    variants = [variant.strip() for variant in gold.split("/") if variant.strip()]
     for system in SYSTEMS:
         verdict = record[f"judge_{system}"]
         yield {
@@ -56,10 +58,16 @@ def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterato
             "benchmark": "evouna",
             "task": "open",
             "language": "en",
-            "question": record["question"],
-            "references": [variants],
+            "question": text(record["question"], f"{where} question"),
+            "references": [variants or [gold]],
             "system": system,
-            "response": record[f"answer_{system}"],
+            "response": _response(record[f"answer_{system}"], f"{where} answer_{system}"),
             "verdict": verdict if isinstance(verdict, bool) else None,
             "improper": bool(record.get("improper", False)),
         }
+
+
+def _response(value: Any, where: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{where} needs a text, or null where there is none; got {type(value).__name__}; download it again")
+    return value

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
@@ -12,9 +13,10 @@ from typing import Any
 
 from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
-from ragnb.text import scripts
+from ragnb.text import scripts, well_formed
 
 TITLES = {"rgb": "an RGB", "ragbench": "a RAGBench", "evouna": "an EVOUNA", "multilingual": "a multilingual"}
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) -> tuple[Path, str]:
@@ -119,13 +121,13 @@ def _first_value(content: bytes, name: str) -> tuple[Any, str]:
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} needs JSON; got {error}; mend the file, or fetch it again") from error
-    return value, written[end:].strip()
+    return _well_formed(value, written), written[end:].strip()
 
 
 def json_object(line: bytes, where: str) -> dict[str, Any]:
     """The JSON object of a line, or an InputError that says where there is none."""
     try:
-        record = json.loads(line.removeprefix(BOM_UTF8).decode("utf-8"))
+        record = json_value(line.removeprefix(BOM_UTF8).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InputError(
             f"{where} needs UTF-8 text; got byte 0x{line[error.start]:02x} at column {error.start + 1}; "
@@ -135,11 +137,41 @@ def json_object(line: bytes, where: str) -> dict[str, Any]:
         raise InputError(
             f"{where} needs one JSON object; got {error.msg} at column {error.colno}; mend or remove the line"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
     if not isinstance(record, dict):
         raise InputError(f"{where} needs one JSON object; got a {type(record).__name__}; mend or remove the line")
     return record
+
+
+def json_value(written: str) -> Any:
+    """The value of a JSON text; half a surrogate pair, which no file in UTF-8 can hold, becomes U+FFFD.
+
+    Raises
+    ------
+    ValueError
+        No JSON, numbers of thousands of digits, or brackets too deep for Python.
+
+    >>> json_value(r'["\\ud83d\\ude42", "\\ud83d"]') == ["🙂", "\\ufffd"]
+    True
+    """
+    try:
+        return _well_formed(json.loads(written), written)
+    except RecursionError as error:
+        raise ValueError("brackets nested too deep") from error
+
+
+def _well_formed(value: Any, written: str) -> Any:
+    halves = _SURROGATE.search(written)
+    return json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if halves else value
+
+
+def as_number(value: Any, where: str) -> float:
+    """A number as a float, or an InputError that says where it is none."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{where} needs a number; got {value!r:.60}; write one, or null where there is none") from error
 
 
 def texts(value: Any, where: str) -> list[str]:

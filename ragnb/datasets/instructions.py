@@ -30,9 +30,10 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
 
     path = Path(source) if Path(source).is_file() else find(str(source), benchmark="rgb")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path.name} needs to be YAML; got {str(error).splitlines()[0]}; download it again") from error
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        got = next(iter(str(error).splitlines()), "")
+        raise InputError(f"{path.name} needs to be YAML; got {got}; download it again") from error
     if not isinstance(content, dict) or not content:
         raise InputError(f"{path.name} needs one entry a language; got {type(content).__name__}; download it again")
     return {str(language): _template(str(language), texts, path.name) for language, texts in content.items()}
@@ -46,6 +47,12 @@ def _template(language: str, texts: object, file: str) -> Template:
         raise InputError(
             f"{file} needs, for {language}, a system text and an instruction with {has}; got {texts!r:.60}; fetch it again"
         )
+    user = _literal(user)
     for theirs, ours in _FIELDS.items():
-        user = user.replace(theirs, ours)
-    return Template(f"rgb.official.{language}", 1, system.replace("{", "{{").replace("}", "}}"), user)
+        user = user.replace(_literal(theirs), ours)
+    return Template(f"rgb.official.{language}", 1, _literal(system), user)
+
+
+def _literal(text: str) -> str:
+    """A text whose braces are no fields of a template."""
+    return text.replace("{", "{{").replace("}", "}}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, is_blank, json_items
+from ragnb.datasets.files import as_number, existing_file, is_blank, json_items
 from ragnb.errors import InputError
 from ragnb.records import is_missing
 
@@ -92,4 +92,4 @@ def _number(value: Any, where: str) -> float:
         return nan
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{where} needs a number; got {value!r}; write one, or null where there is none")
-    return float(value)
+    return as_number(value, where)

@@ -73,6 +73,10 @@ def load_responses(
         rate or judgement that is no number; the message names the row.
     """
     refuse_partitioned(source, "load_responses")
+    if not isinstance(source, str | Path | pd.DataFrame):
+        raise InputError(f"load_responses needs a path or a frame; got {type(source).__name__}; name the file")
+    _check_name(system, "system")
+    _check_name(language, "language")
     named = "responses" if isinstance(source, pd.DataFrame) else Path(source).stem
     frame = source if isinstance(source, pd.DataFrame) else _read(existing_file(source, "load_responses"))
     frame = named_answers(frame) if columns is None and is_answers(frame) else frame
@@ -90,6 +94,13 @@ def load_responses(
             frame[column] = value if value is not None else guess_language(map(str, frame["question"]))
     first = ["example_id", "system", "language", *NEEDED]
     return frame[[*first, *(column for column in frame if column not in first)]]
+
+
+def _check_name(value: Any, what: str) -> None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(
+            f"load_responses({what}=...) needs a text; got {value!r:.60}; leave it out where rows have their own"
+        )
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -111,6 +122,8 @@ def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str
     if columns is None:
         released = {"prediction", "ans"} <= set(frame.columns)
         return {ours: theirs for ours, theirs in RELEASED.items() if theirs in frame} if released else {}
+    if not isinstance(columns, Mapping) or not all(isinstance(name, str) for pair in columns.items() for name in pair):
+        raise InputError(f"load_responses needs names of columns by ours; got {columns!r:.60}; write a mapping of texts")
     missing = [theirs for theirs in columns.values() if theirs not in frame]
     if missing:
         have = ", ".join(map(str, frame.columns))

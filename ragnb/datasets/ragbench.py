@@ -3,7 +3,6 @@
 import ast
 import csv
 import io
-import json
 import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.catalogue import RAGBENCH_SPLITS
-from ragnb.datasets.files import identifier, json_records, locate, provenance, text, texts
+from ragnb.datasets.files import as_number, identifier, json_records, json_value, locate, provenance, text, texts
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
 from ragnb.records import RAGBENCH_RESPONSE, present
@@ -186,13 +185,6 @@ def _truth(value: Any, where: Where) -> bool:
     return known[str(value).lower()]
 
 
-def _number(value: Any, where: Where) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{where} needs a number; got {value!r}; write one, or null where there is none") from error
-
-
 def _list(value: Any, where: Where) -> list[Any]:
     parsed = _parsed(value, where)
     if not isinstance(parsed, list):
@@ -205,8 +197,8 @@ def _parsed(value: Any, where: Where) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return json_value(value)
+    except ValueError:
         return _python_literal(value, where)
 
 
@@ -243,16 +235,16 @@ FIELDS: dict[str, Callable[[Any, Where], Any]] = {
     "relevance_explanation": _any_text,
     "all_relevant_sentence_keys": _keys,
     "all_utilized_sentence_keys": _keys,
-    "trulens_groundedness": _number,
-    "trulens_context_relevance": _number,
-    "ragas_faithfulness": _number,
-    "ragas_context_relevance": _number,
-    "gpt3_adherence": _number,
-    "gpt3_context_relevance": _number,
-    "gpt35_utilization": _number,
-    "relevance_score": _number,
-    "utilization_score": _number,
-    "completeness_score": _number,
+    "trulens_groundedness": as_number,
+    "trulens_context_relevance": as_number,
+    "ragas_faithfulness": as_number,
+    "ragas_context_relevance": as_number,
+    "gpt3_adherence": as_number,
+    "gpt3_context_relevance": as_number,
+    "gpt35_utilization": as_number,
+    "relevance_score": as_number,
+    "utilization_score": as_number,
+    "completeness_score": as_number,
     "overall_supported": _truth,
 }
 """The published columns in their order, and `overall_supported`, each with what reads it."""

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, as_real
 from ragnb.stats.checks import check_count, check_generator
 
 WEIGHTS = {"overlap": 1.2, "likeness": 0.8}
@@ -74,9 +74,11 @@ def simulate_labelled(
     >>> drawn[["question_id", "system", "label"]].head(2).to_numpy().tolist()
     [['simulated/0', 'weak', 1], ['simulated/0', 'strong', 1]]
     """
-    shares = {"weak": 0.4, "strong": 0.7} if systems is None else dict(systems)
-    shifts = dict.fromkeys(languages, 0.0) | dict(shift or {})
-    _check(n_questions, shares, languages, shifts, question_share)
+    shares = {"weak": 0.4, "strong": 0.7} if systems is None else _by_name(systems, "systems")
+    given = {} if shift is None else _by_name(shift, "shift")
+    n_questions = check_count(n_questions, "simulate_labelled", minimum=1)
+    _check(shares, languages, given, question_share)
+    shifts = dict.fromkeys(languages, 0.0) | given
     check_generator(rng, "simulate_labelled")
     rows = pd.MultiIndex.from_product([range(n_questions), languages, shares], names=["number", "language", "system"])
     frame = _with_metrics(rows.to_frame(index=False), shares, rng)
@@ -108,15 +110,19 @@ def _one_a_question(number: pd.Series, rng: np.random.Generator) -> NDArray[np.f
     return rng.standard_normal(number.max() + 1)[number]
 
 
-def _check(
-    n_questions: Any, shares: Mapping[str, Any], languages: Sequence[str], shifts: Mapping[str, Any], question_share: Any
-) -> None:
-    check_count(n_questions, "simulate_labelled", minimum=1)
-    if not shares or not all(0 < share < 1 for share in shares.values()):
+def _by_name(values: Any, what: str) -> dict[str, Any]:
+    if not isinstance(values, Mapping):
+        raise InputError(f"{what} needs numbers by name; got {type(values).__name__}; write a mapping")
+    return dict(values)
+
+
+def _check(shares: Mapping[str, Any], languages: Sequence[str], shifts: Mapping[str, Any], question_share: Any) -> None:
+    if not shares or not all(0 < as_real(share) < 1 for share in shares.values()):
         raise InputError(f"systems needs a share strictly between 0 and 1 for each name; got {dict(shares)!r}; write 0.7")
-    if isinstance(languages, str) or not languages or len(set(languages)) < len(languages):
+    listed = isinstance(languages, list | tuple) and all(isinstance(code, str) for code in languages)
+    if not listed or not languages or len(set(languages)) < len(languages):
         raise InputError(f"languages needs different codes in a list; got {languages!r}; write ['en', 'hi']")
-    if set(shifts) - set(languages) or not all(np.isfinite(value) for value in shifts.values()):
+    if set(shifts) - set(languages) or not all(np.isfinite(as_real(value)) for value in shifts.values()):
         raise InputError(f"shift needs a number for some of {', '.join(languages)}; got {dict(shifts)!r}; add the language")
-    if not 0 <= question_share < 1:
+    if not 0 <= as_real(question_share) < 1:
         raise InputError(f"question_share needs a number from 0 up and below 1; got {question_share!r}; 0.5 is the default")

@@ -7,34 +7,46 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.datasets.files import json_object
 from ragnb.errors import InputError
-from ragnb.records import refuse_partitioned
+from ragnb.records import require_columns
+from ragnb.text import well_formed
 
 KINDS = ("jsonl", "jsonl.gz", "parquet")
 """What is read back; the ends of the names."""
-FORMULA = tuple("=+-@＝＋－＠\t\r\n")
+FORMULA = re.compile(
+    r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|[\t\r\n]"""
+)
+"""How a text begins that a spreadsheet may take for a formula; blanks, quotes and what is not seen may stand before it."""
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
     """Write a frame as ``.jsonl``, ``.jsonl.gz``, ``.parquet`` or ``.csv``, chosen by the name; missing values become null.
 
     In CSV lists, mappings and truth values are JSON, missing values empty. A text that a spreadsheet would take for a
-    formula (one that begins with =, +, -, @, their wide forms, a tab or the end of a line) gets an apostrophe before it:
-    what a model wrote is not to be run.
+    formula (one that begins with =, +, -, @ or their wide forms, also behind blanks and quotes, with a tab or the end of a
+    line) gets an apostrophe before it: what a model wrote is not to be run. Half a surrogate pair, which UTF-8 has not,
+    becomes U+FFFD.
 
     Raises
     ------
     InputError
-        Another ending, or a frame of Dask or Spark.
+        Another ending, a frame of Dask or Spark or none at all, a column twice, or a value that the kind of file has not: an
+        infinite number in JSON, several types in a column of Parquet.
     """
-    refuse_partitioned(frame, "write_table")
+    require_columns(frame, (), "write_table")
+    if not isinstance(path, str | Path) or not frame.columns.is_unique:
+        raise InputError(
+            f"write_table needs a path and columns of different names; got {path!r:.60} and {list(frame)!r:.60}"
+        )
     path = Path(path)
     kind = _kind(path, (*KINDS, "csv"))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +58,7 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
         return path
     columns = {name: [_plain(value) for value in frame[name]] for name in frame.columns}
     rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
-    content = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows).encode("utf-8")
+    content = well_formed("".join(_line(row, number) for number, row in enumerate(rows, start=1))).encode("utf-8")
     path.write_bytes(gzip.compress(content, 9, mtime=0) if kind == "jsonl.gz" else content)
     return path
 
@@ -79,6 +91,13 @@ def _kind(path: Path, kinds: tuple[str, ...]) -> str:
     raise InputError(f"a table needs a name that ends in {endings}; got {path.name!r}; rename it")
 
 
+def _line(row: dict[Any, Any], number: int) -> str:
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"row {number} needs values that JSON has; got one that it has not ({error}); mend it") from error
+
+
 def _csv(frame: pd.DataFrame) -> bytes:
     """The frame as a spreadsheet opens it: UTF-8 with a mark that says so."""
     written = io.StringIO(newline="")
@@ -90,15 +109,17 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA) else value
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | list | dict) else value
+        return f"'{value}" if FORMULA.match(value) else value
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, bool | list | dict) else value
 
 
 def _plain(value: Any) -> Any:
     """A value that JSON knows: numpy scalars as Python's, missing ones as None."""
     if isinstance(value, list | dict | str):
         return value
-    value = value.item() if hasattr(value, "item") else value
+    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(value, list):
+        return value
     return None if value is None or value is pd.NA or value is pd.NaT or value != value else value
 
 
@@ -118,6 +139,8 @@ def _names(rows: list[dict[str, Any]]) -> list[str]:
 
 def _column(values: list[Any]) -> pd.Series:
     kinds = {type(value) for value in values if value is not None}
+    if int in kinds and any(isinstance(value, int) and abs(value) >= 2**63 for value in values):
+        return pd.Series(values, dtype=object)
     if kinds == {int} and None in values:
         return pd.Series(values, dtype="Int64")
     if kinds and kinds <= {int, float}:
@@ -133,7 +156,11 @@ def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.Table.from_pandas(frame, preserve_index=False)
+    try:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        got = " ".join(map(str, error.args))
+        raise InputError(f"{path.name} needs one type a column; got {got:.80}; mend it, or write .jsonl") from error
     for place, field in enumerate(table.schema):
         if pa.types.is_struct(field.type) and field.type.num_fields == 0:  # Parquet has no mapping without keys
             empty = pa.array(
@@ -149,9 +176,10 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
     try:
         table = pq.read_table(path)
-    except pa.ArrowInvalid as error:
+        table.validate(full=True)
+        frame = table.to_pandas()
+    except (pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:  # pandas keeps notes of its own
         raise _damaged(path, error) from error
-    frame = table.to_pandas()
     for field in table.schema:
         if pa.types.is_map(field.type):
             frame[field.name] = pd.Series([v if v is None else dict(v) for v in table[field.name].to_pylist()], dtype=object)

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.stats.checks import Floats, Integers, check_binary, check_scores
+from ragnb.stats.checks import Floats, Integers, check_array, check_binary, check_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def labelled_items(y: Any, y_hat: Any, judged: Any, groups: Any, cost: Any) -> I
 
 def _verdicts(judged: Any, n: int) -> Floats:
     """The verdicts as 0, 1 or nan."""
-    values = np.asarray(judged)
+    values = _array(judged, "judged")
     if values.shape != (n,):
         raise InputError(
             f"judged needs one verdict an item ({n}); it got shape {values.shape}; put None where there is none."
@@ -68,9 +69,9 @@ def _verdicts(judged: Any, n: int) -> Floats:
 
 def _codes(groups: Any, n: int) -> Integers:
     """The questions as numbers from 0."""
-    keys = np.asarray(groups)
+    keys = _array(groups, "groups")
     if keys.shape != (n,):
-        raise _unlike("groups", len(keys), n)
+        raise _unlike("groups", keys.size, n)
     codes = pd.factorize(keys)[0]
     if (codes < 0).any():
         raise InputError(f"groups needs a question for every item; it got {(codes < 0).sum()} without; name each one's.")
@@ -78,7 +79,7 @@ def _codes(groups: Any, n: int) -> Integers:
 
 
 def _costs(cost: Any, n: int) -> Floats:
-    prices = check_scores(np.full(n, cost) if np.ndim(cost) == 0 else cost, "cost")
+    prices = check_scores(np.full(n, cost) if isinstance(cost, Real) else cost, "cost")
     if prices.size != n or (prices < 0).any():
         raise InputError(f"cost needs one price of at least 0, or one an item ({n}); it got {cost!r}; mend it.")
     return prices
@@ -90,6 +91,13 @@ def chosen_items(undecided: Any, n: int) -> np.ndarray:
     if chosen.size != n:
         raise _unlike("undecided", chosen.size, n)
     return chosen
+
+
+def _array(values: Any, what: str) -> np.ndarray:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} needs one value an item; it got lists of several lengths; pass one value each.") from error
 
 
 def _unlike(what: str, size: int, n: int) -> InputError:
@@ -126,7 +134,7 @@ def confidence_order(order: Any, probability: Floats) -> tuple[str, np.ndarray]:
         if order not in kinds:
             raise InputError(f"order needs one of {', '.join(map(repr, kinds))}, or an array; it got {order!r}; choose one.")
         return order, kinds[order]
-    values = np.asarray(order, dtype=float)
+    values = check_array(order, "order")
     if values.shape not in ((probability.size,), (probability.size, 2)) or not np.isfinite(values).all():
         raise InputError(
             f"order needs a finite confidence, or two p-values, for each of {probability.size} items; it got shape "

@@ -26,7 +26,7 @@ from ragnb.ensemble.escalated_items import (
 )
 from ragnb.results import Interval, SignificanceResult
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
-from ragnb.stats.checks import Floats, Integers, check_level
+from ragnb.stats.checks import Floats, Integers, check_binary, check_level
 from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval, cluster_sign_flip_test, cluster_t_test
 from ragnb.stats.intervals import mean_interval_t, wilson_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
@@ -105,7 +105,7 @@ def escalation_curve(
     {'share': [0.0, 0.25, 0.5, 1.0], 'accuracy': [0.5, 0.75, 1.0, 0.75]}
     """
     check_one_index(y, probability, judged, order, y_hat, groups, cost)
-    probabilities = check_probabilities(probability, np.size(y))
+    probabilities = check_probabilities(probability, check_binary(y, "y").size)
     items = labelled_items(y, probabilities >= 0.5 if y_hat is None else y_hat, judged, groups, cost)
     kind, confidence = confidence_order(order, probabilities)
     curve = _escalated(items, confidence, escalation_steps(shares, items.n), check_level(confidence_level))
@@ -157,7 +157,7 @@ def escalation_point(
     items = labelled_items(y, y_hat, judged, groups, cost)
     chosen = chosen_items(undecided, items.n)
     row = _escalated(items, ~chosen, np.array([chosen.sum()]), check_level(confidence_level))
-    return row.assign(order="undecided", point=name)
+    return row.assign(order="undecided", point=str(name))
 
 
 def compare_escalation(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.ensemble.data import aligned, binary_labels
+from ragnb.errors import InputError
 
 
 def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
@@ -41,6 +42,8 @@ def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
     >>> found["precision"], found["accuracy"], found["confusion_matrix"].tolist()
     (0.6666666666666666, 0.5, [[0, 1], [1, 2]])
     """
+    if isinstance(y, str) or not isinstance(y, Iterable):
+        raise InputError(f"eval_prediction needs a label for every item; it got {y!r:.60}; pass a list or a Series.")
     true = list(y) if not isinstance(y, pd.Series) else y
     index = true.index if isinstance(true, pd.Series) else pd.RangeIndex(len(true))
     predicted = y_hat if isinstance(y, pd.Series) or not isinstance(y_hat, pd.Series) else y_hat.to_list()

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ragnb.errors import InputError, check_choice
 from ragnb.records import require_columns
+from ragnb.stats.checks import check_array
 
 SCORE = ("metric", "value", "reason", "evidence", "signature")
 """Columns of a scores frame that speak of the metric; all others tell one response from another."""
@@ -60,7 +61,10 @@ def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame | None = None
     rows, labels = _numbered(scores, responses)
     names = _names(scores)
     _refuse_repeats(rows, names)
-    table = pd.Series(scores["value"].to_numpy(float), pd.MultiIndex.from_arrays([rows, names])).unstack(sort=False)
+    table = pd.Series(
+        check_array(scores["value"].to_numpy(object, na_value=np.nan), "feature_frame"),
+        pd.MultiIndex.from_arrays([rows, names]),
+    ).unstack(sort=False)
     features = table.reindex(index=range(len(labels)), columns=list(dict.fromkeys(names))).set_axis(labels)
     return _filled(features, missing, lambda: _reasons(scores, rows, names, len(labels)))
 

@@ -19,6 +19,9 @@ from ragnb.metrics.language import primary_code, scripts_of
 from ragnb.metrics.normalization import answer_tokens, check_text, normalized
 from ragnb.metrics.references import listed
 
+MOST_WORDS = 100
+"""Longest word n-gram that `chrf` counts."""
+
 Reference = str | Sequence[str | Sequence[str]]
 
 MOST_ALTERNATIVES = 10_000
@@ -277,15 +280,17 @@ def chrf(response: str | None, reference: Reference | None, *, language: str | N
     Raises
     ------
     InputError
-        As `exact_match`, or a `word_order` that is no whole number from 0 on.
+        As `exact_match`, or a `word_order` that is no whole number from 0 to 100.
 
     Source: Popović (2015), chrF; computed by sacreBLEU's ``sentence_chrf`` on the text as it is (case counts).
 
     >>> round(chrf("Die Hauptstadt ist Oslo", "die Hauptstadt ist Oslo"), 3)
     0.942
     """
-    if not isinstance(word_order, int) or word_order < 0:
-        raise InputError(f"chrf(word_order=...) needs a whole number from 0 on; got {word_order!r}; 2 is chrF++")
+    if not isinstance(word_order, int) or not 0 <= word_order <= MOST_WORDS:
+        raise InputError(
+            f"chrf(word_order=...) needs a whole number from 0 to {MOST_WORDS}; got {word_order!r}; 2 is chrF++"
+        )
 
     def measured(said: str, wanted: str) -> float:
         return _chrf(word_order).sentence_score(said, [wanted]).score / 100
@@ -325,7 +330,7 @@ def bleu(
     >>> bleu("奥斯陆是首都", "奥斯陆是首都", language="zh")
     1.0
     """
-    tokenizer = tokenize or bleu_tokenizer(language)
+    tokenizer = bleu_tokenizer(language) if tokenize is None else check_text(tokenize, "tokenize")
 
     def measured(said: str, wanted: str) -> float:
         return min(1.0, _bleu(tokenizer).sentence_score(said, [wanted]).score / 100)

@@ -29,7 +29,11 @@ def translation_tokens(passages: Sequence[Mapping[str, Any]] | None) -> float:
     >>> translation_tokens([{"text": "…", "token_count": 12}, {"text": "…"}, {"text": "…", "token_count": 5}])
     17.0
     """
-    return math.nan if passages is None else math.fsum(map(_token_count, passages))
+    if passages is None:
+        return math.nan
+    if not isinstance(passages, Sequence):
+        raise InputError(f"cost needs a list of passages; got {type(passages).__name__}; list them, or pass None")
+    return math.fsum(map(_token_count, passages))
 
 
 def _token_count(passage: Mapping[str, Any]) -> float:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.normalization import VARIANTS, check_text, code_form
 from ragnb.text import scripts
 
@@ -149,7 +149,7 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
     """
     if check_choice(variant, VARIANTS, "variant") == "lbrag":
         hit = LBRAG_HITS[lbrag_rule(language)]
-        counted = [character for character in text if lbrag_counts(character)]
+        counted = [character for character in check_text(text, "text") if lbrag_counts(character)]
         return sum(map(hit, counted)), len(counted)
     wanted = scripts_of(language)
     counts = letters_by_script(text)
@@ -166,7 +166,7 @@ def letters_by_script(text: str) -> Counter[str]:
     >>> letters_by_script("각 x") == {"Hangul": 1, "Latin": 1}
     True
     """
-    return scripts(unicodedata.normalize("NFC", text))
+    return scripts(unicodedata.normalize("NFC", check_text(text, "text")))
 
 
 def response_in_language(response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6) -> float:
@@ -187,7 +187,7 @@ def response_in_language(response: str | None, language: str, *, variant: str = 
 
 def check_threshold(threshold: float) -> None:
     """Raise InputError unless a threshold of RLC is above 0 and at most 1."""
-    if not 0 < threshold <= 1:
+    if not 0 < as_real(threshold) <= 1:
         raise InputError(f"threshold needs a number above 0 and at most 1; got {threshold!r}; the usual one is 0.6")
 
 
@@ -266,7 +266,7 @@ def language_identified(response: str | None, language: str, *, candidates: Sequ
     (1.0, 0.0)
     """
     target = _identifier_code(language)
-    known = None if candidates is None else [language, *candidates]
+    known = None if candidates is None else [language, *_listed(candidates)]
     if response is None or not letters_by_script(check_text(response, "response")):
         return math.nan
     return float(identified_language(response, known) == target)
@@ -283,9 +283,15 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'
     """
-    known = None if candidates is None else tuple(sorted(map(_identifier_code, candidates)))
-    label, _ = _identifier(known).classify(text)
+    known = None if candidates is None else tuple(sorted(map(_identifier_code, _listed(candidates))))
+    label, _ = _identifier(known).classify(check_text(text, "text"))
     return str(label)
+
+
+def _listed(candidates: Sequence[str]) -> Sequence[str]:
+    if not isinstance(candidates, list | tuple):
+        raise InputError(f"candidates needs a list of language codes; got {candidates!r}; list them, or leave it out")
+    return candidates
 
 
 def _identifier_code(language: str) -> str:

@@ -39,8 +39,8 @@ def normalized(text: str, *, variant: str = "unicode") -> str:
     ('the strasse no 5', '5')
     """
     if check_choice(variant, VARIANTS, "variant") == "lbrag":
-        return " ".join(_LBRAG_KEPT.findall(text.lower()))
-    return " ".join(_KEPT.findall(fold(visible(text))))
+        return " ".join(_LBRAG_KEPT.findall(check_text(text, "text").lower()))
+    return " ".join(_KEPT.findall(fold(visible(check_text(text, "text")))))
 
 
 def answer_tokens(text: str, *, variant: str = "unicode", language: str | None = None) -> list[str]:

@@ -6,10 +6,12 @@ prompts, read as that code reads them by `says_refusal` and `says_detection`.
 
 import math
 
+from ragnb.metrics.normalization import check_text
 from ragnb.metrics.rgb import answer_labels
 from ragnb.metrics.rgb_reading import Answer
 from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND
 from ragnb.metrics.verdict import binary_verdict
+from ragnb.records import is_missing
 
 
 def judged_rejection(judged_refusal: float | None) -> float:
@@ -70,7 +72,7 @@ def judged_error_correction(
     (1.0, nan)
     """
     verdict = binary_verdict(judged_detection)
-    if response is None or response != response or verdict != 1.0:
+    if response is None or is_missing(response) or verdict != 1.0:
         return math.nan
     labels = answer_labels(response, answer, language=language, protocol=protocol)
     return float(NOT_FOUND not in labels and FOUND in labels)
@@ -82,7 +84,7 @@ def says_refusal(reply: str) -> bool:
     >>> says_refusal("No, the question is not addressed by the documents.")
     True
     """
-    return "not addressed" in reply
+    return "not addressed" in check_text(reply, "reply")
 
 
 def says_detection(reply: str) -> bool:
@@ -91,4 +93,5 @@ def says_detection(reply: str) -> bool:
     >>> says_detection("No. Yesterday it would have been right.")
     True
     """
-    return "has identified" in reply or "Yes" in reply
+    said = check_text(reply, "reply")
+    return "has identified" in said or "Yes" in said

@@ -36,7 +36,7 @@ def judged_similarity(score: float | None) -> float:
     >>> judged_similarity(0.75), judged_similarity(None)
     (0.75, nan)
     """
-    if score is None or score != score:
+    if score is None or (isinstance(score, float) and math.isnan(score)):
         return math.nan
     if isinstance(score, bool) or not isinstance(score, Real) or not 0 <= score <= 1:
         raise InputError(f"a judge's score needs to be a number in [0, 1] or None; got {score!r}; map yours to these")

@@ -20,6 +20,7 @@ from ragnb.errors import InputError, check_choice
 from ragnb.metrics.trace_labels import (
     FIELDS,
     check_keys,
+    check_record,
     is_fully_supported,
     label_issues,
     listed,
@@ -316,6 +317,7 @@ def trace_scores(
     >>> scores.relevance, scores.utilization, scores.completeness, scores.adherence, scores.issues
     (1.0, 0.5, 0.5, 1.0, ())
     """
+    check_record(record)
     values = trace_values(record, variant=variant, length=length, unknown_keys=unknown_keys)
     unknown = "length 0" if length != "sentence" and unknown_keys == "count" else UNKNOWN_KEYS[unknown_keys]
     return TraceScores(*values, label_issues(record, unknown=unknown))

@@ -58,6 +58,8 @@ def trace_columns(
     """
     options = {"variant": variant, "length": length, "unknown_keys": unknown_keys}
     trace.check_options(**options)
+    if not hasattr(columns, "keys"):
+        raise InputError(f"trace_columns needs columns by name; got {type(columns).__name__}; pass a mapping or a frame")
     needed, spare = _support_fields(columns, variant)
     rows = _rows(columns, (*FIELDS[:4], needed))
     counts = _count_all(rows, variant) if length == "sentence" and unknown_keys == "count" else None

@@ -42,7 +42,7 @@ def unsupported_sentences(support: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def is_fully_supported(label: Mapping[str, Any]) -> bool:
     """Whether one sentence's support information says ``fully_supported``; null means no."""
-    return _truth(label.get("fully_supported")) is True
+    return _truth(_mapping(label).get("fully_supported")) is True
 
 
 def label_issues(record: Mapping[str, Any], *, unknown: str = "counted") -> tuple[str, ...]:
@@ -55,6 +55,7 @@ def label_issues(record: Mapping[str, Any], *, unknown: str = "counted") -> tupl
     >>> label_issues({"documents_sentences": [[["0a", "One."]]], "all_relevant_sentence_keys": ["0b", "0a", "0a"]})[-2:]
     ("all_relevant_sentence_keys: '0b' names no sentence (counted)", "all_relevant_sentence_keys: '0a' is repeated")
     """
+    check_record(record)
     fields = {name: present(record.get(name)) for name in FIELDS}
     return (
         *(f"{name} is missing" for name, value in fields.items() if value is None),
@@ -66,9 +67,15 @@ def label_issues(record: Mapping[str, Any], *, unknown: str = "counted") -> tupl
 # ---- shapes ------------------------------------------------------------------------------------------------------------
 
 
+def check_record(record: Any) -> None:
+    """Raise InputError unless a labelled response is a mapping."""
+    if not isinstance(record, Mapping):
+        raise InputError(f"a labelled response needs to be a mapping; got {type(record).__name__}; pass one row as a dict")
+
+
 def listed(value: Any, what: str) -> list[Any]:
     """A field as a list; arrays, as Parquet gives them, become lists."""
-    if not isinstance(value, list | tuple | np.ndarray):
+    if not isinstance(value, list | tuple | np.ndarray) or (isinstance(value, np.ndarray) and not value.ndim):
         raise InputError(f"{what} needs a list; got {type(value).__name__}; parse the field first (see load_ragbench)")
     return list(value)
 
@@ -98,14 +105,18 @@ def _pairs(sentences: Any, what: str) -> list[tuple[str, str]]:
 def _labels(support: Any) -> Iterator[tuple[str, list[str], bool | None]]:
     """Response key, supporting keys and fully_supported of each sentence's support information."""
     for label in listed(support, "sentence_support_information"):
-        if not isinstance(label, Mapping):
-            raise InputError(f"support information needs a mapping a sentence; got {type(label).__name__}; see RAGBench")
-        supporting = label.get("supporting_sentence_keys")
+        supporting = _mapping(label).get("supporting_sentence_keys")
         yield (
             str(label.get("response_sentence_key")),
             [] if supporting is None else check_keys(supporting),
             _truth(label.get("fully_supported")),
         )
+
+
+def _mapping(label: Any) -> Mapping[str, Any]:
+    if not isinstance(label, Mapping):
+        raise InputError(f"support information needs a mapping a sentence; got {type(label).__name__}; see RAGBench")
+    return label
 
 
 def _truth(value: Any) -> bool | None:

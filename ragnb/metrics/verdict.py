@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, as_real
 from ragnb.records import is_missing
 
 ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
@@ -33,7 +33,7 @@ def is_accepted(verdict: bool | float | str | None) -> float:
     if is_missing(verdict):
         return math.nan
     value: Any = ACCEPTED.get(verdict) if isinstance(verdict, str) else verdict
-    if value is None or value not in (0, 1):
+    if as_real(value) not in (0.0, 1.0):
         raise InputError(f"a verdict needs True, False or one of {', '.join(ACCEPTED)}; got {verdict!r}; map yours to these")
     return float(value)
 
@@ -49,8 +49,8 @@ def binary_verdict(verdict: float | None) -> float:
     >>> binary_verdict(True), binary_verdict(None)
     (1.0, nan)
     """
-    if verdict is None or verdict != verdict:
+    if verdict is None or (isinstance(verdict, float) and math.isnan(verdict)):
         return math.nan
-    if verdict not in (0, 1):
+    if as_real(verdict) not in (0.0, 1.0):
         raise InputError(f"a judge's verdict needs to be 0, 1 or None; got {verdict!r}; map yours to these")
     return float(verdict)

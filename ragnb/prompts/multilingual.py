@@ -141,6 +141,8 @@ def answer_template(language: str, prompt: str = "chat", *, closed_book: bool = 
     >>> answer_template("de", "few_shot", closed_book=True).user.splitlines()[0]
     'Frage: Welcher Fluss fließt aus dem Tanasee?'
     """
+    if not isinstance(closed_book, bool):
+        raise InputError(f"closed_book needs to be True or False; got {closed_book!r:.60}; leave it out")
     language = _known(language, prompt)
     if prompt == "chat":
         return CLOSED_BOOK if closed_book else ANSWER
@@ -185,8 +187,9 @@ def render_answer(question: str, passages: Sequence[str], language: str, prompt:
     >>> render_answer("How deep?", [], "en")[1]
     {'role': 'user', 'content': 'Question: How deep?'}
     """
-    if isinstance(passages, str):
-        raise InputError("render_answer needs a list of passages; got one text; put it in a list")
+    if not isinstance(passages, list | tuple) or not all(isinstance(passage, str) for passage in passages):
+        got = "one text" if isinstance(passages, str) else f"{passages!r:.60}"
+        raise InputError(f"render_answer needs a list of passages; got {got}; put texts in a list")
     template = answer_template(language, prompt, closed_book=len(passages) == 0)
     name = LANGUAGE_NAMES[_known(language, prompt)]
     return _filled(template, {"question": question, "passages": "\n".join(passages), "language": name})

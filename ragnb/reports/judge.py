@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.markup import Markup, join, tag
-from ragnb.records import require_columns
+from ragnb.records import column_names, require_columns
 from ragnb.reports.judge_agreement import AMONG, AUROC, DIFFERENCE, WITH, agreement, ceiling
 from ragnb.reports.judge_bias import OVERALL, bias, length_correlations
 from ragnb.reports.judge_calibration import calibration, curve
@@ -138,8 +138,9 @@ def judge_report(
     >>> report.agreement.set_index("metric").loc[["percent agreement", "sensitivity", "specificity"], "mean"].tolist()
     [0.5, 0.75, 0.25]
     """
-    judges, people = _listed(judge), _listed(annotators)
-    require_columns(frame, _listed(by or ()), "judge_report(by=...)")
+    judges, people = column_names(judge, "judge_report(judge=...)"), column_names(annotators, "judge_report(annotators=...)")
+    groups = column_names(by, "judge_report(by=...)")
+    require_columns(frame, groups, "judge_report(by=...)")
     judged = read_judged(frame, judges, people, label, clusters, threshold, confidence_level)
     return JudgeReport(
         label=label,
@@ -147,16 +148,12 @@ def judge_report(
         clusters=None if judged.units is None else clusters,
         agreement=agreement(judged),
         ceiling=ceiling(judged),
-        bias=bias(judged, None if by is None else _listed(by)),
+        bias=bias(judged, None if by is None else groups),
         length=length_correlations(judged),
         calibration=calibration(judged),
         curve=curve(judged),
         worst=_worst(judged),
     )
-
-
-def _listed(names: str | Sequence[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
 
 
 # ---- the worst disagreements -------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ragnb.errors import InputError
-from ragnb.records import CONDITION, require_columns
+from ragnb.errors import InputError, as_real
+from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.results import Interval
 from ragnb.stats.checks import Floats, Integers, check_level
 from ragnb.version import __version__
@@ -88,10 +88,11 @@ def read_judged(
     InputError
         A missing column, a value that does not belong, no label at all, a doubled response, or a response without cluster.
     """
-    named = [*judges, *annotators, label, *([clusters] if clusters else [])]
+    unit = column_names(clusters, "judge_report(clusters=...)")
+    named = [*judges, *annotators, *column_names(label, "judge_report(label=...)"), *unit]
     require_columns(frame, list(dict.fromkeys(named)), "judge_report")
     _check_names(judges, annotators, label)
-    if not 0 < threshold <= 1:
+    if not 0 < as_real(threshold) <= 1:
         raise InputError(f"judge_report(threshold=...) needs a score above 0 and up to 1; got {threshold!r}; 0.5 is usual")
     labels = _labels(frame, label)
     if np.isnan(labels).all():

@@ -13,7 +13,7 @@ import pandas as pd
 from ragnb.errors import InputError, check_choice
 from ragnb.markup import Markup, join, tag
 from ragnb.metrics.normalization import VARIANTS
-from ragnb.records import require_columns
+from ragnb.records import column_names, require_columns
 from ragnb.reports import efficiency
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
 from ragnb.scoring.comparisons import compare
@@ -191,7 +191,7 @@ def multilingual_report(
     check_choice(variant, VARIANTS, "variant")
     require_columns(responses, ("example_id", "system", "language", "response", "references"), "multilingual_report")
     scores = _scores(responses, variant, baseline)
-    columns = [by] if isinstance(by, str) else list(by or [])
+    columns = column_names(by, "multilingual_report(by=...)")
     require_columns(scores, columns, "multilingual_report(by=...)")
     if own := {"system", "metric"} & set(columns):
         raise InputError(

@@ -9,6 +9,7 @@ import pandas as pd
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
 from ragnb.records import require_columns
+from ragnb.scoring.columns import check_names, numbers
 from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -90,6 +91,10 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
         system that answered a question twice in one cell.
     """
     require_columns(responses, ("system", "language", "task", "noise_rate", "passage_num"), "rgb_report")
+    check_names(responses, ("system", "language", "task"), "rgb_report")
+    conditions = [name for name in ("noise_rate", "passage_num", "correct_rate") if name in responses]
+    rates = {name: numbers(responses, name, "rgb_report") for name in conditions}
+    responses = responses.assign(**rates)
     known = responses[responses["task"].isin(["noise", "integration", "counterfactual"])]
     asked = known.assign(closed=known["passage_num"] == 0)
     if "correct_rate" in asked:

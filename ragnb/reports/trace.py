@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
-from ragnb.records import require_columns
+from ragnb.records import column_names, require_columns
 from ragnb.results import Interval, SignificanceResult, format_p_value
+from ragnb.scoring.columns import numbers
 from ragnb.stats.auroc import auroc, auroc_difference_interval, clustered_auroc, delong_test
 from ragnb.stats.calibration import rmse
 from ragnb.stats.checks import Floats, check_clusters
@@ -216,20 +217,20 @@ _MEASURES = {
 def _check(
     records: pd.DataFrame, judges: Mapping[str, Mapping[str, str]], labels: Mapping[str, str], cluster: str | None
 ) -> None:
-    unknown = sorted({dimension for columns in (labels, *judges.values()) for dimension in columns} - set(LABELS))
+    if not all(isinstance(columns, Mapping) for columns in (judges, labels)) or not all(
+        isinstance(columns, Mapping) for columns in judges.values()
+    ):
+        raise InputError("trace_report needs judges and labels as mappings; got others; name columns by dimension")
+    unknown = sorted({str(dimension) for columns in (labels, *judges.values()) for dimension in columns} - set(LABELS))
     if unknown or not judges:
         got = ", ".join(unknown) or "no judge"
         raise InputError(f"trace_report needs judges of {', '.join(LABELS)}; got {got}; name columns by dimension")
     columns = [*labels.values(), *(column for named in judges.values() for column in named.values())]
-    require_columns(records, [*columns, *([cluster] if cluster else [])], "trace_report")
+    require_columns(records, [*columns, *column_names(cluster, "trace_report(cluster=...)")], "trace_report")
 
 
 def _numbers(values: pd.Series) -> Floats:
-    try:
-        return pd.to_numeric(values).to_numpy(float, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        what = f"trace_report needs numbers in {values.name}"
-        raise InputError(f"{what}; got {error}; use nan where there is none") from error
+    return numbers(values.to_frame("values"), "values", f"trace_report ({values.name})")
 
 
 def _check_adherence(label: str, wanted: Floats) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.cost import VARIANTS, bridging_efficiency
 from ragnb.records import require_columns
+from ragnb.scoring.columns import check_names, numbers
 from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.scores import score
@@ -102,7 +103,9 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
         As `bridging`.
     """
     require_columns(scores, ("example_id", "system", "metric", "value", "reason", "signature"), "bridging")
-    if baseline not in set(scores["system"]):
+    check_names(scores, ("example_id", "system", "metric", "signature", "reason"), "bridging")
+    scores = scores.assign(value=numbers(scores, "value", "bridging"))
+    if not isinstance(baseline, str) or baseline not in set(scores["system"]):
         systems = ", ".join(map(str, scores["system"].unique())) or "none"
         raise InputError(f"CNBE needs the baseline {baseline!r} among the systems; got {systems}; name it, or score it too")
     _variant_of_f1(scores)  # refuses a second
@@ -129,7 +132,8 @@ def _pairs(f1: pd.DataFrame, cost: pd.DataFrame, baseline: str) -> pd.DataFrame:
     responses = pd.MultiIndex.from_frame(f1[["system", "example_id"]])
     spent = cost.set_index(["system", "example_id"])["value"].reindex(responses).to_numpy(float)
     own = (f1["system"] == baseline).to_numpy()
-    reason = f1["reason"].astype(object).fillna(f"{baseline}: " + direct["reason"].astype(object))
+    why = [None if pd.isna(said) else f"{baseline}: {said}" for said in direct["reason"]]
+    reason = f1["reason"].astype(object).fillna(pd.Series(why, direct.index, dtype=object))
     unknown = pd.Series(np.isnan(spent) & ~own).map({True: "the cost is unknown", False: None})
     return f1.drop(columns=["metric", "value", "signature", "evidence"], errors="ignore").assign(
         f1_system=f1["value"],

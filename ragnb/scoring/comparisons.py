@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, require_columns
+from ragnb.records import CONDITION, column_names, require_columns
+from ragnb.scoring.columns import check_names, numbers
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
@@ -105,14 +106,14 @@ def compare(
     frame = _selected(scores, metrics)
     design = _Design(_cell_columns(frame, by), cluster, method, unpaired, confidence_level, power)
     _check_options(method=method, unpaired=unpaired, correction=correction)
-    require_columns(frame, [cluster] if cluster else [], "compare(cluster=...)")
+    require_columns(frame, column_names(cluster, "compare(cluster=...)"), "compare(cluster=...)")
     pairs = _pairs_of_systems(frame, baseline)
     rows = [
         dict(zip([*design.cells, "metric"], cell, strict=True)) | _row(group, pair, design)
         for cell, group in frame.groupby([*design.cells, "metric"], sort=False, dropna=False)
         for pair in pairs
     ]
-    return _corrected(pd.DataFrame(rows), _names(family), correction)
+    return _corrected(pd.DataFrame(rows), column_names(family, "compare(family=...)"), correction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +134,16 @@ class _Design:
 def _check_options(**given: str) -> None:
     known = {"method": ("auto", *PROCEDURES), "unpaired": ("error", "drop"), "correction": tuple(CORRECTIONS)}
     for name, value in given.items():
-        if value not in known[name]:
+        if not isinstance(value, str) or value not in known[name]:
             raise InputError(f"compare({name}=...) needs one of {', '.join(known[name])}; got {value!r}; choose one")
-
-
-def _names(given: Names) -> list[str]:
-    return [] if given is None else [given] if isinstance(given, str) else list(given)
 
 
 def _selected(scores: pd.DataFrame, metrics: Names) -> pd.DataFrame:
     require_columns(scores, ("example_id", "system", "metric", "value", "signature"), "compare")
+    check_names(scores, ("example_id", "system", "metric", "signature"), "compare")
+    scores = scores.assign(value=numbers(scores, "value", "compare"))
     present = list(dict.fromkeys(scores["metric"]))
-    wanted = _names(metrics) or present
+    wanted = column_names(metrics, "compare(metrics=...)") or present
     if unknown := [name for name in wanted if name not in present]:
         raise InputError(
             f"compare needs metrics that were scored ({', '.join(present)}); got {', '.join(unknown)}; score them"
@@ -159,12 +158,14 @@ def _selected(scores: pd.DataFrame, metrics: Names) -> pd.DataFrame:
 def _cell_columns(frame: pd.DataFrame, by: Names) -> list[str]:
     if by is None:
         return _varying(frame, ITEM_COLUMNS[:-1])
-    require_columns(frame, _names(by), "compare(by=...)")
-    if overlap := {"system", "metric", "example_id"} & set(_names(by)):
+    columns = column_names(by, "compare(by=...)")
+    require_columns(frame, columns, "compare(by=...)")
+    check_names(frame, columns, "compare(by=...)")
+    if overlap := {"system", "metric", "example_id"} & set(columns):
         raise InputError(
             f"compare(by=...) needs columns of conditions; got {', '.join(overlap)}, which it pairs by; leave it out"
         )
-    return _names(by)
+    return columns
 
 
 def _varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:

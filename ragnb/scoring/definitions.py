@@ -378,7 +378,7 @@ def lookup(metric: str | Metric) -> Metric:
     """
     if isinstance(metric, Metric):
         return metric
-    if metric not in METRICS:
+    if not isinstance(metric, str) or metric not in METRICS:
         hint = suggestion(str(metric), METRICS, f"use one of {', '.join(METRICS)}")
         raise InputError(f"score needs the name of a metric or a Metric record; got {metric!r}; {hint}")
     return METRICS[metric]

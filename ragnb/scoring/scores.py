@@ -14,6 +14,7 @@ from ragnb.records import PAYLOAD, is_partitioned, present, require_columns
 from ragnb.scoring.definitions import lookup
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.partitions import by_partition
+from ragnb.text import well_formed
 
 MARKS = ("example_id", "language", "template", "reason")
 """Columns that are read beside those of the metrics: what names a row, its signature and its gaps."""
@@ -179,7 +180,7 @@ def _evidence(
 ) -> list[str]:
     says = metric.evidence or (lambda **_: "")
     rows = ({argument: values[row] for argument, values in columns.items()} for row in range(len(gaps)))
-    return [f"no {gap}" if gap else says(**call, **own) for gap, call in zip(gaps, rows, strict=True)]
+    return [f"no {gap}" if gap else well_formed(says(**call, **own)) for gap, call in zip(gaps, rows, strict=True)]
 
 
 def _reasons(

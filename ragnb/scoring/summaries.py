@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, require_columns
+from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.results import Interval
+from ragnb.scoring.columns import check_names, numbers
 from ragnb.scoring.definitions import METRICS, is_binary
 from ragnb.stats.bootstrap import bca_interval, percentile_interval
+from ragnb.stats.checks import check_level
 from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.intervals import (
     clopper_pearson_interval,
@@ -74,8 +76,8 @@ def summarize(
         ``cluster``; an interval for rates asked for values that are none.
     """
     require_columns(scores, ("metric", "value", "signature"), "summarize")
-    keys = [name for name in CONDITION if name in scores] if by is None else [by] if isinstance(by, str) else list(by)
-    require_columns(scores, [*keys, *([cluster] if cluster else [])], "summarize(by=..., cluster=...)")
+    keys = [name for name in CONDITION if name in scores] if by is None else column_names(by, "summarize(by=...)")
+    require_columns(scores, [*keys, *column_names(cluster, "summarize(cluster=...)")], "summarize(by=..., cluster=...)")
     if scores.empty:
         raise InputError("summarize needs scores, at least one row; got an empty frame; score some responses first")
     if wrong := [name for name in keys if name == "metric" or keys.count(name) > 1]:
@@ -83,7 +85,10 @@ def summarize(
             f"summarize(by=...) needs columns of conditions, each once and none of them metric; got {', '.join(wrong)}; "
             "leave out what is too much"
         )
-    if interval not in ("auto", *RATES, *MEANS):
+    check_level(confidence_level)
+    check_names(scores, dict.fromkeys([*keys, "metric", "signature"]), "summarize")
+    scores = scores.assign(value=numbers(scores, "value", "summarize"))
+    if not isinstance(interval, str) or interval not in ("auto", *RATES, *MEANS):
         known = ", ".join(["auto", *RATES, *MEANS])
         raise InputError(f"summarize needs an interval out of {known}; got {interval!r}; choose one")
     cells = scores.groupby([*keys, "metric"], sort=False, dropna=False)

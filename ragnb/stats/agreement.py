@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError, check_choice
 from ragnb.results import Interval
-from ragnb.stats.checks import Floats, check_level, undefined_interval
+from ragnb.stats.checks import Floats, check_count, check_level, undefined_interval
 from ragnb.stats.numerics import normal_quantile, t_quantile
 from ragnb.stats.ratings import count_ratings, encode_ratings
 
@@ -303,6 +303,7 @@ def agreement_weights(n_categories: int, weights: str) -> Floats:
     array([1.  , 0.75, 0.  ])
     """
     check_choice(weights, WEIGHTS, "weights")
+    n_categories = check_count(n_categories, "n_categories")
     if weights == "identity" or n_categories < 2:
         return np.eye(n_categories)
     order = np.arange(n_categories)

@@ -11,13 +11,14 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError, as_real, check_choice
 from ragnb.results import Interval, PairedTable, SignificanceResult
 from ragnb.stats.checks import (
     check_alternative,
     check_binary,
     check_count,
     check_level,
+    check_table,
     undefined_interval,
     undefined_test,
 )
@@ -148,7 +149,7 @@ def score_test(table: PairedTable, *, null: float = 0.0, alternative: str = "two
     """
     check_alternative(alternative)
     b, c, n = _discordant(table)
-    if not -1 < null < 1:
+    if not -1 < as_real(null) < 1:
         raise InputError(f"null needs a difference of rates in (-1, 1); it got {null!r}; pass a share, not percent.")
     if n == 0:
         return undefined_test(alternative, "Tango score test", 0, "no items")
@@ -376,5 +377,7 @@ def _score(b: int, c: int, n: int, delta: float) -> float:
 
 def _discordant(table: PairedTable) -> tuple[int, int, int]:
     """Return the two discordant counts and the number of items, all checked."""
-    cells = [check_count(getattr(table, cell), cell) for cell in ("both", "first_only", "second_only", "neither")]
+    cells = [
+        check_count(getattr(check_table(table), cell), cell) for cell in ("both", "first_only", "second_only", "neither")
+    ]
     return cells[1], cells[2], sum(cells)

@@ -8,13 +8,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragnb.errors import InputError, check_choice
-from ragnb.results import Interval, SignificanceResult
+from ragnb.errors import InputError, as_real, check_choice
+from ragnb.results import Interval, PairedTable, SignificanceResult
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+def check_array(values: ArrayLike, what: str) -> Floats:
+    """Return `values` as an array of floats of any shape.
+
+    Raises
+    ------
+    InputError
+        If they are not numbers, or lists of different lengths.
+    """
+    try:
+        if np.asarray(values).dtype.kind in "cMm":
+            raise TypeError("complex numbers or times")
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} needs numbers; it got something else ({error}); pass scores.") from error
 
 
 def check_scores(values: ArrayLike, what: str = "values") -> Floats:
@@ -30,10 +46,7 @@ def check_scores(values: ArrayLike, what: str = "values") -> Floats:
     >>> check_scores([True, False])
     array([1., 0.])
     """
-    try:
-        scores = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} needs numbers; it got something else ({error}); pass scores.") from error
+    scores = check_array(values, what)
     if scores.ndim != 1:
         raise InputError(f"{what} needs a one-dimensional array; it got {scores.ndim} dimensions; pass one score each.")
     if scores.size and not np.isfinite(scores).all():
@@ -78,9 +91,8 @@ def check_binary(values: ArrayLike, what: str = "labels") -> NDArray[np.bool_]:
     InputError
         If any value is neither 0 nor 1 (True, False), or as `check_scores`.
     """
-    scores = np.asarray(values)
-    if scores.dtype == np.bool_ and scores.ndim == 1:
-        return scores
+    if isinstance(values, np.ndarray) and values.dtype == np.bool_ and values.ndim == 1:
+        return values
     scores = check_scores(values, what)
     binary = scores != 0
     if not np.array_equal(binary, scores):
@@ -97,7 +109,12 @@ def check_clusters(clusters: ArrayLike, n: int) -> tuple[Integers, int]:
     InputError
         If there is not one cluster key per item, all of one kind.
     """
-    keys = np.asarray(clusters)
+    try:
+        keys = np.asarray(clusters)
+    except ValueError as error:
+        raise InputError(
+            f"clusters needs one key per item ({n}); it got lists of several lengths; pass one key each."
+        ) from error
     if keys.shape != (n,):
         raise InputError(f"clusters needs one key per item ({n}); it got shape {keys.shape}; pass the question id of each.")
     try:
@@ -122,20 +139,34 @@ def check_count(value: Any, what: str, minimum: int = 0) -> int:
     """
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = float("nan")
-    if not number.is_integer() or number < minimum:
+    if not number.is_integer() or not minimum <= number < 2**63:
         raise InputError(f"{what} needs a whole number of at least {minimum}; it got {value!r}; pass a count.")
     return int(number)
 
 
 def check_level(confidence_level: float) -> float:
     """Return `confidence_level` if it lies strictly between 0 and 1, else raise `InputError`."""
-    if not 0 < confidence_level < 1:
+    if not 0 < as_real(confidence_level) < 1:
         raise InputError(
             f"confidence_level needs a number between 0 and 1; it got {confidence_level!r}; write 0.95 for 95 %."
         )
     return float(confidence_level)
+
+
+def check_number(value: Any, what: str) -> float:
+    """Return `value` as a float if it is a finite number, else raise `InputError`."""
+    if not np.isfinite(as_real(value)):
+        raise InputError(f"{what} needs a finite number; it got {value!r}; pass one.")
+    return float(value)
+
+
+def check_table(table: Any) -> PairedTable:
+    """Return `table` if it is a table of paired counts, else raise `InputError`."""
+    if not isinstance(table, PairedTable):
+        raise InputError(f"A table needs to be a PairedTable; it got {type(table).__name__}; make one with paired_table.")
+    return table
 
 
 def check_alternative(alternative: str) -> str:

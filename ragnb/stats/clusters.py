@@ -19,6 +19,7 @@ from ragnb.stats.checks import (
     check_differences,
     check_generator,
     check_level,
+    check_number,
     check_scores,
     undefined_interval,
     undefined_test,
@@ -123,7 +124,7 @@ def cluster_t_test(
     method = "cluster-robust t-test"
     if problem := _cluster_problem(error, n_clusters):
         return undefined_test(alternative, method, n_clusters, problem)
-    t = (mean - null) / error
+    t = (mean - check_number(null, "null")) / error
     p = two_sided(t_cdf(t, n_clusters - 1), t_cdf(-t, n_clusters - 1), alternative)
     warning = f"{n_clusters} clusters, fewer than {FEW_CLUSTERS}: p is too small" if n_clusters < FEW_CLUSTERS else ""
     return SignificanceResult(t, p, alternative, method, n_clusters, warning)

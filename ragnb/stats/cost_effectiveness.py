@@ -274,6 +274,8 @@ def incremental_table(mean_gains: ArrayLike, mean_costs: ArrayLike, names: Seque
     cross dominated ('multi',)
     """
     gain, cost = _check_items(mean_gains, mean_costs)
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"incremental_table needs a list of names; it got {names!r:.60}; name each system.")
     if not gain.size == len(names) == len(set(names)):
         raise InputError(
             f"incremental_table needs a name of its own for each of {gain.size} systems; it got {len(names)}, "

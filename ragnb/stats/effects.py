@@ -13,6 +13,7 @@ from ragnb.stats.checks import (
     check_count,
     check_differences,
     check_level,
+    check_table,
     spread_problem,
     undefined_interval,
 )
@@ -181,6 +182,7 @@ def discordant_odds_ratio(table: PairedTable, *, confidence_level: float = 0.95,
     """
     check_choice(method, ("mid-p", "exact"), "method")
     level = check_level(confidence_level)
+    table = check_table(table)
     b, c = check_count(table.first_only, "first_only"), check_count(table.second_only, "second_only")
     name, n = f"conditional {method}", table.both + b + c + table.neither
     if b + c == 0:

@@ -10,6 +10,7 @@ from ragnb.results import AdjustedPValues, Interval
 from ragnb.stats.checks import (
     Floats,
     Integers,
+    check_array,
     check_clusters,
     check_count,
     check_generator,
@@ -247,7 +248,7 @@ def _unit_sums(deviations: Floats, clusters: ArrayLike | None) -> Floats:
 
 
 def _check_family(values: ArrayLike) -> Floats:
-    scores = np.asarray(values, dtype=np.float64)
+    scores = check_array(values, "A family of comparisons")
     if scores.ndim != 2 or scores.shape[1] == 0:
         raise InputError(
             f"Simultaneous intervals need one row an item and one column a comparison; they got shape {scores.shape}; "
@@ -262,7 +263,7 @@ def _check_family(values: ArrayLike) -> Floats:
 
 def _adjust(p_values: ArrayLike, method: str, step: Callable[[Floats], Floats]) -> AdjustedPValues:
     """Return the adjusted p-values of the defined ones, `step` being applied to them in ascending order."""
-    given = np.atleast_1d(np.asarray(p_values, dtype=np.float64))
+    given = np.atleast_1d(check_array(p_values, method))
     if given.size == 0 or given.ndim != 1:
         raise InputError(f"{method} needs a family of p-values; it got shape {given.shape}; pass at least one p-value.")
     defined = np.flatnonzero(~np.isnan(given))

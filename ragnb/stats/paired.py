@@ -20,13 +20,14 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, as_real
 from ragnb.results import EquivalenceResult, Interval, SignificanceResult
 from ragnb.stats.checks import (
     Floats,
     check_alternative,
     check_differences,
     check_level,
+    check_number,
     spread_problem,
     undefined_interval,
     undefined_test,
@@ -91,9 +92,9 @@ def sign_flip_test(
     >>> print(sign_flip_test([1, 1, 0.5, 1], [0, 0.5, 0, 0]))  # 2 of 16 sign patterns
     statistic 0.75, p = 0.1250 (exact sign-flip test, two-sided, n = 4)
     """
-    differences = check_differences(first, second) - null
+    differences = check_differences(first, second) - check_number(null, "null")
     check_alternative(alternative)
-    if resolution is not None and not 0 < resolution < np.inf:
+    if resolution is not None and not 0 < as_real(resolution) < np.inf:
         raise InputError(f"resolution needs a positive number; it got {resolution!r}; pass a grid such as 0.001.")
     n = differences.size
     if n == 0:
@@ -244,7 +245,7 @@ def paired_t_test(
     n = differences.size
     if problem := spread_problem(differences):
         return undefined_test(alternative, "paired t-test", n, problem)
-    t = (float(differences.mean()) - null) / (float(differences.std(ddof=1)) / sqrt(n))
+    t = (float(differences.mean()) - check_number(null, "null")) / (float(differences.std(ddof=1)) / sqrt(n))
     p = two_sided(t_cdf(t, n - 1), t_cdf(-t, n - 1), alternative)
     return SignificanceResult(t, p, alternative, "paired t-test", n)
 
@@ -282,7 +283,7 @@ def tost(
     >>> result.equivalent, round(result.p_value, 5)
     (True, 0.00024)
     """
-    if not 0 < margin < np.inf:
+    if not 0 < as_real(margin) < np.inf:
         raise InputError(f"tost needs a positive margin; it got {margin!r}; pass the largest harmless loss.")
     if not 0.5 < check_level(confidence_level) < 1:
         raise InputError(f"tost needs a confidence_level above 0.5; it got {confidence_level!r}; write 0.95.")

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError
 from ragnb.results import RankComparison, SignificanceResult
-from ragnb.stats.checks import Floats, check_count, check_level, check_scores
+from ragnb.stats.checks import Floats, check_array, check_count, check_level, check_scores
 from ragnb.stats.multiplicity import holm
 from ragnb.stats.numerics import SMALLEST_P
 from ragnb.stats.paired import sign_flip_test
@@ -257,7 +257,7 @@ def not_separated(
     ((3, 1, 2), (2, 0))
     """
     average, level = check_scores(average_ranks, "average_ranks"), check_level(confidence_level)
-    p = np.asarray(p_values, dtype=np.float64)
+    p = check_array(p_values, "p_values")
     if p.shape != (average.size, average.size):
         raise InputError(
             f"not_separated needs a p-value for each pair of {average.size} systems; it got shape {p.shape}; pass a square."

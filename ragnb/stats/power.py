@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError, as_real, check_choice
 from ragnb.results import Interval
-from ragnb.stats.checks import check_count, check_generator, check_level
+from ragnb.stats.checks import check_count, check_generator, check_level, check_number
 from ragnb.stats.intervals import wilson_interval
 from ragnb.stats.numerics import bisect, noncentral_t_cdf, normal_quantile, t_quantile
 
@@ -60,7 +60,7 @@ def sample_size(
     >>> round(sample_size(0.03, between_variance=1 / 9))  # K = inf in the paper's example
     969
     """
-    if not 0 < abs(effect) < inf:
+    if not 0 < abs(as_real(effect)) < inf:
         raise InputError(f"effect needs a finite difference other than 0; it got {effect!r}; pass one worth showing.")
     variance = _item_variance(between_variance, within_variances, n_answers)
     return (_critical_sum(confidence_level, power) / effect) ** 2 * variance
@@ -155,7 +155,8 @@ def mcnemar_sample_size(
     [119.7, 116.3]
     """
     check_choice(method, ("miettinen", "connor"), "method")
-    if min(first_only, second_only) < 0 or first_only + second_only > 1 or first_only == second_only:
+    first, second = as_real(first_only), as_real(second_only)
+    if not (min(first, second) >= 0 and first + second <= 1 and first != second):
         raise InputError(
             "A McNemar sample size needs two different shares that add up to at most 1; "
             f"it got {first_only!r} and {second_only!r}; pass the shares of items only one system gets right."
@@ -194,7 +195,7 @@ def mcnemar_mde(
     0.15
     """
     check_count(n, "n", minimum=1)
-    if not 0 < discordance <= 1:
+    if not 0 < as_real(discordance) <= 1:
         raise InputError(f"discordance needs a share in (0, 1]; it got {discordance!r}; pass that of discordant items.")
 
     def spare(difference: float) -> float:
@@ -235,7 +236,7 @@ def paired_t_power(n: int, *, effect: float, sd: float, confidence_level: float 
     0.8078
     """
     _check_pairs(n, sd)
-    shift = abs(effect) / sd * sqrt(n)
+    shift = abs(check_number(effect, "effect")) / sd * sqrt(n)
     critical = t_quantile((1 + check_level(confidence_level)) / 2, n - 1)
     return 1 - noncentral_t_cdf(critical, n - 1, shift) + noncentral_t_cdf(-critical, n - 1, shift)
 
@@ -267,7 +268,7 @@ def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: fl
     0.495
     """
     _check_pairs(n, sd)
-    if not 1 - check_level(confidence_level) < power < 1:
+    if not 1 - check_level(confidence_level) < as_real(power) < 1:
         raise InputError(f"power needs a number between the level of the test and 1; it got {power!r}; write 0.8.")
     guess = _critical_sum(confidence_level, power) / sqrt(n) * sd
 
@@ -323,13 +324,13 @@ def power_by_simulation(
     True
     """
     check_generator(rng, "A simulation")
-    n = check_count(n_simulations, "n_simulations", minimum=1)
-    rejections = sum(test(draw(rng)).p_value <= significance_level for _ in range(n))
+    n, level = check_count(n_simulations, "n_simulations", minimum=1), check_number(significance_level, "significance_level")
+    rejections = sum(test(draw(rng)).p_value <= level for _ in range(n))
     return wilson_interval(rejections, n, confidence_level=confidence_level)
 
 
 def _critical_values(confidence_level: float, power: float) -> tuple[float, float]:
-    if not 0 < power < 1:
+    if not 0 < as_real(power) < 1:
         raise InputError(f"power needs a number between 0 and 1; it got {power!r}; write 0.8 for 80 %.")
     return normal_quantile((1 + check_level(confidence_level)) / 2), normal_quantile(power)
 
@@ -340,7 +341,9 @@ def _critical_sum(confidence_level: float, power: float) -> float:
 
 def _item_variance(between: float, within: tuple[float, float], n_answers: tuple[float, float]) -> float:
     """Return the variance of one question's paired difference."""
-    if min(between, *within) < 0 or min(n_answers) <= 0:
+    pairs = all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in (within, n_answers))
+    variances = [as_real(value) for value in (between, *within)] if pairs else []
+    if not pairs or not all(value >= 0 for value in variances) or not all(as_real(n) > 0 for n in n_answers):
         raise InputError(
             "A sample size needs variances of at least 0 and at least one answer a question; "
             f"it got {between!r}, {within!r} and {n_answers!r}; pass variances, not standard deviations."
@@ -350,5 +353,5 @@ def _item_variance(between: float, within: tuple[float, float], n_answers: tuple
 
 def _check_pairs(n: int, sd: float) -> None:
     check_count(n, "n", minimum=2)
-    if not 0 < sd < inf:
+    if not 0 < as_real(sd) < inf:
         raise InputError(f"sd needs a positive number; it got {sd!r}; pass the standard deviation of the differences.")

@@ -12,7 +12,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, as_real
 from ragnb.results import Interval
 from ragnb.stats.checks import Floats, check_differences, check_level, undefined_interval
 from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval
@@ -294,6 +294,7 @@ def _check_tuning(tuning: float) -> float:
 def _check_bounds(bounds: Bounds | None) -> Bounds | None:
     if bounds is None:
         return None
-    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+    pair = isinstance(bounds, tuple | list) and len(bounds) == 2
+    if not pair or not as_real(bounds[0]) < as_real(bounds[1]):
         raise InputError(f"bounds needs the least and the greatest possible label; it got {bounds!r}; write (0, 1).")
     return float(bounds[0]), float(bounds[1])

@@ -7,7 +7,7 @@ from math import inf, nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, as_real
 from ragnb.stats.checks import check_count, check_level, spread_problem
 from ragnb.stats.numerics import t_quantile
 from ragnb.stats.ppi_sample import (
@@ -96,7 +96,7 @@ def labels_needed(
     """
     pilot, level = _pilot(pilot_labels, pilot_judged), check_level(confidence_level)
     n_judged = check_count(n_judged, "n_judged", minimum=3)
-    if not 0 < half_width < inf:
+    if not 0 < as_real(half_width) < inf:
         raise InputError(f"half_width needs a positive number; it got {half_width!r}; pass half the wished width.")
     n = _smallest(lambda n: pilot.half_width(n, n_judged - n, level) <= half_width, 3, n_judged)
     alone = _smallest(lambda n: pilot.half_width(n, 0, level) <= half_width, 2, 2**60)

@@ -6,13 +6,15 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import hidden, spelled
+from ragnb.records import require_columns
 from ragnb.results import format_p_value
 from ragnb.tables.cells import Cell, Table, decimals, number, signatures
-from ragnb.tables.printing import COMPARISON, SUMMARY, of_comparisons
+from ragnb.tables.printing import COMPARISON, SUMMARY, checked_summaries, of_comparisons
 
 _ASIDE = ("confidence_level", "statistic", "warning", "signature")
 """Columns of other frames that are no part of their listing; warnings stand below it."""
@@ -41,6 +43,7 @@ def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
     東京  0.500
     Oslo  1.000
     """
+    require_columns(frame, (), "a table")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; look at the file that it came from")
     table = _table(frame, digits)
@@ -75,11 +78,14 @@ def _plain(value: Any) -> Any:
         return [_plain(row) for row in value.to_dict("records")]
     if isinstance(value, dict):
         return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | set):
         return [_plain(part) for part in value]
-    value = value.item() if hasattr(value, "item") else value
-    if value is pd.NA or value is pd.NaT or value != value:
+    if isinstance(value, np.ndarray | np.generic | pd.Series):
+        return _plain(value.tolist())
+    if value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value):
         return None
+    if not isinstance(value, str | int | float | None):
+        return str(value)
     return str(value).replace("inf", "Infinity") if isinstance(value, float) and math.isinf(value) else value
 
 
@@ -89,7 +95,7 @@ def _table(frame: pd.DataFrame, digits: int | None) -> Table:
         dropped = ", ".join(map(str, frame["n_dropped"])) if "n_dropped" in frame and frame["n_dropped"].any() else ""
         left_out = [f"Items left out for want of a value, line by line: {dropped}."] if dropped else []
         return Table(table.header, table.rows, [*(note.replace("Bold:", "*", 1) for note in table.notes), *left_out])
-    return _of_summaries(frame, digits) if set(SUMMARY) <= set(frame) else _of_others(frame, digits)
+    return _of_summaries(checked_summaries(frame), digits) if set(SUMMARY) <= set(frame) else _of_others(frame, digits)
 
 
 def _of_summaries(frame: pd.DataFrame, digits: int | None) -> Table:

@@ -15,9 +15,10 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape_latex, escape_markdown, page, tag
-from ragnb.records import CONDITION, require_columns
+from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.results import format_p_value
 from ragnb.scoring.bridges import known_metric
+from ragnb.scoring.columns import check_names, check_texts, with_numbers
 from ragnb.tables.cells import Cell, Table, decimals, number, signatures
 from ragnb.tables.efficiency import of_readings
 
@@ -26,6 +27,10 @@ COMPARISON = (
     "metric", "system", "baseline", "n_pairs", "difference", "low", "high", "interval", "confidence_level", "test",
     "p_value", "p_adjusted", "correction", "family_size", "effect", "effect_name", "mde", "power", "duality", "signature",
 )  # fmt: skip
+MOST_DIGITS = 17
+"""Decimals that a float can have a use for."""
+_NUMBERS = "n_pairs difference low high confidence_level p_value p_adjusted family_size effect mde power".split()
+_TEXTS = "metric interval test correction effect_name duality signature".split()
 
 
 def to_latex(
@@ -64,6 +69,8 @@ def to_latex(
     InputError
         A frame that is none of these, or one with two values for a cell.
     """
+    if not isinstance(caption, str) or not isinstance(label, str):
+        raise InputError(f"to_latex needs texts as caption and label; got {caption!r:.40} and {label!r:.40}; write texts")
     table = _table(frame, rows, columns, comparisons, digits)
     environment = "table*" if wide else "table"
     parts = [
@@ -137,11 +144,16 @@ def to_markdown(
 def _table(
     frame: pd.DataFrame, rows: str, columns: Sequence[str] | None, comparisons: pd.DataFrame | None, digits: int | None
 ) -> Table:
+    if digits is not None and not (isinstance(digits, int) and 0 <= digits <= MOST_DIGITS):
+        raise InputError(f"a table needs from 0 to {MOST_DIGITS} digits; got {digits!r:.40}; leave them out")
+    require_columns(frame, (), "a table")
     if "difference" in frame:
         return of_comparisons(frame, digits)
     if "reading" in frame:
         return of_readings(frame, rows, digits)
     require_columns(frame, (*SUMMARY, rows), "a table of summaries")
+    frame = checked_summaries(frame)
+    check_names(frame, [rows, *(name for name in CONDITION if name in frame)], "a table of summaries")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; summarize some scores first")
     return _of_summaries(frame, rows, _column_names(frame, rows, columns), comparisons, digits)
@@ -149,8 +161,9 @@ def _table(
 
 def _column_names(frame: pd.DataFrame, rows: str, columns: Sequence[str] | None) -> list[str]:
     if columns is not None:
-        require_columns(frame, columns, "a table's columns")
-        return list(columns)
+        names = column_names(columns, "a table's columns")
+        require_columns(frame, names, "a table's columns")
+        return names
     varying = [name for name in ("metric", *CONDITION) if name in frame and name != rows]
     return [name for name in varying if frame[name].nunique(dropna=False) > 1] or ["metric"]
 
@@ -246,9 +259,19 @@ def _marks(
     return marks, [f"{'*' if single else 'Letters:'} {what} ({_tests(comparisons)})."]
 
 
+def checked_summaries(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of summaries, if its numbers are numbers and its texts are texts."""
+    what = "a table of summaries"
+    check_texts(frame, ("metric", "interval", "signature"), what)
+    worst = [name for name in ("worst_low", "worst_high") if name in frame]
+    return with_numbers(frame, ["mean", "low", "high", "confidence_level", "n", "n_scored", *worst], what)
+
+
 def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
     """Comparisons as a list of differences, those with a small adjusted p-value in bold."""
     require_columns(frame, COMPARISON, "a table of comparisons")
+    frame = with_numbers(frame, _NUMBERS, "a table of comparisons")
+    check_texts(frame, _TEXTS, "a table of comparisons")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; compare some scores first")
     before = [*frame.columns[: list(frame.columns).index("metric")], "metric"]

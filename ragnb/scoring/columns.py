@@ -1,0 +1,67 @@
+"""Columns of a frame as they are computed with: numbers that are numbers, names that can be told apart and printed."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ragnb.errors import InputError
+
+
+def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
+    """A column as floats, nan where nothing stands.
+
+    Raises
+    ------
+    InputError
+        A value that is no number; ``what`` says who needs one.
+
+    >>> numbers(pd.DataFrame({"value": [1, None, True]}, dtype=object), "value", "a mean").tolist()
+    [1.0, nan, 1.0]
+    """
+    try:
+        found = pd.to_numeric(frame[column])
+        if found.dtype.kind in "cmM":
+            raise TypeError(f"values of type {found.dtype}")
+        return found.to_numpy(float, na_value=np.nan)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} needs numbers in {column}; got {error!s:.60}; use nan where there is none") from error
+
+
+def check_names(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
+    """Raise InputError unless the values of some columns are plain names: texts, numbers, truth values or nothing.
+
+    Names that are lists cannot be told apart, and half a surrogate pair cannot be printed.
+    """
+    for column in columns:
+        odd = [value for value in _different(frame[column]) if not _is_name(value)]
+        if odd:
+            raise InputError(f"{what} needs plain names in {column}; got {odd[0]!r:.60}; write each as a text or a number")
+
+
+def _different(values: pd.Series) -> Iterable[object]:
+    try:
+        return list(pd.unique(values))
+    except (TypeError, ValueError):  # lists and arrays, which cannot be told apart
+        return list(values)
+
+
+def _is_name(value: object) -> bool:
+    if isinstance(value, str):
+        return not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return value is None or value is pd.NA or value is pd.NaT or np.isscalar(value)
+
+
+def with_numbers(frame: pd.DataFrame, columns: Iterable[str], what: str) -> pd.DataFrame:
+    """A frame whose columns of any other type are floats; see `numbers`."""
+    plain = [name for name in columns if isinstance(frame[name].dtype, np.dtype) and frame[name].dtype.kind in "iuf"]
+    return frame.assign(**{name: numbers(frame, name, what) for name in columns if name not in plain})
+
+
+def check_texts(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
+    """Raise InputError unless some columns hold texts alone."""
+    for column in columns:
+        odd = [value for value in frame[column] if not isinstance(value, str)]
+        if odd:
+            raise InputError(f"{what} needs a text in each row of {column}; got {odd[0]!r:.60}; mend it")
