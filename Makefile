@@ -4,8 +4,10 @@
 #   make lab        opens JupyterLab
 #   make screenshots    pictures of the widgets in figures/, taken of JupyterLab in Chromium
 #   make record     asks the local models again and writes the recorded replies
-#   make test-slow  the long twins of the tests, properties explored with new draws    make bench   speed, beside peers
+#   make test-slow  the long twins of the tests, properties explored with new draws
 #   make fuzz       replies and files with faults in them, by the million; FUZZ="--cases 20000 --seed 7" for fewer, or others
+#   make bench      speed, beside peers: writes benchmarks/RESULTS.md; with Dask and Spark after `make .venv/scale`
+#   make bench-long how long `make figures` and `make test` take, kept for that page
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -15,7 +17,7 @@ FIXED := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 TQDM_DISABLE=
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures fuzz test test-slow screenshots lab record bench lock readme format clean
+.PHONY: figures fuzz test test-slow screenshots lab record bench bench-long lock readme format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -37,6 +39,10 @@ ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
 .venv/scale: .venv/ready requirements-scale.lock
 	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-scale.lock
+	touch $@
+
+.venv/bench: .venv/ready requirements-bench.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-bench.lock
 	touch $@
 
 figures: .venv/ready
@@ -66,16 +72,26 @@ lab: .venv/ready .venv/model
 record: .venv/gemma
 	$(PY) -m ragnb.experiments.recorded
 
-bench: .venv/ready .venv/model
-	$(PY) -m pytest benchmarks -o python_files="bench_*.py" --benchmark-columns=min,median,rounds --benchmark-sort=name
+# One run of everything, on a machine that does nothing else; BENCH=--quick tries whether it goes through.
+bench: .venv/model .venv/bench
+	rm -rf .benchmarks && mkdir .benchmarks
+	$(PY) -m pytest benchmarks -o python_files="bench_*.py" -p no:cacheprovider --benchmark-columns=min,median,rounds --benchmark-sort=name --benchmark-json=.benchmarks/speed.json $(BENCH)
+	$(PY) -m benchmarks.bounds
+	PYTHONPATH=tests $(PY) -m benchmarks.browser_annotator
+	$(PY) -m benchmarks.bench_scale
+	$(PY) -m benchmarks.results
 
-# For maintainers: resolve the locks again (names, versions and hashes for every platform; no addresses). What `scale`
-# needs beside the rest is locked by itself, at the versions that the other lock has.
+bench-long: .venv/model
+	$(PY) -m benchmarks.bounds --long
+	$(PY) -m benchmarks.results
+
+# For maintainers: resolve the locks again (names, versions and hashes for every platform; no addresses). What `scale` and
+# `bench` need beside the rest is locked by itself, at the versions that the other lock has.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade
-SCALE := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["scale"], sep="\n")
+EXTRA := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")
 lock: .venv/ready
 	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements.lock
-	$(PY) -c '$(SCALE)' | $(COMPILE) --constraint requirements.lock - -o requirements-scale.lock
+	for extra in scale bench; do $(PY) -c '$(EXTRA)' $$extra | $(COMPILE) --constraint requirements.lock - -o requirements-$$extra.lock || exit 1; done
 
 # The table of metrics in README.md and what its recipes print; tests hold both to the package.
 readme: .venv/ready

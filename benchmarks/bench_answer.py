@@ -1,27 +1,21 @@
-"""Speed of the answer columns (EM, F1, RLC) against the straightforward row-by-row code, on the same pairs in one run.
+"""EM, F1 and RLC of whole columns, beside a loop over the rows
 
-    pytest benchmarks/bench_answer.py -o python_files="bench_*.py" --benchmark-columns=min,median,rounds
-
-Short answers of twelve languages and ten scripts from a seeded generator: a third of the responses equal the reference, a
-third repeat part of it, a third are of other words. The peer, written from the definition of ``variant="lbrag"``, normalises
-with one regular expression, counts tokens in a dict and walks over the characters.
-
-    python benchmarks/bench_answer.py
-
-prints the ratios for a million pairs in processor time, one thread each and from a cold start, and the peak memory that a
-variant needs beside the pairs.
+Pairs of short answers in twelve languages and ten scripts: a third of the responses equal the reference, a third repeat part
+of it, a third are of other words. The loop is the definition of `variant="lbrag"` written row by row: one regular
+expression, a dict of tokens, a walk over the characters; the columns of that variant have the same values, one for one.
 """
 
 import random
 import re
-import time
 import tracemalloc
+from functools import cache
 
 import pytest
 
+from benchmarks.timing import ours, peer, task
 from ragnb.metrics.answer_columns import answer_columns, rlc_column
 
-SIZES = [10_000, 100_000]
+SIZES = [10_000, 1_000_000]
 
 BLOCKS = {
     "en": "a-z",
@@ -45,6 +39,7 @@ def letters(block: str) -> str:
     return "".join("".join(map(chr, range(ord(a), ord(z) + 1))) if a else single for a, z, single in ranges)
 
 
+@cache
 def pairs(n: int, seed: int = 20240131) -> tuple[list[str], list[str], list[str]]:
     """Responses, references and languages of `n` short answers."""
     draw = random.Random(seed)
@@ -119,7 +114,7 @@ def peer_rlc(response: str, language: str) -> float:
     return hits / total if total else 1.0
 
 
-def peer(responses: list[str], references: list[str], languages: list[str]) -> list[tuple[float, float, float]]:
+def loop(responses: list[str], references: list[str], languages: list[str]) -> list[tuple[float, float, float]]:
     return [
         (peer_em(said, wanted), peer_f1(said, wanted, code), peer_rlc(said, code))
         for said, wanted, code in zip(responses, references, languages, strict=True)
@@ -134,41 +129,26 @@ def columns(responses: list[str], references: list[str], languages: list[str], v
 # ---- the comparison ----------------------------------------------------------------------------------------------------
 
 
+@task("EM, F1 and RLC")
 @pytest.mark.parametrize("n", SIZES)
 class TestAnswerColumns:
-    @pytest.fixture(autouse=True)
-    def group(self, benchmark, n: int) -> None:
-        benchmark.group = f"EM, F1 and RLC, n = {n}"
-
+    @ours("`{variant}`")
     @pytest.mark.parametrize("variant", ["unicode", "lbrag"])
-    def test_ragnb(self, benchmark, n: int, variant: str) -> None:
-        benchmark.pedantic(columns, (*pairs(n), variant), rounds=3, warmup_rounds=1)
+    def test_ragnb(self, benchmark, few, n: int, variant: str) -> None:
+        few(columns, *pairs(n), variant, warm=n == SIZES[0])
+        benchmark.extra_info["note"] = f"{peak(columns, *pairs(n), variant):.0f} MiB at its peak beside the pairs"
 
-    def test_row_by_row(self, benchmark, n: int) -> None:
-        expected = benchmark.pedantic(peer, pairs(n), rounds=3, warmup_rounds=1)
+    @peer("row by row, `lbrag`")
+    def test_row_by_row(self, few, n: int) -> None:
+        small = n == SIZES[0]
+        expected = few(loop, *pairs(n), rounds=3 if small else 1, warm=small)
         assert list(zip(*(values.tolist() for values in columns(*pairs(n), "lbrag")), strict=True)) == expected
 
 
-def timed(function, *arguments) -> float:
-    start = time.process_time()
-    function(*arguments)
-    return time.process_time() - start
-
-
 def peak(function, *arguments) -> float:
+    """MiB that a call has at most beside what was there before."""
     tracemalloc.start()
     function(*arguments)
     found = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return found / 2**20
-
-
-if __name__ == "__main__":
-    data = pairs(1_000_000)
-    slow = timed(peer, *data)
-    print(f"row by row  {slow:6.2f} s")
-    for variant in ("unicode", "lbrag"):
-        fast = timed(columns, *data, variant)
-        print(f"{variant:10}  {fast:6.2f} s  {slow / fast:5.1f} times as fast")
-    for variant in ("unicode", "lbrag"):
-        print(f"{variant:10}  {peak(columns, *data, variant):6.1f} MiB at its peak, the three results included")

@@ -1,4 +1,10 @@
-"""Speed of the runner beside a bare `AsyncOpenAI` loop, and of replay from the store. Run with `make bench`."""
+"""The runner of chat requests, beside a bare `AsyncOpenAI` loop, and replay from the store
+
+The server is a process of its own on the same machine. The bare loop is what people write by hand: a client, a semaphore and
+`asyncio.gather`; it stores nothing, while ragnb stores every reply on the disk (SQLite WAL, `synchronous=NORMAL`). Without
+latency it is the cost of a request itself. Both sides and the server share the processors, so that ratios near 1 are to be
+taken for 1. A replay asks nobody.
+"""
 
 import asyncio
 import subprocess
@@ -9,15 +15,16 @@ import openai
 import pandas as pd
 import pytest
 
+from benchmarks.timing import ours, peer, task
 from ragnb.llm.client import complete
 from ragnb.llm.store import Reply, Store, canonical, request_key
 
 SERVER = Path(__file__).parents[1] / "tests" / "llm" / "fault_server.py"
 
 
-@pytest.fixture(params=[0.2, 0.0], ids=["200ms", "0ms"])
+@pytest.fixture(params=[0.2, 0.0])
 def endpoint(request):
-    """A server in a process of its own, and how many requests to send to it."""
+    """Address of a server in a process of its own that answers after so many seconds."""
     command = [sys.executable, str(SERVER), str(request.param)]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield server.stdout.readline().strip()
@@ -42,24 +49,24 @@ async def bare_loop(base_url: str, messages: list[list[dict]], concurrency: int)
         return await asyncio.gather(*map(ask, messages))
 
 
-@pytest.mark.benchmark(group="2,000 requests, 64 at once")
-def test_bare_async_openai(benchmark, endpoint):
-    replies = benchmark.pedantic(lambda: asyncio.run(bare_loop(endpoint, chats(2000), 64)), rounds=3)
-    assert len(replies) == 2000
+@task("chat requests, 64 at once, answered after {endpoint} s", 2000)
+class TestRunner:
+    @peer("bare `AsyncOpenAI` loop", "openai")
+    def test_bare_loop(self, few, endpoint):
+        replies = few(lambda: asyncio.run(bare_loop(endpoint, chats(2000), 64)), warm=False)
+        assert len(replies) == 2000
+
+    @ours("(everything stored)")
+    def test_ragnb(self, few, endpoint, tmp_path):
+        requests = pd.DataFrame({"messages": chats(2000)})
+        stores = (tmp_path / f"{number}.sqlite" for number in range(100))
+        options = {"model": "m", "base_url": endpoint, "max_concurrency": 64, "progress": False}
+        replies = few(lambda: complete(requests, store=next(stores), **options), warm=False)
+        assert replies["response"].notna().all()
 
 
-@pytest.mark.benchmark(group="2,000 requests, 64 at once")
-def test_ragnb_with_everything_stored(benchmark, endpoint, tmp_path):
-    requests = pd.DataFrame({"messages": chats(2000)})
-    stores = (tmp_path / f"{number}.sqlite" for number in range(100))
-    replies = benchmark.pedantic(
-        lambda: complete(requests, model="m", base_url=endpoint, store=next(stores), max_concurrency=64, progress=False),
-        rounds=3,
-    )
-    assert replies["response"].notna().all()
-
-
-@pytest.mark.benchmark(group="replay of 20,000 stored replies")
+@task("replay of stored replies", 20_000)
+@ours()
 def test_replay(benchmark, tmp_path):
     requests = pd.DataFrame({"messages": chats(20_000)})
     with Store(tmp_path / "s.sqlite") as store:

@@ -1,13 +1,13 @@
-"""Speed of the ratio of means against scipy's BCa bootstrap of the same ratio, on the same numbers in one run.
+"""Ratios of means, beside scipy's bootstrap
 
-    pytest benchmarks/bench_ratio.py --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
-
-Token-F1-like gains and token costs; scipy draws 10,000 resamples of the pairs.
+Token-F1-like gains over token costs. `fieller_interval` resamples nothing; `ratio_of_means_bca` is the analytic
+approximation (ABC) of the BCa interval that scipy finds with 10,000 resamples of the pairs.
 """
 
 import numpy as np
 import pytest
 
+from benchmarks.timing import ours, peer, task
 from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
 
 SIZES = [300, 10_000]
@@ -23,26 +23,28 @@ def ratio(gains: np.ndarray, costs: np.ndarray, axis: int) -> np.ndarray:
     return gains.mean(axis=axis) / costs.mean(axis=axis)
 
 
+@task("interval of a ratio of means")
 @pytest.mark.parametrize("n", SIZES)
 class TestRatioOfMeans:
-    @pytest.fixture(autouse=True)
-    def group(self, benchmark, n: int) -> None:
-        benchmark.group = f"ratio of means, n = {n}"
+    @ours("`fieller_interval`")
+    def test_fieller(self, benchmark, n: int) -> None:
+        benchmark(fieller_interval, *pairs(n))
 
-    @pytest.mark.parametrize("interval", [fieller_interval, ratio_of_means_bca])
-    def test_ragnb(self, benchmark, n: int, interval) -> None:
-        gains, costs = pairs(n)
-        interval(gains, costs)
-        benchmark(interval, gains, costs)
+    @ours("`ratio_of_means_bca`")
+    def test_bca(self, benchmark, n: int) -> None:
+        benchmark(ratio_of_means_bca, *pairs(n))
 
-    def test_ragnb_comparison(self, benchmark, n: int) -> None:
-        gains, costs = pairs(n)
-        compare_ratios(gains, costs, gains, costs[::-1])
-        benchmark(compare_ratios, gains, costs, gains, costs[::-1])
-
-    def test_scipy(self, benchmark, n: int) -> None:
+    @peer("scipy `bootstrap`", "scipy")
+    def test_scipy(self, few, n: int) -> None:
         from scipy.stats import bootstrap
 
-        rounds = {"rounds": 5, "warmup_rounds": 1} if n == 300 else {"rounds": 1}
-        options = {"paired": True, "n_resamples": RESAMPLES, "rng": np.random.default_rng(0)}
-        benchmark.pedantic(bootstrap, args=(pairs(n), ratio), kwargs=options, iterations=1, **rounds)
+        rounds = {"rounds": 5} if n == 300 else {"rounds": 1, "warm": False}
+        few(bootstrap, pairs(n), ratio, paired=True, n_resamples=RESAMPLES, rng=np.random.default_rng(0), **rounds)
+
+
+@task("two ratios compared")
+@ours("`compare_ratios`")
+@pytest.mark.parametrize("n", SIZES)
+def test_comparison(benchmark, n: int) -> None:
+    gains, costs = pairs(n)
+    benchmark(compare_ratios, gains, costs, gains, costs[::-1])

@@ -1,9 +1,8 @@
-"""Speed of RGB's labels and four metrics for whole columns, beside a per-row loop with `re` and pandas `apply`.
+"""RGB's labels and four metrics, beside a loop over the rows
 
-    pytest benchmarks/bench_rgb.py --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
-
-100,000 made-up responses of about 60 words to 300 questions, English and Chinese; both sides give labels, accuracy,
-rejection, detection and correction of every response and their means at each noise rate, and the same numbers.
+Made-up responses of about 60 words to 300 questions; both sides give labels, accuracy, rejection, detection and correction
+of every response and their means at each noise rate, and the same numbers. The loop is the same definitions written with
+pandas `apply` and `re`, one response after the other; ragnb reads each text once for the labels and all four metrics.
 """
 
 import re
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.timing import ours, peer, task
 from ragnb.metrics.rgb_columns import verdicts
 from ragnb.metrics.rgb_phrases import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, REFUSAL_PHRASES
 from ragnb.text import tokens
@@ -186,19 +186,17 @@ def frames() -> dict[str, pd.DataFrame]:
     return {language: made_up(N, language) for language in ("en", "zh")}
 
 
+@task("RGB, {language}, {protocol}", N)
 @pytest.mark.parametrize("protocol", ["paper", "released", "flexible"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 class TestColumns:
-    @pytest.fixture(autouse=True)
-    def group(self, benchmark, language: str, protocol: str) -> None:
-        benchmark.group = f"RGB labels and four metrics of {N:,} responses, {language}, {protocol}"
-
-    def test_ragnb(self, benchmark, frames, language: str, protocol: str) -> None:
+    @ours()
+    def test_ragnb(self, few, frames, language: str, protocol: str) -> None:
         frame = frames[language]
-        benchmark.pedantic(lambda: tables(frame, by_columns(frame, protocol)), rounds=3, warmup_rounds=1)
+        few(lambda: tables(frame, by_columns(frame, protocol)))
 
-    def test_loop(self, benchmark, frames, language: str, protocol: str) -> None:
+    @peer("`apply` and `re`")
+    def test_loop(self, few, frames, language: str, protocol: str) -> None:
         frame = frames[language]
-        found = benchmark.pedantic(lambda: by_loop(frame, protocol), rounds=1)
+        found = few(lambda: by_loop(frame, protocol), rounds=1, warm=False)
         pd.testing.assert_frame_equal(found, by_columns(frame, protocol))
-        tables(frame, found)

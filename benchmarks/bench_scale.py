@@ -1,7 +1,9 @@
 """Time and memory of `score` with pandas, Dask and Spark on frames read from Parquet, one process after the other.
 
-    python benchmarks/bench_scale.py                                   # 10,000 responses, a smoke test
-    python benchmarks/bench_scale.py --rows 100000 1000000 --out table.md
+    python -m benchmarks.bench_scale                    # 100,000 responses
+    python -m benchmarks.bench_scale --long --rows 1000000 10000000 --ways "pandas in chunks" "Spark, local[2]"
+
+``--long`` keeps the result in benchmarks/long.json, with its date. An engine that is not installed is said to be missing.
 
 Each run is a process of its own: it reads the same Parquet files, scores answer.f1, answer.exact_match and rgb.accuracy,
 writes the scores as Parquet, and prints the mean of each metric, which must be the same for all. Time is wall time from the
@@ -22,12 +24,16 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.timing import installed, keep, keep_long, versions
+
 METRICS = ["answer.f1", "answer.exact_match", "rgb.accuracy"]
 FILE = 50_000
 """Responses in a file of Parquet."""
 
 WORDS = "the a of in river city hill north south old new bridge king queen year war peace red blue Oslo Bergen".split()
 WAYS = ["pandas", "pandas in chunks", "Dask, processes", "Spark, local[2]"]
+ENGINES = {"Dask, processes": "dask", "Spark, local[2]": "pyspark"}
+"""What a way needs beside ragnb."""
 
 
 def write_responses(folder, rows):
@@ -142,7 +148,7 @@ def used_by(root):
 
 def measured(way, source, target):
     """What a run printed, the peak of its memory in GB, and its seconds of CPU."""
-    command = [sys.executable, __file__, "--run", way, str(source), str(target)]
+    command = [sys.executable, "-m", "benchmarks.bench_scale", "--run", way, str(source), str(target)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     most = np.zeros(2)
 
@@ -160,41 +166,42 @@ def measured(way, source, target):
     return {**json.loads(out.splitlines()[-1]), "peak": most[0] / 1e9, "cpu": most[1]}
 
 
-def table(sizes, ways):
-    yield "| responses | way | seconds | pandas / this | CPU seconds | peak GB | Spark started in (s) |"
-    yield "| ---: | --- | ---: | ---: | ---: | ---: | ---: |"
+def measurements(sizes, ways):
+    """A row a number of responses and way: what was measured, or what is missing."""
     for rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "responses"
             source.mkdir()
             write_responses(source, rows)
-            seen = {}
+            means = None
             for k, way in enumerate(ways):
-                found = seen[way] = measured(way, source, Path(folder) / f"scores{k}")
-                first = next(iter(seen.values()))
-                if found["means"] != first["means"]:
-                    sys.exit(f"{way} gives other means: {found['means']} and {first['means']}")
-                yield (
-                    f"| {rows:,} | {way} | {found['seconds']:.1f} | {first['seconds'] / found['seconds']:.2f} | "
-                    f"{found['cpu']:.1f} | {found['peak']:.2f} | {found['start']:.1f} |"
-                )
+                told = {"rows": rows, "way": way}
+                if (engine := ENGINES.get(way)) and not installed(engine):
+                    yield {**told, "needs": engine}
+                    continue
+                found = measured(way, source, Path(folder) / f"scores{k}")
+                means = means or found["means"]
+                if found["means"] != means:
+                    sys.exit(f"{way} gives other means: {found['means']} and {means}")
+                yield {**told, **{name: found[name] for name in ("seconds", "cpu", "peak", "start")}}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[100_000])
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
-    parser.add_argument("--out", type=Path, help="a file that the table is added to, line by line")
+    parser.add_argument("--long", action="store_true", help="keep the result in benchmarks/long.json")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.run:
         way, source, target = given.run
         return run(way, Path(source), Path(target))
-    for line in table(given.rows, given.ways):
-        print(line, flush=True)
-        if given.out:
-            with given.out.open("a") as file:
-                file.write(line + "\n")
+    rows = []
+    for row in measurements(given.rows, given.ways):
+        print(json.dumps(row), flush=True)
+        rows.append(row)
+    used = versions(["ragnb", "pandas", "pyarrow", *ENGINES.values()])
+    (keep_long if given.long else keep)("scale", {"rows": rows, "versions": used})
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""Speed of `ragnb.stats` against scipy, statsmodels, pingouin, mlxtend and ranx, on the same numbers in one run.
+"""Statistics on arrays, beside scipy, statsmodels, pingouin, mlxtend, ranx and scikit-learn
 
-    pytest benchmarks/bench_stats.py --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
-
-Paired differences of two token-F1-like scores with two decimals; 10,000 resamples wherever a peer resamples.
+Scores are token-F1-like with two decimals. Peers that resample draw 10,000 resamples, while ragnb computes the law of
+infinitely many; scipy's BCa of the differences is spared the second array, which `paired=True` takes. The Wilcoxon test of
+ragnb is exact at n = 300, with ties, and stands beside a normal approximation: scipy has no exact law with ties. The AUROC
+of ragnb has DeLong's interval, that of scikit-learn none. ranx is compiled before it is timed.
 """
 
 import numpy as np
 import pytest
 
+from benchmarks.timing import ours, peer, task
 from ragnb.stats.auroc import auroc
 from ragnb.stats.binary import mcnemar_test, paired_table
 from ragnb.stats.bootstrap import bca_interval
@@ -29,10 +31,9 @@ def labels(n: int) -> tuple[np.ndarray, np.ndarray]:
     return first > 0.5, second > 0.5
 
 
-def few(benchmark, n: int, function, *arguments, **options):
-    """Time a slow peer: five warm rounds at n = 300, a single one (of seconds) at n = 10,000."""
-    rounds = {"rounds": 5, "warmup_rounds": 1} if n == 300 else {"rounds": 1}
-    return benchmark.pedantic(function, args=arguments, kwargs=options, iterations=1, **rounds)
+def rounds(n: int) -> dict:
+    """Five warm rounds of a slow peer at n = 300, a single one (of seconds) at n = 10,000."""
+    return {"rounds": 5} if n == 300 else {"rounds": 1, "warm": False}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,140 +45,135 @@ def warm() -> None:
     cluster_robust_interval(first, np.arange(300) // 3), auroc(first > 0.5, second)
 
 
+@task("paired mean interval (BCa)")
 @pytest.mark.parametrize("n", SIZES)
 class TestMeanInterval:
-    @pytest.fixture(autouse=True)
-    def group(self, benchmark, n: int) -> None:
-        benchmark.group = f"paired mean interval (BCa), n = {n}"
-
+    @ours()
     def test_ragnb(self, benchmark, n: int) -> None:
         first, second = scores(n)
         benchmark(lambda: bca_interval(first - second))
 
-    def test_scipy_on_differences(self, benchmark, n: int) -> None:
+    @peer("scipy `bootstrap` of the differences", "scipy")
+    def test_scipy_on_differences(self, few, n: int) -> None:
         from scipy.stats import bootstrap
 
         first, second = scores(n)
-        few(benchmark, n, bootstrap, (first - second,), np.mean, n_resamples=RESAMPLES, rng=np.random.default_rng(0))
+        few(bootstrap, (first - second,), np.mean, n_resamples=RESAMPLES, rng=np.random.default_rng(0), **rounds(n))
 
-    def test_scipy_on_two_arrays(self, benchmark, n: int) -> None:
+    @peer("scipy `bootstrap(paired=True)`", "scipy")
+    def test_scipy_on_two_arrays(self, few, n: int) -> None:
         from scipy.stats import bootstrap
 
-        few(
-            benchmark,
-            n,
-            bootstrap,
-            scores(n),
-            lambda x, y, axis: np.mean(x - y, axis=axis),
-            paired=True,
-            n_resamples=RESAMPLES,
-            rng=np.random.default_rng(0),
-        )
+        difference = lambda x, y, axis: np.mean(x - y, axis=axis)  # noqa: E731
+        options = {"paired": True, "n_resamples": RESAMPLES, "rng": np.random.default_rng(0)}
+        few(bootstrap, scores(n), difference, **options, **rounds(n))
 
-    def test_pingouin(self, benchmark, n: int) -> None:
-        pingouin = pytest.importorskip("pingouin")
+    @peer("pingouin `compute_bootci`", "pingouin")
+    def test_pingouin(self, few, n: int) -> None:
+        import pingouin
+
         first, second = scores(n)
-        few(benchmark, n, pingouin.compute_bootci, first - second, func="mean", method="bca", n_boot=RESAMPLES, seed=0)
+        options = {"func": "mean", "method": "bca", "n_boot": RESAMPLES, "seed": 0}
+        few(pingouin.compute_bootci, first - second, **options, **rounds(n))
 
 
+@task("sign-flip permutation test")
 @pytest.mark.parametrize("n", SIZES)
 class TestPermutation:
-    @pytest.fixture(autouse=True)
-    def group(self, benchmark, n: int) -> None:
-        benchmark.group = f"sign-flip permutation test, n = {n}"
-
+    @ours()
     def test_ragnb(self, benchmark, n: int) -> None:
         first, second = scores(n)
         benchmark(lambda: sign_flip_test(first, second))
 
+    @ours("on scores of 0 and 1")
     def test_ragnb_binary(self, benchmark, n: int) -> None:
         first, second = labels(n)
         benchmark(lambda: sign_flip_test(first, second))
 
-    def test_scipy(self, benchmark, n: int) -> None:
+    @peer("scipy `permutation_test`", "scipy")
+    def test_scipy(self, few, n: int) -> None:
         from scipy.stats import permutation_test
 
         first, second = scores(n)
-        few(
-            benchmark,
-            n,
-            permutation_test,
-            (first - second,),
-            np.mean,
-            permutation_type="samples",
-            vectorized=True,
-            n_resamples=RESAMPLES,
-            rng=np.random.default_rng(0),
-        )
+        options = {"permutation_type": "samples", "vectorized": True, "n_resamples": RESAMPLES}
+        few(permutation_test, (first - second,), np.mean, rng=np.random.default_rng(0), **options, **rounds(n))
 
-    def test_mlxtend(self, benchmark, n: int) -> None:
-        evaluate = pytest.importorskip("mlxtend.evaluate")
+    @peer("mlxtend `permutation_test`", "mlxtend")
+    def test_mlxtend(self, few, n: int) -> None:
+        from mlxtend.evaluate import permutation_test
+
         first, second = scores(n)
-        few(
-            benchmark,
-            n,
-            evaluate.permutation_test,
-            first,
-            second,
-            paired=True,
-            method="approximate",
-            num_rounds=RESAMPLES,
-            seed=0,
-        )
+        options = {"paired": True, "method": "approximate", "num_rounds": RESAMPLES, "seed": 0}
+        few(permutation_test, first, second, **options, **rounds(n))
 
-    def test_ranx(self, benchmark, n: int) -> None:
-        ranx = pytest.importorskip("ranx.statistical_tests.fisher_randomization_test")
+    @peer("ranx `fisher_randomization_test` (numba)", "ranx")
+    def test_ranx(self, few, n: int) -> None:
+        from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
+
         first, second = scores(n)
-        ranx.fisher_randomization_test(first[:20], second[:20], 10, 0.01, 0)  # compile
-        few(benchmark, n, ranx.fisher_randomization_test, first, second, RESAMPLES, 0.01, 0)
+        fisher_randomization_test(first[:20], second[:20], 10, 0.01, 0)  # compile
+        few(fisher_randomization_test, first, second, RESAMPLES, 0.01, 0, **rounds(n))
 
 
+@task("exact McNemar test of two arrays")
 @pytest.mark.parametrize("n", SIZES)
-class TestOthers:
-    def test_mcnemar_ragnb(self, benchmark, n: int) -> None:
-        benchmark.group = f"exact McNemar test from two arrays, n = {n}"
+class TestMcNemar:
+    @ours()
+    def test_ragnb(self, benchmark, n: int) -> None:
         first, second = labels(n)
         benchmark(lambda: mcnemar_test(paired_table(first, second), method="exact"))
 
-    def test_mcnemar_statsmodels(self, benchmark, n: int) -> None:
+    @peer("statsmodels `mcnemar`", "statsmodels")
+    def test_statsmodels(self, benchmark, n: int) -> None:
         from statsmodels.stats.contingency_tables import mcnemar
 
-        benchmark.group = f"exact McNemar test from two arrays, n = {n}"
         first, second = labels(n)
         benchmark(lambda: mcnemar(np.histogram2d(first, second, 2)[0], exact=True))
 
-    def test_cluster_ragnb(self, benchmark, n: int) -> None:
-        benchmark.group = f"cluster-robust mean, n = {n}"
+
+@task("cluster-robust mean")
+@pytest.mark.parametrize("n", SIZES)
+class TestClusters:
+    @ours()
+    def test_ragnb(self, benchmark, n: int) -> None:
         first, clusters = scores(n)[0], np.arange(n) // 3
         benchmark(lambda: cluster_robust_interval(first, clusters))
 
-    def test_cluster_statsmodels(self, benchmark, n: int) -> None:
+    @peer("statsmodels `OLS`, clustered", "statsmodels")
+    def test_statsmodels(self, benchmark, n: int) -> None:
         from statsmodels.api import OLS
 
-        benchmark.group = f"cluster-robust mean, n = {n}"
         first, clusters, ones = scores(n)[0], np.arange(n) // 3, np.ones(n)
         benchmark(lambda: OLS(first, ones).fit(cov_type="cluster", cov_kwds={"groups": clusters}).bse)
 
-    def test_wilcoxon_ragnb(self, benchmark, n: int) -> None:
-        benchmark.group = f"Wilcoxon test (ragnb exact at 300, with ties), n = {n}"
+
+@task("Wilcoxon signed-rank test")
+@pytest.mark.parametrize("n", SIZES)
+class TestWilcoxon:
+    @ours()
+    def test_ragnb(self, benchmark, n: int) -> None:
         first, second = scores(n)
         benchmark(lambda: wilcoxon_test(first, second))
 
-    def test_wilcoxon_scipy(self, benchmark, n: int) -> None:
+    @peer("scipy `wilcoxon`, asymptotic", "scipy")
+    def test_scipy(self, benchmark, n: int) -> None:
         from scipy.stats import wilcoxon
 
-        benchmark.group = f"Wilcoxon test (ragnb exact at 300, with ties), n = {n}"
         first, second = scores(n)
         benchmark(lambda: wilcoxon(first, second, method="asymptotic"))
 
-    def test_auroc_ragnb(self, benchmark, n: int) -> None:
-        benchmark.group = f"AUROC (ragnb with DeLong interval), n = {n}"
+
+@task("AUROC")
+@pytest.mark.parametrize("n", SIZES)
+class TestAuroc:
+    @ours()
+    def test_ragnb(self, benchmark, n: int) -> None:
         truth, score = labels(n)[0], scores(n)[1]
         benchmark(lambda: auroc(truth, score))
 
-    def test_auroc_sklearn(self, benchmark, n: int) -> None:
+    @peer("scikit-learn `roc_auc_score`", "scikit-learn")
+    def test_sklearn(self, benchmark, n: int) -> None:
         from sklearn.metrics import roc_auc_score
 
-        benchmark.group = f"AUROC (ragnb with DeLong interval), n = {n}"
         truth, score = labels(n)[0], scores(n)[1]
         benchmark(lambda: roc_auc_score(truth, score))

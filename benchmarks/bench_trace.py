@@ -1,10 +1,8 @@
-"""Speed of `ragnb.metrics.trace_columns` against a plain per-row loop over the same 100,000 records of 25 sentences.
+"""TRACe of whole columns, beside a loop over the records
 
-    pytest benchmarks/bench_trace.py --benchmark-only --benchmark-group-by=group --benchmark-columns=min,median,rounds
-
-One loop computes the seven scores that ragnb computes, the other the four of the benchmark alone. Records are millions
-of small objects, and most of the time goes into reaching them, whoever counts. The last group reads the records from
-Parquet too; there ragnb need not make those objects, since of the context only the number of sentences counts.
+Records of 25 sentences. One loop computes the seven scores that ragnb computes, the other the four of the benchmark alone.
+Records are millions of small objects, and most of the time goes into reaching them, whoever counts. Read from Parquet with
+Arrow-backed columns, ragnb need not make those objects: of the context only the number of sentences counts.
 """
 
 import math
@@ -14,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.timing import ours, peer, task
 from ragnb.metrics.trace_columns import trace_columns
 from ragnb.metrics.trace_labels import FIELDS
 
@@ -89,39 +88,38 @@ def score_arrow(path: str) -> dict[str, np.ndarray]:
     return trace_columns(frame.assign(documents_sentences=numbers))
 
 
-def few(benchmark, function, *arguments, rounds: int = 7):
-    return benchmark.pedantic(function, args=arguments, rounds=rounds, iterations=1, warmup_rounds=1)
-
-
+@task("records in memory", N)
 class TestScore:
-    @pytest.fixture(autouse=True)
-    def group(self, benchmark) -> None:
-        benchmark.group = f"TRACe of {N:,} records in memory"
-
-    def test_ragnb(self, benchmark, records, columns) -> None:
-        scores = few(benchmark, trace_columns, columns)
+    @ours("`trace_columns`, seven scores")
+    def test_ragnb(self, few, records, columns) -> None:
+        scores = few(trace_columns, columns, rounds=7)
         np.testing.assert_array_equal(np.column_stack(list(scores.values())), np.array(loop_of_seven(records)))
 
-    def test_ragnb_guide(self, benchmark, columns) -> None:
-        few(benchmark, lambda: trace_columns(columns, variant="guide"))
+    @peer("loop, seven scores")
+    def test_loop_of_seven(self, few, records) -> None:
+        few(loop_of_seven, records, rounds=7)
 
-    def test_loop_of_seven(self, benchmark, records) -> None:
-        few(benchmark, loop_of_seven, records)
-
-    def test_loop_of_four(self, benchmark, records) -> None:
-        few(benchmark, loop_of_four, records)
+    @peer("loop, four scores")
+    def test_loop_of_four(self, few, records) -> None:
+        few(loop_of_four, records, rounds=7)
 
 
+@task("records in memory, the guide's variant", N)
+@ours()
+def test_guide(few, columns) -> None:
+    few(lambda: trace_columns(columns, variant="guide"))
+
+
+@task("records from Parquet, read and scored", N)
 class TestParquet:
-    @pytest.fixture(autouse=True)
-    def group(self, benchmark) -> None:
-        benchmark.group = f"{N:,} records from Parquet, read with pandas and scored"
+    @ours("`trace_columns`")
+    def test_ragnb(self, few, parquet) -> None:
+        few(lambda: trace_columns(pd.read_parquet(parquet, columns=READ)))
 
-    def test_ragnb(self, benchmark, parquet) -> None:
-        few(benchmark, lambda: trace_columns(pd.read_parquet(parquet, columns=READ)), rounds=3)
+    @ours("`trace_columns`, Arrow-backed")
+    def test_ragnb_arrow(self, few, parquet) -> None:
+        few(score_arrow, parquet)
 
-    def test_ragnb_arrow(self, benchmark, parquet) -> None:
-        few(benchmark, score_arrow, parquet, rounds=3)
-
-    def test_loop_of_seven(self, benchmark, parquet) -> None:
-        few(benchmark, lambda: loop_of_seven(pd.read_parquet(parquet, columns=READ).to_dict("records")), rounds=3)
+    @peer("loop, seven scores")
+    def test_loop_of_seven(self, few, parquet) -> None:
+        few(lambda: loop_of_seven(pd.read_parquet(parquet, columns=READ).to_dict("records")))

@@ -113,6 +113,8 @@ def graphemes(text: str) -> list[str]:
     >>> graphemes("e\\u0301👩‍🔬") == ["e\\u0301", "👩‍🔬"]
     True
     """
+    if text.isascii() and "\r\n" not in text:  # nothing in ASCII joins but these two
+        return list(text)
     return regex.findall(r"\X", text)
 
 

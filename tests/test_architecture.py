@@ -147,10 +147,14 @@ def test_the_package_raises_and_never_asserts():
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "seaborn": "seaborn-base"}
 
 
+LOCKED_APART = ("scale", "bench")
+"""Extras with a lock of their own."""
+
+
 def declared() -> dict[str, Requirement]:
-    """All but the group `scale`, which has a lock of its own."""
+    """All but the extras that are locked apart."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = [lines for extra, lines in project["optional-dependencies"].items() if extra != "scale"]
+    extras = [lines for extra, lines in project["optional-dependencies"].items() if extra not in LOCKED_APART]
     return named([line for lines in (project["dependencies"], *extras) for line in lines])
 
 
@@ -158,9 +162,9 @@ def named(lines: list[str]) -> dict[str, Requirement]:
     return {requirement.name: requirement for requirement in map(Requirement, lines)}
 
 
-def for_scale() -> dict[str, Requirement]:
+def of_extra(extra: str) -> dict[str, Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return named(project["optional-dependencies"]["scale"])
+    return named(project["optional-dependencies"][extra])
 
 
 def in_environment() -> dict[str, Requirement]:
@@ -184,13 +188,15 @@ def test_environment_yml_has_the_names_and_ranges_of_pyproject():
     assert theirs == ours
 
 
-def test_environment_yml_names_what_scale_takes():
+@pytest.mark.parametrize("extra", LOCKED_APART)
+def test_environment_yml_names_what_is_locked_apart(extra):
     text = (ROOT / "environment.yml").read_text("utf-8")
-    assert all(f'"{name}{requirement.specifier}"' in text for name, requirement in for_scale().items())
+    assert all(f'"{name}{requirement.specifier}"' in text for name, requirement in of_extra(extra).items())
 
 
 @pytest.mark.parametrize(
-    ("lock", "requirements"), [("requirements.lock", declared()), ("requirements-scale.lock", for_scale())]
+    ("lock", "requirements"),
+    [("requirements.lock", declared()), *((f"requirements-{extra}.lock", of_extra(extra)) for extra in LOCKED_APART)],
 )
 def test_each_lock_has_every_declared_name_in_its_range(lock, requirements):
     for name, requirement in requirements.items():
@@ -199,15 +205,16 @@ def test_each_lock_has_every_declared_name_in_its_range(lock, requirements):
             assert requirement.specifier.contains(version, prereleases=True), f"{name} {version} is outside its range"
 
 
-def test_what_both_locks_hold_they_hold_alike_and_scale_stays_out_of_the_first():
-    first, second = locked(), locked("requirements-scale.lock")
+@pytest.mark.parametrize("extra", LOCKED_APART)
+def test_what_both_locks_hold_they_hold_alike_and_the_extra_stays_out_of_the_first(extra):
+    first, second = locked(), locked(f"requirements-{extra}.lock")
     assert {name: second[name] for name in second if name in first} == {
         name: first[name] for name in second if name in first
     }
-    assert not {*for_scale()} & {*first}
+    assert not {*of_extra(extra)} & {*first}
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-model.lock", "requirements-scale.lock"])
+@pytest.mark.parametrize("name", [f"requirements{which}.lock" for which in ("", "-model", "-scale", "-bench")])
 def test_locks_hold_hashes_and_no_addresses(name):
     text = (ROOT / name).read_text("utf-8")
     pinned = re.findall(r"^[\w.-]+==", text, re.MULTILINE)

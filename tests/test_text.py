@@ -201,6 +201,13 @@ def test_graphemes_lose_nothing(text):
     assert "".join(graphemes(text)) == text
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+@example("\r\n\n\r a\x00\x7f")
+@example("\n\r\x1f")
+def test_graphemes_of_ascii_are_those_of_the_rule(text):
+    assert graphemes(text) == regex.findall(r"\X", text)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

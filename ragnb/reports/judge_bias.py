@@ -32,7 +32,8 @@ def length_correlations(judged: Judged) -> pd.DataFrame:
     """Correlation of each judge's error (score - label) with the length of the response and with its logarithm."""
     if "response" not in judged.frame:
         return pd.DataFrame(columns=list(_LENGTH))
-    return pd.DataFrame([row for judge in judged.scores for row in _correlations(judged, judge)])[list(_LENGTH)]
+    sizes = lengths(judged.frame)
+    return pd.DataFrame([row for judge in judged.scores for row in _correlations(judged, judge, sizes)])[list(_LENGTH)]
 
 
 def lengths(frame: pd.DataFrame) -> Floats:
@@ -114,8 +115,8 @@ def _as_scores(judged: Judged, judge: str, groups: list[Any]) -> pd.DataFrame:
 # ---- length ------------------------------------------------------------------------------------------------------------
 
 
-def _correlations(judged: Judged, judge: str) -> list[dict[str, Any]]:
-    errors, sizes = judged.scores[judge] - judged.labels, lengths(judged.frame)
+def _correlations(judged: Judged, judge: str, sizes: Floats) -> list[dict[str, Any]]:
+    errors = judged.scores[judge] - judged.labels
     could = ~np.isnan(judged.labels) & ~np.isnan(sizes)
     kept = could & ~np.isnan(errors)
     told = {"judge": judge, "n": int(could.sum()), "n_scored": int(kept.sum()), "signature": judged.signature(judge)}

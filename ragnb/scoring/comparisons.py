@@ -20,6 +20,8 @@ VARYING_MARKS = ("prompt", "lang")
 ITEM_COLUMNS = (*(name for name in CONDITION if name != "system"), "repeat")
 """Columns that, where they vary within a system, tell its items apart beside ``example_id``."""
 
+_READ = ("example_id", "system", "metric", "value", "signature")
+
 Names = str | Sequence[str] | None
 
 
@@ -103,7 +105,8 @@ def compare(
 
     Source: Miller (2024), arXiv 2411.00640, on paired and clustered comparison of models; the tests' own in `ragnb.stats`.
     """
-    frame = _selected(scores, metrics)
+    named = {*column_names(by, "compare(by=...)"), *column_names(cluster, "compare(cluster=...)")}
+    frame = _selected(scores, metrics, named)
     design = _Design(_cell_columns(frame, by), cluster, method, unpaired, confidence_level, power)
     _check_options(method=method, unpaired=unpaired, correction=correction)
     require_columns(frame, column_names(cluster, "compare(cluster=...)"), "compare(cluster=...)")
@@ -138,17 +141,19 @@ def _check_options(**given: str) -> None:
             raise InputError(f"compare({name}=...) needs one of {', '.join(known[name])}; got {value!r}; choose one")
 
 
-def _selected(scores: pd.DataFrame, metrics: Names) -> pd.DataFrame:
-    require_columns(scores, ("example_id", "system", "metric", "value", "signature"), "compare")
+def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataFrame:
+    """The rows of the metrics asked for, with the columns that something reads: of the others each pair would be a copy."""
+    require_columns(scores, _READ, "compare")
     check_names(scores, ("example_id", "system", "metric", "signature"), "compare")
     scores = scores.assign(value=numbers(scores, "value", "compare"))
-    present = list(dict.fromkeys(scores["metric"]))
+    present = scores["metric"].unique().tolist()
     wanted = column_names(metrics, "compare(metrics=...)") or present
     if unknown := [name for name in wanted if name not in present]:
         raise InputError(
             f"compare needs metrics that were scored ({', '.join(present)}); got {', '.join(unknown)}; score them"
         )
-    frame = scores[scores["metric"].isin(wanted)]
+    read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
+    frame = scores.loc[scores["metric"].isin(wanted), read]
     if np.isinf(frame["value"].to_numpy(float)).any():
         bad = frame.loc[np.isinf(frame["value"].astype(float)), "example_id"]
         raise InputError(f"compare needs finite values; got infinite ones for {_some(bad)}; mend the metric, or use nan")
@@ -176,7 +181,7 @@ def _varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
 
 def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[str, str]]:
     """Pairs (system, baseline)."""
-    systems = list(dict.fromkeys(frame["system"]))
+    systems = frame["system"].unique().tolist()
     if len(systems) < 2:
         raise InputError(
             f"compare needs two systems at least; got {_some(systems) or 'none'}; score another and concatenate"
@@ -244,7 +249,7 @@ def _mean(values: np.ndarray) -> float:
 
 def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> str:
     """The signatures behind a pair; refused when they differ in more than prompt and language."""
-    signatures = sorted(set(two["signature"].astype(str)))
+    signatures = sorted(two["signature"].astype(str).unique())
     definitions = sorted({_definition(signature) for signature in signatures})
     if len(definitions) > 1:
         raise InputError(
@@ -278,7 +283,7 @@ def _paired(two: pd.DataFrame, pair: tuple[str, str], design: _Design) -> tuple[
 
 
 def _values(two: pd.DataFrame, system: str, keys: list[str]) -> pd.Series:
-    values = two[two["system"] == system].set_index(keys)["value"].astype(float)
+    values = two.loc[two["system"] == system, [*keys, "value"]].set_index(keys)["value"].astype(float)
     if values.index.has_duplicates:
         twice = values.index[values.index.duplicated()]
         raise InputError(

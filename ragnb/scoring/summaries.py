@@ -121,7 +121,7 @@ def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_lev
         "n_scored": len(scored),
         "worst_low": (total + missing * lowest) / len(group) if missing else found.estimate,
         "worst_high": (total + missing * highest) / len(group) if missing else found.estimate,
-        "signature": " & ".join(sorted(set(group["signature"]))),
+        "signature": " & ".join(sorted(group["signature"].unique())),
     }
 
 

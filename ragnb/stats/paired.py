@@ -15,6 +15,7 @@ test                   interval that inverts it
 =====================  ==============================================
 """
 
+from functools import cache
 from math import sqrt
 
 import numpy as np
@@ -178,6 +179,7 @@ def _shift_limit(differences: Floats, tail: float) -> float:
     grid = _shift_grid(differences, half / 32)
     steps = np.rint(differences / grid).astype(np.int64)
 
+    @cache
     def tail_at(shift: int) -> float:
         counts = np.bincount(np.abs(steps - shift))
         magnitudes = np.flatnonzero(counts[1:]) + 1

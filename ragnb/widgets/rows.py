@@ -157,8 +157,9 @@ class Rows:
 
     def differs(self, name: Any) -> bool:
         """Whether a column has different values, as a title shows them."""
-        cells = self.frame[name].array
-        return name in self.choices or (len(cells) > 0 and any(short(cell) != short(cells[0]) for cell in cells))
+        texts = map(short, self.frame[name].array)
+        first = next(texts, "")
+        return name in self.choices or any(text != first for text in texts)
 
     @cached_property
     def _alphabet(self) -> np.ndarray:

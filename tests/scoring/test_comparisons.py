@@ -65,6 +65,14 @@ def test_the_other_methods_for_binary_scores_reproduce_the_same_source(method, p
     assert (row["low"], row["high"]) == pytest.approx((low, high), abs=5e-5)
 
 
+def test_columns_that_nothing_reads_change_nothing_and_neither_do_types_of_text():
+    frame = scored(GRADED)
+    wide = frame.assign(note=["any text"] * len(frame), lists=[[1, 2]] * len(frame), judged=np.nan)
+    pd.testing.assert_frame_equal(compare(wide), compare(frame))
+    objects = frame.astype(dict.fromkeys(("example_id", "system", "metric", "signature"), object))
+    pd.testing.assert_frame_equal(compare(objects), compare(frame), check_dtype=False)
+
+
 def test_graded_scores_are_tested_by_all_sign_patterns():
     row = compare(scored(GRADED), baseline="b").iloc[0]
     differences = np.subtract(GRADED["a"], GRADED["b"])
