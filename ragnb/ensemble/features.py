@@ -60,7 +60,7 @@ def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame | None = None
     rows, labels = _numbered(scores, responses)
     names = _names(scores)
     _refuse_repeats(rows, names)
-    table = pd.Series(scores["value"].to_numpy(float), pd.MultiIndex.from_arrays([rows, names])).unstack(sort=False)
+    table = pd.Series(scores["value"].to_numpy(float), pd.MultiIndex.from_arrays([rows, names])).unstack()
     features = table.reindex(index=range(len(labels)), columns=list(dict.fromkeys(names))).set_axis(labels)
     return _filled(features, missing, lambda: _reasons(scores, rows, names, len(labels)))
 
