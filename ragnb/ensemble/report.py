@@ -71,7 +71,7 @@ def feature_report(
         "accuracy": max(data.y.mean(), 1 - data.y.mean()),
         "note": "predicted for all",
     }
-    report = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis("metric")
+    report = pd.DataFrame([*rows.values()], index=pd.Index([*rows], name="metric"), columns=list(COLUMNS))
     return report.assign(note=report["note"].fillna(""))
 
 

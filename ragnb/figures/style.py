@@ -11,8 +11,8 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
-from cycler import cycler
 from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 
 from ragnb.errors import InputError, check_choice
 

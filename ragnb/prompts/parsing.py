@@ -190,6 +190,8 @@ def _check(schema: type[BaseModel]) -> None:
 def _tightened(node: Any) -> Any:
     if isinstance(node, list):
         return [_tightened(item) for item in node]
+    if isinstance(node, float) and node.is_integer():
+        return int(node)  # versions of pydantic write 1 or 1.0, and the schema is part of what a stored reply is known by
     if not isinstance(node, dict):
         return node
     kept = {name: _part(name, part) for name, part in node.items() if name not in ("title", "default", "examples")}

@@ -484,3 +484,14 @@ def test_the_strict_schema_requires_every_field_and_no_other():
     }
     assert schema["properties"]["note"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
     assert schema["$defs"]["Level"]["enum"] == [1, 2]
+
+
+def test_the_strict_schema_is_the_same_text_in_every_version_of_pydantic():
+    class Bounded(BaseModel):
+        whole: float = Field(ge=0, le=1.0)
+        half: float = Field(gt=0.5, multiple_of=0.25)
+
+    assert json.dumps(strict_schema(Bounded)["properties"], sort_keys=True) == (
+        '{"half": {"exclusiveMinimum": 0.5, "multipleOf": 0.25, "type": "number"}, '
+        '"whole": {"maximum": 1, "minimum": 0, "type": "number"}}'
+    )
