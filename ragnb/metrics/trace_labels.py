@@ -68,8 +68,8 @@ def label_issues(record: Mapping[str, Any], *, unknown: str = "counted") -> tupl
 
 
 def check_record(record: Any) -> None:
-    """Raise InputError unless a labelled response is a mapping."""
-    if not isinstance(record, Mapping):
+    """Raise InputError unless a labelled response is a mapping, or a row of a frame, which can be read like one."""
+    if not isinstance(record, Mapping) and not (hasattr(record, "keys") and hasattr(record, "get")):
         raise InputError(f"a labelled response needs to be a mapping; got {type(record).__name__}; pass one row as a dict")
 
 

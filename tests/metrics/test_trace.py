@@ -1,6 +1,7 @@
 import json
 import math
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -491,3 +492,10 @@ def test_hostile_text_is_counted_and_never_breaks(documents, data, options):
     assert math.isnan(score) or 0 <= score <= 1
     if chosen == known and known and options["variant"] == "ragbench":
         assert math.isnan(score) or score == 1
+
+
+def test_a_row_of_a_frame_is_a_record_too():
+    row = pd.DataFrame([GUIDE_EXAMPLE]).iloc[0]
+    assert trace_scores(row) == trace_scores(GUIDE_EXAMPLE)
+    with pytest.raises(InputError, match="needs to be a mapping; got list"):
+        trace_scores([GUIDE_EXAMPLE])
