@@ -85,11 +85,6 @@ class TestPermutation:
         first, second = scores(n)
         benchmark(lambda: sign_flip_test(first, second))
 
-    @ours("on scores of 0 and 1")
-    def test_ragnb_binary(self, benchmark, n: int) -> None:
-        first, second = labels(n)
-        benchmark(lambda: sign_flip_test(first, second))
-
     @peer("scipy `permutation_test`", "scipy")
     def test_scipy(self, few, n: int) -> None:
         from scipy.stats import permutation_test
@@ -113,6 +108,14 @@ class TestPermutation:
         first, second = scores(n)
         fisher_randomization_test(first[:20], second[:20], 10, 0.01, 0)  # compile
         few(fisher_randomization_test, first, second, RESAMPLES, 0.01, 0, **rounds(n))
+
+
+@task("sign-flip permutation test, scores of 0 and 1")
+@ours()
+@pytest.mark.parametrize("n", SIZES)
+def test_permutation_of_labels(benchmark, n: int) -> None:
+    first, second = labels(n)
+    benchmark(lambda: sign_flip_test(first, second))
 
 
 @task("exact McNemar test of two arrays")

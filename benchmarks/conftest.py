@@ -7,6 +7,7 @@ from benchmarks.timing import BESIDE, installed, surroundings, versions
 MISSING = pytest.StashKey[list]()
 DISTRIBUTIONS = pytest.StashKey[set]()
 STARTED = pytest.StashKey[dict]()
+LEFT_OUT = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser):
@@ -19,7 +20,13 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "task(name, n): what a benchmark does, see benchmarks/timing.py")
     config.addinivalue_line("markers", "who(name, distribution): whose way it is, see benchmarks/timing.py")
     config.stash[MISSING], config.stash[DISTRIBUTIONS] = [], set(BESIDE)
+    config.stash[LEFT_OUT] = 0
     config.stash[STARTED] = surroundings()  # before the benchmarks themselves are what the machine is busy with
+
+
+def pytest_deselected(items):
+    if items:
+        items[0].config.stash[LEFT_OUT] += len(items)
 
 
 @pytest.fixture(autouse=True)
@@ -54,5 +61,6 @@ def few(request, benchmark):
 def pytest_benchmark_update_json(config, benchmarks, output_json):
     output_json["of"] = config.stash[STARTED]
     output_json["quick"] = config.getoption("quick")
+    output_json["left_out"] = config.stash[LEFT_OUT]
     output_json["missing"] = config.stash[MISSING]
     output_json["versions"] = versions(sorted(config.stash[DISTRIBUTIONS]))

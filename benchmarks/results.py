@@ -53,8 +53,10 @@ def _head(run: dict[str, Row]) -> Iterator[str]:
         return
     first = run.get("speed", {}).get("of", found[0])
     yield f"{_of(first)}; load average {first['load']} at the start."
-    if run.get("speed", {}).get("quick"):
-        yield from ("", "**A trial run (`make bench BENCH=--quick`), of one round each: its numbers are none to quote.**")
+    speed = run.get("speed", {})
+    if speed.get("quick") or speed.get("left_out"):
+        left_out = f" {speed['left_out']} benchmarks were left out." if speed.get("left_out") else ""
+        yield from ("", f"**A trial run, of few rounds: its numbers are none to quote.{left_out}**")
     names = {name: version for part in run.values() for name, version in part.get("versions", {}).items()}
     if names:
         yield ""
@@ -135,8 +137,8 @@ def _bounds(bounds: Row | None, long: dict[str, Row]) -> Iterator[str]:
 
 
 def _import(row: Row) -> list[str]:
-    how = f"median of {row['n']} processes, the longest {row['longest']:.2f}"
-    return [f"`{row['what']}`", _bound(row), f"{row['seconds']:.2f}", how]
+    how = f"median of {row['n']} processes, the longest {row['longest']:.3f}"
+    return [f"`{row['what']}`", _bound(row), f"{row['seconds']:.3f}", how]
 
 
 def _command(target: str, bound: float, row: Row | None) -> list[str]:

@@ -100,12 +100,18 @@ def test_what_was_not_measured_says_so():
     assert "Chromium is not installed" in made(browser={"needs": "Chromium", "rows": []})
 
 
+def test_a_trial_run_says_so_and_how_much_it_left_out():
+    assert "trial" not in made()
+    assert "trial run" in page({"speed": {"of": OF, "quick": True}}, {}, DOCS)
+    assert "14 benchmarks were left out" in page({"speed": {"of": OF, "left_out": 14}}, {}, DOCS)
+
+
 def test_a_bound_is_kept_or_not_and_what_is_seldom_measured_has_its_own_date():
     row = {"what": "import ragnb", "seconds": 0.6, "longest": 0.9, "n": 7, "bound": 0.5}
     long = {"make test": {"of": OF | {"date": "2023-12-24"}, "seconds": 600.4, "bound": 900.0}}
     text = made(bounds={"rows": [row, row | {"what": "import os", "seconds": 0.4}]}, long=long)
-    assert cells(text, "`import ragnb`")[0][:2] == ["0.5, NOT KEPT", "0.60"]
-    assert cells(text, "`import os`")[0][:2] == ["0.5, kept", "0.40"]
+    assert cells(text, "`import ragnb`")[0][:2] == ["0.5, NOT KEPT", "0.600"]
+    assert cells(text, "`import os`")[0][:2] == ["0.5, kept", "0.400"]
     assert cells(text, "`make test`")[0][:2] == ["900, kept", "600"]
     assert "2023-12-24" in cells(text, "`make test`")[0][2]
 
