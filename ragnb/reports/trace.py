@@ -209,7 +209,7 @@ def _check(
 
 
 def _numbers(values: pd.Series) -> Floats:
-    return numbers(values.to_frame("values"), "values", f"trace_report ({values.name})")
+    return numbers(values.to_frame(), str(values.name), "trace_report")
 
 
 def _interval(found: Interval, name: str) -> dict[str, Any]:
