@@ -4,7 +4,7 @@
 models to continue; it is there for the languages of `SHOTS`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragnb.errors import InputError, check_choice
@@ -187,9 +187,10 @@ def render_answer(question: str, passages: Sequence[str], language: str, prompt:
     >>> render_answer("How deep?", [], "en")[1]
     {'role': 'user', 'content': 'Question: How deep?'}
     """
-    if not isinstance(passages, list | tuple) or not all(isinstance(passage, str) for passage in passages):
-        got = "one text" if isinstance(passages, str) else f"{passages!r:.60}"
-        raise InputError(f"render_answer needs a list of passages; got {got}; put texts in a list")
+    if isinstance(passages, str):
+        raise InputError("render_answer needs a list of passages; got one text; put it in a list")
+    if not isinstance(passages, Iterable) or not all(isinstance(passage, str) for passage in passages):
+        raise InputError(f"render_answer needs a list of passages; got {passages!r:.60}; put texts in a list")
     template = answer_template(language, prompt, closed_book=len(passages) == 0)
     name = LANGUAGE_NAMES[_known(language, prompt)]
     return _filled(template, {"question": question, "passages": "\n".join(passages), "language": name})

@@ -230,7 +230,7 @@ def _check(
 
 
 def _numbers(values: pd.Series) -> Floats:
-    return numbers(values.to_frame("values"), "values", f"trace_report ({values.name})")
+    return numbers(values.to_frame(), str(values.name), "trace_report")
 
 
 def _check_adherence(label: str, wanted: Floats) -> None:

@@ -5,7 +5,7 @@ net benefit, gain - price cost, has neither trouble: it is a mean like any other
 0 are the limits of `ragnb.stats.ratio.fieller_interval`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import nan
 
@@ -274,7 +274,7 @@ def incremental_table(mean_gains: ArrayLike, mean_costs: ArrayLike, names: Seque
     cross dominated ('multi',)
     """
     gain, cost = _check_items(mean_gains, mean_costs)
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, list | tuple) or not all(isinstance(name, Hashable) for name in names):
         raise InputError(f"incremental_table needs a list of names; it got {names!r:.60}; name each system.")
     if not gain.size == len(names) == len(set(names)):
         raise InputError(

@@ -1,5 +1,7 @@
 """Why a public function is not called with just anything."""
 
+from ragnb.records import CONDITION
+
 REASONS = {
     "ragnb.llm": "asks a model, or starts a server: tests/llm",
     "ragnb.widgets": "draws a frame: tests/widgets",
@@ -54,6 +56,9 @@ REASONS = {
 
 CALLERS_OWN = frozenset({"test", "draw", "function", "statistic", "classifier", "what", "minimum"})
 """Arguments that are functions, models or words of the caller's."""
+
+TELLING = frozenset({*CONDITION, "example_id", "question_id", "difference", "reading"})
+"""Columns that tell rows, cells or kinds of frames apart: without one of them a frame may be read as another, or rows as alike."""
 
 COUNTS = frozenset(
     {

@@ -415,5 +415,5 @@ def test_other_options_that_cannot_be_are_refused():
 
 @pytest.mark.parametrize("word_order", [-1, 1.5, "2", [2], None])
 def test_a_word_order_that_is_none_is_refused(word_order):
-    with pytest.raises(InputError, match=r"chrf\(word_order=...\) needs a whole number from 0 on; got .*; 2 is chrF"):
+    with pytest.raises(InputError, match=r"chrf\(word_order=...\) needs a whole number from 0 to 100; got .*; 2 is chrF"):
         chrf("a", "a", word_order=word_order)
