@@ -15,6 +15,7 @@ from annotation.annotation_frames import TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragnb.annotation import log
 from ragnb.annotation.log import AnnotationLog, read_log
 from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
@@ -302,6 +303,15 @@ def test_a_file_that_is_no_log_is_refused_and_left_as_it_is(tmp_path, content):
         AnnotationLog(path, HEADER)
     assert path.read_bytes() == content
     assert not path.with_name("thesis.txt.torn").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be counted here")
+def test_a_folder_that_cannot_be_synchronised_is_closed_all_the_same(tmp_path, monkeypatch):
+    before = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, "fsync", lambda _: os.stat(tmp_path / "nothing"))
+    with pytest.raises(OSError, match="nothing"):
+        log._sync_folder(tmp_path)
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 @pytest.mark.parametrize("number", [2, 3, 4])
