@@ -15,8 +15,7 @@ from annotation.annotation_frames import TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragnb.annotation import log
-from ragnb.annotation.log import AnnotationLog, read_log
+from ragnb.annotation.log import AnnotationLog, _sync_folder, read_log
 from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
 
@@ -45,7 +44,7 @@ def can_be_opened_elsewhere(path, header=HEADER):
 
 OPEN = """
 import json, sys
-from ragnb.annotation.log import AnnotationLog
+from ragnb.annotation.log import AnnotationLog, _sync_folder
 from ragnb.errors import RagnbError
 try:
     log = AnnotationLog(sys.argv[1], json.loads(sys.argv[2]))
@@ -310,7 +309,7 @@ def test_a_folder_that_cannot_be_synchronised_is_closed_all_the_same(tmp_path, m
     before = len(os.listdir("/proc/self/fd"))
     monkeypatch.setattr(os, "fsync", lambda _: os.stat(tmp_path / "nothing"))
     with pytest.raises(OSError, match="nothing"):
-        log._sync_folder(tmp_path)
+        _sync_folder(tmp_path)
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -494,7 +493,7 @@ def test_after_removal_even_other_work_may_begin_there(tmp_path):
 
 FULL = """
 import json, os, resource, sys
-from ragnb.annotation.log import AnnotationLog
+from ragnb.annotation.log import AnnotationLog, _sync_folder
 from ragnb.errors import StoreError
 path, header, room = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
 def limit(size):
