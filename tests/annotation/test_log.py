@@ -44,7 +44,7 @@ def can_be_opened_elsewhere(path, header=HEADER):
 
 OPEN = """
 import json, sys
-from ragnb.annotation.log import AnnotationLog, _sync_folder
+from ragnb.annotation.log import AnnotationLog
 from ragnb.errors import RagnbError
 try:
     log = AnnotationLog(sys.argv[1], json.loads(sys.argv[2]))
@@ -493,7 +493,7 @@ def test_after_removal_even_other_work_may_begin_there(tmp_path):
 
 FULL = """
 import json, os, resource, sys
-from ragnb.annotation.log import AnnotationLog, _sync_folder
+from ragnb.annotation.log import AnnotationLog
 from ragnb.errors import StoreError
 path, header, room = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
 def limit(size):
