@@ -156,7 +156,11 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
     except (OSError, ValueError) as error:  # ValueError: no name of a file at all
         why = getattr(error, "strerror", None) or error
         raise InputError(f"an annotation log needs to be a file; got {str(path)!r} ({why}); check it") from error
-    read = {number: json_object(line, f"{path.name} line {number}") for number, line in enumerate(lines, 1) if line.strip()}
+    read = {
+        number: json_object(line, f"{path.name} line {number}", exact=True)
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    }
     header = next(iter(read.values()), {})
     if header.get(FORMAT) != VERSION or not isinstance(header.get("task"), Mapping):
         raise InputError(

@@ -124,10 +124,10 @@ def _first_value(content: bytes, name: str) -> tuple[Any, str]:
     return _well_formed(value, written), written[end:].strip()
 
 
-def json_object(line: bytes, where: str) -> dict[str, Any]:
-    """The JSON object of a line, or an InputError that says where there is none."""
+def json_object(line: bytes, where: str, *, exact: bool = False) -> dict[str, Any]:
+    """The JSON object of a line, or an InputError that says where there is none; ``exact`` as in `json_value`."""
     try:
-        record = json_value(line.removeprefix(BOM_UTF8).decode("utf-8"))
+        record = json_value(line.removeprefix(BOM_UTF8).decode("utf-8"), exact=exact)
     except UnicodeDecodeError as error:
         raise InputError(
             f"{where} needs UTF-8 text; got byte 0x{line[error.start]:02x} at column {error.start + 1}; "
@@ -144,8 +144,8 @@ def json_object(line: bytes, where: str) -> dict[str, Any]:
     return record
 
 
-def json_value(written: str) -> Any:
-    """The value of a JSON text; half a surrogate pair, which no file in UTF-8 can hold, becomes U+FFFD.
+def json_value(written: str, *, exact: bool = False) -> Any:
+    """The value of a JSON text; half a surrogate pair, which no file in UTF-8 can hold, becomes U+FFFD unless ``exact``.
 
     Raises
     ------
@@ -156,7 +156,8 @@ def json_value(written: str) -> Any:
     True
     """
     try:
-        return _well_formed(json.loads(written), written)
+        value = json.loads(written)
+        return value if exact else _well_formed(value, written)
     except RecursionError as error:
         raise ValueError("brackets nested too deep") from error
 
