@@ -1,6 +1,7 @@
 """The page of benchmarks: right ratios, everything that was measured, and everything that was not."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -151,7 +152,8 @@ def test_a_real_run_says_what_it_timed_and_what_it_could_not(tmp_path):
     (tmp_path / "bench_tiny.py").write_text(TINY)
     options = ["-o", "python_files=bench_*.py", "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
     command = [sys.executable, "-m", "pytest", str(tmp_path), *options, f"--benchmark-json={tmp_path}/speed.json"]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=surroundings)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     speed = json.loads((tmp_path / "speed.json").read_text())
     text = page({"speed": speed}, {}, {"bench_tiny.py": "Tiny\n\nBecause."})

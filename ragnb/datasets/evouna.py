@@ -49,7 +49,10 @@ def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterato
     if missing:
         raise InputError(f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it")
     where = f"{file} {example_id} key"
-    gold = text(record["golden_answer"], f"{where} golden_answer")
+    answer = record["golden_answer"]
+    gold = (
+        "None" if answer is None else text(answer, f"{where} golden_answer")
+    )  # a record of NQ has null: its answer is none
     variants = [variant.strip() for variant in gold.split("/") if variant.strip()]
     for system in SYSTEMS:
         verdict = record[f"judge_{system}"]

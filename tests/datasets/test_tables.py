@@ -196,7 +196,7 @@ def spreadsheet(frame, path):
 
 def test_a_line_nested_too_deep_is_named(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"a": 1}\n' + "[" * 100_000)
-    with pytest.raises(InputError, match=r"t\.jsonl line 2 needs one JSON object; got maximum recursion depth"):
+    with pytest.raises(InputError, match=r"t\.jsonl line 2 needs one JSON object; got brackets nested too deep"):
         read_table(tmp_path / "t.jsonl")
 
 
