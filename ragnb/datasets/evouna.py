@@ -50,9 +50,7 @@ def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterato
         raise InputError(f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it")
     where = f"{file} {example_id} key"
     answer = record["golden_answer"]
-    gold = (
-        "None" if answer is None else text(answer, f"{where} golden_answer")
-    )  # a record of NQ has null: its answer is none
+    gold = "None" if answer is None else text(answer, f"{where} golden_answer")  # NQ has a null
     variants = [variant.strip() for variant in gold.split("/") if variant.strip()]
     for system in SYSTEMS:
         verdict = record[f"judge_{system}"]
