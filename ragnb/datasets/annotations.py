@@ -250,7 +250,7 @@ def _at(values: Sequence[Any], place: int) -> Any:
 
 
 def _no_such_field(where: str, field: str, names: Sequence[Any]) -> InputError:
-    there = ", ".join(map(repr, dict.fromkeys(names)))
+    there = ", ".join(dict.fromkeys(map(repr, names)))
     return InputError(f"{where} needs a verdict in {field!r}; got {there}; name the one that holds it with field=...")
 
 
