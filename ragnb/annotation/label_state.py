@@ -231,12 +231,16 @@ def _check(event: Event) -> None:
     """Raise TypeError for a part of an action that is of another type than annotators write."""
     wanted = {**SHAPES, "value": VALUES.get(event["action"], object)}
     odd = [name for name, kind in wanted.items() if name in event and not isinstance(event[name], kind)]
-    lists = (keys for keys in event.get("sentences", {}).values())
+    if event["action"] in ("open", "agreed", *CHANGES) and not isinstance(event["item"], str):
+        odd.append("item")
+    lists = (keys for keys in event.get("sentences", {}).values()) if "sentences" not in odd else ()
     if odd or not all(isinstance(keys, list) and all(isinstance(key, str) for key in keys) for keys in lists):
         raise TypeError(f"{', '.join(odd) or 'sentences'} of another type")
     for one in event.get("set", ()):
         if not isinstance(one["field"], str) or not isinstance(one.get("sentence"), str | None):
             raise TypeError("a label without the name of its field")
+        if not isinstance(one.get("source"), str | None):
+            raise TypeError("a label whose source is no text")
 
 
 def _last(stack: list[Event], event: Event) -> Event:

@@ -153,8 +153,27 @@ def _labelled(header: Mapping[str, Any], events: Iterable[Event], path: Path) ->
         raise InputError(
             f"{path.name} needs actions as an annotator writes them; got one that is not ({error!r}); mend it"
         ) from error
-    touched = {item: labels for item, labels in items.items() if labels.touched}
-    return Labelled(str(header.get("annotator", "")), read_task(header["task"]), touched, header, path)
+    touched, task = {item: labels for item, labels in items.items() if labels.touched}, read_task(header["task"])
+    columns = header.get("id") or "example_id"
+    if not isinstance(columns, str) and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+        raise InputError(
+            f"the id of {path.name} needs the name of a column, or a list of names; got {columns!r:.60}; mend it"
+        )
+    for item, labels in touched.items():
+        for place, value in labels.values.items():
+            _check_label(task, place, value, f"{path.name}, item {item!r:.60}")
+    return Labelled(str(header.get("annotator", "")), task, touched, header, path)
+
+
+def _check_label(task: Task, place: Place, value: Any, where: str) -> None:
+    """Raise InputError unless a label is of a field that the task has, asked as it asks and of the type that it wants."""
+    name, sentence = place
+    asked = task.field(name)
+    if asked.each != (sentence is not None):
+        raise InputError(f"{where} needs {name!r} {'of each sentence' if asked.each else 'once'}; got it otherwise; mend it")
+    keys = isinstance(value, list) and all(isinstance(key, str | bool | int) for key in value)
+    if not (keys if asked.kind == "sentences" else isinstance(value, str | bool | int)):
+        raise InputError(f"{where} needs another type of value in {name!r}; got {value!r:.60}; mend it")
 
 
 def _check_same_texts(people: list[Labelled]) -> None:

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from fuzz.__main__ import TARGETS, draw, run
 
-from ragnb.annotation import agreement, recorded_passes
+from ragnb.annotation import agreement, read_labels, recorded_passes
 from ragnb.datasets import (
     load_annotations,
     load_evouna,
@@ -86,7 +86,7 @@ def test_annotations_of_another_shape_are_no_annotations(tmp_path, said):
 @pytest.mark.parametrize(
     "change",
     [{"fingerprint": {}}, {"item": 3}, {"sentences": "a"}, {"sentences": {"response": "a"}}, {"sentences": {"response": [1]}}, {"set": "a"},
-     {"set": [{"field": {}, "value": 1}]}, {"id": 7}, {"time": None}],
+     {"set": [{"field": {}, "value": 1}]}, {"id": 7}, {"time": None}, {"item": None}, {"set": [{"field": "verdict", "value": "correct", "source": {}}]}],
 )  # fmt: skip
 def test_an_action_of_another_shape_is_refused_with_its_number(tmp_path, change):
     first, second = recorded_passes("verdict")
@@ -95,6 +95,37 @@ def test_an_action_of_another_shape_is_refused_with_its_number(tmp_path, change)
     path = written(tmp_path, "ana.verdict.jsonl", "\n".join([lines[0], json.dumps(action), lines[2], ""]))
     with pytest.raises(InputError, match="n=1 "):
         agreement([path, second])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"field": "other", "value": "a"}, {"field": "overall", "sentence": "a", "value": True}, {"field": "support", "value": "full"},
+     {"field": "relevant", "value": [{}]}, {"field": "relevant", "value": "0a"}, {"field": "overall", "value": [True]}],
+)  # fmt: skip
+def test_a_label_that_the_task_does_not_ask_for_is_refused(tmp_path, said):
+    lines = recorded_passes("trace")[0].read_text("utf-8").splitlines()[:3]
+    action = {**json.loads(lines[2]), "set": [said]}
+    with pytest.raises(InputError):
+        read_labels(written(tmp_path, "ana.trace.jsonl", "\n".join([*lines[:2], json.dumps(action), ""])))
+
+
+@pytest.mark.parametrize("columns", [7, {}, [None], [["example_id"]], True])
+def test_the_id_of_a_log_is_the_name_of_a_column_or_a_list_of_names(tmp_path, columns):
+    header, *lines = recorded_passes("verdict")[0].read_text("utf-8").splitlines()[:3]
+    changed = json.dumps({**json.loads(header), "id": columns})
+    path = written(tmp_path, "ana.verdict.jsonl", "\n".join([changed, *lines, ""]))
+    if columns == {}:
+        assert read_labels(path)["example_id"].notna().all()
+        return
+    with pytest.raises(InputError, match="the id of ana.verdict.jsonl needs"):
+        read_labels(path)
+
+
+@pytest.mark.parametrize("name", [["a"], {"a": 1}])
+def test_the_control_of_an_annotation_may_have_any_name(tmp_path, name):
+    record = {"data": {}, "annotations": [{"result": [{"from_name": name}]}]}
+    with pytest.raises(InputError, match="needs a verdict in 'verdict'"):
+        load_annotations(written(tmp_path, "ana.json", [record]))
 
 
 def test_braces_of_an_instruction_are_no_fields(tmp_path):
