@@ -24,9 +24,10 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
     -------
     DataFrame
         ``example_id, benchmark, task, language, question, references, system, response, verdict, improper``.
-        ``references`` is one part whose aliases are the gold variants, which the file separates by ``/``. ``verdict`` is the
-        person's (True or False, None where there is none). ``improper`` marks questions that the annotators found faulty;
-        they stay in the frame. Score it with ``ragnb.score(frame, "annotator.verdict")``.
+        ``references`` is one part whose aliases are the gold variants, which the file separates by ``/``; None where the
+        file has no answer. ``verdict`` is the person's (True or False, None where there is none). ``improper`` marks
+        questions that the annotators found faulty; they stay in the frame. Score it with
+        ``ragnb.score(frame, "annotator.verdict")``.
 
     Raises
     ------
@@ -49,9 +50,7 @@ def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterato
     if missing:
         raise InputError(f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it")
     where = f"{file} {example_id} key"
-    answer = record["golden_answer"]
-    gold = "None" if answer is None else text(answer, f"{where} golden_answer")  # NQ has a null
-    variants = [variant.strip() for variant in gold.split("/") if variant.strip()]
+    references = _references(record["golden_answer"], f"{where} golden_answer")
     for system in SYSTEMS:
         verdict = record[f"judge_{system}"]
         yield {
@@ -60,12 +59,19 @@ def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterato
             "task": "open",
             "language": "en",
             "question": text(record["question"], f"{where} question"),
-            "references": [variants or [gold]],
+            "references": references,
             "system": system,
             "response": _response(record[f"answer_{system}"], f"{where} answer_{system}"),
             "verdict": verdict if isinstance(verdict, bool) else None,
             "improper": bool(record.get("improper", False)),
         }
+
+
+def _references(gold: Any, where: str) -> list[list[str]] | None:
+    if gold is None:  # an improper question of NQ
+        return None
+    variants = [variant.strip() for variant in text(gold, where).split("/") if variant.strip()]
+    return [variants or [gold]]
 
 
 def _response(value: Any, where: str) -> str | None:

@@ -69,11 +69,12 @@ def test_a_question_of_evouna_is_a_text_and_so_is_an_answer(tmp_path):
     record = {"question": "?", "golden_answer": "a"} | {
         f"{kind}_{name}": None for kind in ("answer", "judge") for name in systems
     }
-    for change in ({"question": ["?"]}, {"golden_answer": None}, {"answer_fid": {"text": "a"}}):
+    for change in ({"question": ["?"]}, {"golden_answer": ["a"]}, {"answer_fid": {"text": "a"}}):
         with pytest.raises(InputError, match="NQ.json evouna/0 key"):
             load_evouna(written(tmp_path, "NQ.json", [record | change]))
     slash = load_evouna(written(tmp_path, "NQ.json", [record | {"golden_answer": "/"}]))
     assert slash["references"][0] == [["/"]]
+    assert load_evouna(written(tmp_path, "NQ.json", [record | {"golden_answer": None}]))["references"].isna().all()
 
 
 @pytest.mark.parametrize("said", ["a text", [None], ["a"], {"a": 1}])
