@@ -16,6 +16,8 @@ BIN := .venv/bin
 PY := $(BIN)/python
 # The same fixed surroundings for making notebooks and for checking them; one runs beside the other, so each has one thread.
 FIXED := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PLATFORM_DIRS=1
+# What is imported is compiled once, not by every process again.
+unexport PYTHONDONTWRITEBYTECODE
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -35,8 +36,13 @@ def part_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes(path: Path):
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported(path: Path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -65,7 +71,7 @@ def module_file(name: str) -> Path:
 
 def names_imported(path: Path):
     """Names that a file takes from modules of the package, each with its module."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "ragnb":
             yield from ((node.module, alias.name) for alias in node.names)
 
@@ -138,10 +144,7 @@ def test_everything_exported_exists_and_is_documented():
 
 
 def test_the_package_raises_and_never_asserts():
-    asserting = [
-        path.name for path in MODULES if any(isinstance(n, ast.Assert) for n in ast.walk(ast.parse(path.read_text("utf-8"))))
-    ]
-    assert not asserting
+    assert not [path.name for path in MODULES if any(isinstance(node, ast.Assert) for node in nodes(path))]
 
 
 # ---- the three lists of dependencies -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -36,21 +37,37 @@ def written(path, n=3):
     return path.read_bytes()
 
 
-def can_be_opened_elsewhere(path, header=HEADER):
-    """Whether another process can open the log: what it printed."""
-    run = subprocess.run([sys.executable, "-c", OPEN, str(path), json.dumps(header)], capture_output=True, text=True)
-    return run.stdout.strip() or run.stderr
+@pytest.fixture(scope="module")
+def elsewhere():
+    """Another process that opens the logs it is told to, and closes them again."""
+    arguments = [sys.executable, "-c", OPEN]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        yield other
+        other.stdin.close()
+
+
+@pytest.fixture
+def opened_elsewhere(elsewhere):
+    """What another process has to say of a log that it opens."""
+
+    def opened(path, header=HEADER):
+        print(json.dumps([str(path), header]), file=elsewhere.stdin, flush=True)
+        return elsewhere.stdout.readline().strip()
+
+    return opened
 
 
 OPEN = """
 import json, sys
 from ragnb.annotation.log import AnnotationLog
 from ragnb.errors import RagnbError
-try:
-    log = AnnotationLog(sys.argv[1], json.loads(sys.argv[2]))
-    print("opened", len(log.events))
-except RagnbError as error:
-    print(type(error).__name__, error)
+for line in sys.stdin:
+    try:
+        log = AnnotationLog(*json.loads(line))
+        log.close()
+        print("opened", len(log.events), flush=True)
+    except RagnbError as error:
+        print(type(error).__name__, error, flush=True)
 """
 
 
@@ -155,41 +172,47 @@ def test_a_log_that_an_editor_gave_other_line_ends_and_blank_lines_is_read(tmp_p
 # ---- one writer --------------------------------------------------------------------------------------------------------
 
 
-def test_another_process_is_refused_and_the_first_goes_on(tmp_path):
+def test_another_process_is_refused_and_the_first_goes_on(tmp_path, opened_elsewhere):
     log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
     log.append(flag())
-    refused = can_be_opened_elsewhere(tmp_path / "a.jsonl")
+    refused = opened_elsewhere(tmp_path / "a.jsonl")
     assert refused.startswith(
         "StoreError a.jsonl needs a single writer; another kernel or program has it open; close that one"
     )
     assert log.append(flag())["n"] == 2
     log.close()
-    assert can_be_opened_elsewhere(tmp_path / "a.jsonl") == "opened 2"
+    assert opened_elsewhere(tmp_path / "a.jsonl") == "opened 2"
 
 
 @pytest.mark.parametrize("header", [OTHER_TASK, {**HEADER, "annotator": "ben"}])
-def test_a_process_that_would_be_refused_anyway_waits_for_its_turn_too(tmp_path, header):
+def test_a_process_that_would_be_refused_anyway_waits_for_its_turn_too(tmp_path, header, opened_elsewhere):
     log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
-    assert can_be_opened_elsewhere(tmp_path / "a.jsonl", header).startswith("StoreError a.jsonl needs a single writer")
+    assert opened_elsewhere(tmp_path / "a.jsonl", header).startswith("StoreError a.jsonl needs a single writer")
     log.close()
 
 
-def test_another_name_of_the_file_is_the_same_file(tmp_path):
+def test_another_name_of_the_file_is_the_same_file(tmp_path, opened_elsewhere):
     log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "a.jsonl")
-    assert can_be_opened_elsewhere(tmp_path / "link.jsonl").startswith("StoreError a.jsonl needs a single writer")
+    assert opened_elsewhere(tmp_path / "link.jsonl").startswith("StoreError a.jsonl needs a single writer")
     AnnotationLog(tmp_path / "link.jsonl", HEADER)
     assert log.closed
 
 
+HOLD = """
+import json, sys
+from ragnb.annotation.log import AnnotationLog
+log = AnnotationLog(sys.argv[1], json.loads(sys.argv[2]))
+print("opened", flush=True)
+sys.stdin.readline()
+print(log.append({"action": "flag", "item": "q", "value": True})["n"])
+"""
+
+
 def test_another_process_holds_it_and_this_one_is_refused(tmp_path):
-    hold = (
-        OPEN
-        + "sys.stdout.flush()\nsys.stdin.readline()\nprint(log.append({'action': 'flag', 'item': 'q', 'value': True})['n'])"
-    )
-    arguments = [sys.executable, "-c", hold, str(tmp_path / "a.jsonl"), json.dumps(HEADER)]
+    arguments = [sys.executable, "-c", HOLD, str(tmp_path / "a.jsonl"), json.dumps(HEADER)]
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout.readline() == "opened 0\n"
+        assert other.stdout.readline() == "opened\n"
         for _ in range(3):
             with pytest.raises(StoreError, match=r"a.jsonl needs a single writer; another kernel or program has it open"):
                 AnnotationLog(tmp_path / "a.jsonl", HEADER)
@@ -197,7 +220,7 @@ def test_another_process_holds_it_and_this_one_is_refused(tmp_path):
     assert len(AnnotationLog(tmp_path / "a.jsonl", HEADER).events) == 1
 
 
-def test_a_cell_that_is_run_again_takes_over(tmp_path):
+def test_a_cell_that_is_run_again_takes_over(tmp_path, opened_elsewhere):
     earlier = AnnotationLog(tmp_path / "a.jsonl", HEADER)
     earlier.append(flag())
     later = AnnotationLog(tmp_path / "a.jsonl", HEADER)
@@ -209,7 +232,7 @@ def test_a_cell_that_is_run_again_takes_over(tmp_path):
     assert len(earlier.events) == 1
     earlier.close()
     assert later.append(flag())["n"] == 3, "closing the earlier one does not close the later"
-    assert can_be_opened_elsewhere(tmp_path / "a.jsonl").startswith("StoreError")
+    assert opened_elsewhere(tmp_path / "a.jsonl").startswith("StoreError")
 
 
 @pytest.mark.parametrize("header", [OTHER_TASK, {**HEADER, "annotator": "ben"}])
@@ -393,11 +416,11 @@ REWORDED = json.loads(json.dumps(HEADER["task"]).replace("correct: says", "corre
         (changed(annotator="Ana"), r"a.jsonl needs to be a log of the same annotator; it is of 'ana', not of 'Ana'"),
     ],
 )
-def test_a_log_of_other_work_is_refused_and_its_lock_released(tmp_path, header, message):
+def test_a_log_of_other_work_is_refused_and_its_lock_released(tmp_path, header, message, opened_elsewhere):
     content = written(tmp_path / "a.jsonl")
     with pytest.raises(InputError, match=message):
         AnnotationLog(tmp_path / "a.jsonl", header)
-    assert can_be_opened_elsewhere(tmp_path / "a.jsonl") == "opened 3"
+    assert opened_elsewhere(tmp_path / "a.jsonl") == "opened 3"
     assert (tmp_path / "a.jsonl").read_bytes() == content
 
 
@@ -412,7 +435,7 @@ def test_a_log_of_other_work_is_refused_and_its_lock_released(tmp_path, header, 
         ({}, "None"),
     ],
 )
-def test_a_log_of_another_version_or_shape_is_refused_and_its_lock_released(tmp_path, first, got):
+def test_a_log_of_another_version_or_shape_is_refused_and_its_lock_released(tmp_path, first, got, opened_elsewhere):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(first) + "\n")
     message = (
@@ -421,7 +444,7 @@ def test_a_log_of_another_version_or_shape_is_refused_and_its_lock_released(tmp_
     with pytest.raises(InputError, match=message):
         AnnotationLog(path, HEADER)
     path.write_bytes(b"")
-    assert can_be_opened_elsewhere(path) == "opened 0"
+    assert opened_elsewhere(path) == "opened 0"
 
 
 def test_refusals_leave_no_open_files(tmp_path):
@@ -452,14 +475,14 @@ def test_what_is_no_file_cannot_be_read(tmp_path, name):
         read_log(tmp_path / name)
 
 
-def test_what_is_no_json_is_refused_before_anything_is_written(tmp_path):
+def test_what_is_no_json_is_refused_before_anything_is_written(tmp_path, opened_elsewhere):
     log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
     with pytest.raises(TypeError):
         log.append({"action": "note", "item": "q", "value": {1, 2}})
     assert log.append(flag())["n"] == 1
     with pytest.raises(TypeError):
         AnnotationLog(tmp_path / "b.jsonl", {**HEADER, "more": {1, 2}})
-    assert can_be_opened_elsewhere(tmp_path / "b.jsonl") == "opened 0"
+    assert opened_elsewhere(tmp_path / "b.jsonl") == "opened 0"
 
 
 # ---- the file is taken away, the disk is full --------------------------------------------------------------------------
@@ -491,47 +514,40 @@ def test_after_removal_even_other_work_may_begin_there(tmp_path):
     assert AnnotationLog(tmp_path / "a.jsonl", OTHER_TASK).header["task"]["name"] == "rgb"
 
 
-FULL = """
-import json, os, resource, sys
-from ragnb.annotation.log import AnnotationLog
-from ragnb.errors import StoreError
-path, header, room = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
-def limit(size):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-log = AnnotationLog(path, header)
-log.append({"action": "note", "item": "q", "value": "before"})
-size = os.path.getsize(path)
-limit(size + room)
-try:
-    log.append({"action": "note", "item": "q", "value": "x" * 5000})
-except StoreError as error:
-    print(error)
-print(os.path.getsize(path) - size, len(log.events))
-limit(resource.RLIM_INFINITY)
-print(log.append({"action": "note", "item": "q", "value": "after"})["n"])
-"""
+@contextmanager
+def room_for_files_up_to(size):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("room", [0, 1, 100, 4096])
 def test_on_a_full_disk_nothing_of_the_action_remains_and_later_ones_work(tmp_path, room):
-    arguments = [sys.executable, "-c", FULL, str(tmp_path / "a.jsonl"), json.dumps(HEADER), str(room)]
-    said = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.split("\n")
-    assert said[0].startswith("a.jsonl needs room on a disk that can be written; got ")
-    assert said[0].endswith("; make room")
-    assert said[1:3] == ["0 1", "2"]
+    log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
+    log.append({"action": "note", "item": "q", "value": "before"})
+    size = (tmp_path / "a.jsonl").stat().st_size
+    with (
+        room_for_files_up_to(size + room),
+        pytest.raises(StoreError, match=r"a.jsonl needs room on a disk that can be written; got .*; make room"),
+    ):
+        log.append({"action": "note", "item": "q", "value": "x" * 5000})
+    assert (tmp_path / "a.jsonl").stat().st_size == size
+    assert len(log.events) == 1
+    assert log.append({"action": "note", "item": "q", "value": "after"})["n"] == 2
     assert [event["value"] for event in read_log(tmp_path / "a.jsonl")[1]] == ["before", "after"]
 
 
-def test_a_log_that_finds_no_room_for_its_first_line_releases_its_lock(tmp_path):
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
-    try:
-        with pytest.raises(StoreError, match=r"a.jsonl needs room on a disk that can be written"):
-            AnnotationLog(tmp_path / "a.jsonl", HEADER)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+def test_a_log_that_finds_no_room_for_its_first_line_releases_its_lock(tmp_path, opened_elsewhere):
+    with (
+        room_for_files_up_to(10),
+        pytest.raises(StoreError, match=r"a.jsonl needs room on a disk that can be written"),
+    ):
+        AnnotationLog(tmp_path / "a.jsonl", HEADER)
     assert (tmp_path / "a.jsonl").read_bytes() == b""
-    assert can_be_opened_elsewhere(tmp_path / "a.jsonl") == "opened 0"
+    assert opened_elsewhere(tmp_path / "a.jsonl") == "opened 0"
 
 
 # ---- killed ------------------------------------------------------------------------------------------------------------
