@@ -1,0 +1,110 @@
+"""What a command works on: the responses of its files, their scores, and settings that fit."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, signature
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, get_type_hints
+
+from ragnb.cli.progress import progress
+from ragnb.errors import InputError
+
+
+def responses_of(arguments: argparse.Namespace) -> Any:
+    """The responses of all files in one frame."""
+    import pandas as pd
+
+    files, systems = arguments.file, arguments.system or [None] * len(arguments.file)
+    if len(systems) != len(files):
+        raise InputError(f"--system needs a name a file; got {len(systems)} for {len(files)} files; name each or none")
+    frames = [_read(arguments, file, system) for file, system in zip(files, systems, strict=True)]
+    return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
+    """The responses of one file, or of standard input."""
+    progress(f"reading {Path(file).name}")
+    if arguments.benchmark:
+        return _benchmark(arguments, file)
+    if file != "-":
+        return _load(arguments, file, system)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "stdin.jsonl"
+        path.write_bytes(sys.stdin.buffer.read())
+        return _load(arguments, path, system)
+
+
+def _load(arguments: argparse.Namespace, file: str | Path, system: str | None) -> Any:
+    from ragnb.datasets.predictions import load_responses
+
+    constants = keywords(load_responses, arguments.set)
+    return load_responses(file, dict(arguments.columns) or None, system=system, language=arguments.language, **constants)
+
+
+def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
+    from ragnb.datasets.evouna import load_evouna
+    from ragnb.datasets.ragbench import load_ragbench
+
+    if given := [name for name in ("columns", "system", "language", "set") if getattr(arguments, name)]:
+        raise InputError(f"{arguments.benchmark} needs its own columns; got --{given[0]}; leave it out")
+    return load_ragbench(file) if arguments.benchmark == "ragbench" else load_evouna(file)
+
+
+def scores_of(arguments: argparse.Namespace, *, paired: bool = False) -> Any:
+    """The scores of all responses under each metric that was asked for."""
+    from ragnb.scoring.definitions import METRICS, lookup
+    from ragnb.scoring.scores import score
+
+    metrics = list(dict.fromkeys(arguments.metrics))
+    if not metrics:
+        raise InputError(f"--metrics needs at least one name; got none; choose out of {', '.join(METRICS)}")
+    options = fitting([lookup(name).function for name in metrics], keywords(score, arguments.option))
+    responses = responses_of(arguments)
+    if paired:
+        refuse_other_questions(responses)
+    progress(f"scoring {len(responses)} responses under {', '.join(metrics)}")
+    return score(responses, metrics, **options)
+
+
+def refuse_other_questions(responses: Any) -> None:
+    """Systems are paired by example_id, by default the row's number: it has to mean one question everywhere."""
+    if not {"example_id", "question"} <= set(responses):
+        return
+    item = [name for name in ("example_id", "benchmark", "task", "language") if name in responses]
+    asked = responses["question"].map(lambda question: " ".join(str(question).split()), na_action="ignore")
+    several = asked.groupby([responses[name] for name in item], dropna=False).nunique()
+    if (several > 1).any():
+        example = several.reset_index().loc[int(several.argmax()), "example_id"]
+        raise InputError(
+            f"comparing needs one question an example_id; got {(several > 1).sum()} with several, such as {example}; name "
+            "the column of ids, such as --columns example_id=id"
+        )
+
+
+def keywords(function: Callable[..., Any], given: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Settings as keywords of a function, refused where it has no use for them or takes that name for something else."""
+    parameters = signature(function).parameters
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
+        wrong, use = [name for name, _ in given if name in parameters], "leave it out"
+    else:
+        known = [name for name in list(parameters)[1:] if name != "confidence_level"]
+        wrong, use = [name for name, _ in given if name not in known], f"choose out of {', '.join(known)}"
+    if wrong:
+        raise InputError(f"{function.__name__} needs settings that it knows; got {wrong[0]!r}; {use}")
+    return dict(given)
+
+
+def fitting(functions: Iterable[Callable[..., Any]], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Settings, refused where their value is not of the kind that the functions say."""
+    from pydantic import TypeAdapter, ValidationError
+
+    for hints in map(get_type_hints, functions):
+        for name in given.keys() & hints.keys():
+            try:
+                TypeAdapter(hints[name]).validate_python(given[name])
+            except ValidationError as error:
+                why = error.errors()[0]["msg"].removeprefix("Input should be ")
+                raise InputError(f"the option {name} needs {why}; got {given[name]!r}; write another") from error
+    return given
