@@ -489,7 +489,7 @@ def test_what_the_parser_refuses_is_2_and_shows_the_usage(capsys, arguments):
 
 
 def test_a_bug_shows_its_traceback(file, monkeypatch):
-    monkeypatch.setattr(import_module("ragnb.scoring"), "summarize", None)
+    monkeypatch.setattr(import_module("ragnb.scoring.summaries"), "summarize", None)
     with pytest.raises(TypeError):
         main(["score", str(file), "--metrics", "answer.f1"])
 
