@@ -1,6 +1,6 @@
 """How far annotators agree, and where they do not."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -16,7 +16,7 @@ from ragnb.reports.judge_agreement import BOUNDS, share
 from ragnb.reports.judge_data import interval_columns
 from ragnb.results import Interval
 from ragnb.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
-from ragnb.stats.checks import Floats, Integers, check_level, undefined_interval
+from ragnb.stats.checks import Floats, Integers, check_clusters, check_level, undefined_interval
 from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.intervals import mean_interval_t
 from ragnb.stats.jackknife import jackknife_interval
@@ -28,7 +28,9 @@ COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high",
            "n", "n_unlabelled")  # fmt: skip
 
 
-def agreement(logs: Any, *, confidence_level: float = 0.95) -> pd.DataFrame:
+def agreement(
+    logs: Any, *, cluster: Mapping[str, Any] | pd.Series | None = None, confidence_level: float = 0.95
+) -> pd.DataFrame:
     """Agreement of annotators on each field, one row a field, pair of annotators and measure.
 
     Higher is better; 1 is agreement in everything and, but for percent agreement and overlap, 0 what chance would give.
@@ -39,6 +41,9 @@ def agreement(logs: Any, *, confidence_level: float = 0.95) -> pd.DataFrame:
     logs
         Two annotators or more, each once, in one task: paths of logs, open sessions, or frames of labels
         (`ragnb.annotation.export.read_labels`, `ragnb.datasets.annotations.load_annotations`).
+    cluster
+        What each item belongs to, by the item's id, where items are not independent: the question that several systems
+        answered. By default each item stands for itself.
     confidence_level
         Of the intervals, in (0, 1).
 
@@ -48,7 +53,7 @@ def agreement(logs: Any, *, confidence_level: float = 0.95) -> pd.DataFrame:
         ``field``; ``pair``, ``rater``, ``against`` (``"all"`` for all annotators together, where there are three or more);
         ``metric``: percent agreement, Cohen's kappa (of all annotators Fleiss'), Gwet's AC1, Krippendorff's alpha, and of
         fields of sentences the mean overlap; ``mean, low, high, interval, confidence_level``; ``n_units``, the independent
-        ones: items; ``n``, what was compared; ``n_unlabelled``, what only one labelled, which is left out.
+        ones: items, or clusters; ``n``, what was compared; ``n_unlabelled``, what only one labelled, which is left out.
 
         What is compared is an item where a field is asked of it, a sentence of the response where it is asked of each. A
         field of sentences is a yes or no on every sentence that could have been chosen, special answers included. Free texts
@@ -58,13 +63,14 @@ def agreement(logs: Any, *, confidence_level: float = 0.95) -> pd.DataFrame:
     ------
     InputError
         Fewer than two annotators, one twice, different tasks, different texts under one id, a value that is none of the
-        field's, or a frame without ``sentences`` where the task is about them.
+        field's, an item without a cluster, or a frame without ``sentences`` where the task is about them.
 
     Notes
     -----
-    Where an item has one unit: Wilson's interval, and those of `ragnb.stats.agreement`. Where it has several, they are not
-    independent: a cluster-robust t interval, and a jackknife that leaves out one item at a time. The mean overlap is the F1
-    of the two sets (1 where both are empty), averaged within the item and then over items, with a t interval.
+    Where an item has one unit: Wilson's interval, and those of `ragnb.stats.agreement`. Where it has several, or the items
+    have clusters, units are not independent: a cluster-robust t interval, and a jackknife that leaves out one item, or one
+    cluster, at a time. The mean overlap is the F1 of the two sets (1 where both are empty), averaged within the item and
+    then over items, with a t interval, cluster-robust where there are clusters.
 
     References
     ----------
@@ -72,13 +78,14 @@ def agreement(logs: Any, *, confidence_level: float = 0.95) -> pd.DataFrame:
     555-596.
     """
     level, people = check_level(confidence_level), read_everyone(logs)
+    groups = _clusters(cluster, items_of(people))
     rows: list[dict[str, Any]] = []
     for asked in people[0].task.fields:
         if asked.kind != "text":
-            units = _units(asked, people)
+            units = _units(asked, people, groups)
             for told, chosen in _groups(people):
-                rows += [{"field": asked.name, **told, **row} for row in _rows(units, chosen, level)]
-                rows += [{"field": asked.name, **told, **row} for row in _overlap(asked, [people[i] for i in chosen], level)]
+                found = _rows(units, chosen, level) + _overlap(asked, [people[i] for i in chosen], groups, level)
+                rows += [{"field": asked.name, **told, **row} for row in found]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -118,22 +125,33 @@ def overlap(first: Sequence[Any], second: Sequence[Any]) -> float:
 
 @dataclass(frozen=True)
 class _Units:
-    """Codes of units x annotators, -1 where untouched; the item of each unit where an item has several."""
+    """Codes of units x annotators, -1 where untouched; what each unit belongs to, where units are not independent."""
 
     codes: Integers
     clusters: Integers | None
     n_categories: int
 
 
-def _units(asked: Field, people: list[Labelled]) -> _Units:
+def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: Sequence[str]) -> dict[str, int] | None:
+    """The number of each item's cluster."""
+    if cluster is None:
+        return None
+    given = dict(cluster) if isinstance(cluster, Mapping | pd.Series) else {}
+    if lacking := [item for item in items if item not in given]:
+        raise InputError(f"cluster needs a mapping from each item's id; got none for {lacking[0]!r}; add its question")
+    codes, _ = check_clusters([given[item] for item in items], len(items))
+    return dict(zip(items, codes.tolist(), strict=True))
+
+
+def _units(asked: Field, people: list[Labelled], groups: dict[str, int] | None) -> _Units:
     rows: list[list[int]] = []
     clusters: list[int] = []
     for number, item in enumerate(items_of(people)):
         found = _item_codes(asked, item, people)
         rows += found
-        clusters += [number] * len(found)
+        clusters += [groups[item] if groups else number] * len(found)
     codes = np.array(rows, dtype=np.int64).reshape(-1, len(people))
-    several = asked.each or asked.kind == "sentences"
+    several = groups is not None or asked.each or asked.kind == "sentences"
     n = 2 if asked.kind == "sentences" else len(asked.options)
     return _Units(codes, np.array(clusters, dtype=np.int64) if several else None, n)
 
@@ -242,16 +260,21 @@ _INDEPENDENT: dict[str, Callable[[Integers, int, float], Interval]] = {
 }
 
 
-def _overlap(asked: Field, people: list[Labelled], level: float) -> list[dict[str, Any]]:
+def _overlap(asked: Field, people: list[Labelled], groups: dict[str, int] | None, level: float) -> list[dict[str, Any]]:
     if asked.kind != "sentences":
         return []
-    means, n, alone = [], 0, 0
+    means, clusters, n, alone = [], [], 0, 0
     for item in items_of(people):
         said = [list(votes(item, place, people).values()) for place in places_of(item, people) if place[0] == asked.name]
         found = [_mean_overlap(values) for values in said if len(values) > 1]
-        means += [float(np.mean(found))] if found else []
+        if found:
+            means.append(float(np.mean(found)))
+            clusters.append(groups[item] if groups else len(means))
         n, alone = n + len(found), alone + sum(len(values) == 1 for values in said)
-    interval = mean_interval_t(means, confidence_level=level)
+    if groups:
+        interval = cluster_robust_interval(means, clusters, confidence_level=level)
+    else:
+        interval = mean_interval_t(means, confidence_level=level)
     clipped = replace(interval, low=float(np.clip(interval.low, 0, 1)), high=float(np.clip(interval.high, 0, 1)))
     return [{"metric": OVERLAP, **interval_columns(clipped), "n": n, "n_unlabelled": alone}]
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from ragnb.errors import InputError, as_real
 from ragnb.stats.checks import check_count, check_generator
@@ -74,6 +73,8 @@ def simulate_labelled(
     >>> drawn[["question_id", "system", "label"]].head(2).to_numpy().tolist()
     [['simulated/0', 'weak', 1], ['simulated/0', 'strong', 1]]
     """
+    from scipy.special import ndtr
+
     shares = {"weak": 0.4, "strong": 0.7} if systems is None else _by_name(systems, "systems")
     given = {} if shift is None else _by_name(shift, "shift")
     n_questions = check_count(n_questions, "simulate_labelled", minimum=1)
@@ -91,6 +92,8 @@ def simulate_labelled(
 
 def _with_metrics(rows: pd.DataFrame, shares: Mapping[str, float], rng: np.random.Generator) -> pd.DataFrame:
     """The rows with identifiers, and with metrics: noise around the system's mean, and the question's own number."""
+    from scipy.special import ndtri
+
     question = "simulated/" + rows["number"].astype(str)
     rows.insert(0, "example_id", question + "/" + rows["language"])
     rows.insert(1, "question_id", question)

@@ -233,7 +233,7 @@ class MetricEnsemble:
         within = " of each class" * (self.guarantee == "class") + " in each group" * (self._conformal.groups is not None)
         few = self.coverage().query("warning != ''")
         return (
-            f"{basis}: the sets of at least {1 - self.alpha:.4g} of new responses like these{within} hold the person's "
+            f"{basis}: the sets of at least {1 - self.alpha:.4g} of new responses like these{within} hold their "
             "label, on average over calibrations; this is no promise about a single answer, nor about the decided ones alone"
             + "".join(f" ({row.group}, {row.label}: {row.warning})" for row in few.itertuples())
         )

@@ -225,6 +225,59 @@ def test_frames_need_the_keys_of_their_sentences():
         agreement([frame(name, [["0a"]], "relevant", "trace") for name in "ab"])
 
 
+# ---- items that belong together ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [frame, trace])
+def test_saying_everything_twice_tells_nothing_more_where_items_have_clusters(make):
+    rng, keys = np.random.default_rng(5), SENTENCES["documents"]
+    said = [[[key for key in keys if rng.random() < 0.5] for _ in range(40)] for _ in range(2)]
+    if make is frame:
+        said = [[WORDS[len(chosen) % 3] for chosen in one] for one in said]
+    once = agreement(
+        [make(name, one) for name, one in zip("ab", said, strict=True)], cluster={f"i{n}": n for n in range(40)}
+    )
+    twice = agreement(
+        [make(name, [*one, *one]) for name, one in zip("ab", said, strict=True)],
+        cluster={f"i{n}": n % 40 for n in range(80)},
+    )
+    assert (twice["n"] == 2 * once["n"]).all()
+    once, twice = (
+        found[found["metric"] != "Krippendorff's alpha"].drop(columns="n") for found in (once, twice)
+    )  # alpha has a term in n
+    pd.testing.assert_frame_equal(twice, once)
+    assert set(once["n_units"]) <= {40, 0}
+
+
+def test_answers_to_one_question_are_one_unit():
+    """Readers agree on hard questions half of the time, on easy ones nearly always; five systems answered each."""
+    rng, trials, held = np.random.default_rng(6), 80, {"question": 0, "answer": 0}
+    question = {f"i{n}": n // 5 for n in range(200)}
+    for _ in range(trials):
+        agree = rng.random(200) < np.repeat(rng.choice([0.5, 0.98], 40), 5)
+        given = [frame("a", ["correct"] * 200), frame("b", np.where(agree, "correct", "refuse"))]
+        for name, cluster in (("question", question), ("answer", None)):
+            row = measures(agreement(given, cluster=cluster)).loc["percent agreement"]
+            held[name] += row["low"] <= 0.74 <= row["high"]
+    three_errors = 3 * np.sqrt(0.95 * 0.05 / trials)
+    assert held["question"] / trials > 0.95 - three_errors
+    assert held["answer"] / trials < 0.95 - three_errors
+
+
+@pytest.mark.parametrize(
+    ("cluster", "message"),
+    [
+        ({"i0": "q"}, "cluster needs a mapping from each item's id; got none for 'i1'; add its question"),
+        ("question", "cluster needs a mapping from each item's id; got none for 'i0'; add its question"),
+        ({"i0": "q", "i1": None}, "clusters needs a key for every item"),
+        (pd.Series({"i0": 1.0, "i1": np.nan}), "clusters needs a key for every item; it got nan or None"),
+    ],
+)
+def test_an_item_without_a_cluster_is_named(cluster, message):
+    with pytest.raises(InputError, match=message):
+        agreement([frame(name, ["correct", "refuse"]) for name in "ab"], cluster=cluster)
+
+
 # ---- logs --------------------------------------------------------------------------------------------------------------
 
 

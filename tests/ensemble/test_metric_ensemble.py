@@ -320,8 +320,8 @@ def test_coverage_is_the_beta_law(made):
 
 def test_the_sentence_says_what_is_promised_and_what_is_not(made):
     assert repr(made[0]) == (
-        "MetricEnsemble of 3 metrics, calibrated on 120 responses: the sets of at least 0.9 of new responses like these hold the "
-        "person's label, on average over calibrations; this is no promise about a single answer, nor about the decided ones alone"
+        "MetricEnsemble of 3 metrics, calibrated on 120 responses: the sets of at least 0.9 of new responses like these hold "
+        "their label, on average over calibrations; this is no promise about a single answer, nor about the decided ones alone"
     )
     names = ["en", "zh"] * 60
     grouped = fitted(600, classifier=QUICK, guarantee="class", groups=names)[0]
