@@ -138,7 +138,7 @@ def check_count(value: Any, what: str, minimum: int = 0) -> int:
         If it is not a whole number or too small.
     """
     try:
-        number = float(value)
+        number = float(value) if np.ndim(value) == 0 else float("nan")
     except (TypeError, ValueError, OverflowError):
         number = float("nan")
     if not number.is_integer() or not minimum <= number < 2**63:

@@ -127,7 +127,7 @@ def test_in_greyscale_two_series_differ_and_more_need_their_markers():
 
 def test_a_figure_is_drawn_and_seen():
     figure, ax = plt.subplots(figsize=(2, 1), dpi=100)
-    ax.axvspan(0, 1, color="red")
+    ax.set_facecolor("red")
     canvas = figure.canvas
     normal, grey = figure_seen(figure, "normal", dpi=50), figure_seen(figure, "greyscale", dpi=50)
     assert normal.shape == grey.shape == (50, 100, 3)

@@ -1,0 +1,1 @@
+"""Speed beside peers, and what makes `RESULTS.md` of it."""
