@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,7 @@ def summarize(
     DataFrame
         One row a cell and metric: ``mean, low, high, interval, confidence_level, n, n_scored, worst_low, worst_high,
         signature``. Without ``cluster`` responses count as independent, so a cell must then hold one response a question.
+        Limits are cut at the metric's bounds, unless values of the cell lie beyond them (see `Metric.beyond`).
         Responses that a metric leaves out by definition (`Metric.condition`) are no part of its ``n``. ``worst_low`` and
         ``worst_high`` bound the mean when responses are unscored: all of them at the metric's lowest, or all at its highest
         value; where values can lie beyond (see `Metric.beyond`), at the lowest and the highest seen, if these do. Of a
@@ -106,10 +108,12 @@ def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_lev
     group = _that_could_score(group, name)
     scored = group[group["value"].notna()]
     binary = is_binary(name, scored["value"])
-    lowest, highest = METRICS[name].bounds if name in METRICS else (0.0, 1.0) if binary else (math.nan, math.nan)
+    bounds = METRICS[name].bounds if name in METRICS else (0.0, 1.0) if binary else (math.nan, math.nan)
     seen = scored["value"].min(), scored["value"].max()
-    lowest, highest = min(lowest, seen[0]), max(highest, seen[1])  # the first of two if either is nan
+    lowest, highest = min(bounds[0], seen[0]), max(bounds[1], seen[1])  # the first of two if either is nan
     found = _interval(scored, binary, cluster, kind, confidence_level)
+    if (lowest, highest) == bounds:
+        found = replace(found, low=max(found.low, lowest), high=min(found.high, highest))  # nan stays nan: it comes first
     missing, total = len(group) - len(scored), float(scored["value"].sum())
     return {
         "mean": found.estimate,

@@ -37,6 +37,31 @@ def test_means_get_the_interval_asked_for():
     assert row["interval"].startswith("BCa")
 
 
+@pytest.mark.parametrize("cluster", [None, "question_id"])
+@pytest.mark.parametrize(
+    ("metric", "low", "high"),
+    [
+        ("answer.f1", 0, 1),
+        ("cost.translation_tokens", 0, np.inf),
+        ("own.f1", -np.inf, np.inf),
+        ("trace.relevance", 0, 1),
+    ],
+)
+def test_limits_are_cut_at_the_bounds_of_the_metric(metric, low, high, cluster):
+    values = [0.5, 1.0, 0.0, 1.0]
+    row = summarize(scored(values, metric, question_id=list("abcd")), by=[], cluster=cluster).iloc[0]
+    t = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    assert t[0] < 0
+    assert t[1] > 1
+    assert (row["low"], row["high"]) == (pytest.approx(max(t[0], low)), pytest.approx(min(t[1], high)))
+
+
+def test_limits_are_not_cut_where_values_lie_beyond_the_bounds():
+    values = [0.5, 1.5, 0.0, 1.0]  # sentences counted twice
+    row = summarize(scored(values, "trace.relevance"), by=[]).iloc[0]
+    assert (row["low"], row["high"]) == pytest.approx(stats.t.interval(0.95, 3, np.mean(values), stats.sem(values)))
+
+
 def test_clusters_are_the_independent_units():
     twice = pd.concat([scored([1, 0, 1, 1, 0, 1] * 6, "rgb.accuracy", noise_rate=r) for r in (0, 0.4)], ignore_index=True)
     with pytest.raises(InputError, match="got 36 more .*or the shared question in cluster="):
