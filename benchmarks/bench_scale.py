@@ -196,12 +196,15 @@ def main():
     if given.run:
         way, source, target = given.run
         return run(way, Path(source), Path(target))
-    rows = []
+    rows, used = [], versions(["ragnb", "pandas", "pyarrow", *ENGINES.values()])
     for row in measurements(given.rows, given.ways):
         print(json.dumps(row), flush=True)
         rows.append(row)
-    used = versions(["ragnb", "pandas", "pyarrow", *ENGINES.values()])
-    (keep_long if given.long else keep)("scale", {"rows": rows, "versions": used})
+        if given.long:
+            alike = [one for one in rows if one["rows"] == row["rows"]]
+            keep_long(f"scale, {row['rows']:,} responses", {"rows": alike, "versions": used})
+    if not given.long:
+        keep("scale", {"rows": rows, "versions": used})
 
 
 if __name__ == "__main__":

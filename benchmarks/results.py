@@ -37,7 +37,7 @@ def page(run: dict[str, Row], long: dict[str, Row], docs: dict[str, str]) -> str
         *("", "## Bounds", "", BOUNDS, "", *_bounds(run.get("bounds"), long)),
         *(line for module, doc in docs.items() for line in _section(module, doc, run.get("speed", {}))),
         *("", "## The annotator in JupyterLab", "", BROWSER, "", *_browser(run.get("browser"))),
-        *("", "## `score` on Dask and Spark", "", SCALE, "", *_scale(run.get("scale")), *_long_scale(long.get("scale"))),
+        *("", "## `score` on Dask and Spark", "", SCALE, "", *_scale(run.get("scale")), *_long_scale(long)),
     ]
     return "\n".join(parts) + "\n"
 
@@ -179,12 +179,13 @@ def _way(row: Row, pandas: float | None) -> list[str]:
     return [*start, f"{row['seconds']:.1f}", ratio, f"{row['cpu']:.1f}", f"{row['peak']:.2f}", started]
 
 
-def _long_scale(scale: Row | None) -> Iterator[str]:
-    if scale is None:
+def _long_scale(long: dict[str, Row]) -> Iterator[str]:
+    measured = [scale for name, scale in long.items() if name.startswith("scale")]
+    if not measured:
         yield from ("", "More rows were never measured; see `benchmarks/bench_scale.py --long`.")
-        return
-    libraries = ", ".join(f"{name} {version}" for name, version in scale["versions"].items())
-    yield from ("", f"More rows, {_of(scale['of'])}, {libraries}:", "", *_scale(scale))
+    for scale in sorted(measured, key=lambda scale: scale["rows"][0]["rows"]):
+        libraries = ", ".join(f"{name} {version}" for name, version in scale["versions"].items())
+        yield from ("", f"More rows, {_of(scale['of'])}, {libraries}:", "", *_scale(scale))
 
 
 # ---- how it is written -------------------------------------------------------------------------------------------------

@@ -123,6 +123,12 @@ def test_the_scale_compares_with_pandas_and_says_which_engine_is_missing():
     text = made(scale={"rows": [*rows, {"rows": 1000, "way": "Dask, processes", "needs": "dask"}]})
     assert cells(text, "1,000", "pandas in chunks") == [["20.0", "0.50", "1.0", "0.50", ""]]
     assert cells(text, "1,000", "Dask, processes") == [["dask not installed", "", "", "", ""]]
+    assert "More rows were never measured" in text
+    of = {"of": OF, "versions": {"pandas": "3.1"}}
+    more = {f"scale, {n}": of | {"rows": [row | {"rows": n} for row in rows]} for n in (10_000_000, 1_000_000)}
+    text = made(long=more)
+    assert [line[:12] for line in text.splitlines() if "| pandas |" in line] == ["| 1,000,000 ", "| 10,000,000"]
+    assert text.count("More rows") == 2
 
 
 def test_every_benchmark_has_a_heading_and_says_why():
