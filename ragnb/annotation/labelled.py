@@ -154,7 +154,7 @@ def _labelled(header: Mapping[str, Any], events: Iterable[Event], path: Path) ->
             f"{path.name} needs actions as an annotator writes them; got one that is not ({error!r}); mend it"
         ) from error
     touched, task = {item: labels for item, labels in items.items() if labels.touched}, read_task(header["task"])
-    columns = header.get("id") or "example_id"
+    columns = header.get("id", "example_id")
     if not isinstance(columns, str) and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
         raise InputError(
             f"the id of {path.name} needs the name of a column, or a list of names; got {columns!r:.60}; mend it"

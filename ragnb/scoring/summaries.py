@@ -112,8 +112,8 @@ def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_lev
     seen = scored["value"].min(), scored["value"].max()
     lowest, highest = min(bounds[0], seen[0]), max(bounds[1], seen[1])  # the first of two if either is nan
     found = _interval(scored, binary, cluster, kind, confidence_level)
-    if (lowest, highest) == bounds:
-        found = replace(found, low=max(found.low, lowest), high=min(found.high, highest))  # nan stays nan: it comes first
+    if not (seen[0] < bounds[0] or seen[1] > bounds[1]):
+        found = replace(found, low=max(found.low, lowest), high=min(found.high, highest))  # of a nan the first stays
     missing, total = len(group) - len(scored), float(scored["value"].sum())
     return {
         "mean": found.estimate,

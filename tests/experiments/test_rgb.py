@@ -68,7 +68,7 @@ def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, tmp_path):
     pytest.importorskip("xllamacpp")
     from ragnb.figures import plot_noise_curve, save_figure
 
-    examples = ragnb.load_rgb(data_folder / "rgb" / "en_fact.json").query("positive.str[0].str.len() >= 3").head(3)
+    examples = ragnb.load_rgb(data_folder / "rgb" / "en_fact.json").query("positive.str[0].str.len() >= 3").head(6)
     examples = examples.assign(task="noise")  # the true passages, without the false ones
     with ragnb.serve() as endpoint:
         live = run_noise_robustness(

@@ -462,10 +462,10 @@ def test_whatever_is_asked_and_said_every_response_ends_labelled_or_with_a_reaso
 )
 @pytest.mark.model
 def test_the_packaged_model_labels_or_says_why_not():
-    one = ragnb.load_ragbench("sample-ragbench").head(1)
+    two = ragnb.load_ragbench("sample-ragbench").head(2)
     with ragnb.serve(context_tokens=4096) as endpoint:
         labelled = label_trace(
-            one,
+            two,
             model=endpoint.model,
             base_url=endpoint.base_url,
             store=":memory:",
