@@ -86,7 +86,7 @@ dist: .venv/ready
 try-whl try-tar.gz: try-%: .venv/ready
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/$*
 	$(BIN)/uv pip install --quiet --python build/$* dist/*.$* pytest hypothesis
-	build/$*/bin/pytest -p no:cacheprovider tests/test_installed.py
+	build/$*/bin/pytest -p no:cacheprovider -o pythonpath=tests tests/test_installed.py
 
 screenshots: .venv/ready
 	PYTHONPATH=tests $(PY) tests/browser/screenshots.py
