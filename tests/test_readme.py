@@ -30,6 +30,23 @@ def test_a_recipe_works_as_typed_and_prints_what_stands_there(name, tmp_path, mo
     assert typed(RECIPES[name]) == RECIPES[name], "README.md is behind the package: make readme"
 
 
+def test_what_follows_once_two_people_have_labelled_works_as_typed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names, blocks = (
+        {},
+        re.findall(r"^```py(?:thon)?\n(.*?)^```$", RECIPES["4. Label fifty answers"], re.DOTALL | re.MULTILINE),
+    )
+    exec(compile(blocks[0], "README.md", "exec"), names)
+    for person in ("ana", "ben"):
+        session = annotation.AnnotationSession(names["answers"], "verdict", person, "labels", id=names["key"])
+        for n, item in enumerate(session.items):
+            session.go(item.id)
+            session.label("verdict", "incorrect" if n % 2 or (person, n) == ("ben", 0) else "correct")
+    exec(compile(blocks[1], "README.md", "exec"), names)
+    values = names["scores"]["value"]
+    assert (len(values), values.isna().sum(), values.sum()) == (50, 1, 24), "where they differ nobody has decided yet"
+
+
 def test_a_wrong_recipe_is_seen(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     recipe = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
