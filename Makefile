@@ -67,13 +67,14 @@ test-slow: .venv/gemma .venv/scale
 fuzz: .venv/ready
 	PYTHONPATH=tests nice -n 10 $(PY) -m fuzz $(FUZZ)
 
-# Without the browser and the model. What runs the tests, and the oracles, are the newest that go with the versions tried.
+# With Dask and Spark (which has no wheel), without the browser and the model. What runs the tests, and the oracles, are the
+# newest that go with the versions tried.
 test-versions: test-lowest-direct test-highest
 
 test-lowest-direct test-highest: test-%: .venv/ready
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/$*
-	$(BIN)/uv pip compile --quiet --python build/$* --only-binary :all: --resolution $* --no-header --no-annotate --no-emit-index-url pyproject.toml -o build/$*/versions.txt
-	$(BIN)/uv pip install --quiet --python build/$* --only-binary :all: --constraint build/$*/versions.txt --extra lab --extra test -r pyproject.toml
+	$(BIN)/uv pip compile --quiet --python build/$* --only-binary :all: --no-binary pyspark --resolution $* --extra scale --no-header --no-annotate --no-emit-index-url pyproject.toml -o build/$*/versions.txt
+	$(BIN)/uv pip install --quiet --python build/$* --only-binary :all: --no-binary pyspark --constraint build/$*/versions.txt --extra lab --extra scale --extra test -r pyproject.toml
 	$(BIN)/uv pip install --quiet --python build/$* --no-deps --no-build-isolation --editable .
 	build/$*/bin/python -m pytest $(ALL_CORES) -m "not slow and not browser and not model" --doctest-modules ragnb tests
 
