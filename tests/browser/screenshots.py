@@ -76,7 +76,8 @@ JudgeView(report.worst, n=3)
 
 
 def label_some(screen):
-    screen.press("x", "j", "x", "u", "x", "v", "1", "s", "r", "j", "j")
+    """Two suggestions taken over after second thoughts (a sentence more, and away again), [a] supported; the rest is open."""
+    screen.press("x", "x", "u", "x", "x", "v", "1", "s", "r", "j", "j", "j")
 
 
 def main():
@@ -137,7 +138,7 @@ def annotator_of_verdicts(page):
     show(page, VERDICT)
     screen = Annotating(page, "ben.verdict.jsonl")
     screen.focus("response")
-    screen.press("1")
+    screen.press("2")  # it names what was discovered, not who did it
     shoot(screen.root, "widget_annotator_verdict_dark")
     change_theme(page, "light")
 
