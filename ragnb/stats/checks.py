@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError, as_real, check_choice
+from ragnb.records import as_keys, is_missing
 from ragnb.results import Interval, PairedTable, SignificanceResult
 
 Floats = NDArray[np.float64]
@@ -109,23 +110,17 @@ def check_clusters(clusters: ArrayLike, n: int) -> tuple[Integers, int]:
     InputError
         If there is not one cluster key per item, all of one kind.
     """
-    try:
-        keys = np.asarray(clusters)
-    except ValueError as error:
-        raise InputError(
-            f"clusters needs one key per item ({n}); it got lists of several lengths; pass one key each."
-        ) from error
+    keys = as_keys(clusters, "clusters")
     if keys.shape != (n,):
         raise InputError(f"clusters needs one key per item ({n}); it got shape {keys.shape}; pass the question id of each.")
+    if any(map(is_missing, keys.tolist())) if keys.dtype == object else (keys != keys).any():
+        raise InputError("clusters needs a key for every item; it got nan or None; give each item its question id.")
     try:
-        missing = (keys != keys).any() or (keys.dtype == object and None in keys.tolist())
         names, codes = np.unique(keys, return_inverse=True)
-    except TypeError as error:  # numbers beside texts, or what stands for a missing value beside either
+    except TypeError as error:  # numbers beside texts
         raise InputError(
             f"clusters needs a key for every item, all of one kind; it got others ({error}); give each item its question id."
         ) from error
-    if missing:
-        raise InputError("clusters needs a key for every item; it got nan or None; give each item its question id.")
     return codes.astype(np.int64), names.size
 
 

@@ -478,6 +478,8 @@ def test_a_blind_choice_is_found_better_than_chance_at_the_stated_rate(size):
         ({"order": [1, 2, 3, 4, np.nan]}, "a finite confidence"),
         ({"groups": ["a", "b"]}, "groups needs one value an item"),
         ({"groups": ["a", None, "b", "c", "c"]}, "a question for every item; it got 1 without"),
+        ({"groups": ["a", np.nan, "b", np.nan, "c"]}, "a question for every item; it got 2 without"),
+        ({"groups": ["a", ["b", "c"], "b", "c", "c"]}, "groups needs one value an item; it got lists of several lengths"),
         ({"cost": -1}, "cost needs one price of at least 0"),
         ({"cost": [1, 2]}, "cost needs one price of at least 0"),
         ({"shares": [0.5, 20]}, "shares needs numbers in .0, 1.; it got 0.5 to 20"),

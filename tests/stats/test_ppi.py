@@ -370,6 +370,8 @@ def test_bad_values(arguments, message: str) -> None:
             {"clusters": range(7), "clusters_unlabelled": range(12)},
             r"clusters needs one key per item \(8\); it got shape \(7,\)",
         ),
+        ({"clusters": ["a", np.nan] * 4, "clusters_unlabelled": ["b"] * 12}, r"clusters needs a key for every item"),
+        ({"clusters": range(8), "clusters_unlabelled": ["b"] * 12}, r"clusters needs a key for every item, all of one kind"),
         ({"clusters": range(8), "clusters_unlabelled": range(8)}, r"clusters_unlabelled needs one key per item \(12\)"),
     ],
 )
