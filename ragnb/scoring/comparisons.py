@@ -80,7 +80,8 @@ def compare(
         ``sign``              exact sign test                                  sign-flip                   not dual
         ====================  ===============================================  ==========================  ========
 
-        The McNemar tests are duals of the odds ratio that stands beside them as the effect size.
+        The McNemar tests are duals of the odds ratio that stands beside them as the effect size. Scores within 1e-12 of
+        the larger one are equal: rounding error is no difference.
     unpaired
         ``"error"``, or ``"drop"``: leave out items without a value for both systems, counted in ``n_dropped``.
     correction
@@ -211,7 +212,7 @@ def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[st
         "n_dropped": n_dropped,
         "mean": _mean(pairs.first),
         "baseline_mean": _mean(pairs.second),
-        "difference": _mean(pairs.first - pairs.second),
+        "difference": _mean(pairs.differences),
         **_outcome(PROCEDURES[name], pairs, design),
         "why": f"{why}; clusters: {unit}" if unit else why,
         "signature": signature,

@@ -77,11 +77,22 @@ def check_aligned(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def check_differences(first: ArrayLike, second: ArrayLike | None) -> Floats:
-    """Return the paired differences `first` - `second`, or `first` itself when `second` is None."""
+    """Return the `paired_differences` of `first` and `second`, or `first` itself when `second` is None."""
     if second is None:
         return check_scores(first, "differences")
-    left, right = check_aligned(first, second)
-    return left - right
+    return paired_differences(*check_aligned(first, second))
+
+
+def paired_differences(first: Floats, second: Floats) -> Floats:
+    """Return `first` - `second`, 0 where the two are apart by rounding error alone: at most 1e-12 of the larger one.
+
+    Examples
+    --------
+    >>> paired_differences(np.array([0.1 + 0.2, 0.5]), np.array([0.3, 0.25]))
+    array([0.  , 0.25])
+    """
+    differences = first - second
+    return np.where(np.abs(differences) <= 1e-12 * np.maximum(np.abs(first), np.abs(second)), 0.0, differences)
 
 
 def check_binary(values: ArrayLike, what: str = "labels") -> NDArray[np.bool_]:
