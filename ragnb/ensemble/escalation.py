@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from ragnb.ensemble.classifier import likelier_label
 from ragnb.ensemble.escalated_items import (
     Items,
     check_one_index,
@@ -70,7 +71,7 @@ def escalation_curve(
         at any alpha (empty sets have no place of their own).
         ``"random"``: all alike, the line to beat.
     y_hat : array_like of shape (n,), optional
-        The ensemble's labels; by default 1 where the probability is one half or more.
+        The ensemble's labels; by default 1 where the probability is above one half.
     groups : array_like of shape (n,), optional
         Key of the question of each item, where several items share one; intervals are then cluster-robust.
     cost : float or array_like of shape (n,), optional
@@ -106,7 +107,7 @@ def escalation_curve(
     """
     check_one_index(y, probability, judged, order, y_hat, groups, cost)
     probabilities = check_probabilities(probability, check_binary(y, "y").size)
-    items = labelled_items(y, probabilities >= 0.5 if y_hat is None else y_hat, judged, groups, cost)
+    items = labelled_items(y, likelier_label(probabilities) if y_hat is None else y_hat, judged, groups, cost)
     kind, confidence = confidence_order(order, probabilities)
     curve = _escalated(items, confidence, escalation_steps(shares, items.n), check_level(confidence_level))
     points = curve["n_escalated"].map({0: NONE, items.n: EVERYTHING}).fillna("")
