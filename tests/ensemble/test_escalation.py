@@ -243,7 +243,23 @@ def test_with_groups_a_cut_through_ties_has_the_interval_of_the_expected_labels(
     groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
     curve = escalation_curve(y, [0.2] * 8, [1] * 4 + [0] * 4, groups=groups, shares=[0.5])
     found = cluster_robust_interval(right, groups)
-    assert curve.loc[1, ["low", "high"]].tolist() == pytest.approx([found.low, found.high])
+    assert curve.loc[1, ["low", "high"]].tolist() == pytest.approx([max(found.low, 0), found.high])
+
+
+def test_with_groups_no_limit_of_an_accuracy_leaves_0_and_1():
+    groups, y = np.repeat(range(34), 10), np.ones(340)
+    probability = np.where(np.arange(340) % 50, 0.9, 0.1)  # seven of the 340 are wrong, each in another question
+    judged = np.where(np.arange(340) < 1, 0, 1)
+    free = cluster_robust_interval(np.arange(340) >= 1, groups)
+    assert free.high > 1
+    curve = escalation_curve(y, probability, judged, groups=groups)
+    point = escalation_point(y, probability > 0.5, np.ones(340), judged, groups=groups)
+    for found in (curve, point):
+        assert found["low"].between(0, 1).all()
+        assert found["high"].between(0, 1).all()
+        assert found[["low", "high"]].iloc[-1].tolist() == pytest.approx([free.low, 1.0])
+    wrong = escalation_point(1 - y, probability > 0.5, np.ones(340), judged, groups=groups)
+    assert wrong[["low", "high"]].iloc[0].tolist() == pytest.approx([0.0, 1 - free.low])
 
 
 def test_one_question_has_no_interval():
