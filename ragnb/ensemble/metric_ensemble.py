@@ -262,7 +262,7 @@ class MetricEnsemble:
         Raises
         ------
         InputError
-            A file of another kind, damaged, or with unknown types.
+            No file, one of another kind, damaged, or with unknown types.
 
         Warns
         -----
