@@ -10,7 +10,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.scoring.columns import check_names, numbers
+from ragnb.scoring.columns import check_names, numbers, signatures
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
@@ -250,14 +250,14 @@ def _mean(values: np.ndarray) -> float:
 
 def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> str:
     """The signatures behind a pair; refused when they differ in more than prompt and language."""
-    signatures = sorted(two["signature"].astype(str).unique())
-    definitions = sorted({_definition(signature) for signature in signatures})
+    found = signatures(two)
+    definitions = sorted({_definition(signature) for signature in found})
     if len(definitions) > 1:
         raise InputError(
             f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; got {' and '.join(definitions)}; "
             "score both with the same options"
         )
-    return " & ".join(signatures)
+    return " & ".join(found)
 
 
 def _definition(signature: str) -> str:
