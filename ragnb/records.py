@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError
 
@@ -294,6 +295,35 @@ def is_missing(value: Any) -> bool:
 def present(value: Any) -> Any:
     """A cell's value, None where it holds nothing."""
     return None if is_missing(value) else value
+
+
+def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
+    """Values as an array, one an item.
+
+    Raises
+    ------
+    InputError
+        Lists of several lengths; ``what`` says what the values are.
+    """
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{what} needs one value an item; it got lists of several lengths; pass one value each.") from error
+
+
+def as_keys(keys: ArrayLike, what: str) -> NDArray[Any]:
+    """Keys as an array, one an item; a missing one among texts stays missing and does not become the text 'nan'.
+
+    Raises
+    ------
+    InputError
+        As `as_array`.
+
+    >>> as_keys(["a", float("nan")], "clusters")
+    array(['a', nan], dtype=object)
+    """
+    found = as_array(keys, what)
+    return np.asarray(keys, dtype=object) if found.dtype.kind in "US" and found is not keys else found
 
 
 def is_partitioned(frame: Any) -> bool:

@@ -213,8 +213,6 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
 
 # ---- sentence keys -----------------------------------------------------------------------------------------------------
 
-_SENTENCE_KEY = regex.compile(r"(0|[1-9][0-9]*)?([a-z]+)")
-
 
 def sentence_key(number: int) -> str:
     """Letters that stand for a sentence's place, from 0: a to z, then aa, ab and so on.
@@ -231,27 +229,6 @@ def sentence_key(number: int) -> str:
         raise InputError(f"a sentence key needs a place from 0 on; got {number}; count sentences from 0")
     before, last = divmod(number, 26)
     return (sentence_key(before - 1) if before else "") + chr(ord("a") + last)
-
-
-def parse_sentence_key(key: str) -> tuple[int | None, int]:
-    """Document and place that a sentence key stands for, both from 0; the document of a response's key is None.
-
-    Raises
-    ------
-    InputError
-        Anything but digits (for a document) and then small letters a to z.
-
-    >>> parse_sentence_key("12ab"), parse_sentence_key("c")
-    ((12, 27), (None, 2))
-    """
-    found = _SENTENCE_KEY.fullmatch(key) if isinstance(key, str) else None
-    if not found:
-        raise InputError(f"a sentence key needs the form '0a' or 'a'; got {key!r}; see ragnb.text.sentence_key")
-    document, letters = found.groups()
-    place = 0
-    for letter in letters:
-        place = place * 26 + ord(letter) - ord("a") + 1
-    return (None if document is None else int(document)), place - 1
 
 
 def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:

@@ -11,6 +11,7 @@ from ragnb.records import (
     PAYLOAD,
     RAGBENCH_RESPONSE,
     RGB_EXAMPLE,
+    as_keys,
     is_missing,
     present,
     require_columns,
@@ -45,6 +46,22 @@ def test_what_frames_write_for_nothing_is_missing(value):
 def test_what_is_empty_or_zero_is_there(value):
     assert not is_missing(value)
     assert present(value) is value
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
+def test_a_missing_key_among_texts_stays_missing(missing):
+    for make in (list, tuple, pd.Series):
+        found = as_keys(make(["क", missing, "nan"]), "groups").tolist()
+        assert [is_missing(key) for key in found] == [False, True, False]
+        assert found[2] == "nan"
+
+
+def test_keys_of_another_kind_are_read_as_numpy_reads_them():
+    assert as_keys([1, 2], "groups").dtype.kind == "i"
+    texts = np.array(["a", "b"])
+    assert as_keys(texts, "groups") is texts
+    with pytest.raises(InputError, match="groups needs one value an item; it got lists of several lengths"):
+        as_keys([[1], [2, 3]], "groups")
 
 
 def test_a_frame_with_all_columns_passes():

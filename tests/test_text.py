@@ -12,7 +12,6 @@ from ragnb.text import (
     graphemes,
     keyed_response,
     keyed_sentences,
-    parse_sentence_key,
     reasoning_spans,
     script_of,
     scripts,
@@ -373,30 +372,6 @@ def test_keys_go_from_a_to_z_and_then_to_two_letters():
     assert [sentence_key(number) for number in range(len(expected))] == expected
 
 
-@given(st.integers(0, 10**12), st.none() | st.integers(0, 10**6))
-def test_a_key_is_read_back_as_document_and_place(place, document):
-    key = ("" if document is None else str(document)) + sentence_key(place)
-    assert parse_sentence_key(key) == (document, place)
-
-
-@given(st.text(st.sampled_from("0123456789abz"), max_size=5))
-def test_what_is_read_as_a_key_is_written_back_the_same(text):
-    try:
-        document, place = parse_sentence_key(text)
-    except InputError:
-        return
-    assert ("" if document is None else str(document)) + sentence_key(place) == text
-
-
-@pytest.mark.parametrize(
-    "key",
-    ["", "0", "1a.", "2r.", "A", "0A", "a0", "01a", " 0a", "0a\n", "0-a", "é", "٣a", "general ", None, 3, b"0a", ["0a"]],
-)
-def test_what_is_no_key_is_refused(key):
-    with pytest.raises(InputError, match="sentence key needs the form '0a' or 'a'"):
-        parse_sentence_key(key)
-
-
 def test_a_negative_place_has_no_key():
     with pytest.raises(InputError, match="place from 0 on; got -1"):
         sentence_key(-1)
@@ -420,7 +395,7 @@ def test_documents_of_every_script_are_keyed_by_number_and_place():
     keyed = keyed_sentences([text for text, _ in KEYED.values()])
     for number, (document, (_, expected)) in enumerate(zip(keyed, KEYED.values(), strict=True)):
         assert [text for _, text in document] == expected
-        assert [parse_sentence_key(key) for key, _ in document] == [(number, place) for place in range(len(expected))]
+        assert [key for key, _ in document] == [f"{number}{letter}" for letter in "abc"[: len(expected)]]
 
 
 @pytest.mark.parametrize("name", KEYED)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError
+from ragnb.records import as_array, as_keys, is_missing
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -90,7 +91,7 @@ def check_labels(labels: ArrayLike, n: int) -> Booleans:
     InputError
         If a label is neither 0 nor 1 (False, True), or there is not one for every item.
     """
-    given = _array(labels, "labels")
+    given = as_array(labels, "labels")
     if given.shape != (n,):
         raise InputError(
             f"labels needs one label per row of the probabilities ({n}); it got shape {given.shape}; align them."
@@ -111,7 +112,7 @@ def check_groups(groups: ArrayLike, n: int) -> tuple[list[Any], Integers]:
     InputError
         If there is not one name for every item, a name is missing, or names cannot be compared.
     """
-    given = groups if isinstance(groups, np.ndarray) else np.asarray(groups, dtype=object)  # a list keeps its nan and None
+    given = as_keys(groups, "groups")
     if given.shape != (n,):
         raise InputError(
             f"groups needs one name per row of the probabilities ({n}); it got shape {given.shape}; align them."
@@ -121,7 +122,7 @@ def check_groups(groups: ArrayLike, n: int) -> tuple[list[Any], Integers]:
     except (TypeError, ValueError) as error:
         raise InputError(f"groups needs names of one type, none missing; it got a mixture ({error}); use texts.") from error
     names = found.tolist()
-    if any(name is None or (isinstance(name, float) and name != name) for name in names):
+    if any(map(is_missing, names)):
         raise InputError("groups needs a name for every item; it got a missing one; name the group of each item.")
     return names, codes
 
@@ -134,7 +135,7 @@ def check_sets(sets: ArrayLike) -> Booleans:
     InputError
         If the shape is another or a value is neither 0 nor 1.
     """
-    given = _array(sets, "sets")
+    given = as_array(sets, "sets")
     if given.ndim != 2 or given.shape[1] != 2:
         raise InputError(f"sets needs shape (n, 2), a column per label; it got {given.shape}; pass what `sets` returned.")
     inside = given.astype(np.bool_)
@@ -143,16 +144,9 @@ def check_sets(sets: ArrayLike) -> Booleans:
     return inside
 
 
-def _array(values: ArrayLike, what: str) -> NDArray[Any]:
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"{what} needs one value an item; it got lists of several lengths; pass one value each.") from error
-
-
 def _floats(values: ArrayLike, what: str) -> Floats:
     try:
-        given = _array(values, what)
+        given = as_array(values, what)
         if given.dtype.kind in "cMm":
             raise TypeError("complex numbers or times")
         if given.dtype.kind in "USO" and any(isinstance(value, str | bytes) for value in given.flat):

@@ -24,7 +24,7 @@ from ragnb.conformal.checks import (
     check_scores,
     check_sets,
 )
-from ragnb.conformal.rank import CoverageLaw, conformal_rank, coverage_law
+from ragnb.conformal.rank import CoverageLaw, coverage_law, sorted_threshold
 from ragnb.errors import InputError, check_choice
 
 ALL = "all"
@@ -275,7 +275,7 @@ class ConformalClassifier:
         return np.array([known[name] for name in names], np.intp)[codes]
 
     def _thresholds(self, alpha: Rate, codes: Integers | None) -> Floats:
-        cells = np.array([[_kth(scores, alpha) for scores in pair] for pair in self.calibration_scores])
+        cells = np.array([[sorted_threshold(scores, alpha) for scores in pair] for pair in self.calibration_scores])
         return cells[0] if codes is None else cells[codes]
 
     def _p_values(self, scores: Floats, codes: Integers | None) -> Floats:
@@ -307,11 +307,6 @@ def _pair(scores: Floats, positive: Booleans, conditional: str | None) -> tuple[
             f"it got {len(positive)} of class {int(positive[0])} alone; label items of the other class."
         )
     return np.sort(scores[~positive]), np.sort(scores[positive])
-
-
-def _kth(sorted_scores: Floats, alpha: Rate) -> float:
-    rank = conformal_rank(sorted_scores.size, alpha)
-    return float(sorted_scores[rank - 1]) if rank <= sorted_scores.size else float("inf")
 
 
 # ---- what sets hold ----------------------------------------------------------------------------------------------------

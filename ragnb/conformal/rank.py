@@ -11,7 +11,7 @@ from math import ceil, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.conformal.checks import Rate, check_rate, check_scores
+from ragnb.conformal.checks import Floats, Rate, check_rate, check_scores
 from ragnb.errors import InputError
 
 
@@ -70,8 +70,13 @@ def conformal_threshold(scores: ArrayLike, alpha: Rate) -> float:
     values = check_scores(scores, "scores")
     if values.ndim != 1:
         raise InputError(f"scores needs one score an item; it got shape {values.shape}; pass shape (n,).")
-    rank = conformal_rank(values.size, alpha)
-    return float(np.partition(values, rank - 1)[rank - 1]) if rank <= values.size else float("inf")
+    return sorted_threshold(np.sort(values), alpha)
+
+
+def sorted_threshold(scores: Floats, alpha: Rate) -> float:
+    """`conformal_threshold` of scores that are known to be sorted, without looking at each of them."""
+    rank = conformal_rank(scores.size, alpha)
+    return float(scores[rank - 1]) if rank <= scores.size else float("inf")
 
 
 def minimum_calibration_size(alpha: Rate) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from ragnb.ensemble.data import XYData, group_codes
 from ragnb.ensemble.splitting import split_groups
@@ -43,6 +44,15 @@ def probability_of_1(classifier: Any, X: pd.DataFrame) -> np.ndarray:  # noqa: N
     if not len(X):
         return np.empty(0)
     return classifier.predict_proba(X)[:, list(classifier.classes_).index(1)]
+
+
+def likelier_label(probability: ArrayLike) -> NDArray[np.bool_]:
+    """Whether label 1 is likelier than label 0: its probability is above one half; at one half the label is 0.
+
+    >>> likelier_label([0.4, 0.5, 0.6])
+    array([False, False,  True])
+    """
+    return np.asarray(probability) > 0.5
 
 
 def grouped_folds(data: XYData, random_state: int | None, n_folds: int = 5) -> Folds:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
+from ragnb.records import as_array, as_keys
 from ragnb.stats.checks import Floats, Integers, check_array, check_binary, check_scores
 
 
@@ -56,7 +57,7 @@ def labelled_items(y: Any, y_hat: Any, judged: Any, groups: Any, cost: Any) -> I
 
 def _verdicts(judged: Any, n: int) -> Floats:
     """The verdicts as 0, 1 or nan."""
-    values = _array(judged, "judged")
+    values = as_array(judged, "judged")
     if values.shape != (n,):
         raise InputError(
             f"judged needs one verdict an item ({n}); it got shape {values.shape}; put None where there is none."
@@ -69,7 +70,7 @@ def _verdicts(judged: Any, n: int) -> Floats:
 
 def _codes(groups: Any, n: int) -> Integers:
     """The questions as numbers from 0."""
-    keys = _array(groups, "groups")
+    keys = as_keys(groups, "groups")
     if keys.shape != (n,):
         raise _unlike("groups", keys.size, n)
     codes = pd.factorize(keys)[0]
@@ -91,13 +92,6 @@ def chosen_items(undecided: Any, n: int) -> np.ndarray:
     if chosen.size != n:
         raise _unlike("undecided", chosen.size, n)
     return chosen
-
-
-def _array(values: Any, what: str) -> np.ndarray:
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"{what} needs one value an item; it got lists of several lengths; pass one value each.") from error
 
 
 def _unlike(what: str, size: int, n: int) -> InputError:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from ragnb.ensemble.classifier import likelier_label
 from ragnb.ensemble.escalated_items import (
     Items,
     check_one_index,
@@ -70,7 +71,7 @@ def escalation_curve(
         at any alpha (empty sets have no place of their own).
         ``"random"``: all alike, the line to beat.
     y_hat : array_like of shape (n,), optional
-        The ensemble's labels; by default 1 where the probability is one half or more.
+        The ensemble's labels; by default 1 where the probability is above one half.
     groups : array_like of shape (n,), optional
         Key of the question of each item, where several items share one; intervals are then cluster-robust.
     cost : float or array_like of shape (n,), optional
@@ -86,8 +87,8 @@ def escalation_curve(
         One row a number of escalated items: ``share, n_escalated, n_judged`` (verdicts that came; a mean where a row cuts
         through ties), ``n_missing`` (those that did not), ``accuracy, low, high, error, n, n_clusters, interval,
         confidence_level``, ``cost`` if one is given, ``order`` and ``point`` (names the two ends). Intervals are Wilson's
-        unless there are groups, and hold for one row at a time: a share picked because the curve is highest there does worse
-        on other items.
+        unless there are groups (then cut at 0 and 1), and hold for one row at a time: a share picked because the curve is
+        highest there does worse on other items.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def escalation_curve(
     """
     check_one_index(y, probability, judged, order, y_hat, groups, cost)
     probabilities = check_probabilities(probability, check_binary(y, "y").size)
-    items = labelled_items(y, probabilities >= 0.5 if y_hat is None else y_hat, judged, groups, cost)
+    items = labelled_items(y, likelier_label(probabilities) if y_hat is None else y_hat, judged, groups, cost)
     kind, confidence = confidence_order(order, probabilities)
     curve = _escalated(items, confidence, escalation_steps(shares, items.n), check_level(confidence_level))
     points = curve["n_escalated"].map({0: NONE, items.n: EVERYTHING}).fillna("")
@@ -140,7 +141,7 @@ def escalation_point(
     Returns
     -------
     DataFrame
-        One row with the columns of `escalation_curve`.
+        One row with the columns of `escalation_curve`, its limits cut at 0 and 1, too.
 
     Raises
     ------
@@ -263,7 +264,7 @@ def _wilson(right: float, n: int, level: float) -> Interval:
 def _robust(
     items: Items, clusters: Integers, start: Integers, size: Integers, steps: Integers, level: float
 ) -> list[Interval]:
-    """Cluster-robust intervals from what each cluster adds to the mean; only items with a gain change anything."""
+    """Cluster-robust intervals in [0, 1] from what each cluster adds to the mean; only items with a gain change anything."""
     changed, keys = np.flatnonzero(items.gain), np.arange(items.n_clusters)
     codes, start, size = (values[changed] for values in (clusters, start, size))
     totals, sizes = np.bincount(clusters, items.right), np.bincount(clusters)
@@ -274,8 +275,8 @@ def _robust(
         mean = now.sum() / items.n
         added = (now - mean * sizes).round(9) * keys.size / items.n
         spread = cluster_robust_interval(added, keys, confidence_level=level)
-        low, high = mean + spread.low - spread.estimate, mean + spread.high - spread.estimate
-        found.append(Interval(mean, low, high, level, spread.method, keys.size))
+        low, high = np.clip([mean + spread.low - spread.estimate, mean + spread.high - spread.estimate], 0.0, 1.0)
+        found.append(Interval(mean, float(low), float(high), level, spread.method, keys.size))
     return found
 
 

@@ -12,7 +12,7 @@ from ragnb.conformal.checks import check_rate
 from ragnb.conformal.control import DecidedControl, control_decided_error
 from ragnb.conformal.predictor import ConformalClassifier, undecided
 from ragnb.conformal.rank import CoverageLaw
-from ragnb.ensemble.classifier import fit_classifier, probability_of_1
+from ragnb.ensemble.classifier import fit_classifier, likelier_label, probability_of_1
 from ragnb.ensemble.data import XYData, check_both_labels, check_features, check_unique, group_names, ordered_features
 from ragnb.ensemble.judicator import Judicator, ask
 from ragnb.ensemble.storage import read_ensemble, write_ensemble
@@ -194,7 +194,7 @@ class MetricEnsemble:
         open_ = undecided(sets)
         frame = pd.DataFrame({"probability": probability, "p_value_0": p_values[:, 0], "p_value_1": p_values[:, 1]}, X.index)
         frame = frame.assign(in_set_0=sets[:, 0], in_set_1=sets[:, 1], undecided=open_)
-        frame["y_hat"] = np.where(open_, probability > 0.5, sets[:, 1]).astype(np.int64)
+        frame["y_hat"] = np.where(open_, likelier_label(probability), sets[:, 1]).astype(np.int64)
         return _judged(frame, judicator)
 
     def _sets(self, probability: np.ndarray, groups: list[Any] | None) -> np.ndarray:
@@ -262,7 +262,7 @@ class MetricEnsemble:
         Raises
         ------
         InputError
-            A file of another kind, damaged, or with unknown types.
+            No file, one of another kind, damaged, or with unknown types.
 
         Warns
         -----

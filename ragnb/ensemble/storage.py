@@ -27,11 +27,11 @@ def read_ensemble(path: str | Path, trusted: Sequence[str] = ()) -> dict[str, An
     Raises
     ------
     InputError
-        A file of another kind, damaged, or with types that are neither.
+        No file, one of another kind, damaged, or with types that are neither.
     """
     import skops.io
 
-    data, name = Path(path).read_bytes(), Path(path).name
+    data, name = _content(path), Path(path).name
     try:
         found = skops.io.get_untrusted_types(data=data)
     except Exception as error:  # whatever a hostile or damaged file makes of the reader
@@ -46,6 +46,15 @@ def read_ensemble(path: str | Path, trusted: Sequence[str] = ()) -> dict[str, An
     except Exception as error:
         raise _no_ensemble(name, repr(error)) from error
     return _checked(fields, name)
+
+
+def _content(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"MetricEnsemble.load needs a file that can be read; got {str(path)!r} ({error.strerror}); check the path"
+        ) from error
 
 
 def _checked(fields: Any, name: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import pandas as pd
 
 from ragnb.conformal.control import control_decided_error
 from ragnb.conformal.predictor import ConformalClassifier, undecided
+from ragnb.ensemble.classifier import likelier_label
 from ragnb.ensemble.data import DataSplit, XYData
 from ragnb.ensemble.evaluation import eval_prediction
 from ragnb.ensemble.features import feature_frame
@@ -86,7 +87,7 @@ def _one_split(split: DataSplit, alphas: Sequence[float], seed: int) -> Iterator
     )
     known, new = (plain.decide(part.X)["probability"].to_numpy() for part in (split.calibration, split.test))
     yield from _rows("classifier", np.nan, _quality(split, new))
-    balanced = weighted.decide(split.test.X)["probability"] >= 0.5
+    balanced = likelier_label(weighted.decide(split.test.X)["probability"])
     yield from _rows("classifier", np.nan, {"accuracy, balanced weights": float((balanced == split.test.y).mean())})
     y_known, y = split.calibration.y.to_numpy(), split.test.y.to_numpy()
     for alpha in alphas:
@@ -108,7 +109,7 @@ def _quality(split: DataSplit, probability: np.ndarray) -> dict[str, float]:
     y, metrics = split.test.y.to_numpy(), split.test.X
     return {
         "auc": auroc(y, probability).estimate,
-        "accuracy": eval_prediction(y, probability >= 0.5)["accuracy"],
+        "accuracy": eval_prediction(y, likelier_label(probability))["accuracy"],
         "auc, best metric": max(auroc(y, metrics[name]).estimate for name in metrics),
         "accuracy, best metric": max(_accuracy_alone(split.train, split.test, name) for name in metrics),
         "accuracy, answer.contains": float((metrics["answer.contains"].to_numpy() == y).mean()),

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ragnb.errors import InputError
+from ragnb.records import present
 
 
 def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
@@ -38,6 +39,15 @@ def check_names(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
         odd = [value for value in _different(frame[column]) if not _is_name(value)]
         if odd:
             raise InputError(f"{what} needs plain names in {column}; got {odd[0]!r:.60}; write each as a text or a number")
+
+
+def signatures(scores: pd.DataFrame) -> list[str]:
+    """The different signatures of some scores, in order; a missing one is called None.
+
+    >>> signatures(pd.DataFrame({"signature": ["v:1", None, "v:1", float("nan")]}))
+    ['None', 'v:1']
+    """
+    return sorted({str(present(signature)) for signature in scores["signature"].unique()})
 
 
 def _different(values: pd.Series) -> Iterable[object]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.scoring.columns import check_names, numbers
+from ragnb.scoring.columns import check_names, numbers, signatures
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
@@ -80,7 +80,8 @@ def compare(
         ``sign``              exact sign test                                  sign-flip                   not dual
         ====================  ===============================================  ==========================  ========
 
-        The McNemar tests are duals of the odds ratio that stands beside them as the effect size.
+        The McNemar tests are duals of the odds ratio that stands beside them as the effect size. Scores within 1e-12 of
+        the larger one are equal: rounding error is no difference.
     unpaired
         ``"error"``, or ``"drop"``: leave out items without a value for both systems, counted in ``n_dropped``.
     correction
@@ -211,7 +212,7 @@ def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[st
         "n_dropped": n_dropped,
         "mean": _mean(pairs.first),
         "baseline_mean": _mean(pairs.second),
-        "difference": _mean(pairs.first - pairs.second),
+        "difference": _mean(pairs.differences),
         **_outcome(PROCEDURES[name], pairs, design),
         "why": f"{why}; clusters: {unit}" if unit else why,
         "signature": signature,
@@ -249,14 +250,14 @@ def _mean(values: np.ndarray) -> float:
 
 def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> str:
     """The signatures behind a pair; refused when they differ in more than prompt and language."""
-    signatures = sorted(two["signature"].astype(str).unique())
-    definitions = sorted({_definition(signature) for signature in signatures})
+    found = signatures(two)
+    definitions = sorted({_definition(signature) for signature in found})
     if len(definitions) > 1:
         raise InputError(
             f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; got {' and '.join(definitions)}; "
             "score both with the same options"
         )
-    return " & ".join(signatures)
+    return " & ".join(found)
 
 
 def _definition(signature: str) -> str:

@@ -22,6 +22,7 @@ from ragnb.stats.binary import (
     tango_interval,
 )
 from ragnb.stats.bootstrap import bca_interval
+from ragnb.stats.checks import paired_differences
 from ragnb.stats.clusters import (
     FEW_CLUSTERS,
     cluster_robust_interval,
@@ -42,6 +43,11 @@ class Pairs:
     first: NDArray[np.float64]
     second: NDArray[np.float64]
     clusters: NDArray | None = None
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """Their differences, without those that are rounding error."""
+        return paired_differences(self.first, self.second)
 
     @property
     def binary(self) -> bool:
@@ -86,7 +92,7 @@ def choose(pairs: Pairs) -> tuple[str, str]:
 
 
 def _differences(pairs: Pairs) -> tuple[Any, ...]:
-    return (pairs.first - pairs.second,)
+    return (pairs.differences,)
 
 
 def _both(pairs: Pairs) -> tuple[Any, ...]:
@@ -98,14 +104,14 @@ def _table(pairs: Pairs) -> tuple[Any, ...]:
 
 
 def _clustered(pairs: Pairs) -> tuple[Any, ...]:
-    return pairs.first - pairs.second, pairs.clusters
+    return pairs.differences, pairs.clusters
 
 
 # ---- the difference that could have been shown, at the spread seen -----------------------------------------------------
 
 
 def _graded_mde(pairs: Pairs, level: float, power: float) -> float:
-    differences = pairs.first - pairs.second
+    differences = pairs.differences
     spread = float(np.std(differences, ddof=1)) if len(differences) > 1 else 0.0
     return paired_t_mde(len(differences), sd=spread, confidence_level=level, power=power) if spread > 1e-12 else nan
 

@@ -11,7 +11,7 @@ import pandas as pd
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.results import Interval
-from ragnb.scoring.columns import check_names, numbers
+from ragnb.scoring.columns import check_names, numbers, signatures
 from ragnb.scoring.definitions import METRICS, is_binary
 from ragnb.stats.bootstrap import bca_interval, percentile_interval
 from ragnb.stats.checks import check_level
@@ -125,7 +125,7 @@ def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_lev
         "n_scored": len(scored),
         "worst_low": (total + missing * lowest) / len(group) if missing else found.estimate,
         "worst_high": (total + missing * highest) / len(group) if missing else found.estimate,
-        "signature": " & ".join(sorted(group["signature"].unique())),
+        "signature": " & ".join(signatures(group)),
     }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError, as_real, check_choice
+from ragnb.records import as_keys, is_missing
 from ragnb.results import Interval, PairedTable, SignificanceResult
 
 Floats = NDArray[np.float64]
@@ -76,11 +77,22 @@ def check_aligned(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def check_differences(first: ArrayLike, second: ArrayLike | None) -> Floats:
-    """Return the paired differences `first` - `second`, or `first` itself when `second` is None."""
+    """Return the `paired_differences` of `first` and `second`, or `first` itself when `second` is None."""
     if second is None:
         return check_scores(first, "differences")
-    left, right = check_aligned(first, second)
-    return left - right
+    return paired_differences(*check_aligned(first, second))
+
+
+def paired_differences(first: Floats, second: Floats) -> Floats:
+    """Return `first` - `second`, 0 where the two are apart by rounding error alone: at most 1e-12 of the larger one.
+
+    Examples
+    --------
+    >>> paired_differences(np.array([0.1 + 0.2, 0.5]), np.array([0.3, 0.25]))
+    array([0.  , 0.25])
+    """
+    differences = first - second
+    return np.where(np.abs(differences) <= 1e-12 * np.maximum(np.abs(first), np.abs(second)), 0.0, differences)
 
 
 def check_binary(values: ArrayLike, what: str = "labels") -> NDArray[np.bool_]:
@@ -109,23 +121,17 @@ def check_clusters(clusters: ArrayLike, n: int) -> tuple[Integers, int]:
     InputError
         If there is not one cluster key per item, all of one kind.
     """
-    try:
-        keys = np.asarray(clusters)
-    except ValueError as error:
-        raise InputError(
-            f"clusters needs one key per item ({n}); it got lists of several lengths; pass one key each."
-        ) from error
+    keys = as_keys(clusters, "clusters")
     if keys.shape != (n,):
         raise InputError(f"clusters needs one key per item ({n}); it got shape {keys.shape}; pass the question id of each.")
+    if any(map(is_missing, keys.tolist())) if keys.dtype == object else (keys != keys).any():
+        raise InputError("clusters needs a key for every item; it got nan or None; give each item its question id.")
     try:
-        missing = (keys != keys).any() or (keys.dtype == object and None in keys.tolist())
         names, codes = np.unique(keys, return_inverse=True)
-    except TypeError as error:  # numbers beside texts, or what stands for a missing value beside either
+    except TypeError as error:  # numbers beside texts
         raise InputError(
             f"clusters needs a key for every item, all of one kind; it got others ({error}); give each item its question id."
         ) from error
-    if missing:
-        raise InputError("clusters needs a key for every item; it got nan or None; give each item its question id.")
     return codes.astype(np.int64), names.size
 
 

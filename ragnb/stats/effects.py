@@ -14,6 +14,7 @@ from ragnb.stats.checks import (
     check_differences,
     check_level,
     check_table,
+    paired_differences,
     spread_problem,
     undefined_interval,
 )
@@ -87,8 +88,9 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike, *, confidence_level: float
 
     Notes
     -----
-    delta = mean over i, j of sign(x_i - y_j). The interval takes the pairing into account: t(n - 1) with the standard
-    error of the linear influence of each item, mean_j sign(x_i - y_j) + mean_j sign(x_j - y_i).
+    delta = mean over i, j of sign(x_i - y_j), 0 where the two are within 1e-12 of the larger one. The interval takes the
+    pairing into account: t(n - 1) with the standard error of the linear influence of each item, mean_j sign(x_i - y_j) +
+    mean_j sign(x_j - y_i).
 
     References
     ----------
@@ -99,7 +101,7 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike, *, confidence_level: float
     >>> cliffs_delta([3, 4, 5], [1, 2, 3]).estimate  # 8 wins and a tie of 9
     0.8888888888888888
     """
-    left, right = check_aligned(first, second)
+    left, right = _places(*check_aligned(first, second))
     influence = _mean_sign(left, right) - _mean_sign(right, left)
     estimate = float(influence.mean()) / 2 if influence.size else float("nan")
     return _linear_interval(estimate, influence, confidence_level)
@@ -207,6 +209,15 @@ def _mid_p(b: int, c: int, tail: float) -> float:
 
 def _odds(probability: float) -> float:
     return probability / (1 - probability) if probability < 1 else float("inf")
+
+
+def _places(left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    """Return the place of each score among all of them, the same where rounding error alone tells two apart."""
+    pooled = np.concatenate([left, right])
+    order = np.argsort(pooled)
+    ordered, places = pooled[order], np.zeros(pooled.size)
+    places[order[1:]] = np.cumsum(paired_differences(ordered[1:], ordered[:-1]) > 0)
+    return places[: left.size], places[left.size :]
 
 
 def _mean_sign(values: Floats, others: Floats) -> Floats:

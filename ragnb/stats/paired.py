@@ -1,8 +1,8 @@
 """Paired tests of two systems on the same items, and the intervals that are their duals.
 
-Each takes two aligned arrays of scores, or one array of differences (first - second). For graded scores such as token
-F1 use `sign_flip_test`, which is exact for any distribution; for 0/1 scores `ragnb.stats.binary`; where items share
-questions `ragnb.stats.clusters`.
+Each takes two aligned arrays of scores, or one array of differences (first - second). Two scores within 1e-12 of the
+larger one are equal, so that rounding error makes no difference. For graded scores such as token F1 use `sign_flip_test`,
+which is exact for any distribution; for 0/1 scores `ragnb.stats.binary`; where items share questions `ragnb.stats.clusters`.
 
 =====================  ==============================================
 test                   interval that inverts it
@@ -318,9 +318,9 @@ def wilcoxon_test(
 
     Notes
     -----
-    Zero differences are dropped; ties share their mean rank, absolute differences within 1e-12 of the largest counting
-    as tied. The permutation law of the signed ranks is exact up to about 1,000 pairs; beyond, the normal
-    approximation with variance sum(rank^2) / 4.
+    Zero differences are dropped, those of scores within 1e-12 of the larger one among them; ties share their mean rank,
+    absolute differences within 1e-12 of the largest counting as tied. The permutation law of the signed ranks is exact up
+    to about 1,000 pairs; beyond, the normal approximation with variance sum(rank^2) / 4.
 
     References
     ----------
@@ -371,7 +371,8 @@ def sign_test(first: ArrayLike, second: ArrayLike | None = None, *, alternative:
 
     Notes
     -----
-    Zero differences are dropped; two-sided p is twice the smaller binomial tail.
+    Zero differences are dropped, those of scores within 1e-12 of the larger one among them; two-sided p is twice the
+    smaller binomial tail.
 
     References
     ----------

@@ -306,7 +306,7 @@ def power_by_simulation(
     n_simulations : int, default 1_000
         Number of data sets; the standard error of the power is at most 0.5 / sqrt(n_simulations).
     significance_level : float, default 0.05
-        A data set counts as rejected when p is at most this.
+        A data set counts as rejected when p is at most this; in (0, 1).
     confidence_level : float, default 0.95
         Level of the interval.
 
@@ -324,8 +324,10 @@ def power_by_simulation(
     True
     """
     check_generator(rng, "A simulation")
-    n, level = check_count(n_simulations, "n_simulations", minimum=1), check_number(significance_level, "significance_level")
-    rejections = sum(test(draw(rng)).p_value <= level for _ in range(n))
+    n = check_count(n_simulations, "n_simulations", minimum=1)
+    if not 0 < as_real(significance_level) < 1:
+        raise InputError(f"significance_level needs a number between 0 and 1; it got {significance_level!r}; write 0.05.")
+    rejections = sum(test(draw(rng)).p_value <= significance_level for _ in range(n))
     return wilson_interval(rejections, n, confidence_level=confidence_level)
 
 

@@ -105,7 +105,7 @@ def ppi_mean(
     ------
     InputError
         If a value is not finite, lengths differ, there are fewer than two labels or unlabelled items, only one list has
-        clusters, or an option is out of range.
+        clusters, a label lies outside its bounds, or an option is out of range.
 
     Notes
     -----
@@ -140,11 +140,7 @@ def ppi_mean(
     sample = ppi_sample(labels, judged, judged_unlabelled, clusters, clusters_unlabelled)
     ends = RATE if bounds in (None, RATE) and np.isin(sample.labels, RATE).all() else None
     bounds = bounds or ends
-    if bounds and not bounds[0] <= sample.labels.min() <= sample.labels.max() <= bounds[1]:
-        raise InputError(
-            f"labels needs values within its bounds {bounds}; it got {sample.labels.min():g} to {sample.labels.max():g}; "
-            "pass the least and the greatest label that is possible."
-        )
+    _check_within(bounds, sample.labels, "labels")
     return _ppi(sample, tuning, bounds, ends, level)
 
 
@@ -185,7 +181,7 @@ def ppi_difference(
     Raises
     ------
     InputError
-        If two lists differ in length, or as `ppi_mean`.
+        If two lists differ in length, a difference of labels lies outside its bounds, or as `ppi_mean`.
 
     Notes
     -----
@@ -205,6 +201,7 @@ def ppi_difference(
     unlabelled = _difference(first_unlabelled, second_unlabelled, "judged_unlabelled")
     sample = ppi_sample(labels, judged, unlabelled, clusters, clusters_unlabelled)
     ends = (-1.0, 1.0) if np.isin(first_labels, RATE).all() and np.isin(second_labels, RATE).all() else None
+    _check_within(bounds, labels, "A difference of labels")
     return _ppi(sample, tuning, bounds or ends, ends, level)
 
 
@@ -298,3 +295,14 @@ def _check_bounds(bounds: Bounds | None) -> Bounds | None:
     if not pair or not as_real(bounds[0]) < as_real(bounds[1]):
         raise InputError(f"bounds needs the least and the greatest possible label; it got {bounds!r}; write (0, 1).")
     return float(bounds[0]), float(bounds[1])
+
+
+def _check_within(bounds: Bounds | None, labels: Floats, what: str) -> None:
+    """Raise `InputError` if a label lies outside its bounds, by more than rounding error."""
+    low, high = bounds or (-inf, inf)
+    slack = 1e-12 * float(np.abs(labels).max())
+    if not low - slack <= labels.min() <= labels.max() <= high + slack:
+        raise InputError(
+            f"{what} needs values within its bounds {bounds}; it got {labels.min():g} to {labels.max():g}; "
+            "pass the least and the greatest that is possible."
+        )

@@ -59,8 +59,9 @@ def labels_needed(
 ) -> LabelPlan:
     """Number of human labels at which the PPI++ interval has the wished half-width, beside that of labels alone.
 
-    In 3 .. `n_judged` and 2 .. inf; ``nan`` with the judge when not even a label on every judged item would do. A plan is
-    only as good as its pilot: one of 30 labels knows a correlation of .7 to about +-.2.
+    In 3 .. `n_judged` and 2 .. 2^60; ``nan`` with the judge when not even a label on every judged item would do, and alone
+    when not even 2^60 labels would. A plan is only as good as its pilot: one of 30 labels knows a correlation of .7 to about
+    +-.2.
 
     Parameters
     ----------
@@ -187,5 +188,5 @@ def _smallest(enough: Callable[[int], bool], low: int, high: int) -> float:
 
 def _plan(pilot: _Pilot, n: float, alone: float, n_judged: int, level: float) -> LabelPlan:
     with_judge = pilot.half_width(int(n), n_judged - int(n), level) if n == n else nan
-    by_labels = pilot.half_width(int(alone), 0, level)
+    by_labels = pilot.half_width(int(alone), 0, level) if alone == alone else nan
     return LabelPlan(n, alone, with_judge, by_labels, pilot.correlation, n_judged, level)

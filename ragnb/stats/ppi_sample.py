@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError
+from ragnb.records import as_keys
 from ragnb.stats.checks import Floats, Integers, check_clusters, check_scores
 
 Bounds = tuple[float, float]
@@ -139,7 +140,7 @@ def ppi_sample(
 
 
 def _keys(clusters: ArrayLike, n: int, what: str) -> NDArray[Any]:
-    keys = np.asarray(clusters)
+    keys = as_keys(clusters, what)
     if keys.shape != (n,):
         raise InputError(f"{what} needs one key per item ({n}); it got shape {keys.shape}; pass the question id of each.")
     return keys

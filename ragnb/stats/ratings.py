@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError
+from ragnb.records import is_missing
 from ragnb.stats.checks import Floats, Integers
 
 
@@ -35,14 +36,14 @@ def count_ratings(ratings: ArrayLike, categories: Sequence[object] | None) -> tu
 
 
 def encode_ratings(table: NDArray[np.generic], categories: Sequence[object] | None) -> tuple[Integers, list[object]]:
-    """Return ratings as positions among the categories, -1 where missing, and the categories.
+    """Return ratings as positions among the categories, -1 where missing (None, nan, pandas' NA), and the categories.
 
     Raises
     ------
     InputError
         If the labels cannot be sorted, or one is not among `categories`.
     """
-    missing = np.array([value is None or value != value for value in table.ravel().tolist()], dtype=bool)
+    missing = np.array([is_missing(value) for value in table.ravel().tolist()], dtype=bool)
     seen = set(table.ravel()[~missing].tolist())
     try:
         names = sorted(seen) if categories is None else list(categories)

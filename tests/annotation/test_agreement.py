@@ -270,6 +270,8 @@ def test_answers_to_one_question_are_one_unit():
         ({"i0": "q"}, "cluster needs a mapping from each item's id; got none for 'i1'; add its question"),
         ("question", "cluster needs a mapping from each item's id; got none for 'i0'; add its question"),
         ({"i0": "q", "i1": None}, "clusters needs a key for every item"),
+        ({"i0": "q", "i1": np.nan}, "clusters needs a key for every item"),
+        (pd.Series({"i0": "q", "i1": None}), "clusters needs a key for every item"),
         (pd.Series({"i0": 1.0, "i1": np.nan}), "clusters needs a key for every item; it got nan or None"),
     ],
 )

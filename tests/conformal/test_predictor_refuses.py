@@ -107,7 +107,16 @@ def test_groups_that_calibration_has_not_seen_are_refused():
 
 @pytest.mark.parametrize(
     "groups",
-    [["a", None], [math.nan, 1.0], np.array(["a", math.nan], object), [["a"], ["b"]], "ab", ["a", math.nan], ["a", 1]],
+    [
+        ["a", None],
+        [math.nan, 1.0],
+        np.array(["a", math.nan], object),
+        [["a"], ["b"]],
+        [["a"], ["b", "c"]],
+        "ab",
+        ["a", math.nan],
+        ["a", 1],
+    ],
     ids=repr,
 )
 def test_groups_without_a_name_are_refused(groups):

@@ -41,7 +41,7 @@ def simulated(n=400, n_questions=80, skill=0.9, seed=0):
 def rights(y, probability, judged, mask):
     """Whether each combined label is right, item by item."""
     labels = [
-        bool(verdict) if asked and verdict is not None else p >= 0.5
+        bool(verdict) if asked and verdict is not None else p > 0.5
         for p, verdict, asked in zip(probability, judged, mask, strict=True)
     ]
     return np.array([label == bool(truth) for label, truth in zip(labels, y, strict=True)], dtype=float)
@@ -66,8 +66,8 @@ def test_the_ends_are_the_ensemble_alone_and_the_judge_alone():
     y, probability, judged, _ = simulated()
     curve = escalation_curve(y, probability, judged)
     known = np.array([verdict is not None for verdict in judged])
-    alone = np.mean((probability >= 0.5) == y)
-    judge = (np.sum(judged[known].astype(bool) == y[known]) + np.sum((probability >= 0.5)[~known] == y[~known])) / len(y)
+    alone = np.mean((probability > 0.5) == y)
+    judge = (np.sum(judged[known].astype(bool) == y[known]) + np.sum((probability > 0.5)[~known] == y[~known])) / len(y)
     assert curve["accuracy"].iloc[[0, -1]].tolist() == pytest.approx([alone, judge])
     assert curve["n_missing"].iloc[[0, -1]].tolist() == [0, (~known).sum()]
 
@@ -166,9 +166,9 @@ def test_labels_other_than_those_of_the_probability():
     assert curve["accuracy"].tolist()[-1] == pytest.approx(0.6)
 
 
-def test_one_half_is_label_1():
+def test_one_half_is_label_0():
     assert escalation_curve([1, 0], [0.5, 0.5], [None, None])["accuracy"].tolist() == [0.5] * 3
-    assert escalation_curve([1], [0.5], [0])["accuracy"].tolist() == [1.0, 0.0]
+    assert escalation_curve([0], [0.5], [1])["accuracy"].tolist() == [1.0, 0.0]
 
 
 # ---- verdicts ----------------------------------------------------------------------------------------------------------
@@ -243,7 +243,23 @@ def test_with_groups_a_cut_through_ties_has_the_interval_of_the_expected_labels(
     groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
     curve = escalation_curve(y, [0.2] * 8, [1] * 4 + [0] * 4, groups=groups, shares=[0.5])
     found = cluster_robust_interval(right, groups)
-    assert curve.loc[1, ["low", "high"]].tolist() == pytest.approx([found.low, found.high])
+    assert curve.loc[1, ["low", "high"]].tolist() == pytest.approx([max(found.low, 0), found.high])
+
+
+def test_with_groups_no_limit_of_an_accuracy_leaves_0_and_1():
+    groups, y = np.repeat(range(34), 10), np.ones(340)
+    probability = np.where(np.arange(340) % 50, 0.9, 0.1)  # seven of the 340 are wrong, each in another question
+    judged = np.where(np.arange(340) < 1, 0, 1)
+    free = cluster_robust_interval(np.arange(340) >= 1, groups)
+    assert free.high > 1
+    curve = escalation_curve(y, probability, judged, groups=groups)
+    point = escalation_point(y, probability > 0.5, np.ones(340), judged, groups=groups)
+    for found in (curve, point):
+        assert found["low"].between(0, 1).all()
+        assert found["high"].between(0, 1).all()
+        assert found[["low", "high"]].iloc[-1].tolist() == pytest.approx([free.low, 1.0])
+    wrong = escalation_point(1 - y, probability > 0.5, np.ones(340), judged, groups=groups)
+    assert wrong[["low", "high"]].iloc[0].tolist() == pytest.approx([0.0, 1 - free.low])
 
 
 def test_one_question_has_no_interval():
@@ -296,7 +312,7 @@ def test_a_point_has_the_columns_of_a_curve_and_joins_it():
     undecided = abs(probability - 0.5) < 0.1
     extra = {"groups": question, "cost": 0.5}
     curve = escalation_curve(y, probability, judged, **extra, shares=[undecided.mean()])
-    point = escalation_point(y, probability >= 0.5, undecided, judged, **extra)
+    point = escalation_point(y, probability > 0.5, undecided, judged, **extra)
     assert list(point) == list(curve)
     same = ["share", "n_escalated", "n_judged", "n_missing", "accuracy", "low", "high", "error", "cost", "interval"]
     pd.testing.assert_frame_equal(curve.loc[[1], same].reset_index(drop=True), point[same])
@@ -327,7 +343,7 @@ def test_the_published_run_is_compared():
 
 def test_the_rows_are_the_four_questions_one_asks():
     y, probability, judged, _ = simulated()
-    rows = compare_escalation(y, probability >= 0.5, abs(probability - 0.5) < 0.1, judged, cost=2)
+    rows = compare_escalation(y, probability > 0.5, abs(probability - 0.5) < 0.1, judged, cost=2)
     pairs = rows[["policy", "baseline"]].values.tolist()
     assert pairs == [
         ["conformal set", "no escalation"],
@@ -348,7 +364,7 @@ def test_p_values_are_corrected_over_all_rows(grouped):
     y, probability, judged, question = simulated()
     choices = {f"alpha = {alpha}": abs(probability - 0.5) < 0.3 - alpha for alpha in (0.1, 0.2)}
     groups = question if grouped else None
-    rows = compare_escalation(y, probability >= 0.5, choices, judged, groups=groups)
+    rows = compare_escalation(y, probability > 0.5, choices, judged, groups=groups)
     assert len(rows) == 7
     assert rows["p_adjusted"].tolist() == pytest.approx(multipletests(rows["p_value"], method="holm")[1])
     assert set(rows["family_size"]) == {7}
@@ -356,7 +372,7 @@ def test_p_values_are_corrected_over_all_rows(grouped):
 
 def test_against_random_is_the_mean_over_every_draw():
     undecided = np.array([0, 1, 1, 1, 0])
-    row = compare_escalation(Y, np.array(PROBABILITY) >= 0.5, undecided, JUDGED).loc[1]
+    row = compare_escalation(Y, np.array(PROBABILITY) > 0.5, undecided, JUDGED).loc[1]
     draws = [np.isin(np.arange(5), chosen) for chosen in combinations(range(5), 3)]
     expected = np.mean([rights(Y, PROBABILITY, JUDGED, mask).mean() for mask in draws])
     assert row["baseline_accuracy"] == pytest.approx(expected)
@@ -366,7 +382,7 @@ def test_against_random_is_the_mean_over_every_draw():
 def test_against_random_is_the_t_test_of_a_covariance():
     y, probability, judged, _ = simulated()
     undecided = abs(probability - 0.5) < 0.1
-    row = compare_escalation(y, probability >= 0.5, undecided, judged).loc[1]
+    row = compare_escalation(y, probability > 0.5, undecided, judged).loc[1]
     full, none = (rights(y, probability, judged, np.full(400, flag)) for flag in (True, False))
     gain = full - none
     assert row["difference"] == pytest.approx(np.cov(undecided, gain, ddof=0)[0, 1])
@@ -380,7 +396,7 @@ def test_with_groups_the_tests_are_those_of_a_cluster_robust_regression():
     """statsmodels, on a constant alone."""
     y, probability, judged, question = simulated()
     undecided = abs(probability - 0.5) < 0.1
-    rows = compare_escalation(y, probability >= 0.5, undecided, judged, groups=question)
+    rows = compare_escalation(y, probability > 0.5, undecided, judged, groups=question)
     masks = {"conformal set": undecided, "no escalation": undecided & False, "judge everything": undecided | True}
     gain = rights(y, probability, judged, undecided | True) - rights(y, probability, judged, undecided & False)
     for row in rows.itertuples():
@@ -399,7 +415,7 @@ def test_with_groups_the_tests_are_those_of_a_cluster_robust_regression():
 def test_few_questions_are_flipped_whole():
     y, probability, judged, question = simulated(n=60, n_questions=12)
     undecided = abs(probability - 0.5) < 0.15
-    row = compare_escalation(y, probability >= 0.5, undecided, judged, groups=question).loc[0]
+    row = compare_escalation(y, probability > 0.5, undecided, judged, groups=question).loc[0]
     first, second = (rights(y, probability, judged, mask) for mask in (undecided, undecided & False))
     assert row["p_value"] == cluster_sign_flip_test(first, second, clusters=question).p_value
     assert row["test"].startswith("exact cluster sign-flip test")
@@ -419,7 +435,7 @@ def test_where_nothing_differs_nothing_is_found():
 
 @pytest.mark.parametrize("undecided", [[0, 0, 0, 0, 0], [1, 1, 1, 1, 1]])
 def test_a_choice_of_none_or_all_is_no_better_than_chance(undecided):
-    rows = compare_escalation(Y, np.array(PROBABILITY) >= 0.5, undecided, JUDGED)
+    rows = compare_escalation(Y, np.array(PROBABILITY) > 0.5, undecided, JUDGED)
     assert rows["difference"][1] == 0
     assert np.isnan(rows["p_value"][1])
 
@@ -427,7 +443,7 @@ def test_a_choice_of_none_or_all_is_no_better_than_chance(undecided):
 def test_missing_verdicts_are_counted_for_each_policy():
     y, probability, judged, _ = simulated()
     undecided = abs(probability - 0.5) < 0.2
-    rows = compare_escalation(y, probability >= 0.5, undecided, judged)
+    rows = compare_escalation(y, probability > 0.5, undecided, judged)
     missing = np.array([verdict is None for verdict in judged])
     assert rows["n_missing"].tolist() == [(missing & undecided).sum()] * 3 + [missing.sum()]
 
@@ -478,6 +494,8 @@ def test_a_blind_choice_is_found_better_than_chance_at_the_stated_rate(size):
         ({"order": [1, 2, 3, 4, np.nan]}, "a finite confidence"),
         ({"groups": ["a", "b"]}, "groups needs one value an item"),
         ({"groups": ["a", None, "b", "c", "c"]}, "a question for every item; it got 1 without"),
+        ({"groups": ["a", np.nan, "b", np.nan, "c"]}, "a question for every item; it got 2 without"),
+        ({"groups": ["a", ["b", "c"], "b", "c", "c"]}, "groups needs one value an item; it got lists of several lengths"),
         ({"cost": -1}, "cost needs one price of at least 0"),
         ({"cost": [1, 2]}, "cost needs one price of at least 0"),
         ({"shares": [0.5, 20]}, "shares needs numbers in .0, 1.; it got 0.5 to 20"),

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from ensemble.ensemble_frames import METRICS, fitted, metrics_and_labels
 from scipy.stats import beta
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -16,7 +17,15 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from ragnb.conformal.predictor import undecided
-from ragnb.ensemble import BatchJudicator, DataSplit, EnsembleMetric, MetricEnsemble, metric_ensemble
+from ragnb.ensemble import (
+    BatchJudicator,
+    DataSplit,
+    EnsembleMetric,
+    MetricEnsemble,
+    XYData,
+    escalation_curve,
+    metric_ensemble,
+)
 from ragnb.ensemble.classifier import STRENGTHS
 from ragnb.errors import InputError
 
@@ -103,6 +112,17 @@ def test_everything_said_of_a_response_agrees_with_itself(made):
         assert not found["escalated"].any()
         assert found["judged"].isna().all()
         assert (found["label"] == found["y_hat"]).all()
+
+
+def test_at_one_half_the_label_is_that_of_scikit_learn_s_predict_here_and_in_the_curve():
+    frame, y = pd.DataFrame({"f": np.arange(40.0)}), [0, 1] * 20
+    parts = XYData(frame[:20], y[:20]), XYData(frame[20:], y[20:])
+    ensemble = MetricEnsemble(*parts, classifier=DummyClassifier(strategy="prior"))
+    found = ensemble.decide(frame)
+    assert set(found["probability"]) == {0.5}
+    assert found["y_hat"].tolist() == ensemble.classifier.predict(frame).tolist() == [0] * 40
+    curve = escalation_curve([1] * 10 + [0] * 30, found["probability"].to_numpy(), [1] * 40)
+    assert curve.loc[0, "accuracy"] == 30 / 40
 
 
 def test_y_set_has_one_shape_for_any_number_of_rows_with_and_without_judicator(made):

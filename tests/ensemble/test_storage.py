@@ -75,6 +75,12 @@ def test_a_file_is_no_pickle(saved):
         assert not [name for name in names if not name.endswith((".npy", ".json"))]
 
 
+@pytest.mark.parametrize(("name", "why"), [("none.skops", "No such file"), (".", "Is a directory"), ("n" * 999, "too long")])
+def test_what_is_no_file_is_refused_by_its_name(tmp_path, name, why):
+    with pytest.raises(InputError, match=rf"needs a file that can be read; got .*{name}.*{why}.*; check the path"):
+        MetricEnsemble.load(tmp_path / name)
+
+
 # ---- hostile files -----------------------------------------------------------------------------------------------------
 
 
@@ -164,8 +170,3 @@ def test_another_version_of_scikit_learn_is_said(saved, tmp_path):
     skops.io.dump(fields | {"versions": fields["versions"] | {"scikit-learn": "0.9"}}, tmp_path / "old.skops")
     with pytest.warns(RuntimeWarning, match="old.skops was saved with scikit-learn 0.9 and is read with"):
         MetricEnsemble.load(tmp_path / "old.skops")
-
-
-def test_a_missing_file_is_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        MetricEnsemble.load(tmp_path / "none.skops")

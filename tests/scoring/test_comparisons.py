@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ragnb.errors import InputError
 from ragnb.scoring import compare
-from ragnb.scoring.procedures import CLUSTERED, PROCEDURES
+from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES
 
 GRADED = {"a": [0.9, 0.4, 0.5, 0.8, 0.25, 0.6, 1.0, 0.3], "b": [0.5, 0.5, 0.1, 0.4, 0.25, 0.2, 0.7, 0.0]}
 
@@ -33,6 +33,19 @@ def binary(both, first_only, second_only, neither):
     a = [1] * both + [1] * first_only + [0] * second_only + [0] * neither
     b = [1] * both + [0] * first_only + [1] * second_only + [0] * neither
     return scored({"b": b, "a": a}, metric="rgb.accuracy")  # difference: a - b
+
+
+@pytest.mark.parametrize("method", sorted({*PROCEDURES} - BINARY))
+def test_rounding_error_is_no_difference(method):
+    third, also = 0.33333333333333337, 0.3333333333333333  # 1/3 twice, by way of two precisions and recalls
+    noisy = [third, also, third, also, third] * 12
+    frame = scored({"a": noisy, "b": [also] * 60}).assign(question_id=[f"c{k // 2}" for k in range(60)] * 2)
+    row = compare(frame, method=method, cluster="question_id" if method in CLUSTERED else None).iloc[0]
+    assert row["difference"] == 0.0
+    assert not row["p_value"] < 1
+    assert not abs(row["effect"]) > 0
+    assert not row["low"] < row["high"]
+    assert math.isnan(row["mde"])
 
 
 # ---- the numbers -------------------------------------------------------------------------------------------------------

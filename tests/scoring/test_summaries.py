@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from ragnb.errors import InputError
-from ragnb.scoring import summarize
+from ragnb.scoring import compare, summarize
 from ragnb.stats.bootstrap import bca_interval
 
 
@@ -54,6 +54,19 @@ def test_limits_are_cut_at_the_bounds_of_the_metric(metric, low, high, cluster):
     assert t[0] < 0
     assert t[1] > 1
     assert (row["low"], row["high"]) == (pytest.approx(max(t[0], low)), pytest.approx(min(t[1], high)))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=repr)
+@pytest.mark.parametrize("kind", [object, "str"])
+def test_scores_without_a_signature_are_named_alike_in_a_summary_and_in_a_comparison(missing, kind):
+    two = pd.concat([scored([0.5, 1.0, 0.0], system=name) for name in "ab"], ignore_index=True)
+    some = two.assign(signature=pd.Series([missing, "v:2", "v:2"] * 2, dtype=kind))
+    assert summarize(some)["signature"].tolist() == ["None & v:2"] * 2
+    none = two.assign(signature=pd.Series([missing] * 6, dtype=kind))
+    assert summarize(none)["signature"].tolist() == ["None"] * 2
+    assert compare(none)["signature"].tolist() == ["None"]
+    with pytest.raises(InputError, match="one definition of own.f1 for 'b' and 'a'; got None and v:2"):
+        compare(some)
 
 
 def test_limits_are_not_cut_where_values_lie_beyond_the_bounds():

@@ -1,6 +1,7 @@
 """Agreement, AUROC, correlation and calibration: definitions, invariants, edges, bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,6 +83,16 @@ def test_weights_need_ordered_categories() -> None:
     ordered = cohen_kappa(first, second, weights="linear", categories=["low", "mid", "high"])
     alphabetical = cohen_kappa(first, second, weights="linear")
     assert ordered.estimate < alphabetical.estimate
+
+
+@pytest.mark.parametrize(("kind", "values"), [("boolean", (True, False)), ("Int64", (1, 0)), ("string", ("ja", "nein"))])
+def test_labels_of_a_frame_may_be_missing_in_any_of_pandas_types(kind: str, values) -> None:
+    yes, no = values
+    first, second = [yes, no, yes, None, yes, no], [yes, no, no, yes, None, no]
+    frame = pd.DataFrame({"a": pd.array(first, dtype=kind), "b": pd.array(second, dtype=kind)})
+    assert cohen_kappa(frame["a"], frame["b"]) == cohen_kappa(first, second)
+    for coefficient in (percent_agreement, fleiss_kappa, gwet_ac, krippendorff_alpha):
+        assert coefficient(frame) == coefficient(list(zip(first, second, strict=True)))
 
 
 def test_kappa_drops_what_either_rater_left_out() -> None:

@@ -191,6 +191,13 @@ def test_power_by_simulation_finds_the_analytic_power_and_the_level() -> None:
         (lambda: paired_t_power(1, effect=1, sd=1), r"n needs a whole number of at least 2; it got 1"),
         (lambda: paired_t_mde(10, sd=0), r"sd needs a positive number; it got 0"),
         (lambda: paired_t_mde(10, sd=1, power=0.01), r"power needs a number between the level of the test and 1"),
+        *(
+            (
+                lambda level=level: power_by_simulation(None, None, rng=np.random.default_rng(0), significance_level=level),
+                rf"significance_level needs a number between 0 and 1; it got {level!r}; write 0\.05",
+            )
+            for level in (0, 1, 5, -0.1, np.nan, "0.05")
+        ),
         (lambda: power_by_simulation(None, None, rng=3), r"A simulation needs a random generator; it got int"),
     ],
 )

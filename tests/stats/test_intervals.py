@@ -1,6 +1,7 @@
 """Intervals of rates and means: shapes, symmetries, edges, bad input."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -210,11 +211,25 @@ def test_clusters_without_spread_are_undefined_with_a_reason(values, clusters, r
     [
         ([0, 1], r"clusters needs one key per item \(3\); it got shape \(2,\); pass the question id of each"),
         ([0, 1, np.nan], r"clusters needs a key for every item; it got nan"),
+        (["a", "b", np.nan], r"clusters needs a key for every item; it got nan"),
+        (["a", "b", None], r"clusters needs a key for every item; it got nan"),
+        (("a", pd.NA, "b"), r"clusters needs a key for every item; it got nan"),
+        (pd.Series(["a", None, "b"]), r"clusters needs a key for every item; it got nan"),
+        (pd.to_datetime(["2020-01-01", None, "2020-01-01"]), r"clusters needs a key for every item; it got nan"),
+        (["a", "b", 1], r"clusters needs a key for every item, all of one kind; it got others"),
+        ([["a"], ["b", "c"], ["d"]], r"clusters needs one value an item; it got lists of several lengths"),
     ],
 )
 def test_clusters_are_checked(clusters, message: str) -> None:
     with pytest.raises(InputError, match=message):
         cluster_robust_interval([1, 2, 3], clusters)
+
+
+def test_keys_are_the_same_in_a_list_an_array_and_a_column() -> None:
+    keys, values = ["q1", "nan", "q1", "q2"], [1, 2, 3, 5]
+    found = {str(cluster_robust_interval(values, make(keys))) for make in (list, tuple, np.array, pd.Series)}
+    assert len(found) == 1
+    assert "3 clusters" in found.pop()
 
 
 def test_importing_the_intervals_is_cheap() -> None:

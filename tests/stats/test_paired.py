@@ -62,6 +62,41 @@ def test_rounding_error_breaks_no_tie() -> None:
     assert rank_biserial([0.3 - 0.1, 0.2, -0.2]).estimate == pytest.approx(rank_biserial([2, 2, -2]).estimate)
 
 
+THIRD, ALSO_A_THIRD = 0.33333333333333337, 0.3333333333333333
+"""F1 of two answers, each 1/3, as floats compute 2 x 1/2 x 1/4 / (1/2 + 1/4) and 2 x 1 x 1/5 / (1 + 1/5)."""
+
+
+def test_scores_apart_by_rounding_error_alone_are_equal() -> None:
+    assert THIRD > ALSO_A_THIRD
+    first, second = [THIRD] * 12, [ALSO_A_THIRD] * 12
+    for a, b in ((first, second), (second, first)):
+        assert [test(a, b).p_value for test in (sign_flip_test, wilcoxon_test, sign_test)] == [1.0, 1.0, 1.0]
+        assert np.isnan(paired_t_test(a, b).p_value)
+        assert np.isnan(rank_biserial(a, b).estimate)
+        assert cliffs_delta(a, b).estimate == 0.0
+
+
+@given(values=st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=12), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_rounding_error_moves_no_test_and_no_effect_size(values, seed: int) -> None:
+    x, y = np.array(values).T / 7
+    noise = 1 + np.random.default_rng(seed).uniform(-1e-14, 1e-14, (2, x.size))
+    for test in (sign_test, wilcoxon_test, cluster_of_each_its_own):
+        assert test(x * noise[0], y * noise[1]).p_value == test(x, y).p_value
+    assert cliffs_delta(x * noise[0], y * noise[1]).estimate == cliffs_delta(x, y).estimate
+
+
+def cluster_of_each_its_own(first, second):
+    return cluster_sign_flip_test(first, second, clusters=range(len(first)))
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-15, 1.0, 1e15])
+def test_what_counts_as_rounding_error_goes_with_the_unit(unit: float) -> None:
+    x, y = np.array([3.0, 3.0, 2.0, 5.0]) * unit, np.array([2.0, 3 - 1e-9, 2.0, 4.0]) * unit
+    assert sign_test(x, y).statistic == 3
+    assert cliffs_delta(x, y).estimate == np.sign(x[:, None] - y).mean()
+
+
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_paired_t_equals_scipy(alternative: str) -> None:
     from scipy.stats import ttest_rel

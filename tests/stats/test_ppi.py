@@ -370,12 +370,25 @@ def test_bad_values(arguments, message: str) -> None:
             {"clusters": range(7), "clusters_unlabelled": range(12)},
             r"clusters needs one key per item \(8\); it got shape \(7,\)",
         ),
+        ({"clusters": ["a", np.nan] * 4, "clusters_unlabelled": ["b"] * 12}, r"clusters needs a key for every item"),
+        ({"clusters": range(8), "clusters_unlabelled": ["b"] * 12}, r"clusters needs a key for every item, all of one kind"),
         ({"clusters": range(8), "clusters_unlabelled": range(8)}, r"clusters_unlabelled needs one key per item \(12\)"),
     ],
 )
 def test_bad_options(options, message: str) -> None:
     with pytest.raises(InputError, match=message):
         ppi_mean(LABELS, JUDGED, REST, **options)
+
+
+def test_differences_outside_their_bounds_are_refused_but_for_rounding_error() -> None:
+    first, second = [0.4, 0.3, 0.2], [0.3, 0.3, 0.3]
+    assert first[0] - second[0] > 0.1
+    found = ppi_difference(first, second, first, second, first * 9, second * 9, bounds=(-0.1, 0.1))
+    assert -0.1 <= found.low <= found.high <= 0.1
+    with pytest.raises(InputError, match=r"bounds \(-0\.01, 0\.01\); it got -0\.1 to 0\.1; pass the least and the greatest"):
+        ppi_difference(first, second, first, second, first * 9, second * 9, bounds=(-0.01, 0.01))
+    with pytest.raises(InputError, match=r"A difference of labels needs values within its bounds \(0\.0, 0\.5\)"):
+        ppi_difference([1, 0, 1], [0, 1, 1], [1, 0, 1], [0, 1, 1], [1, 0], [1, 1], bounds=(0, 0.5))
 
 
 def test_a_difference_names_the_list_at_fault() -> None:

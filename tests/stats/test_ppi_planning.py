@@ -97,6 +97,14 @@ def test_a_wish_beyond_all_labels_is_undefined() -> None:
     assert str(beyond).startswith("nan labels and 20 verdicts: +-nan; ")
 
 
+def test_a_wish_beyond_all_numbers_of_labels_is_undefined_too() -> None:
+    costs, judged = np.random.default_rng(0).normal(0, 1e6, (2, 30))
+    beyond = labels_needed(costs, judged, 1000, 1e-4)
+    assert np.isnan([beyond.n_labels, beyond.half_width, beyond.n_labels_alone, beyond.half_width_alone]).all()
+    assert str(beyond).startswith("nan labels and 1000 verdicts: +-nan; nan labels alone: +-nan (95%")
+    assert labels_needed(costs, judged, 1000, 1e4).half_width_alone <= 1e4
+
+
 def test_labels_on_all_items_are_labels_alone() -> None:
     plan = expected_half_width(LABELS, JUDGED, 40, 40)
     assert plan.half_width == plan.half_width_alone
