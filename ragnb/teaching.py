@@ -32,6 +32,15 @@ def check(answer: Any, digest: str, *, hint: str, decimals: int = 3) -> None:
 
 
 def answer_digest(answer: Any, *, decimals: int = 3) -> str:
-    """Eight hex digits that stand for an answer: numbers rounded, texts trimmed and case-folded."""
-    text = f"{float(answer):.{decimals}f}" if not isinstance(answer, str) else answer.strip().casefold()
+    """Eight hex digits that stand for an answer: numbers rounded, texts trimmed and case-folded.
+
+    >>> answer_digest(-1e-17) == answer_digest(0.0)
+    True
+    """
+    text = answer.strip().casefold() if isinstance(answer, str) else _rounded(float(answer), decimals)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _rounded(number: float, decimals: int) -> str:
+    """A number as text; what rounds to zero has no sign."""
+    return f"{round(number, decimals) + 0.0:.{decimals}f}"

@@ -279,7 +279,7 @@ def _record(row: Mapping[str, Any]) -> dict[str, Any]:
         "question": row["question"],
         "documents": _documents(row),
         "response": _response(row),
-        "generation_model_name": _or_none(row.get("system")),
+        "generation_model_name": present(row.get("system")),
         "annotating_model_name": row["annotator"],
         "documents_sentences": _lists(row["documents_sentences"]),
         "response_sentences": _lists(row["response_sentences"]),
@@ -303,7 +303,3 @@ def _response(row: Mapping[str, Any]) -> str:
 def _lists(value: Any) -> Any:
     """Arrays and tuples, as Parquet and Python give them, as lists."""
     return value if isinstance(value, str) else [_lists(one) for one in value]
-
-
-def _or_none(value: Any) -> Any:
-    return present(value)

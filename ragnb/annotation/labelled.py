@@ -139,11 +139,20 @@ def votes(item: str, place: Place, people: Iterable[Labelled]) -> dict[str, Any]
 
 
 def alike(values: Iterable[Any]) -> bool:
-    """Whether all values are the same; True is not 1."""
-    return len({json.dumps(value, sort_keys=True) for value in values}) <= 1
+    """Whether all values are the same, keys of sentences in whatever order; True is not 1.
+
+    >>> alike([["0a", "0b"], ["0b", "0a"]]), alike([True, 1])
+    (True, False)
+    """
+    return len({json.dumps(_in_order(value), sort_keys=True) for value in values}) <= 1
 
 
 # ---- inside ------------------------------------------------------------------------------------------------------------
+
+
+def _in_order(value: Any) -> Any:
+    """A set of keys in one order, each once, whoever wrote it down; other values as they are."""
+    return sorted({json.dumps(key, sort_keys=True) for key in value}) if isinstance(value, list | tuple) else value
 
 
 def _labelled(header: Mapping[str, Any], events: Iterable[Event], path: Path) -> Labelled:

@@ -138,14 +138,15 @@ def run_information_integration(examples: pd.DataFrame, *, model: str, **options
 def run_counterfactual_robustness(
     examples: pd.DataFrame, *, model: str, requests: Mapping[str, Any] | None = None, **options: Any
 ) -> pd.DataFrame:
-    """Questions over passages with a false answer put in, and the same questions without passages (``passage_num`` 0).
+    """Questions over passages with a false answer put in, and the same questions once without (``passage_num`` 0).
 
     The benchmark admits only models whose accuracy without passages is above 70 %: what is not known cannot be defended.
     `ragnb.rgb_report` shows that accuracy and leaves the decision to you. See `run_rgb`.
     """
     asked = dict(requests or {})
     prompt = asked.get("prompt", "answer")
-    alone = {**asked, "passage_num": 0, "prompt": CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt}
+    bare = CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt
+    alone = {**asked, "passage_num": 0, "noise_rates": (0.0,), "correct_rate": 0.0, "prompt": bare}
     runs = [run_rgb(examples, "counterfactual_robustness", model=model, requests=each, **options) for each in (asked, alone)]
     return pd.concat(runs, ignore_index=True)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from ragnb.figures.style import MARKERS, WIDTHS, interval_note, style
+from ragnb.figures.style import MARKERS, WIDTHS, interval_note, require_one_each, style
 from ragnb.records import require_columns
 
 
@@ -39,9 +39,15 @@ def plot_noise_curve(
     -------
     Axes
         Labelled with the kind of interval and n.
+
+    Raises
+    ------
+    InputError
+        Missing columns, no row, or two estimates at one noise rate of a line, such as those of two languages or metrics.
     """
     needed = ("noise_rate", "mean", "low", "high", "n_scored", "interval", "confidence_level", line)
     require_columns(summaries, needed, "plot_noise_curve")
+    require_one_each(summaries, [line, "noise_rate"], "plot_noise_curve", "choose rows, or name line=")
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.6))[1]
         if published is not None:
@@ -96,7 +102,9 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, name: str, number: int, of: int) 
 
 def _draw_published(ax: Axes, published: pd.DataFrame) -> None:
     """Grey curves with thin intervals, named at their right end."""
-    require_columns(published, ("system", "noise_rate", "mean", "low", "high", "n"), "plot_noise_curve(published=...)")
+    what = "plot_noise_curve(published=...)"
+    require_columns(published, ("system", "noise_rate", "mean", "low", "high", "n"), what)
+    require_one_each(published, ["system", "noise_rate"], what, "choose rows")
     ends: dict[str, float] = {}
     for system, curve in published.groupby("system", sort=False):
         values = curve.sort_values("noise_rate")

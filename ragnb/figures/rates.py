@@ -7,8 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.figures.style import MARKERS, WIDTHS, require_one_each, style
 from ragnb.records import require_columns
 
 NEEDED = ("mean", "low", "high", "interval", "confidence_level")
@@ -48,9 +47,7 @@ def plot_rates(
     """
     keys = [label] if series is None else [label, series]
     require_columns(rates, (*NEEDED, *keys), "plot_rates")
-    if rates.empty or rates.duplicated(keys).any():
-        got = "none" if rates.empty else "several"
-        raise InputError(f"plot_rates needs one rate for each {' and '.join(keys)}; got {got}; choose rows, or name series=")
+    require_one_each(rates, keys, "plot_rates", "choose rows, or name series=")
     rows = list(dict.fromkeys(rates[label]))[::-1]
     groups = [("", rates)] if series is None else list(rates.groupby(series, sort=False))
     with style():

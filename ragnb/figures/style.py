@@ -107,6 +107,13 @@ def paper_size(paper: str, *, columns: int = 1, aspect: float = 0.62) -> tuple[f
     return width, width * aspect
 
 
+def require_one_each(rates: pd.DataFrame, keys: list[str], what: str, remedy: str) -> None:
+    """Raise InputError unless there is a rate, and one alone for each of some columns' values together."""
+    if rates.empty or rates.duplicated(keys).any():
+        got = "none" if rates.empty else "several"
+        raise InputError(f"{what} needs one rate for each {' and '.join(keys)}; got {got}; {remedy}")
+
+
 def interval_note(summaries: pd.DataFrame) -> str:
     """What the error bars are and how many answers each estimate rests on: ``95% Wilson intervals, n = 64``."""
     sizes = sorted({int(n) for n in summaries["n_scored"]})

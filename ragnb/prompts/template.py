@@ -12,7 +12,13 @@ Message = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What is asked of a model: a system message (may be empty) and a user message with ``{fields}``."""
+    """What is asked of a model: a system message (may be empty) and a user message with ``{fields}``.
+
+    Raises
+    ------
+    InputError
+        A lone brace, or braces around something else than a name; ``{{`` and ``}}`` are braces of the text.
+    """
 
     name: str
     version: int
@@ -20,6 +26,16 @@ class Template:
     user: str
     kind: str = "chat"
     """``"chat"``, or ``"completion"``: ``user`` is then a text to continue."""
+
+    def __post_init__(self) -> None:
+        try:
+            for text in (self.system, self.user):
+                text.format(**dict.fromkeys(self.fields, ""))
+        except (AttributeError, LookupError, ValueError) as error:
+            raise InputError(
+                f"the template {self.name} needs a field's name between braces; got a text that cannot be filled in "
+                f"({error!s:.60}); write {{{{ for a brace, and }}}} for one that closes"
+            ) from error
 
     @property
     def id(self) -> str:

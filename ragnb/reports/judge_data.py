@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ragnb.errors import InputError, as_real
 from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.results import Interval
+from ragnb.scoring.columns import numbers
 from ragnb.stats.checks import Floats, Integers, check_level
 from ragnb.version import __version__
 
@@ -143,12 +144,10 @@ def _check_names(judges: Sequence[str], annotators: Sequence[str], label: str) -
 
 
 def _numbers(frame: pd.DataFrame, column: str) -> Floats:
-    """A column as floats, nan where nothing is; text is refused."""
-    values = frame[column].astype(object)
-    values = values.where(values.notna(), np.nan)
-    if text := [value for value in values if isinstance(value, str)]:
-        raise InputError(f"judge_report needs numbers in {column}; got {text[0]!r}; map it to 1, 0 or nan")
-    return values.to_numpy(dtype=np.float64)
+    """A column as floats, nan where nothing is; text is refused, even such as reads as a number."""
+    if text := [value for value in frame[column] if isinstance(value, str)]:
+        raise InputError(f"judge_report needs numbers in {column}; got {text[0]!r:.60}; map it to 1, 0 or nan")
+    return numbers(frame, column, "judge_report")
 
 
 def _labels(frame: pd.DataFrame, column: str) -> Floats:
@@ -171,7 +170,7 @@ def _refuse_doubles(frame: pd.DataFrame) -> None:
     keys = [name for name in ("example_id", *CONDITION, "repeat", "model") if name in frame]
     if "example_id" not in keys:
         return
-    doubled = frame.duplicated(keys)
+    doubled = pd.DataFrame({name: _codes(frame, name)[0] for name in keys}).duplicated().to_numpy()
     if doubled.any():
         raise InputError(
             f"judge_report needs one row a response; got {int(doubled.sum())} more with the same {', '.join(keys)} (such as "
@@ -184,10 +183,21 @@ def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
     """Codes of the clusters; None where none holds two responses."""
     if clusters is None:
         return None
-    codes, names = pd.factorize(frame[clusters])
+    codes, names = _codes(frame, clusters)
     if (codes < 0).any():
         raise InputError(
             f"judge_report(clusters={clusters!r}) needs a cluster for each response; got {int((codes < 0).sum())} without; "
             "mend them, or pass clusters=None"
         )
-    return codes.astype(np.int64) if len(names) < len(codes) else None
+    return codes if len(names) < len(codes) else None
+
+
+def _codes(frame: pd.DataFrame, column: str) -> tuple[Integers, pd.Index]:
+    """The values of a column by number, and the values; -1 where nothing is."""
+    try:
+        codes, names = pd.factorize(frame[column])
+    except TypeError as error:
+        raise InputError(
+            f"judge_report needs values that can be told apart in {column}; got {error!s:.60}; write each as a text"
+        ) from error
+    return codes.astype(np.int64), names

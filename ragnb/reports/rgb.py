@@ -77,7 +77,8 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
     ----------
     responses
         As `ragnb.experiments.rgb.run_rgb` returns them, of any abilities and systems together: ``task``, ``noise_rate``
-        and ``passage_num`` say which table a response belongs to; ``correct_rate``, where there is one, is to be 0.
+        and ``passage_num`` say which table a response belongs to. Counterfactual responses whose ``correct_rate`` is above 0
+        (true passages beside the false ones) are in none; a system needs others, too.
         ``judged_refusal`` and ``judged_detection`` are used where they are, ``judge_reason`` where there is no verdict.
     protocol
         See `ragnb.metrics.rgb`.
@@ -87,8 +88,9 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
     Raises
     ------
     InputError
-        Missing columns, no response that belongs to a table, one of which a number that says which table is missing, or a
-        system that answered a question twice in one cell.
+        Missing columns, no response that belongs to a table, one of which a number that says which table is missing, a
+        system whose counterfactual responses all have a ``correct_rate`` above 0, or one that answered a question twice in
+        one cell.
     """
     require_columns(responses, ("system", "language", "task", "noise_rate", "passage_num"), "rgb_report")
     check_names(responses, ("system", "language", "task"), "rgb_report")
@@ -98,11 +100,10 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
     known = responses[responses["task"].isin(["noise", "integration", "counterfactual"])]
     asked = known.assign(closed=known["passage_num"] == 0)
     if "correct_rate" in asked:
-        rate = asked["correct_rate"]
-        asked = asked[(asked["task"] != "counterfactual") | rate.isna() | (rate == 0)]
+        asked = _over_false_passages(asked)
     _refuse_unplaced(asked)
     how = protocol, confidence_level
-    opened, closed = asked[~asked["closed"]], asked[asked["closed"]]
+    opened, closed = asked[~asked["closed"]], _once(asked[asked["closed"]])
     noise = opened[opened["task"] == "noise"]
     rejecting = noise[noise["noise_rate"] == 1]
     closed_book = _rates(closed, ["rgb.accuracy"], *how, by=("system", "language", "task"))
@@ -118,6 +119,30 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
         found = ", ".join(map(str, sorted(set(responses["task"])))) or "none"
         raise InputError(f"rgb_report needs responses to RGB's questions; got the tasks {found}; run or load some")
     return report
+
+
+def _over_false_passages(asked: pd.DataFrame) -> pd.DataFrame:
+    """Without the counterfactual responses that saw true passages, too; no system may vanish with them."""
+    counterfactual = asked["task"] == "counterfactual"
+    rated = asked[counterfactual].fillna({"correct_rate": 0.0})
+    lowest = rated.groupby(["system", "closed"])["correct_rate"].min()
+    lost = lowest[lowest > 0]
+    if len(lost):
+        systems = ", ".join(map(str, dict.fromkeys(lost.index.get_level_values("system"))))
+        raise InputError(
+            f"rgb_report needs counterfactual responses with a correct_rate of 0; got {lost.iloc[0]:g} and above alone, of "
+            f"{systems}; ask with a correct_rate of 0, too, or take ragnb.summarize for these"
+        )
+    return asked[~counterfactual | asked["correct_rate"].isna() | (asked["correct_rate"] == 0)]
+
+
+def _once(closed: pd.DataFrame) -> pd.DataFrame:
+    """A reply that several runs asked for is one response."""
+    if not {"example_id", "request_key"} <= set(closed):
+        return closed
+    check_names(closed, ("example_id", "request_key"), "rgb_report")
+    again = closed.duplicated(["system", "language", "task", "example_id", "request_key"])
+    return closed[closed["request_key"].isna() | ~again]
 
 
 def _refuse_unplaced(asked: pd.DataFrame) -> None:

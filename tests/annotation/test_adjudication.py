@@ -9,7 +9,7 @@ from annotation.labelling import LANGUAGES, TRACE, annotated, say, trace_example
 
 import ragnb
 from ragnb.annotation.adjudication import adjudicate
-from ragnb.annotation.agreement import agreement
+from ragnb.annotation.agreement import agreement, disagreements
 from ragnb.annotation.export import join_labels, read_labels
 from ragnb.annotation.session import AnnotationSession
 from ragnb.errors import InputError
@@ -276,6 +276,21 @@ def test_frames_of_labels_are_adjudicated_without_their_logs(tmp_path):
     assert ids(session) == [NAMES[1], NAMES[2], NAMES[4]]
     assert {one["sha256"] for one in session.log.header["adjudicates"]} == {None}
     json.dumps(session.log.header)
+
+
+@pytest.mark.parametrize("field", ["relevant", "supporting"])
+def test_the_order_of_keys_in_a_frame_is_no_dispute(tmp_path, field):
+    """A session writes keys in the order of the texts; a frame of another tool need not, nor name each once."""
+    said = dict.fromkeys(range(2), TRACE)
+    ana, ben = (read_labels(annotated(trace_examples(2), "trace", name, tmp_path, said)) for name in ("ana", "ben"))
+    turned = {"relevant": ["1a", "0a", "1a"], "supporting": {"a": ["0a"], "b": ["general", "1a"]}}[field]
+    other = ben.assign(**{field: [turned, ben[field][1]]})
+    assert disagreements([ana, other]).empty
+    gold = adjudicate(trace_examples(2), [ana, other], "cleo", tmp_path / "gold.trace.jsonl")
+    assert gold.statuses == ["labelled"] * 2  # nothing to decide, everything to be looked through
+    assert read_labels(gold)[field].tolist() == ana[field].tolist()
+    fewer = ben.assign(relevant=[["1a"], ben["relevant"][1]])
+    assert disagreements([ana, fewer])["field"].tolist() == ["relevant"]
 
 
 def test_of_disputed_sentences_those_that_all_chose_are_suggested(tmp_path):

@@ -1,10 +1,11 @@
 import pandas as pd
 import pytest
+from fault_server import Answer, FaultServer
 
 import ragnb
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.experiments.rgb import ABILITIES, rgb_requests, run_noise_robustness
+from ragnb.experiments.rgb import ABILITIES, rgb_requests, run_counterfactual_robustness, run_noise_robustness
 from ragnb.prompts.template import Template
 
 
@@ -59,6 +60,53 @@ def test_responses_survive_a_round_trip(responses, tmp_path):
     for ending in ("jsonl", "parquet"):
         back = ragnb.read_table(ragnb.write_table(responses, tmp_path / f"r.{ending}"))
         pd.testing.assert_frame_equal(ragnb.score(back, "rgb.accuracy"), scores, check_dtype=False)
+
+
+# ---- counterfactual robustness, from client to report ------------------------------------------------------------------
+
+
+FALSE = ragnb.load_rgb("sample-en-fact").head(4)
+
+
+def knows(call):
+    """A model that has the right answers by heart, and tells the false one of the first question when it stands there."""
+    asked = call.body["messages"][-1]["content"] if "messages" in call.body else call.body["prompt"]
+    row = next(row for row in FALSE.to_dict("records") if row["question"] in asked)
+    fooled = row["example_id"] == FALSE["example_id"][0] and row["false_answers"][0] in asked
+    return Answer(text=row["false_answers"][0] if fooled else row["references"][0][0])
+
+
+def run_false(requests=None):
+    with FaultServer(knows) as server:
+        options = {"base_url": server.base_url, "store": ":memory:", "progress": False, "max_retries": 0}
+        return run_counterfactual_robustness(FALSE, model="m", requests=requests, **options)
+
+
+@pytest.mark.parametrize("requests", [None, {"noise_rates": (0.0, 0.2)}, {"noise_rates": (0.4,), "prompt": "few_shot"}])
+def test_false_passages_are_shown_at_each_noise_rate_and_the_questions_once_alone(requests):
+    rates = list((requests or {}).get("noise_rates", (0.0,)))
+    responses = run_false(requests)
+    opened, alone = responses[responses["passage_num"] > 0], responses[responses["passage_num"] == 0]
+    everyone = FALSE["example_id"].tolist()
+    assert opened.groupby("noise_rate")["example_id"].apply(list).to_dict() == dict.fromkeys(rates, everyone)
+    assert alone["example_id"].tolist() == everyone
+    assert alone["passages"].map(len).eq(0).all()
+    assert alone["template"].str.contains("closed_book").all()
+    report = ragnb.rgb_report(responses)
+    accuracy = report.counterfactual_robustness.query("metric == 'rgb.accuracy'")
+    assert accuracy[["noise_rate", "mean", "n"]].values.tolist() == [[rate, 0.75, 4] for rate in rates]
+    assert accuracy["closed_book_accuracy"].eq(1).all()
+    assert report.closed_book[["mean", "n"]].values.tolist() == [[1, 4]]
+
+
+def test_true_passages_beside_false_ones_have_no_table_and_the_report_says_so():
+    mixed = run_false({"correct_rate": 0.4})
+    assert mixed.groupby("passage_num")["correct_rate"].unique().map(list).to_dict() == {0: [0.0], 5: [0.4]}
+    with pytest.raises(InputError, match=r"responses with a correct_rate of 0; got 0\.4 and above alone, of m;"):
+        ragnb.rgb_report(mixed)
+    report = ragnb.rgb_report(pd.concat([mixed, run_false()], ignore_index=True))
+    assert report.counterfactual_robustness["n"].max() == 4
+    assert report.closed_book["n"].tolist() == [4]  # asked beside both runs, and one reply
 
 
 @pytest.mark.model

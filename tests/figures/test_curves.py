@@ -77,6 +77,26 @@ def test_missing_columns_are_named(summaries):
         plot_noise_curve(summaries.drop(columns="low"))
 
 
+@pytest.mark.parametrize("column", ["language", "metric"])
+def test_several_estimates_are_not_drawn_as_one_line(summaries, column):
+    both = pd.concat([summaries.assign(**{column: "one"}), summaries.assign(**{column: "two"}, mean=0.3, low=0.2, high=0.4)])
+    with pytest.raises(
+        InputError, match="plot_noise_curve needs one rate for each system and noise_rate; got several; .*line="
+    ):
+        plot_noise_curve(both)
+    with pytest.raises(
+        InputError, match=r"published=\.\.\.\) needs one rate for each system and noise_rate; got several; choose"
+    ):
+        plot_noise_curve(summaries, published=both.assign(n=60))
+    drawn = plot_noise_curve(both[both["system"] == "a"], line=column)
+    assert [list(container[0].get_ydata()) for container in bars(drawn)] == [pytest.approx([0.9, 0.7, 0.5]), [0.3] * 3]
+
+
+def test_no_estimate_is_no_curve(summaries):
+    with pytest.raises(InputError, match="got none; choose rows"):
+        plot_noise_curve(summaries.head(0))
+
+
 def test_style_ends_with_its_block():
     before = dict(mpl.rcParams)
     with style():

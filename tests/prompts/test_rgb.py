@@ -103,6 +103,38 @@ def test_an_empty_system_message_is_left_out():
     assert Template("t", 1, "", "hi").messages({}) == [{"role": "user", "content": "hi"}]
 
 
+BROKEN = ["Reply { and {question}", "{question} }", "{} {question}", "{0}", '{"verdict": "yes"} {question}', "{question.text}",
+          "{question[0]}", "{question:d}", "{question!z}", "{question:{width}}", "问题：{question", "{"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BROKEN)
+@pytest.mark.parametrize("place", ["system", "user"])
+def test_a_lone_brace_is_refused_where_it_is_written(place, text):
+    texts = {"system": "", "user": "{question}", place: text}
+    with pytest.raises(InputError, match=r"template mine needs a field's name between braces.*write \{\{ for a brace"):
+        Template("mine", 1, **texts)
+
+
+def test_a_brace_of_one_message_is_not_closed_by_the_other():
+    with pytest.raises(InputError, match="expected '}'|Single '{'"):
+        Template("mine", 1, "{question", "} {question}")
+
+
+@given(st.text())
+def test_doubled_braces_are_braces_of_the_text(text):
+    doubled = text.replace("{", "{{").replace("}", "}}")
+    assert Template("t", 1, "", doubled + "{q}").messages({"q": "?"})[0]["content"] == text + "?"
+
+
+@given(st.text(alphabet="{}!:[].a0 "))
+def test_a_template_that_is_made_can_be_filled_in(text):
+    try:
+        template = Template("t", 1, "", text)
+    except InputError:
+        return
+    assert len(template.messages(dict.fromkeys(template.fields, "x"))) == bool(text)
+
+
 def test_a_field_without_a_value_is_named():
     with pytest.raises(InputError, match=r"template t needs.*a, b; got none for b;"):
         Template("t", 1, "", "{a}{b}").messages({"a": "x"})

@@ -108,6 +108,13 @@ def test_true_passages_of_counterfactual_questions_do_not_enter(responses):
     assert cell(rgb_report(both).counterfactual_robustness, "rgb.accuracy")["n"] == 5
 
 
+@pytest.mark.parametrize("passage_num", [0, 5])
+def test_no_system_vanishes_with_its_true_passages(responses, passage_num):
+    lost = said(["Oslo"], task="counterfactual", system="其他", passage_num=passage_num, correct_rate=0.4)
+    with pytest.raises(InputError, match=r"a correct_rate of 0; got 0\.4 and above alone, of 其他; ask with"):
+        rgb_report(pd.concat([responses.assign(correct_rate=0.0), lost], ignore_index=True))
+
+
 def test_a_system_without_correct_rate_stays_beside_one_that_has_it(responses):
     both = pd.concat([responses.assign(correct_rate=0.0), said(["Oslo"] * 5, task="counterfactual", system="other")])
     table = rgb_report(both).counterfactual_robustness
@@ -125,6 +132,16 @@ def test_no_system_vanishes_for_want_of_a_number(responses, task, column):
 def test_without_passages_there_is_no_noise_rate(responses):
     alone = responses.assign(noise_rate=responses["noise_rate"].where(responses["passage_num"] > 0))
     assert rgb_report(alone).closed_book["mean"].tolist() == [0.8]
+
+
+def test_only_the_same_reply_without_passages_is_one_response(responses):
+    keyed = responses.assign(request_key=[f"key {k}" for k in range(len(responses))])
+    alone = keyed[keyed["passage_num"] == 0]
+    assert rgb_report(pd.concat([keyed, alone])).closed_book["n"].tolist() == [5]
+    another, unknown = alone.assign(request_key="another"), alone.assign(request_key=None)
+    for pair in ([alone, another], [unknown, unknown]):
+        with pytest.raises(InputError, match="one response a question in each cell"):
+            rgb_report(pd.concat(pair))
 
 
 def test_the_page_is_escaped_and_says_n_and_protocol(responses):
