@@ -1,8 +1,11 @@
 """Files of benchmarks: where one lies, what it is, and its records one by one, each with its place for messages."""
 
+import ast
 import gzip
+import io
 import json
 import re
+import tokenize
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
@@ -165,6 +168,32 @@ def json_value(written: str, *, exact: bool = False) -> Any:
 def _well_formed(value: Any, written: str) -> Any:
     halves = _SURROGATE.search(written)
     return json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if halves else value
+
+
+def parsed(value: Any, where: str) -> Any:
+    """A list that was stored as a text, written as JSON or as Python prints it; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json_value(value)
+    except ValueError:
+        return _python_literal(value, where)
+
+
+def _python_literal(value: str, where: str) -> Any:
+    try:
+        tree = ast.parse(value.strip(), mode="eval")
+        literal = ast.literal_eval(tree)
+        written = sum(
+            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline)
+        )
+    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
+        raise InputError(f"{where} needs a list written as JSON or Python; got {value[:40]!r}; export it again") from error
+    if written != sum(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(tree)):
+        raise InputError(  # ['0a' '0b'] is how numpy prints an array; Python would read it as ['0a0b']
+            f"{where} needs commas between the items of a list; got {value[:40]!r}; export lists, not arrays"
+        )
+    return literal
 
 
 def as_number(value: Any, where: str) -> float:

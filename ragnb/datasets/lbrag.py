@@ -36,12 +36,13 @@ def named_answers(frame: pd.DataFrame) -> pd.DataFrame:
     named = frame.rename(columns=names)
     named["references"] = [None if is_blank(gold) else gold for gold in frame["gold_answer"]]
     if "translate_tokens" in frame:
-        named["translations"] = [_translations(count) for count in frame["translate_tokens"]]
+        named["translations"] = [_translations(count, row) for row, count in enumerate(frame["translate_tokens"])]
     return named
 
 
-def _translations(tokens: Any) -> list[dict[str, Any]]:
-    return [] if is_missing(tokens) or tokens == 0 else [{"token_count": tokens}]
+def _translations(tokens: Any, row: int) -> list[dict[str, Any]]:
+    count = 0 if is_missing(tokens) else as_number(tokens, f"row {row} key translate_tokens")
+    return [{"token_count": count}] if count else []
 
 
 def load_lbrag_metrics(source: str | Path) -> pd.DataFrame:

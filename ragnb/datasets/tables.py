@@ -1,6 +1,6 @@
 """Frames on disk: JSON Lines (read by everything) and Parquet (small and typed), which are read back as they were written.
 
-CSV is for spreadsheets, and is not read back.
+CSV is for spreadsheets, and is not read back as a table; `load_responses` reads the responses of one.
 """
 
 import csv
@@ -23,7 +23,7 @@ from ragnb.text import well_formed
 KINDS = ("jsonl", "jsonl.gz", "parquet")
 """What is read back; the ends of the names."""
 FORMULA = re.compile(
-    r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|[\t\r\n]"""
+    r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|'*[\t\r\n]"""
 )
 """How a text begins that a spreadsheet may take for a formula; blanks, quotes and what is not seen may stand before it."""
 
@@ -110,7 +110,21 @@ def _csv(frame: pd.DataFrame) -> bytes:
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
         return f"'{value}" if FORMULA.match(value) else value
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, bool | list | dict) else value
+    return json.dumps(value, ensure_ascii=False, default=_inner) if isinstance(value, bool | list | dict) else value
+
+
+def _inner(value: Any) -> Any:
+    """What JSON lacks, inside a list or mapping: numpy's arrays and numbers as Python's, anything else as a text."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
+
+
+def unguarded(cell: Any) -> Any:
+    """A cell of CSV without the apostrophe that `write_table` puts before what looks like a formula.
+
+    >>> unguarded("'=1+1"), unguarded("'tis so")
+    ('=1+1', "'tis so")
+    """
+    return cell[1:] if isinstance(cell, str) and cell[:1] == "'" and FORMULA.match(cell, 1) else cell
 
 
 def _plain(value: Any) -> Any:
