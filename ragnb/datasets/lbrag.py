@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.files import as_number, existing_file, is_blank, json_items
+from ragnb.datasets.tables import renamed
 from ragnb.errors import InputError
 from ragnb.records import is_missing
 
@@ -33,7 +34,7 @@ def is_answers(frame: pd.DataFrame) -> bool:
 def named_answers(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers of a run of LBRAG under ragnb's names: an empty gold answer is none, tokens are those of translations."""
     names = {theirs: ours for ours, theirs in ANSWERS.items()} | {name: f"released_{name}" for name in RELEASED}
-    named = frame.rename(columns=names)
+    named = renamed(frame, names)
     named["references"] = [None if is_blank(gold) else gold for gold in frame["gold_answer"]]
     if "translate_tokens" in frame:
         named["translations"] = [_translations(count, row) for row, count in enumerate(frame["translate_tokens"])]

@@ -2,6 +2,7 @@
 
 import re
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pandas as pd
 
 from ragnb.datasets.files import existing_file, guess_language, json_records, parsed
 from ragnb.datasets.lbrag import is_answers, named_answers
-from ragnb.datasets.tables import read_table, unguarded
+from ragnb.datasets.tables import read_table, renamed, unguarded
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_reading import answer_parts
 from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, refuse_partitioned, require_columns
@@ -56,7 +57,8 @@ def load_responses(
         What ragnb calls a column, and what the file calls it: ``{"question": "q", "references": "gold", "response":
         "output"}``. By default ragnb's own names, or those of the released code of RGB where the file has ``prediction`` and
         ``ans``, or those of LBRAG where it has ``sample_id``, ``sample_lang``, ``gold_answer`` and ``pred_answer``. Columns
-        that are not named keep their names.
+        that are not named keep their names; where such a name is wanted for a column that you name, it becomes
+        ``other_response`` and so on, and is not scored.
     system
         Name of what answered; by default the file's column ``system`` if there is one, else the file's name.
     language
@@ -88,7 +90,8 @@ def load_responses(
     named = "responses" if isinstance(source, pd.DataFrame) else Path(source).stem
     frame = source if isinstance(source, pd.DataFrame) else _read(existing_file(source, "load_responses"))
     frame = named_answers(frame) if columns is None and is_answers(frame) else frame
-    frame = frame.rename(columns={theirs: ours for ours, theirs in _mapping(frame, columns).items()})
+    frame = renamed(frame, {theirs: ours for ours, theirs in _mapping(frame, columns).items()})
+    _check_names(frame)
     require_columns(frame, NEEDED, "load_responses")
     frame = frame.reset_index(drop=True).assign(**constants)
     frame = frame.assign(**{name: _numbers(frame[name]) for name in NUMBERS if name in frame})
@@ -110,6 +113,12 @@ def _check_name(value: Any, what: str) -> None:
         raise InputError(
             f"load_responses({what}=...) needs a text; got {value!r:.60}; leave it out where rows have their own"
         )
+
+
+def _check_names(frame: pd.DataFrame) -> None:
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(f"load_responses needs columns of different names; got {twice!r} twice; rename or drop one")
 
 
 def _is_csv(source: str | Path | pd.DataFrame) -> bool:
@@ -160,6 +169,9 @@ def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str
         return {ours: theirs for ours, theirs in RELEASED.items() if theirs in frame} if released else {}
     if not isinstance(columns, Mapping) or not all(isinstance(name, str) for pair in columns.items() for name in pair):
         raise InputError(f"load_responses needs names of columns by ours; got {columns!r:.60}; write a mapping of texts")
+    doubled = [theirs for theirs, count in Counter(columns.values()).items() if count > 1]
+    if doubled:
+        raise InputError(f"load_responses needs a column of its own for each name; got {doubled[0]!r} twice; name another")
     missing = [theirs for theirs in columns.values() if theirs not in frame]
     if missing:
         have = ", ".join(map(str, frame.columns))

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,16 @@ def read_table(path: str | Path) -> pd.DataFrame:
         return _read_parquet(path) if kind == "parquet" else _read_json_lines(path, packed=kind == "jsonl.gz")
     except (OSError, EOFError, zlib.error) as error:
         raise _damaged(path, error) from error
+
+
+def renamed(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """A frame with columns under new names, old to new; a column that had such a name already becomes ``other_...``.
+
+    >>> list(renamed(pd.DataFrame({"response": ["a"], "output": ["b"]}), {"output": "response"}))
+    ['other_response', 'response']
+    """
+    taken = [new for old, new in names.items() if old in frame and new in frame and new not in names]
+    return frame.rename(columns={**names, **{name: f"other_{name}" for name in taken}})
 
 
 def _kind(path: Path, kinds: tuple[str, ...]) -> str:

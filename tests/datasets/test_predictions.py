@@ -161,6 +161,47 @@ def test_a_number_that_is_none_is_named(tmp_path):
         load_responses(path)
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame"])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_column_that_is_named_wins_over_one_that_has_the_name_already(tmp_path, ending, n):
+    table = pd.DataFrame({"question": "q", "references": "Oslo", "response": ["Bergen"] * n, "output": ["Oslo"] * n})
+    source = table if ending == "frame" else write_table(table, tmp_path / f"t.{ending}")
+    frame = load_responses(source, {"response": "output"})
+    assert frame["response"].tolist() == ["Oslo"] * n
+    assert frame["other_response"].tolist() == ["Bergen"] * n
+    assert "output" not in frame
+    assert score(frame, "answer.exact_match")["value"].tolist() == [1.0] * n
+    assert list(table) == ["question", "references", "response", "output"]
+
+
+def test_two_columns_may_change_their_names_and_one_may_keep_its_own():
+    table = pd.DataFrame({"question": ["q"], "references": ["wrong"], "response": ["Oslo"]})
+    swapped = load_responses(table, {"references": "response", "response": "references", "question": "question"})
+    assert swapped[["question", "references", "response"]].values.tolist() == [["q", [["Oslo"]], "wrong"]]
+
+
+def test_names_that_releases_use_win_too(tmp_path):
+    record = RELEASED[0] | {"response": "mine", "question": "mine?"}
+    frame = load_responses(lines(tmp_path, [record]))
+    assert frame[["response", "other_response", "question"]].values.tolist() == [["In Oslo.", "mine", "Where?"]]
+    answers = {"sample_id": "1", "sample_lang": "de", "question": "q", "gold_answer": "a", "pred_answer": "b",
+               "response": "mine", "language": "xx"}  # fmt: skip
+    frame = load_responses(lines(tmp_path, [answers]))
+    assert frame[["response", "other_response", "language"]].values.tolist() == [["b", "mine", "de"]]
+
+
+def test_names_that_cannot_be_told_apart_are_refused():
+    table = pd.DataFrame([["q", "a", "b", "c"]], columns=["question", "references", "response", "response"])
+    with pytest.raises(InputError, match="needs columns of different names; got 'response' twice"):
+        load_responses(table)
+    table.columns = ["question", "references", "response", "output"]
+    with pytest.raises(InputError, match="needs a column of its own for each name; got 'output' twice"):
+        load_responses(table, {"references": "output", "response": "output"})
+    table = table.assign(other_response="x")
+    with pytest.raises(InputError, match="got 'other_response' twice; rename or drop one"):
+        load_responses(table, {"response": "output"})
+
+
 # ---- CSV, where everything is text -------------------------------------------------------------------------------------
 
 
