@@ -34,7 +34,7 @@ def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) ->
     if not isinstance(source, str | Path):
         raise InputError(f"{what} needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()")
     if source in samples:
-        return Path(str(resources.files("ragnb.datasets") / "data" / samples[str(source)])), str(source)
+        return _packaged(samples[str(source)]), str(source)
     path = Path(source).expanduser()
     if path.is_file():
         return path, Path(path.name.removesuffix(".gz")).stem
@@ -43,6 +43,10 @@ def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) ->
     if isinstance(source, Path) or path.suffix or len(path.parts) > 1:
         raise InputError(f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path")
     return find(str(source), benchmark=benchmark), str(source)
+
+
+def _packaged(file: str) -> Path:
+    return Path(str(resources.files("ragnb.datasets") / "data" / file))
 
 
 def existing_file(source: str | Path, what: str) -> Path:
@@ -55,7 +59,7 @@ def existing_file(source: str | Path, what: str) -> Path:
 
 def provenance(path: Path, name: str, *, benchmark: str, samples: Mapping[str, str]) -> dict[str, Any]:
     """What is known of a file: its name, licence and citation, and whether its checksum is that of the catalogue."""
-    if name in samples:
+    if name in samples and path == _packaged(samples[name]):  # a file of one's own may have the name of a sample
         return {"name": name, "licence": "CC BY 4.0", "citation": "written by the authors of ragnb", "verified": True}
     sha1 = git_blob_sha1(path.read_bytes())
     ours = sources_of(benchmark)
