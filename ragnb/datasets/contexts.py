@@ -62,8 +62,8 @@ def build_contexts(
     Raises
     ------
     InputError
-        A rate outside [0, 1], a passage number that is negative or fractional, rates that together ask for more passages
-        than ``passage_num``, an unknown order.
+        Examples whose passages are not as `load_rgb` gives them, a rate outside [0, 1], a passage number that is negative or
+        fractional, rates that together ask for more passages than ``passage_num``, an unknown order.
     """
     check_examples(examples, "build_contexts")
     many = isinstance(noise_rate, Iterable) and not isinstance(noise_rate, str)
@@ -99,7 +99,19 @@ def check_examples(examples: pd.DataFrame, what: str) -> None:
             raise InputError(f"{where} needs a text in question; got {example['question']!r:.60}; see load_rgb")
         for passages in (*groups, *(example[name] for name in ("negative", "positive_wrong", "false_answers"))):
             texts(passages, where)
+        _check_groups(example, where)
         answer_parts(example["references"])
+
+
+def _check_groups(example: dict[str, Any], where: str) -> None:
+    """Whether there are the passages that a question of its task is shown, as `load_rgb` sees to."""
+    groups, wrong = example["positive"], example["positive_wrong"]
+    if not groups or (example["task"] == "integration" and not all(groups)):
+        raise InputError(f"{where} needs a group of passages in positive, none empty; got {groups!r:.60}; fill or drop it")
+    if example["task"] == "counterfactual" and len(wrong) > len(groups[0]):
+        raise InputError(
+            f"{where} needs a true passage for each in positive_wrong; got {len(groups[0])} for {len(wrong)}; see load_rgb"
+        )
 
 
 def draw_passages(

@@ -1,8 +1,11 @@
 """Files of benchmarks: where one lies, what it is, and its records one by one, each with its place for messages."""
 
+import ast
 import gzip
+import io
 import json
 import re
+import tokenize
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
@@ -31,7 +34,7 @@ def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) ->
     if not isinstance(source, str | Path):
         raise InputError(f"{what} needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()")
     if source in samples:
-        return Path(str(resources.files("ragnb.datasets") / "data" / samples[str(source)])), str(source)
+        return _packaged(samples[str(source)]), str(source)
     path = Path(source).expanduser()
     if path.is_file():
         return path, Path(path.name.removesuffix(".gz")).stem
@@ -40,6 +43,10 @@ def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) ->
     if isinstance(source, Path) or path.suffix or len(path.parts) > 1:
         raise InputError(f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path")
     return find(str(source), benchmark=benchmark), str(source)
+
+
+def _packaged(file: str) -> Path:
+    return Path(str(resources.files("ragnb.datasets") / "data" / file))
 
 
 def existing_file(source: str | Path, what: str) -> Path:
@@ -52,7 +59,7 @@ def existing_file(source: str | Path, what: str) -> Path:
 
 def provenance(path: Path, name: str, *, benchmark: str, samples: Mapping[str, str]) -> dict[str, Any]:
     """What is known of a file: its name, licence and citation, and whether its checksum is that of the catalogue."""
-    if name in samples:
+    if name in samples and path == _packaged(samples[name]):  # a file of one's own may have the name of a sample
         return {"name": name, "licence": "CC BY 4.0", "citation": "written by the authors of ragnb", "verified": True}
     sha1 = git_blob_sha1(path.read_bytes())
     ours = sources_of(benchmark)
@@ -165,6 +172,32 @@ def json_value(written: str, *, exact: bool = False) -> Any:
 def _well_formed(value: Any, written: str) -> Any:
     halves = _SURROGATE.search(written)
     return json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if halves else value
+
+
+def parsed(value: Any, where: str) -> Any:
+    """A list that was stored as a text, written as JSON or as Python prints it; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json_value(value)
+    except ValueError:
+        return _python_literal(value, where)
+
+
+def _python_literal(value: str, where: str) -> Any:
+    try:
+        tree = ast.parse(value.strip(), mode="eval")
+        literal = ast.literal_eval(tree)
+        written = sum(
+            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline)
+        )
+    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
+        raise InputError(f"{where} needs a list written as JSON or Python; got {value[:40]!r}; export it again") from error
+    if written != sum(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(tree)):
+        raise InputError(  # ['0a' '0b'] is how numpy prints an array; Python would read it as ['0a0b']
+            f"{where} needs commas between the items of a list; got {value[:40]!r}; export lists, not arrays"
+        )
+    return literal
 
 
 def as_number(value: Any, where: str) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.files import as_number, existing_file, is_blank, json_items
+from ragnb.datasets.tables import renamed
 from ragnb.errors import InputError
 from ragnb.records import is_missing
 
@@ -33,15 +34,16 @@ def is_answers(frame: pd.DataFrame) -> bool:
 def named_answers(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers of a run of LBRAG under ragnb's names: an empty gold answer is none, tokens are those of translations."""
     names = {theirs: ours for ours, theirs in ANSWERS.items()} | {name: f"released_{name}" for name in RELEASED}
-    named = frame.rename(columns=names)
+    named = renamed(frame, names)
     named["references"] = [None if is_blank(gold) else gold for gold in frame["gold_answer"]]
     if "translate_tokens" in frame:
-        named["translations"] = [_translations(count) for count in frame["translate_tokens"]]
+        named["translations"] = [_translations(count, row) for row, count in enumerate(frame["translate_tokens"])]
     return named
 
 
-def _translations(tokens: Any) -> list[dict[str, Any]]:
-    return [] if is_missing(tokens) or tokens == 0 else [{"token_count": tokens}]
+def _translations(tokens: Any, row: int) -> list[dict[str, Any]]:
+    count = 0 if is_missing(tokens) else as_number(tokens, f"row {row} key translate_tokens")
+    return [{"token_count": count}] if count else []
 
 
 def load_lbrag_metrics(source: str | Path) -> pd.DataFrame:

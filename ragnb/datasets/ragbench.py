@@ -1,9 +1,7 @@
 """RAGBench (Friel et al. 2024, arXiv 2407.11005): its labelled responses as one validated frame."""
 
-import ast
 import csv
 import io
-import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.catalogue import RAGBENCH_SPLITS
-from ragnb.datasets.files import as_number, identifier, json_records, json_value, locate, provenance, text, texts
+from ragnb.datasets.files import as_number, identifier, json_records, locate, parsed, provenance, text, texts
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
 from ragnb.records import RAGBENCH_RESPONSE, present
@@ -144,7 +142,7 @@ def _any_text(value: Any, where: Where) -> str:
 
 
 def _keys(value: Any, where: Where) -> list[str]:
-    return texts(_parsed(value, where), where)
+    return texts(parsed(value, where), where)
 
 
 def _documents(value: Any, where: Where) -> list[list[list[str]]]:
@@ -186,36 +184,10 @@ def _truth(value: Any, where: Where) -> bool:
 
 
 def _list(value: Any, where: Where) -> list[Any]:
-    parsed = _parsed(value, where)
-    if not isinstance(parsed, list):
-        raise InputError(f"{where} needs a list; got {type(parsed).__name__}; write a JSON list")
-    return parsed
-
-
-def _parsed(value: Any, where: Where) -> Any:
-    """A list that was stored as a text, written as JSON or as Python prints it; any other value as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json_value(value)
-    except ValueError:
-        return _python_literal(value, where)
-
-
-def _python_literal(value: str, where: Where) -> Any:
-    try:
-        tree = ast.parse(value.strip(), mode="eval")
-        parsed = ast.literal_eval(tree)
-        written = sum(
-            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline)
-        )
-    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
-        raise InputError(f"{where} needs a list written as JSON or Python; got {value[:40]!r}; export it again") from error
-    if written != sum(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(tree)):
-        raise InputError(  # ['0a' '0b'] is how numpy prints an array; Python would read it as ['0a0b']
-            f"{where} needs commas between the items of a list; got {value[:40]!r}; export lists, not arrays"
-        )
-    return parsed
+    items = parsed(value, where)
+    if not isinstance(items, list):
+        raise InputError(f"{where} needs a list; got {type(items).__name__}; write a JSON list")
+    return items
 
 
 FIELDS: dict[str, Callable[[Any, Where], Any]] = {

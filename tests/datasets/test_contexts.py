@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ragnb.datasets.auditing import audit
 from ragnb.datasets.contexts import build_contexts, ceil_share
 from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
@@ -307,3 +308,30 @@ def test_a_frame_that_holds_no_examples_is_refused(make, load):
         build_contexts(load(make.base()).drop(columns="negative"))
     with pytest.raises(InputError, match=r"DataFrame.*list"):
         build_contexts([])
+
+
+@pytest.mark.parametrize(
+    ("shape", "cells", "words"),
+    [
+        ("base", {"positive": []}, r"question mini/1 needs a group of passages in positive.*got \[\]"),
+        ("fact", {"positive": []}, r"question mini/1 needs a group of passages in positive.*got \[\]"),
+        ("integration", {"positive": []}, r"question mini/1 needs a group of passages in positive.*got \[\]"),
+        ("integration", {"positive": [[]]}, r"none empty; got \[\[\]\]"),
+        ("integration", {"positive": [["a"], []]}, r"none empty; got \[\['a'\], \[\]\]"),
+        ("fact", {"positive": [[]]}, "a true passage for each in positive_wrong; got 0 for 5"),
+        ("fact", {"positive": [["a", "b"]]}, "got 2 for 5; see load_rgb"),
+    ],
+)
+@pytest.mark.parametrize("use", [build_contexts, audit])
+def test_malformed_passages_are_refused_with_the_name_of_the_example(make, load, use, shape, cells, words):
+    examples = load(getattr(make, shape)())
+    for name, value in cells.items():
+        examples[name] = [value]
+    with pytest.raises(InputError, match=words):
+        use(examples)
+
+
+def test_a_question_without_true_passages_and_one_with_fewer_false_ones_are_shown(make, load):
+    assert build_contexts(load(make.base()).assign(positive=[[[]]]))["kinds"].tolist() == [["negative"] * 5]
+    fewer = load(make.fact()).assign(positive_wrong=[["wrong"]])
+    assert build_contexts(fewer, passage_num=1)["kinds"].tolist() == [["wrong"]]

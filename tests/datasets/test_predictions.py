@@ -4,12 +4,16 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.ragbench import load_ragbench
+from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_labels
-from ragnb.scoring import score
+from ragnb.scoring import METRICS, score
 
 RELEASED = [  # of the form that the released code writes; texts are ours
     {"id": 0, "query": "Where?", "ans": ["Oslo", "1920"], "label": [1, 0], "prediction": "In Oslo.", "docs": ["Oslo."],
@@ -155,3 +159,178 @@ def test_a_number_that_is_none_is_named(tmp_path):
     path.write_text("question,references,response,noise_rate\nWho?,Ann,Ann,0.4\nWho?,Ann,Bob,half\n")
     with pytest.raises(InputError, match=r"column 'noise_rate' needs numbers; got 'half' in row 1; mend or rename it"):
         load_responses(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame"])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_column_that_is_named_wins_over_one_that_has_the_name_already(tmp_path, ending, n):
+    table = pd.DataFrame({"question": "q", "references": "Oslo", "response": ["Bergen"] * n, "output": ["Oslo"] * n})
+    source = table if ending == "frame" else write_table(table, tmp_path / f"t.{ending}")
+    frame = load_responses(source, {"response": "output"})
+    assert frame["response"].tolist() == ["Oslo"] * n
+    assert frame["other_response"].tolist() == ["Bergen"] * n
+    assert "output" not in frame
+    assert score(frame, "answer.exact_match")["value"].tolist() == [1.0] * n
+    assert list(table) == ["question", "references", "response", "output"]
+
+
+def test_two_columns_may_change_their_names_and_one_may_keep_its_own():
+    table = pd.DataFrame({"question": ["q"], "references": ["wrong"], "response": ["Oslo"]})
+    swapped = load_responses(table, {"references": "response", "response": "references", "question": "question"})
+    assert swapped[["question", "references", "response"]].values.tolist() == [["q", [["Oslo"]], "wrong"]]
+
+
+def test_names_that_releases_use_win_too(tmp_path):
+    record = RELEASED[0] | {"response": "mine", "question": "mine?"}
+    frame = load_responses(lines(tmp_path, [record]))
+    assert frame[["response", "other_response", "question"]].values.tolist() == [["In Oslo.", "mine", "Where?"]]
+    answers = {"sample_id": "1", "sample_lang": "de", "question": "q", "gold_answer": "a", "pred_answer": "b",
+               "response": "mine", "language": "xx"}  # fmt: skip
+    frame = load_responses(lines(tmp_path, [answers]))
+    assert frame[["response", "other_response", "language"]].values.tolist() == [["b", "mine", "de"]]
+
+
+def test_names_that_cannot_be_told_apart_are_refused():
+    table = pd.DataFrame([["q", "a", "b", "c"]], columns=["question", "references", "response", "response"])
+    with pytest.raises(InputError, match="needs columns of different names; got 'response' twice"):
+        load_responses(table)
+    table.columns = ["question", "references", "response", "output"]
+    with pytest.raises(InputError, match="needs a column of its own for each name; got 'output' twice"):
+        load_responses(table, {"references": "output", "response": "output"})
+    table = table.assign(other_response="x")
+    with pytest.raises(InputError, match="got 'other_response' twice; rename or drop one"):
+        load_responses(table, {"response": "output"})
+
+
+# ---- CSV, where everything is text -------------------------------------------------------------------------------------
+
+
+def loaded(tmp_path, header, *rows):
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows, columns=header).to_csv(path, index=False)
+    return load_responses(path)
+
+
+def same_scores(frame, path):
+    """The metrics that the frame has columns for, after its values are found to be the same from the disk and from memory."""
+    again = load_responses(write_table(frame, path))
+    names = [name for name, metric in METRICS.items() if set(metric.columns.values()) <= {*frame, "language", "noise_rate"}]
+    before, after = (score(responses.assign(noise_rate=0.2), names) for responses in (load_responses(frame), again))
+    pd.testing.assert_series_equal(before["value"], after["value"])
+    assert before["reason"].isna().tolist() == after["reason"].isna().tolist()
+    assert before["value"].notna().any()
+    return set(names)
+
+
+def test_aliases_and_parts_score_the_same_from_csv(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "question": "q",
+            "references": [
+                [["Oslo", "Kristiania"]],
+                [["Rome", "Roma"], ["1871"]],
+                [["東京"]],
+                [["-3", "minus three"]],
+                None,
+            ],
+            "response": ["Oslo", "Rome, since 1871", "東京", "-3", "x"],
+            "false_answers": [["Bergen"], [], ["京都"], ["4"], []],
+            "judged_correct": [True, False, None, True, None],
+            "verdict": [True, False, None, True, False],
+            "translations": [[{"token_count": 12}], [], None, [{"text": "‏شكرا", "token_count": 3}], []],
+            "response_embedding": [np.array([0.5, 1.0]), [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], None],
+            "reference_embedding": [[0.5, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
+        }
+    )
+    names = same_scores(frame, tmp_path / "t.csv")
+    assert {"answer.exact_match", "rgb.accuracy", "rgb.error_correction", "annotator.verdict", "cost.translation_tokens",
+            "semantic.judged_correctness", "semantic.embedding_cosine"} <= names  # fmt: skip
+    again = load_responses(tmp_path / "t.csv")
+    assert again["references"].tolist() == frame["references"].tolist()
+    assert again["response"].tolist() == frame["response"].tolist()
+    assert score(again, "answer.exact_match")["value"].tolist()[:3] == [1.0, 0.0, 1.0]
+
+
+def test_labelled_responses_of_ragbench_score_the_same_from_csv(tmp_path):
+    frame = load_ragbench("sample-ragbench").head(12)
+    frame = frame.assign(references=[[answer] for answer in frame["question"]])
+    assert {"trace.relevance", "trace.adherence", "trace.supported_fraction"} <= same_scores(frame, tmp_path / "t.csv")
+    again = load_responses(tmp_path / "t.csv")
+    for name in ("passages", "documents_sentences", "sentence_support_information"):
+        assert again[name].tolist() == frame[name].tolist()
+
+
+@pytest.mark.parametrize("sample", ["sample-en", "sample-zh-int", "sample-en-fact"])
+def test_examples_of_rgb_are_the_same_from_csv(tmp_path, sample):
+    frame = load_rgb(sample).assign(response="Oslo")
+    same_scores(frame, tmp_path / "t.csv")
+    again = load_responses(tmp_path / "t.csv")
+    for name in ("references", "positive", "negative", "positive_wrong", "false_answers"):
+        assert again[name].tolist() == frame[name].tolist(), name
+
+
+def test_arrays_in_arrays_as_parquet_gives_them_are_lists_in_csv(tmp_path):
+    parts = np.empty(1, dtype=object)
+    parts[0] = np.array(["Oslo", "Kristiania"], dtype=object)
+    frame = pd.DataFrame({"question": ["q"], "references": [parts], "response": ["Oslo"]})
+    assert load_responses(write_table(frame, tmp_path / "t.csv"))["references"][0] == [["Oslo", "Kristiania"]]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1), min_size=1))
+def test_any_response_comes_back_from_csv(tmp_path_factory, responses):
+    frame = pd.DataFrame({"question": "q", "references": "r", "response": responses})
+    path = write_table(frame, tmp_path_factory.mktemp("t") / "t.csv")
+    assert load_responses(path)["response"].tolist() == responses
+
+
+def test_the_apostrophe_of_a_csv_from_elsewhere_stays(tmp_path):
+    assert loaded(tmp_path, ["question", "references", "response"], ["q", "r", "'-5' it is"])["response"][0] == "'-5' it is"
+
+
+@pytest.mark.parametrize(
+    ("cell", "parts"),
+    [
+        ('["Oslo", "Bergen"]', [["Oslo"], ["Bergen"]]),
+        ("['Oslo', 'Bergen']", [["Oslo"], ["Bergen"]]),
+        ("[['Oslo', \"L'Oslo\"]]", [["Oslo", "L'Oslo"]]),
+        (' [["東京", "도쿄"], ["ไทย"]] ', [["東京", "도쿄"], ["ไทย"]]),
+        ("['दिल्ली', 'دلهي', '👩‍🔬']", [["दिल्ली"], ["دلهي"], ["👩‍🔬"]]),
+        ("[sic] Oslo", [["[sic] Oslo"]]),
+        ("[Fe/H] of [M]", [["[Fe/H] of [M]"]]),
+        ("Oslo [1]", [["Oslo [1]"]]),
+        ("[1], [2]", [["[1], [2]"]]),
+        ("[0, 1)", [["[0, 1)"]]),
+    ],
+)
+def test_a_cell_that_spells_a_list_is_one_and_others_are_texts(tmp_path, cell, parts):
+    header = ["question", "references", "response", "passages"]
+    frame = loaded(tmp_path, header, ["q", cell, cell, "['a']"])
+    assert frame["references"].tolist() == [parts]
+    assert frame["response"].tolist() == [cell]
+    assert frame["passages"].tolist() == [["a"]]
+
+
+@pytest.mark.parametrize("cell", ["['Oslo' 'Bergen']", "[Oslo, Bergen]", '["Oslo", "Ber', "['Oslo'", "[[Oslo]]", "[nan]"])
+def test_a_cell_that_looks_like_a_list_and_is_none_is_named(tmp_path, cell):
+    with pytest.raises(InputError, match="row 1 column references needs"):
+        loaded(tmp_path, ["question", "references", "response"], ["q", "Oslo", "Oslo"], ["q", cell, "Oslo"])
+
+
+def test_a_text_that_spells_a_list_stays_a_text_where_the_file_has_lists_of_its_own(tmp_path):
+    record = {"question": "What prints [1]?", "references": "[1]", "response": "[1]"}
+    assert load_responses(lines(tmp_path, [record]))["references"].tolist() == [[["[1]"]]]
+
+
+def test_answers_of_lbrag_in_csv_have_numbers(tmp_path):
+    header = ["sample_id", "sample_lang", "question", "gold_answer", "pred_answer", "translate_tokens", "em", "rlc_ok"]
+    frame = loaded(tmp_path, header, ["1", "de", "q", "['Rhein', 'Rhine']", "Rhein", 12, 1.0, True],
+                   ["2", "de", "q", "a", "a", 0, 0.5, False], ["3", "de", "q", "a", "a", None, None, None])  # fmt: skip
+    assert frame["references"][0] == [["Rhein"], ["Rhine"]]
+    assert frame["translations"].tolist() == [[{"token_count": 12}], [], []]
+    assert score(frame, "cost.translation_tokens")["value"].tolist() == [12.0, 0.0, 0.0]
+    assert frame["released_translate_tokens"].tolist()[:2] == [12.0, 0.0]
+    assert frame["released_em"].tolist()[:2] == [1.0, 0.5]
+    assert frame["released_rlc_ok"].tolist()[:2] == [1, 0]
+    with pytest.raises(InputError, match="row 0 key translate_tokens needs a number; got 'many'"):
+        loaded(tmp_path, header, ["1", "de", "q", "a", "a", "many", 1.0, True])

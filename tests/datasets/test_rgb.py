@@ -130,6 +130,14 @@ def test_the_source_of_a_file_is_told_by_its_content(make, write_rgb):
     assert source["git_sha1"] == git_blob_sha1(path.read_bytes())
 
 
+@pytest.mark.parametrize("name", ["sample-en.jsonl", "sample-en.json"])
+def test_a_file_of_ones_own_with_the_name_of_a_sample_is_not_taken_for_it(make, write_rgb, name):
+    own = load_rgb(write_rgb([make.base()], name)).attrs["source"]
+    assert (own["name"], own["verified"], own["licence"]) == ("sample-en", False, "unknown")
+    sample = load_rgb("sample-en").attrs["source"]
+    assert (sample["name"], sample["verified"], sample["licence"]) == ("sample-en", True, "CC BY 4.0")
+
+
 @pytest.mark.data
 def test_a_published_file_under_another_name_is_recognised(rgb_file, tmp_path):
     copy = tmp_path / "renamed.json"

@@ -185,6 +185,68 @@ def test_a_damaged_file_is_refused_with_its_name(responses, tmp_path, ending, ke
         read_table(path)
 
 
+@pytest.mark.parametrize(
+    ("ending", "value"),
+    [
+        ("parquet", {"stop": {}}),
+        ("parquet", [{}]),
+        ("parquet", 1j),
+        ("jsonl", math.inf),
+        ("jsonl", {1, 2}),
+        ("jsonl.gz", {"a": {1}}),
+    ],
+)
+def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(tmp_path, ending, value):
+    path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / f"keep.{ending}")
+    before = path.read_bytes()
+    bad = pd.DataFrame({"a": pd.Series([value, value], dtype=object)})
+    with pytest.raises(InputError, match=r"keep\.parquet needs columns that Parquet has|row 1 needs values that JSON has"):
+        write_table(bad, path)
+    assert path.read_bytes() == before
+    with pytest.raises(InputError):
+        write_table(bad, tmp_path / f"new.{ending}")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, "csv"])
+def test_a_write_that_breaks_off_leaves_the_earlier_file_alone(tmp_path, monkeypatch, ending):
+    path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / f"keep.{ending}")
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_table(pd.DataFrame({"a": ["y"]}), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, "csv"])
+def test_a_file_that_is_written_again_is_replaced_where_a_link_leads(tmp_path, ending):
+    (tmp_path / "there").mkdir()
+    path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / "there" / f"t.{ending}")
+    link = tmp_path / f"link.{ending}"
+    link.symlink_to(path)
+    assert write_table(pd.DataFrame({"a": ["y"]}), link) == link
+    assert link.is_symlink()
+    assert path.read_bytes() == write_table(pd.DataFrame({"a": ["y"]}), tmp_path / f"b.{ending}").read_bytes()
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, "csv"])
+def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch, ending):
+    home, here = tmp_path / "home", tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here)
+    frame = pd.DataFrame({"a": ["x"]})
+    assert write_table(frame, f"~/runs/t.{ending}") == home / "runs" / f"t.{ending}"
+    if ending != "csv":
+        assert plain(read_table(f"~/runs/t.{ending}")) == plain(frame)
+    assert list(here.iterdir()) == []
+
+
 # ---- spreadsheets ------------------------------------------------------------------------------------------------------
 
 
