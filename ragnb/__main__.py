@@ -6,6 +6,7 @@ used, with one line that says why; 130 after Ctrl-C; 141 when nobody reads on.
 
 import os
 import sys
+import warnings
 
 from ragnb.cli.arguments import command_line
 from ragnb.cli.progress import progress
@@ -16,7 +17,9 @@ from ragnb.markup import spelled
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
-        return _run(argv)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return _run(argv)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes the pipe
         return 141
@@ -25,6 +28,11 @@ def main(argv: list[str] | None = None) -> int:
     except (RagnbError, OSError) as error:
         print("ragnb:", " ".join(spelled(error).split()), file=sys.stderr)
         return 2
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    progress()
+    print("ragnb:", " ".join(spelled(message).split()), file=sys.stderr)
 
 
 def _run(argv: list[str] | None) -> int:

@@ -435,7 +435,7 @@ def test_score_refuses_in_one_line(file, refused, arguments, said):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.jsonl", b"", "needs the columns"),
+        ("a.jsonl", b"", "at least one row"),
         ("a.jsonl", b"[1]\n", "line 1"),
         ("a.jsonl", b'{"question": \n', "line 1"),
         ("a.jsonl", b"\xff\xfe\x00", "line 1"),
@@ -443,7 +443,7 @@ def test_score_refuses_in_one_line(file, refused, arguments, said):
         ("a.jsonl", b'{"question": "q", "references": {"a": 1}, "response": "r"}\n', "row 0"),
         ("a.jsonl.gz", b"no gzip", "whole file"),
         ("a.parquet", b"no parquet", "whole file"),
-        ("a.csv", b"\xff\xfe", "UTF-8"),
+        ("a.csv", b"\xe9", "text in UTF-8"),
         ("a.csv", b"", "got"),
         ("a.csv", b"question,references,response\n", "at least one row"),
         ("a.xlsx", b"PK", "ends in .jsonl"),

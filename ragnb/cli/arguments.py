@@ -86,6 +86,11 @@ def _add_files(parser: _Parser) -> None:
     parser.add_argument("--set", type=_constant, **several, help="columns with one value for all: task=noise passage_num=5")
     parser.add_argument("--system", nargs="+", metavar="NAME", help="what answered, one a file (default: column system)")
     parser.add_argument("--language", metavar="CODE", help="language of all rows (default: column language, or a guess)")
+    parser.add_argument(
+        "--alternatives",
+        action=argparse.BooleanOptionalAction,
+        help="whether any text of a list of references will do, or (default) all are needed, as in RGB",
+    )
     parser.add_argument("--benchmark", choices=["ragbench", "evouna"], help="the file is one of this benchmark")
 
 

@@ -1,17 +1,18 @@
 """Responses that were made elsewhere, as the frame that `ragnb.score` takes."""
 
-import re
-from codecs import BOM_UTF8
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, guess_language, json_records, parsed
+from ragnb.datasets.files import existing_file, guess_language, json_items
 from ragnb.datasets.lbrag import is_answers, named_answers
-from ragnb.datasets.tables import read_table, renamed, unguarded
+from ragnb.datasets.separated import is_separated, read_separated, spelled_list
+from ragnb.datasets.tables import read_table, renamed
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_reading import answer_parts
 from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, refuse_partitioned, require_columns
@@ -35,7 +36,6 @@ NUMBERS = ("noise_rate", "correct_rate", "passage_num", "repeat", "judged_refusa
 LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
 """Columns that may hold lists; in CSV these are written as JSON or as Python prints them."""
 TRUTHS = {"true": 1, "True": 1, "false": 0, "False": 0}
-_LIKE_A_LIST = re.compile(r"""\s*\[\s*(["'\[{]|[^\[\]]*\]\s*\Z)""")
 
 
 def load_responses(
@@ -44,6 +44,7 @@ def load_responses(
     *,
     system: str | None = None,
     language: str | None = None,
+    alternatives: bool | None = None,
     **constants: Any,
 ) -> pd.DataFrame:
     """Responses of a run made elsewhere, one row a response, ready for `ragnb.score`.
@@ -51,8 +52,9 @@ def load_responses(
     Parameters
     ----------
     source
-        A file of JSON Lines (``.jsonl``, ``.json``), Parquet or CSV, or a frame. In CSV a list is written as JSON or as
-        Python prints it, ``["Oslo", "Kristiania"]``, and an empty cell holds nothing.
+        A file of JSON Lines (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; with commas, semicolons or
+        tabs), or a frame. In CSV a list is written as JSON or as Python prints it, ``["Oslo", "Kristiania"]``, and an empty
+        cell is no response, for CSV cannot tell it from an empty one.
     columns
         What ragnb calls a column, and what the file calls it: ``{"question": "q", "references": "gold", "response":
         "output"}``. By default ragnb's own names, or those of the released code of RGB where the file has ``prediction`` and
@@ -64,6 +66,10 @@ def load_responses(
     language
         Language code; by default a column ``language``, else ``"zh"`` where most questions hold Han characters, else
         ``"en"``.
+    alternatives
+        What a list of texts as a reference means: True, any of them will do, as in SQuAD; False, all of them are needed, as
+        in RGB. By default False, with a warning where there is a list of several texts in a file that RGB's code has not
+        written. A list of lists is always one of parts, each with its aliases.
     **constants
         Columns with one value for all rows, such as ``benchmark="rgb"``, ``task="noise"``, ``noise_rate=1.0``.
 
@@ -87,23 +93,22 @@ def load_responses(
         raise InputError(f"load_responses needs a path or a frame; got {type(source).__name__}; name the file")
     _check_name(system, "system")
     _check_name(language, "language")
-    named = "responses" if isinstance(source, pd.DataFrame) else Path(source).stem
-    frame = source if isinstance(source, pd.DataFrame) else _read(existing_file(source, "load_responses"))
-    frame = named_answers(frame) if columns is None and is_answers(frame) else frame
-    frame = renamed(frame, {theirs: ours for ours, theirs in _mapping(frame, columns).items()})
-    _check_names(frame)
-    require_columns(frame, NEEDED, "load_responses")
-    frame = frame.reset_index(drop=True).assign(**constants)
+    if not isinstance(alternatives, bool | None):
+        raise InputError(f"load_responses(alternatives=...) needs True or False; got {alternatives!r:.60}; choose one")
+    file = None if isinstance(source, pd.DataFrame) else existing_file(source, "load_responses")
+    given = source if file is None else _read(file)
+    given = named_answers(given) if columns is None and is_answers(given) else given
+    names = _mapping(given, columns)
+    frame = _under_our_names(given, names).assign(**constants)
     frame = frame.assign(**{name: _numbers(frame[name]) for name in NUMBERS if name in frame})
-    frame = _from_csv(frame) if _is_csv(source) else frame
-    frame["references"] = [_parts(answer, row) for row, answer in enumerate(frame["references"])]
+    frame = _unspelled(frame) if file and is_separated(file) else frame
+    if alternatives is None and not (names and names.items() <= RELEASED.items()):
+        _warn_of_lists(frame["references"])
+    frame["references"] = [_parts(answer, row, bool(alternatives)) for row, answer in enumerate(frame["references"])]
     frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
     told = frame["reason"] if "reason" in frame else [None] * len(frame)
     frame["reason"] = [_reason(*row) for row in zip(frame["response"], frame["references"], told, strict=True)]
-    defaults = {"example_id": [str(row) for row in range(len(frame))], "system": system or named, "language": language}
-    for column, value in defaults.items():
-        if column not in frame or (column == "system" and system) or (column == "language" and language):
-            frame[column] = value if value is not None else guess_language(map(str, frame["question"]))
+    _name_all(frame, system, language, "responses" if file is None else Path(file.name.removesuffix(".gz")).stem)
     first = ["example_id", "system", "language", *NEEDED]
     return frame[[*first, *(column for column in frame if column not in first)]]
 
@@ -115,52 +120,48 @@ def _check_name(value: Any, what: str) -> None:
         )
 
 
-def _check_names(frame: pd.DataFrame) -> None:
+def _under_our_names(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    frame = renamed(given, {theirs: ours for ours, theirs in names.items()}).reset_index(drop=True)
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"load_responses needs columns of different names; got {twice!r} twice; rename or drop one")
+    require_columns(frame, NEEDED, "load_responses")
+    return frame
 
 
-def _is_csv(source: str | Path | pd.DataFrame) -> bool:
-    return not isinstance(source, pd.DataFrame) and Path(source).suffix.lower() == ".csv"
+def _name_all(frame: pd.DataFrame, system: str | None, language: str | None, file: str) -> None:
+    """Ids, system and language of every row, where the frame has none or others are asked for."""
+    if "example_id" not in frame:
+        frame["example_id"] = [str(row) for row in range(len(frame))]
+    if system or "system" not in frame:
+        frame["system"] = system or file
+    if language or "language" not in frame:
+        frame["language"] = language or guess_language(map(str, frame["question"]))
 
 
 def _read(path: Path) -> pd.DataFrame:
-    if _is_csv(path):
-        return _read_csv(path)
-    if path.suffix.lower() == ".json":
-        return pd.DataFrame([record for record, _ in json_records(path)])
-    return read_table(path)
+    if is_separated(path):
+        frame = read_separated(path)
+    elif path.suffix.lower() == ".json":
+        frame = pd.DataFrame([record for record, _ in json_items(path)])
+    else:
+        frame = read_table(path)
+    if frame.empty:
+        raise InputError(f"load_responses needs at least one row; got {path.name} without any; check how it was written")
+    return frame
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
-    try:
-        frame = pd.read_csv(path, dtype=object, keep_default_na=False, na_values=[""])
-    except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise InputError(f"{path.name} needs a table in UTF-8 with commas; got {error}; save it as CSV again") from error
-    with path.open("rb") as file:
-        written_here = file.read(len(BOM_UTF8)) == BOM_UTF8  # as `write_table` marks its own; others keep their apostrophes
-    return frame.map(unguarded).rename(columns=unguarded) if written_here else frame
-
-
-def _from_csv(frame: pd.DataFrame) -> pd.DataFrame:
+def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
     """Lists and verdicts as they were before CSV made texts of them."""
-    lists = {name: [_listed(cell, name, row) for row, cell in enumerate(frame[name])] for name in frame if name in LISTS}
+    lists = {
+        name: pd.Series(
+            [spelled_list(cell, f"row {row} column {name}") for row, cell in enumerate(frame[name])], dtype=object
+        )
+        for name in frame
+        if name in LISTS
+    }
     verdicts = {"verdict": frame["verdict"].map(_truth)} if "verdict" in frame else {}
-    return frame.assign(**{name: pd.Series(cells, dtype=object) for name, cells in lists.items()}, **verdicts)
-
-
-def _listed(cell: Any, name: str, row: int) -> Any:
-    """The list that a cell spells; a text that merely begins with a bracket, such as "[sic] Oslo", stays one."""
-    if not isinstance(cell, str) or not cell.lstrip().startswith("["):
-        return cell
-    try:
-        items = parsed(cell, f"row {row} column {name}")
-    except InputError:
-        if _LIKE_A_LIST.match(cell):
-            raise
-        return cell
-    return items if isinstance(items, list) else cell
+    return frame.assign(**lists, **verdicts)
 
 
 def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -198,11 +199,26 @@ def _truth(value: Any) -> Any:
     return TRUTHS.get(value, value) if isinstance(value, str) else value
 
 
-def _parts(answer: Any, row: int) -> list[list[str]] | None:
+def _warn_of_lists(references: pd.Series) -> None:
+    several = sum(_is_several_texts(answer) for answer in references)
+    if several:
+        warnings.warn(
+            f"{several} of {len(references)} references are lists of several texts, read as parts, all needed; where any "
+            "of them will do, say alternatives=True (--alternatives on the command line), else alternatives=False",
+            stacklevel=3,
+        )
+
+
+def _is_several_texts(answer: Any) -> bool:
+    return isinstance(answer, list | tuple | np.ndarray) and len(answer) > 1 and all(isinstance(x, str) for x in answer)
+
+
+def _parts(answer: Any, row: int, alternatives: bool) -> list[list[str]] | None:
     if is_missing(answer):
         return None
+    given = answer.tolist() if hasattr(answer, "tolist") else answer
     try:
-        return answer_parts(answer.tolist() if hasattr(answer, "tolist") else answer)
+        return answer_parts([given] if alternatives and _is_several_texts(given) else given)
     except InputError as error:
         raise InputError(f"row {row}: {error}") from error
 
