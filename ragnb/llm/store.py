@@ -165,10 +165,11 @@ class Store:
             raise self._error(error) from error
 
     def failures(self) -> dict[str, str]:
-        """Reasons of requests that got no reply in their latest run, by key."""
+        """Reasons of requests that have no reply, as their latest run gave them, by key."""
         if not self._execute("SELECT 1 FROM sqlite_master WHERE name = 'failures'"):
             return {}
-        return {row[0]: row[1] for row in self._execute("SELECT key, reason FROM failures")}
+        query = "SELECT key, reason FROM failures WHERE key NOT IN (SELECT key FROM replies)"
+        return {row[0]: row[1] for row in self._execute(query)}
 
     def write_jsonl(self, path: str | Path, keys: Iterable[str] | None = None) -> int:
         """Write replies as JSON Lines (compressed when the name ends in ``.gz``), sorted; return their number.

@@ -53,6 +53,17 @@ def test_any_text_has_a_key(text, number):
     assert len(request_key(request)) == 64
 
 
+def test_a_failure_is_told_until_the_reply_is_there(tmp_path):
+    with Store(tmp_path / "s.sqlite") as store:
+        assert store.failures() == {}
+        store.note_failures({reply(0).key: "HTTP 500", reply(1).key: "超时"})
+        store.add([reply(0)])
+        assert store.failures() == {reply(1).key: "超时"}
+    with Store(tmp_path / "s.sqlite") as store:
+        store.add([reply(1, response=None)])
+        assert store.failures() == {}
+
+
 def test_json_lines_there_and_back(tmp_path):
     with Store(":memory:") as store:
         store.add(reply(n, f"é\n{n} 🧪") for n in range(5))
