@@ -51,7 +51,7 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
         raise InputError(
             f"write_table needs a path and columns of different names; got {path!r:.60} and {list(frame)!r:.60}"
         )
-    path = Path(path).expanduser()
+    path = Path(os.path.expanduser(path))
     kind = _kind(path, (*KINDS, "csv"))
     path.parent.mkdir(parents=True, exist_ok=True)
     with _replacing(path) as partial:
@@ -91,7 +91,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     InputError
         Another ending, a file that does not exist, or a line that is no JSON object.
     """
-    path = Path(path).expanduser()
+    path = Path(os.path.expanduser(path))
     kind = _kind(path, KINDS)
     if not path.is_file():
         raise InputError(f"read_table needs a file that exists; got {str(path)!r}, which does not; check the path")

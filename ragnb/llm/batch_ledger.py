@@ -1,6 +1,7 @@
 """The ledger of batches: which requests were sent where, and what became of them, in the store's own file."""
 
 import json
+import os
 import sqlite3
 import uuid
 from collections.abc import Collection, Iterator, Mapping
@@ -211,7 +212,7 @@ class Ledger:
 @contextmanager
 def open_ledger(store: Store | str | Path, *, must_exist: bool = True) -> Iterator[Ledger]:
     """The ledger in a store's file, closed afterwards; a store that was given open stays open."""
-    path = store.path if isinstance(store, Store) else str(store)
+    path = store.path if isinstance(store, Store) else os.path.expanduser(str(store))
     if path == ":memory:":
         raise InputError("batches need a store that outlives the process; got ':memory:'; pass the path of a file")
     if must_exist and not Path(path).exists():

@@ -162,11 +162,11 @@ class _Run:
         self.max_concurrency, self.timeout = options.get("max_concurrency", 16), options.get("timeout", 120.0)
         self.max_retries = options.get("max_retries", 5)
         _check_limits(options)
+        self.asked = canonical_requests(requests, model, self.repeats)
         limit, prices = options.get("budget_usd"), options.get("prices")
         price = price_of(model, prices) if limit is None else require_price(model, prices)
         self.budget = Budget(limit, price)
         self.buckets = [Bucket(options.get("requests_per_minute")), Bucket(options.get("tokens_per_minute"))]
-        self.asked = canonical_requests(requests, model, self.repeats)
         self.keys = [request_key(request) for request in self.asked]
         self.already = 0
         if limit is not None:

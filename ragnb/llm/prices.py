@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def estimate(
     requests, model, repeats
         As for `ragnb.complete`.
     store
-        Replies that need not be paid again.
+        Replies that need not be paid again; a file that does not exist has none, and is not made.
     prices
         Prices of your own, by model name: US dollars for a million prompt and a million completion tokens.
 
@@ -88,7 +89,7 @@ def estimate(
 
 
 def _stored(store: Store | str | Path | None, asked: list[Request]) -> set[str]:
-    if store is None:
+    if store is None or not (isinstance(store, Store) or os.path.exists(os.path.expanduser(str(store)))):
         return set()
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
         return opened.known(map(request_key, asked))

@@ -19,8 +19,11 @@ def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> 
     Raises
     ------
     InputError
-        No column ``messages`` or ``prompt``, an empty request, or fewer than one repeat.
+        No column ``messages`` or ``prompt``, a request that is empty or that JSON does not know, no name of a model, or
+        fewer than one repeat.
     """
+    if not isinstance(model, str) or not model.strip():
+        raise InputError(f"a run needs the name of a model; got {model!r:.80}; name one that the endpoint has")
     if not isinstance(repeats, int) or repeats < 1:
         raise InputError(f"repeats needs a whole number from 1 up; got {repeats!r}; 1 asks every request once")
     kind = "prompt" if "prompt" in getattr(requests, "columns", ()) and "messages" not in requests else "messages"
@@ -39,6 +42,7 @@ def _check(content: Any, kind: str, place: int) -> None:
     if not right or not content:
         wanted = "a text" if kind == "prompt" else "a list of messages, each with role and content,"
         raise InputError(f"request {place} needs {wanted} in {kind!r}; got {content!r:.80}; render it again")
+    _check_json(content, kind, place)
 
 
 def _are_messages(content: Any) -> bool:
@@ -61,12 +65,16 @@ def _plain(value: Any) -> Any:
 
 
 def _check_parameters(given: Mapping[str, Any], place: int) -> None:
-    try:
-        canonical(given)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"request {place} needs parameters that JSON knows; got {error}; change them") from error
+    _check_json(given, "parameters", place)
     if given.get("n", 1) != 1:
         raise InputError(f"request {place} needs one reply a request; got n = {given['n']!r}; use repeats instead")
     for name in ("max_tokens", "max_completion_tokens"):
         if name in given and (not isinstance(given[name], int) or given[name] < 1):
             raise InputError(f"request {place} needs a whole number in {name}; got {given[name]!r}; 64 is a short answer")
+
+
+def _check_json(part: Any, kind: str, place: int) -> None:
+    try:
+        canonical(part)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"request {place} needs {kind} that JSON knows; got {error}; change it") from error

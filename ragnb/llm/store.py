@@ -11,6 +11,7 @@ A killed process loses nothing that was stored (WAL, ``synchronous=NORMAL``); a 
 import gzip
 import hashlib
 import json
+import os
 import sqlite3
 import sys
 import threading
@@ -84,7 +85,8 @@ class Store:
     Parameters
     ----------
     path
-        The file, made when it does not exist; ``":memory:"`` keeps replies for the life of the object only.
+        The file, made when it does not exist, ``~`` being the home folder; ``":memory:"`` keeps replies for the life of the
+        object only.
 
     Raises
     ------
@@ -95,7 +97,7 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         if not str(path).strip():
             raise StoreError("a store needs a path; got an empty one, which would keep nothing; name a file")
-        self.path = str(path)
+        self.path = os.path.expanduser(str(path))
         self._lock = threading.Lock()
         try:
             if self.path != ":memory:":
@@ -165,10 +167,11 @@ class Store:
             raise self._error(error) from error
 
     def failures(self) -> dict[str, str]:
-        """Reasons of requests that got no reply in their latest run, by key."""
+        """Reasons of requests that have no reply, as their latest run gave them, by key."""
         if not self._execute("SELECT 1 FROM sqlite_master WHERE name = 'failures'"):
             return {}
-        return {row[0]: row[1] for row in self._execute("SELECT key, reason FROM failures")}
+        query = "SELECT key, reason FROM failures WHERE key NOT IN (SELECT key FROM replies)"
+        return {row[0]: row[1] for row in self._execute(query)}
 
     def write_jsonl(self, path: str | Path, keys: Iterable[str] | None = None) -> int:
         """Write replies as JSON Lines (compressed when the name ends in ``.gz``), sorted; return their number.
@@ -180,7 +183,7 @@ class Store:
         )  # like beside like: smaller, and the same every time
         lines = [json.dumps(asdict(reply), ensure_ascii=False) + "\n" for reply in replies]
         content = "".join(lines).encode("utf-8")
-        Path(path).write_bytes(gzip.compress(content, 9, mtime=0) if str(path).endswith(".gz") else content)
+        _file(path).write_bytes(gzip.compress(content, 9, mtime=0) if str(path).endswith(".gz") else content)
         return len(lines)
 
     def read_jsonl(self, path: str | Path) -> int:
@@ -192,7 +195,7 @@ class Store:
             A line that is no stored reply, or whose key does not belong to its request.
         """
         try:
-            content = Path(path).read_bytes()
+            content = _file(path).read_bytes()
             content = gzip.decompress(content) if str(path).endswith(".gz") else content
         except (OSError, EOFError, zlib.error) as error:
             raise StoreError(f"read_jsonl needs a whole file; got {error} for {str(path)!r}; check the path") from error
@@ -202,7 +205,7 @@ class Store:
 
     def sync(self, path: str | Path) -> int:
         """Make a JSON Lines file and this store hold the same replies; return how many were new to the store."""
-        new = self.read_jsonl(path) if Path(path).exists() else 0
+        new = self.read_jsonl(path) if _file(path).exists() else 0
         self.write_jsonl(path)  # a reply that both hold is the store's: the first one stands
         return new
 
@@ -282,6 +285,11 @@ class _transaction:  # noqa: N801  (used as a statement)
             self.db.execute("ROLLBACK")
 
 
+def _file(path: str | Path) -> Path:
+    """The file that a path names; ``~`` is the home folder."""
+    return Path(os.path.expanduser(path))
+
+
 def _read_line(line: bytes, where: str) -> Reply:
     try:
         reply = Reply(**json.loads(line))
@@ -301,7 +309,7 @@ def describe(path: str | Path) -> str:
     StoreError
         There is no such file, or it is no store.
     """
-    if not Path(path).is_file():
+    if not _file(path).is_file():
         raise StoreError(f"describe needs a store that exists; got {str(path)!r}, which does not; check the path")
     with Store(path) as store:
         rows = store._execute(

@@ -1,4 +1,5 @@
 import asyncio
+import math
 import socket
 
 import pandas as pd
@@ -6,6 +7,7 @@ import pytest
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.client import acomplete, complete
+from ragnb.llm.prices import estimate
 from ragnb.llm.store import Store
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
@@ -207,6 +209,11 @@ def test_another_machine_needs_a_key(chat):
         complete(chat(1), model="m", base_url="https://models.example.org/v1", store=":memory:")
 
 
+def asking(content):
+    """Two requests, the second with a content that cannot be sent."""
+    return pd.DataFrame({"messages": [[{"role": "user", "content": said}] for said in ("你好", content)]})
+
+
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
@@ -215,11 +222,24 @@ def test_another_machine_needs_a_key(chat):
         (pd.DataFrame({"messages": [[]]}), "request 0 needs a list of messages"),
         (pd.DataFrame({"prompt": [""]}), "request 0 needs a text"),
         ([1, 2], "needs a pandas DataFrame; got list"),
+        (asking(math.nan), "request 1 needs messages that JSON knows; got Out of range float"),
+        (asking({1, 2}), "request 1 needs messages that JSON knows; got Object of type set"),
+        (asking(b"x"), "request 1 needs messages that JSON knows; got Object of type bytes"),
     ],
 )
 def test_a_frame_without_requests_is_refused(frame, words):
     with pytest.raises(InputError, match=words):
         complete(frame, model="m", store=":memory:")
+    with pytest.raises(InputError, match=words):
+        estimate(frame, model="m")
+
+
+@pytest.mark.parametrize("model", [None, "", " ", 5, ["m"]])
+def test_a_run_needs_the_name_of_a_model(chat, model):
+    with pytest.raises(InputError, match="a run needs the name of a model; got"):
+        complete(chat(1), model=model, store=":memory:")
+    with pytest.raises(InputError, match="a run needs the name of a model; got"):
+        estimate(chat(1), model=model)
 
 
 def test_no_requests_no_replies():

@@ -35,6 +35,14 @@ def test_stored_replies_cost_nothing(requests):
     assert (told.n_requests, told.n_stored, told.prompt_tokens) == (2, 1, 203)
 
 
+@pytest.mark.parametrize("store", ["typo/s.sqlite", "~/typo/s.sqlite", ":memory:"])
+def test_an_estimate_makes_no_store(requests, store, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert estimate(requests, model="m", store=store) == estimate(requests, model="m")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_repeats_multiply(requests):
     assert estimate(requests, model="m", repeats=3).prompt_tokens == 3 * 306
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import StoreError
-from ragnb.llm.store import Reply, Store, canonical, request_key
+from ragnb.llm.batch_ledger import open_ledger
+from ragnb.llm.store import Reply, Store, canonical, describe, request_key
 
 
 def reply(number: int, response: str | None = "r") -> Reply:
@@ -51,6 +52,17 @@ def test_any_text_has_a_key(text, number):
     request = {"model": "m", "prompt": text, "parameters": {"temperature": number}, "repeat": 0}
     assert json.loads(canonical(request)) == request
     assert len(request_key(request)) == 64
+
+
+def test_a_failure_is_told_until_the_reply_is_there(tmp_path):
+    with Store(tmp_path / "s.sqlite") as store:
+        assert store.failures() == {}
+        store.note_failures({reply(0).key: "HTTP 500", reply(1).key: "超时"})
+        store.add([reply(0)])
+        assert store.failures() == {reply(1).key: "超时"}
+    with Store(tmp_path / "s.sqlite") as store:
+        store.add([reply(1, response=None)])
+        assert store.failures() == {}
 
 
 def test_json_lines_there_and_back(tmp_path):
@@ -134,6 +146,22 @@ def test_a_store_in_a_place_that_cannot_be_made_says_so(tmp_path):
         Store(tmp_path / "file" / "s.sqlite")
 
 
+def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch):
+    home, here = tmp_path / "home", tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(here)
+    with Store("~/runs/s.sqlite") as store:
+        store.add([reply(0)])
+        assert store.path == str(home / "runs" / "s.sqlite")
+        assert store.write_jsonl("~/runs/r.jsonl") == 1
+        assert store.read_jsonl("~/runs/r.jsonl") == store.sync("~/runs/r.jsonl") == 0
+    assert "1 replies" in describe("~/runs/s.sqlite")
+    with open_ledger("~/runs/s.sqlite") as ledger:
+        assert ledger.store.path == str(home / "runs" / "s.sqlite")
+    assert list(here.iterdir()) == []
+
+
 def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
     with Store(tmp_path / "s.sqlite") as store:
         store.add([reply(0)])
@@ -161,7 +189,8 @@ def test_threads_share_a_store(tmp_path):
 
 WRITER = """
 import sys
-from ragnb.llm.store import Reply, Store, canonical, request_key
+from ragnb.llm.batch_ledger import open_ledger
+from ragnb.llm.store import Reply, Store, canonical, describe, request_key
 store = Store(sys.argv[1])
 for n in range(300):
     request = {"model": "m", "prompt": str(n), "parameters": {}, "repeat": 0}
