@@ -226,7 +226,7 @@ def test_files_in_another_order_are_not_paired_by_the_numbers_of_their_rows(two,
     turned = [json.loads(line) for line in reversed((two / "bad.jsonl").read_text().splitlines())]
     (two / "turned.jsonl").write_text(lines_of(turned))
     asked = "compare", two / "good.jsonl", two / "turned.jsonl", "--metrics", "answer.exact_match"
-    assert "needs one question an example_id; got 40 with several, such as 0; name the column of ids" in refused(*asked)
+    assert "needs one question an example_id; got 40 with several, such as 0: 'q0' and 'q39'; name the column" in refused(*asked)
     spaced = [row | {"question": f" {row['question']}\n"} for row in reversed(turned)]
     (two / "spaced.jsonl").write_text(lines_of(spaced))
     asked = "compare", two / "good.jsonl", two / "spaced.jsonl", "--metrics", "answer.exact_match", "--format", "json"

@@ -52,7 +52,7 @@ def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
     return load_ragbench(file) if arguments.benchmark == "ragbench" else load_evouna(file)
 
 
-def scores_of(arguments: argparse.Namespace, *, paired: bool = False) -> Any:
+def scores_of(arguments: argparse.Namespace) -> Any:
     """The scores of all responses under each metric that was asked for."""
     from ragnb.scoring.definitions import METRICS, lookup
     from ragnb.scoring.scores import score
@@ -62,25 +62,8 @@ def scores_of(arguments: argparse.Namespace, *, paired: bool = False) -> Any:
         raise InputError(f"--metrics needs at least one name; got none; choose out of {', '.join(METRICS)}")
     options = fitting([lookup(name).function for name in metrics], keywords(score, arguments.option))
     responses = responses_of(arguments)
-    if paired:
-        refuse_other_questions(responses)
     progress(f"scoring {len(responses)} responses under {', '.join(metrics)}")
     return score(responses, metrics, **options)
-
-
-def refuse_other_questions(responses: Any) -> None:
-    """Systems are paired by example_id, by default the row's number: it has to mean one question everywhere."""
-    if not {"example_id", "question"} <= set(responses):
-        return
-    item = [name for name in ("example_id", "benchmark", "task", "language") if name in responses]
-    asked = responses["question"].map(lambda question: " ".join(str(question).split()), na_action="ignore")
-    several = asked.groupby([responses[name] for name in item], dropna=False).nunique()
-    if (several > 1).any():
-        example = several.reset_index().loc[int(several.argmax()), "example_id"]
-        raise InputError(
-            f"comparing needs one question an example_id; got {(several > 1).sum()} with several, such as {example}; name "
-            "the column of ids, such as --columns example_id=id"
-        )
 
 
 def keywords(function: Callable[..., Any], given: Iterable[tuple[str, Any]]) -> dict[str, Any]:
