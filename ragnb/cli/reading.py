@@ -20,7 +20,19 @@ def responses_of(arguments: argparse.Namespace) -> Any:
     if len(systems) != len(files):
         raise InputError(f"--system needs a name a file; got {len(systems)} for {len(files)} files; name each or none")
     frames = [_read(arguments, file, system) for file, system in zip(files, systems, strict=True)]
+    if not arguments.system:
+        _refuse_one_name(files, frames)
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def _refuse_one_name(files: list[str], frames: list[Any]) -> None:
+    """Without a column `system` a file's name is its system: two files of one name in two folders would be one system."""
+    named = [Path(file).stem for file, frame in zip(files, frames, strict=True) if set(frame["system"]) == {Path(file).stem}]
+    if twice := next((name for name in named if named.count(name) > 1), None):
+        raise InputError(
+            f"several files need names of their own; got {twice} for {named.count(twice)} files; name what answered in "
+            "each: --system a b"
+        )
 
 
 def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
@@ -66,11 +78,16 @@ def scores_of(arguments: argparse.Namespace) -> Any:
     return score(responses, metrics, **options)
 
 
+_ARGUMENTS = ("columns", "language", "metrics", "system")
+"""Parameters that have an argument of their own."""
+
+
 def keywords(function: Callable[..., Any], given: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Settings as keywords of a function, refused where it has no use for them or takes that name for something else."""
     parameters = signature(function).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
-        wrong, use = [name for name, _ in given if name in parameters], "leave it out"
+        wrong = [name for name, _ in given if name in parameters]
+        use = f"write --{wrong[0]}" if wrong and wrong[0] in _ARGUMENTS else "leave it out"
     else:
         known = [name for name in list(parameters)[1:] if name != "confidence_level"]
         wrong, use = [name for name, _ in given if name not in known], f"choose out of {', '.join(known)}"

@@ -168,9 +168,16 @@ def _by_column(columns: Mapping[str, list[Any]], whole: list[int], metric: Metri
 
 def _by_row(columns: Mapping[str, list[Any]], row: int, metric: Metric, own: Mapping[str, Any], name: str) -> float:
     try:
-        return float(metric.function(**{argument: values[row] for argument, values in columns.items()}, **own))
+        found = metric.function(**{argument: values[row] for argument, values in columns.items()}, **own)
     except InputError as error:
         raise InputError(f"{metric.name}, row {name}: {error}") from error
+    try:
+        return float(found)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"{metric.name}, row {name}: a metric needs to give a number; got {found!r:.60}; return a number, or nan where "
+            "undefined"
+        ) from error
 
 
 def _names(responses: pd.DataFrame) -> list[str]:

@@ -515,3 +515,29 @@ def test_ids_and_questions_that_are_lists_are_told_apart_too():
     frame = asked_of_two([["q0"]], [["q1"]]).assign(example_id=[["0"], ["0"]])
     with pytest.raises(InputError, match="needs one question an example_id"):
         score(frame, "answer.f1")
+
+
+# ---- metrics of one's own that are not quite right ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [None, "three", [1.0], 10**400])
+def test_a_metric_that_gives_no_number_is_named_with_its_row(given):
+    own = Metric(
+        "own.word", lambda response: given if response == "日本" else 1.0, {"response": "response"}, True, (0, 1), "here"
+    )
+    frame = pd.DataFrame({"example_id": ["q/1", "q/2"], "response": ["x", "日本"]})
+    said = r"own.word, row 1 \(q/2\): a metric needs to give a number; got .*; return a number, or nan where undefined"
+    with pytest.raises(InputError, match=said):
+        score(frame, own)
+
+
+def test_an_error_inside_a_metric_of_ones_own_is_shown_as_it_is():
+    own = Metric("own.word", lambda response: response + 1, {"response": "response"}, True, (0, 1), "here")
+    with pytest.raises(TypeError, match="concatenate"):
+        score(pd.DataFrame({"response": ["x"]}), own)
+
+
+@pytest.mark.parametrize("columns", [["response"], "response", None])
+def test_a_metric_needs_a_mapping_of_columns(columns):
+    with pytest.raises(InputError, match=r"needs a mapping of arguments to columns; got .*\{argument: column\}"):
+        Metric("own.word", len, columns, True, (0, 1), "here")
