@@ -118,7 +118,7 @@ def compare(
         for cell, group in frame.groupby([*design.cells, "metric"], sort=False, dropna=False)
         for pair in pairs
     ]
-    _refuse_nothing_in_common(rows)
+    _refuse_nothing_in_common(frame, rows)
     return _corrected(pd.DataFrame(rows), column_names(family, "compare(family=...)"), correction)
 
 
@@ -208,12 +208,14 @@ def _refuse_ids_of_two_kinds(frame: pd.DataFrame) -> None:
         )
 
 
-def _refuse_nothing_in_common(rows: Sequence[Mapping[str, Any]]) -> None:
-    if not any(row["n_pairs"] for row in rows):
+def _refuse_nothing_in_common(frame: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> None:
+    """A system without any value is undefined; two that have some, and none for the same item, are no comparison."""
+    valued = frame.loc[frame["value"].notna(), "system"].nunique()
+    if valued > 1 and not any(row["n_pairs"] for row in rows):
         dropped = sum(row["n_dropped"] for row in rows)
         raise InputError(
             f"compare needs items that two systems have values for; got none, and dropped {dropped}; see whether "
-            "their ids are the same, and whether both were scored"
+            "their ids and conditions are the same"
         )
 
 

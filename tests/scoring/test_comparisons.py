@@ -262,9 +262,17 @@ def test_systems_without_a_common_item_are_undefined_when_dropping():
 def test_systems_without_a_common_item_anywhere_are_refused():
     with pytest.raises(InputError, match="needs items that two systems have values for; got none, and dropped 4"):
         compare(nothing_in_common(), unpaired="drop")
-    unscored = scored({"a": [math.nan], "b": [1]})
-    with pytest.raises(InputError, match="got none, and dropped 1"):
-        compare(unscored, unpaired="drop")
+    other_rates = [
+        scored({name: [1, 0]}, noise_rate=rate) for rate, name in ((0.2, "a"), (0.4, "b"), (0.6, "a"), (0.8, "b"))
+    ]
+    with pytest.raises(InputError, match="got none, and dropped 8; see whether their ids and conditions are the same"):
+        compare(pd.concat(other_rates), unpaired="drop")
+
+
+def test_a_system_without_any_value_is_undefined_when_dropping():
+    row = compare(scored({"a": [math.nan, math.nan], "b": [1, 0]}), unpaired="drop").iloc[0]
+    assert (row["n_pairs"], row["n_dropped"]) == (0, 2)
+    assert math.isnan(row["difference"])
 
 
 @pytest.mark.parametrize("unpaired", ["error", "drop"])
