@@ -352,6 +352,19 @@ def test_the_report_of_a_judge(tmp_path, printed):
     assert {"agreement", "bias", "calibration", "worst"} <= set(tables)
 
 
+def test_the_report_of_a_judge_counts_what_has_no_label(tmp_path, printed):
+    path = tmp_path / "judged.csv"
+    rows = [
+        {"question": f"q{k}", "references": "x", "response": "y", "label": k % 2, "judged_correct": k % 3 % 2}
+        for k in range(60)
+    ]
+    pd.DataFrame(rows).assign(label=lambda frame: frame["label"].where(frame.index >= 10)).to_csv(path, index=False)
+    out, _ = printed("report", path, "--kind", "judge")
+    assert "n = 50, none unscored; 10 of 60 without a label left out." in out
+    tables = json.loads(printed("report", path, "--kind", "judge", "--format", "json")[0])
+    assert tables["labelled"] == [{"label": "label", "n": 60, "n_labelled": 50, "n_left_out": 10}]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
