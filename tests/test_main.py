@@ -171,7 +171,8 @@ def test_a_labelled_sample_of_ragbench_can_be_scored(printed):
 
 
 def test_shared_questions_are_clusters(file, printed):
-    out, _ = printed("score", file, file, "--metrics", "answer.f1", "--by", "system", "--cluster", "example_id")
+    out, _ = printed("score", file, file, "--system", "a", "a", "--metrics", "answer.f1", "--by", "system",
+                     "--cluster", "example_id")  # fmt: skip
     assert "cluster-robust" in out
 
 
@@ -226,11 +227,33 @@ def test_files_in_another_order_are_not_paired_by_the_numbers_of_their_rows(two,
     turned = [json.loads(line) for line in reversed((two / "bad.jsonl").read_text().splitlines())]
     (two / "turned.jsonl").write_text(lines_of(turned))
     asked = "compare", two / "good.jsonl", two / "turned.jsonl", "--metrics", "answer.exact_match"
-    assert "needs one question an example_id; got 40 with several, such as 0; name the column of ids" in refused(*asked)
+    assert "needs one question an example_id; got 40 with several, such as 0: 'q0' and 'q39'; name the column" in refused(
+        *asked
+    )
     spaced = [row | {"question": f" {row['question']}\n"} for row in reversed(turned)]
     (two / "spaced.jsonl").write_text(lines_of(spaced))
     asked = "compare", two / "good.jsonl", two / "spaced.jsonl", "--metrics", "answer.exact_match", "--format", "json"
     assert json.loads(printed(*asked)[0])[0]["difference"] == pytest.approx((14 - 32) / 40)
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_files_of_one_name_in_two_folders_are_no_one_system(two, printed, refused, command):
+    (two / "other").mkdir()
+    other = (two / "bad.jsonl").rename(two / "other" / "good.jsonl")
+    asked = command, two / "good.jsonl", other, "--metrics", "answer.f1"
+    assert "got good for 2 files" in refused(*asked)
+    assert "乙" in printed(*asked, "--system", "甲", "乙")[0]
+    own = [json.loads(line) | {"system": "mine"} for line in other.read_text().splitlines()]
+    other.write_text(lines_of(own))
+    assert "mine" in printed(*asked)[0]
+
+
+def test_ids_of_csv_and_of_json_are_of_two_kinds(two, refused):
+    rows = [json.loads(line) | {"example_id": k} for k, line in enumerate((two / "good.jsonl").read_text().splitlines())]
+    (two / "numbered.jsonl").write_text(lines_of(rows))
+    pd.DataFrame(rows).to_csv(two / "typed.csv", index=False)
+    asked = "compare", two / "numbered.jsonl", two / "typed.csv", "--metrics", "answer.f1", "--unpaired", "drop"
+    assert "got numbers in 'numbered' and texts in 'typed', and 10 is not '10'" in refused(*asked)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +265,7 @@ def test_files_in_another_order_are_not_paired_by_the_numbers_of_their_rows(two,
         (["good.jsonl", "bad.jsonl", "--unpaired", "guess"], "got 'guess'"),
         (["good.jsonl", "bad.jsonl", "--correction", "none"], "got 'none'"),
         (["good.jsonl", "bad.jsonl", "--system", "one"], "got 1 for 2 files"),
-        (["good.jsonl", "good.jsonl"], "needs two systems"),
+        (["good.jsonl", "good.jsonl"], "got good for 2 files; name what answered in each: --system a b"),
         (["good.jsonl", "bad.jsonl", "--cluster", "question_id"], "question_id"),
     ],
 )
@@ -327,6 +350,19 @@ def test_the_report_of_a_judge(tmp_path, printed):
     assert out == str(judge_report(load_responses(path), confidence_level=0.9, clusters=None)) + "\n"
     tables = json.loads(printed("report", path, "--kind", "judge", "--format", "json")[0])
     assert {"agreement", "bias", "calibration", "worst"} <= set(tables)
+
+
+def test_the_report_of_a_judge_counts_what_has_no_label(tmp_path, printed):
+    path = tmp_path / "judged.csv"
+    rows = [
+        {"question": f"q{k}", "references": "x", "response": "y", "label": k % 2, "judged_correct": k % 3 % 2}
+        for k in range(60)
+    ]
+    pd.DataFrame(rows).assign(label=lambda frame: frame["label"].where(frame.index >= 10)).to_csv(path, index=False)
+    out, _ = printed("report", path, "--kind", "judge")
+    assert "n = 50, none unscored; 10 of 60 without a label left out." in out
+    tables = json.loads(printed("report", path, "--kind", "judge", "--format", "json")[0])
+    assert tables["labelled"] == [{"label": "label", "n": 60, "n_labelled": 50, "n_left_out": 10}]
 
 
 @pytest.mark.parametrize(
@@ -425,6 +461,9 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
         (["--metrics", "answer.f1", "--benchmark", "ragbench"], "tiny.jsonl line 1"),
         (["--metrics", "answer.f1", "--benchmark", "evouna"], "needs question, golden_answer"),
         (["--metrics", "answer.f1", "--benchmark", "evouna", "--language", "en"], "got --language"),
+        (["--metrics", "answer.f1", "--set", "language=fr"], "got 'language'; write --language"),
+        (["--metrics", "answer.f1", "--set", "system=mine"], "got 'system'; write --system"),
+        (["--metrics", "answer.f1", "--set", "source=mine"], "got 'source'; leave it out"),
         (["--metrics", "answer.f1", "--set", "response=5"], "a response needs to be a text"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragnb.cli.printing import printed, printed_report, tables_of
 from ragnb.cli.progress import progress
-from ragnb.cli.reading import fitting, keywords, refuse_other_questions, responses_of, scores_of
+from ragnb.cli.reading import fitting, keywords, responses_of, scores_of
 from ragnb.errors import InputError
 
 
@@ -34,7 +34,7 @@ def compare(arguments: argparse.Namespace) -> str:
     """
     from ragnb.scoring import comparisons
 
-    scores = scores_of(arguments, paired=True)
+    scores = scores_of(arguments)
     progress("comparing")
     options = {name: getattr(arguments, name) for name in ("baseline", "by", "cluster", "method", "unpaired", "correction")}
     return printed(comparisons.compare(scores, **options, confidence_level=arguments.level), arguments)
@@ -53,8 +53,6 @@ def report(arguments: argparse.Namespace) -> str:
         arguments.benchmark = "ragbench"
     options = fitting([make], keywords(make, arguments.option))
     responses = responses_of(arguments)
-    if arguments.kind == "multilingual":
-        refuse_other_questions(responses)
     progress("reporting")
     made = make(responses, confidence_level=arguments.level, **options)
     for name, table in tables_of(made).items() if arguments.out else ():

@@ -20,7 +20,19 @@ def responses_of(arguments: argparse.Namespace) -> Any:
     if len(systems) != len(files):
         raise InputError(f"--system needs a name a file; got {len(systems)} for {len(files)} files; name each or none")
     frames = [_read(arguments, file, system) for file, system in zip(files, systems, strict=True)]
+    if not arguments.system:
+        _refuse_one_name(files, frames)
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+
+def _refuse_one_name(files: list[str], frames: list[Any]) -> None:
+    """Without a column `system` a file's name is its system: two files of one name in two folders would be one system."""
+    named = [Path(file).stem for file, frame in zip(files, frames, strict=True) if set(frame["system"]) == {Path(file).stem}]
+    if twice := next((name for name in named if named.count(name) > 1), None):
+        raise InputError(
+            f"several files need names of their own; got {twice} for {named.count(twice)} files; name what answered in "
+            "each: --system a b"
+        )
 
 
 def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
@@ -53,7 +65,7 @@ def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
     return load_ragbench(file) if arguments.benchmark == "ragbench" else load_evouna(file)
 
 
-def scores_of(arguments: argparse.Namespace, *, paired: bool = False) -> Any:
+def scores_of(arguments: argparse.Namespace) -> Any:
     """The scores of all responses under each metric that was asked for."""
     from ragnb.scoring.definitions import METRICS, lookup
     from ragnb.scoring.scores import score
@@ -63,32 +75,20 @@ def scores_of(arguments: argparse.Namespace, *, paired: bool = False) -> Any:
         raise InputError(f"--metrics needs at least one name; got none; choose out of {', '.join(METRICS)}")
     options = fitting([lookup(name).function for name in metrics], keywords(score, arguments.option))
     responses = responses_of(arguments)
-    if paired:
-        refuse_other_questions(responses)
     progress(f"scoring {len(responses)} responses under {', '.join(metrics)}")
     return score(responses, metrics, **options)
 
 
-def refuse_other_questions(responses: Any) -> None:
-    """Systems are paired by example_id, by default the row's number: it has to mean one question everywhere."""
-    if not {"example_id", "question"} <= set(responses):
-        return
-    item = [name for name in ("example_id", "benchmark", "task", "language") if name in responses]
-    asked = responses["question"].map(lambda question: " ".join(str(question).split()), na_action="ignore")
-    several = asked.groupby([responses[name] for name in item], dropna=False).nunique()
-    if (several > 1).any():
-        example = several.reset_index().loc[int(several.argmax()), "example_id"]
-        raise InputError(
-            f"comparing needs one question an example_id; got {(several > 1).sum()} with several, such as {example}; name "
-            "the column of ids, such as --columns example_id=id"
-        )
+_ARGUMENTS = ("columns", "language", "metrics", "system")
+"""Parameters that have an argument of their own."""
 
 
 def keywords(function: Callable[..., Any], given: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Settings as keywords of a function, refused where it has no use for them or takes that name for something else."""
     parameters = signature(function).parameters
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()):
-        wrong, use = [name for name, _ in given if name in parameters], "leave it out"
+        wrong = [name for name, _ in given if name in parameters]
+        use = f"write --{wrong[0]}" if wrong and wrong[0] in _ARGUMENTS else "leave it out"
     else:
         known = [name for name in list(parameters)[1:] if name != "confidence_level"]
         wrong, use = [name for name, _ in given if name not in known], f"choose out of {', '.join(known)}"

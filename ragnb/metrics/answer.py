@@ -5,6 +5,10 @@ will do: ``["a", "b"]`` means a AND b, ``[["a", "b"]]`` means a OR b. The refere
 joined by a space, one of each part, in the order given; a response gets its best value over these texts.
 
 nan wherever there is nothing to compare with: no response (None), no reference (None), or both of them empty.
+
+Exact match and F1 are not SQuAD's numbers. SQuAD drops *a, an, the* and deletes punctuation, so that "the cat" is "cat",
+"U.S." "US", "10,000" "10000" and "don't" "dont"; here articles stay and punctuation parts words, in every language alike,
+and each of these pairs differs. What is compared with published SQuAD numbers has to be scored by SQuAD's own script.
 """
 
 import math
@@ -94,8 +98,8 @@ def exact_match(
     InputError
         A response that is no text, a malformed reference, an unknown variant.
 
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, for the idea; ``lbrag`` is ``exact_match`` of kanoes/LBRAG-NEW,
-    experiments/scripts/experiment.py.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, for the idea, not for the normalisation (see the module); ``lbrag``
+    is ``exact_match`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     >>> exact_match("Ｔokyo!", "tokyo"), exact_match("Edo", [["Tokyo", "edo"]]), exact_match("दिल्ली", "मुंबई", variant="lbrag")
     (1.0, 1.0, 1.0)
@@ -132,8 +136,8 @@ def token_f1(
     2PR / (P + R), P = overlap / tokens of the response, R = overlap / tokens of the reference, where overlap is the size of
     the intersection of both multisets of tokens.
 
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1; ``lbrag`` is ``f1_score_lang`` of kanoes/LBRAG-NEW,
-    experiments/scripts/experiment.py.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, but for the normalisation (see the module); ``lbrag`` is
+    ``f1_score_lang`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     >>> round(token_f1("4429m", "4429米", language="zh", variant="lbrag"), 4), token_f1("4429m", "4429米")
     (0.8, 0.0)
@@ -148,7 +152,7 @@ def token_precision(
 
     Higher is better; in [0, 1]; nan, parameters and errors as for `token_f1`.
 
-    Source: Rajpurkar et al. (2016), arXiv 1606.05250, of whose F1 it is a part.
+    Source: Rajpurkar et al. (2016), arXiv 1606.05250, of whose F1 it is a part, but for the normalisation (see the module).
 
     >>> token_precision("in Oslo, Norway, today", "Oslo Norway")
     0.5
@@ -163,7 +167,7 @@ def token_recall(
 
     Higher is better; in [0, 1]; nan, parameters and errors as for `token_f1`.
 
-    Source: Rajpurkar et al. (2016), arXiv 1606.05250, of whose F1 it is a part.
+    Source: Rajpurkar et al. (2016), arXiv 1606.05250, of whose F1 it is a part, but for the normalisation (see the module).
 
     >>> token_recall("in Oslo today", "Oslo Norway")
     0.5

@@ -31,6 +31,9 @@ class JudgeReport:
         The columns of the annotators.
     clusters
         The column whose values are the independent units; None where responses are.
+    labelled
+        One row: ``label``, ``n`` (responses), ``n_labelled`` and ``n_left_out``, those without a label, which are no part of
+        what is said of the judges against it.
     agreement
         One row a ``pair`` (judge and label, judge and annotator, annotator and annotator) and ``metric``: percent agreement,
         Cohen's kappa, Gwet's AC1, Krippendorff's alpha; of a judge sensitivity, specificity and precision too, and the AUROC
@@ -58,6 +61,7 @@ class JudgeReport:
     label: str
     annotators: tuple[str, ...]
     clusters: str | None
+    labelled: pd.DataFrame
     agreement: pd.DataFrame
     ceiling: pd.DataFrame
     bias: pd.DataFrame
@@ -104,7 +108,8 @@ def judge_report(
     ----------
     frame
         One row a response. ``response`` gives its length; ``judge_confidence`` orders disagreements; where ``judge_model``
-        and ``model`` name the models, the judge's bias towards its own is shown apart. A response without label is left out.
+        and ``model`` name the models, the judge's bias towards its own is shown apart. A response without label is left out,
+        and counted.
     judge
         Columns of verdicts (0, 1) or scores in [0, 1]; nan is unscored.
     annotators
@@ -146,6 +151,7 @@ def judge_report(
         label=label,
         annotators=tuple(people),
         clusters=None if judged.units is None else clusters,
+        labelled=_labelled(judged),
         agreement=agreement(judged),
         ceiling=ceiling(judged),
         bias=bias(judged, None if by is None else groups),
@@ -154,6 +160,11 @@ def judge_report(
         curve=curve(judged),
         worst=_worst(judged),
     )
+
+
+def _labelled(judged: Judged) -> pd.DataFrame:
+    n, left_out = len(judged.labels), int(np.isnan(judged.labels).sum())
+    return pd.DataFrame({"label": [judged.label], "n": [n], "n_labelled": [n - left_out], "n_left_out": [left_out]})
 
 
 # ---- the worst disagreements -------------------------------------------------------------------------------------------
@@ -207,7 +218,8 @@ def _listing(rows: _Rows, names: Sequence[str], *, signed: bool = False) -> str:
 def _judge_lines(report: JudgeReport, judge: str) -> Iterator[str]:
     pairs = report.agreement
     rows = _by_metric(pairs[(pairs["rater"] == judge) & (pairs["against"] == report.label)])
-    yield f"{judge} against {report.label}: {_listing(rows, [*COEFFICIENTS, *AGAINST, AUROC])}; {_counts(rows)}."
+    left_out = _left_out(report)
+    yield f"{judge} against {report.label}: {_listing(rows, [*COEFFICIENTS, *AGAINST, AUROC])}; {_counts(rows)}{left_out}."
     yield from _ceiling_lines(report, judge)
     yield from _bias_lines(report, judge)
     yield _calibration_line(report, judge)
@@ -220,6 +232,11 @@ def _counts(rows: _Rows) -> str:
         return f"n = {one['n']}, none unscored"
     bounds = f"{one['worst_low']:.3f} if these were all wrong, {one['worst_high']:.3f} if all were right"
     return f"n = {one['n_scored']} of {one['n']}, {left} unscored (agreement {bounds})"
+
+
+def _left_out(report: JudgeReport) -> str:
+    row = report.labelled.iloc[0]
+    return f"; {row['n_left_out']} of {row['n']} without a label left out" if row["n_left_out"] else ""
 
 
 def _ceiling_lines(report: JudgeReport, judge: str) -> Iterator[str]:

@@ -63,6 +63,31 @@ def _is_name(value: object) -> bool:
     return value is None or value is pd.NA or value is pd.NaT or np.isscalar(value)
 
 
+def refuse_other_questions(responses: pd.DataFrame, what: str) -> None:
+    """Raise InputError where one ``example_id`` stands for several questions: systems are paired by it.
+
+    Where a file has no ids they are the numbers of its rows, which mean one question as long as all files have one order.
+    """
+    if not {"example_id", "question", "system"} <= set(responses.columns) or responses["system"].map(str).nunique() < 2:
+        return
+    item = [name for name in ("example_id", "benchmark", "task", "language") if name in responses]
+    asked = responses[[*item, "question"]].map(str, na_action="ignore").drop_duplicates()
+    asked = asked[asked.duplicated(item, keep=False)].dropna(subset="question")
+    asked = asked.assign(question=asked["question"].map(_spaced_once)).drop_duplicates()
+    if asked.duplicated(item).any():
+        doubtful = asked[asked.duplicated(item, keep=False)].sort_values(item, kind="stable")
+        example, (first, second) = doubtful["example_id"].iloc[0], doubtful["question"].iloc[:2]
+        raise InputError(
+            f"{what} needs one question an example_id; got {len(doubtful.drop_duplicates(item))} with several, such as "
+            f"{example}: {first!r:.60} and {second!r:.60}; name the column of ids, as in --columns example_id=id or "
+            "columns={'example_id': 'id'}, or take one system at a time"
+        )
+
+
+def _spaced_once(question: object) -> str:
+    return " ".join(str(question).split())
+
+
 def with_numbers(frame: pd.DataFrame, columns: Iterable[str], what: str) -> pd.DataFrame:
     """A frame whose columns of any other type are floats; see `numbers`."""
     plain = [name for name in columns if isinstance(frame[name].dtype, np.dtype) and frame[name].dtype.kind in "iuf"]

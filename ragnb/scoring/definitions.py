@@ -205,7 +205,9 @@ TRACE = (
 # ---- answers in any language -------------------------------------------------------------------------------------------
 
 _LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
-_SQUAD = "Rajpurkar et al. 2016, arXiv 1606.05250"
+_SQUAD = (
+    "after Rajpurkar et al. 2016, arXiv 1606.05250, but not SQuAD's number: a, an, the stay, and punctuation parts words"
+)
 _PAIR = {"response": "response", "reference": "references", **_LANGUAGE}
 _SPOKEN = {"response": "response", **_LANGUAGE}
 _BOTH_EMPTY = "Where response and reference are both empty once normalised; never under lbrag, which says 1."

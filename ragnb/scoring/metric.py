@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragnb.errors import InputError
 from ragnb.version import __version__
 
 
@@ -62,6 +63,13 @@ class Metric:
     variants: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     undefined: str = ""
     beyond: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, Mapping):
+            raise InputError(
+                f"Metric(columns=...) needs a mapping of arguments to columns; got {self.columns!r:.60}; write "
+                "{'response': 'response'}, {argument: column}"
+            )
 
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
         """One line that pins a value: version, metric, options and what else changes it.

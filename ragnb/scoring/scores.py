@@ -11,6 +11,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.records import PAYLOAD, is_partitioned, present, require_columns
+from ragnb.scoring.columns import refuse_other_questions
 from ragnb.scoring.definitions import lookup
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.partitions import by_partition
@@ -58,14 +59,17 @@ def score(
     Raises
     ------
     InputError
-        Unknown metric or option, or a missing column; a faulty value, with the name of its row. Of a Dask or Spark frame
-        faulty values are found when it is computed; Spark tells them inside an exception of its own.
+        Unknown metric or option, or a missing column; a faulty value, with the name of its row; in a pandas frame of several
+        systems an ``example_id`` that stands for several questions. Of a Dask or Spark frame faulty values are found when it
+        is computed; Spark tells them inside an exception of its own.
     """
     chosen = _chosen(metrics)
     _check_options(chosen, options)
     if is_partitioned(responses):
         used = {*MARKS, *(column for metric in chosen for column in metric.columns.values())}
         return by_partition(responses, partial(score, metrics=metrics, explain=explain, **options), used)
+    require_columns(responses, (), "score")
+    refuse_other_questions(responses, "score")
     return pd.concat([_score_one(responses, metric, options, explain) for metric in chosen], ignore_index=True)
 
 
@@ -164,9 +168,16 @@ def _by_column(columns: Mapping[str, list[Any]], whole: list[int], metric: Metri
 
 def _by_row(columns: Mapping[str, list[Any]], row: int, metric: Metric, own: Mapping[str, Any], name: str) -> float:
     try:
-        return float(metric.function(**{argument: values[row] for argument, values in columns.items()}, **own))
+        found = metric.function(**{argument: values[row] for argument, values in columns.items()}, **own)
     except InputError as error:
         raise InputError(f"{metric.name}, row {name}: {error}") from error
+    try:
+        return float(found)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"{metric.name}, row {name}: a metric needs to give a number; got {found!r:.60}; return a number, or nan where "
+            "undefined"
+        ) from error
 
 
 def _names(responses: pd.DataFrame) -> list[str]:

@@ -95,7 +95,7 @@ FOUR_SCORES = _counted("Of the benchmark's four scores.", "Of the visual guide's
 
 # ---- answers and languages: variant ------------------------------------------------------------------------------------
 
-_EVERY_SCRIPT = "Letters, marks and numbers of every script, NFKC and case-folded"
+_EVERY_SCRIPT = "Letters, marks and numbers of every script, articles too, NFKC and case-folded; punctuation is a space"
 _FIXED_BLOCKS = "The published code: scripts outside a fixed list (Devanagari, Greek, Tamil, …) vanish"
 
 

@@ -1,4 +1,6 @@
 import math
+import re
+import string
 import unicodedata
 
 import pytest
@@ -19,6 +21,7 @@ from ragnb.metrics.answer import (
     token_recall,
 )
 from ragnb.metrics.normalization import answer_tokens, normalized
+from ragnb.scoring import METRICS
 
 NAN = math.nan
 OVERLAP = [exact_match, token_f1, token_precision, token_recall, rouge_l]
@@ -31,6 +34,30 @@ texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=6).map("
 
 def same(value, expected):
     return math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, abs=1e-12)
+
+
+# ---- what it is not ----------------------------------------------------------------------------------------------------
+
+
+def squad_normalized(text):
+    """As SQuAD's evaluation script does: lower case, no punctuation of ASCII, no articles, single spaces."""
+    kept = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
+
+
+@pytest.mark.parametrize("pair", [("the cat", "cat"), ("US", "U.S."), ("10000", "10,000"), ("dont", "don't")])
+@pytest.mark.parametrize("variant", ["unicode", "lbrag"])
+def test_exact_match_is_not_that_of_squad_and_says_so(pair, variant):
+    assert squad_normalized(pair[0]) == squad_normalized(pair[1])
+    assert exact_match(*pair, variant=variant) == 0
+    assert token_f1(*pair, variant=variant) == pytest.approx(2 / 3 if pair[0] == "the cat" else 0)
+    for name in ("exact_match", "f1", "precision", "recall"):
+        assert "not SQuAD's number" in METRICS[f"answer.{name}"].source
+
+
+def test_case_is_folded_for_no_language_in_particular():
+    assert exact_match("İstanbul", "istanbul") == exact_match("ISPARTA", "ısparta") == 0
+    assert exact_match("ISTANBUL", "istanbul") == 1
 
 
 # ---- by hand -----------------------------------------------------------------------------------------------------------

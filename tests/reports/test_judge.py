@@ -272,6 +272,19 @@ def test_three_annotators_make_three_pairs(frame):
     assert rows.loc["annotators among themselves", "mean"] == pytest.approx(known)
 
 
+def test_responses_without_a_label_are_left_out_and_counted(frame, report):
+    blank = frame.assign(label=frame["label"].where(np.arange(len(frame)) >= 10))
+    found = judge_report(blank, judge=report.judges, annotators=report.annotators)
+    n = len(frame)
+    row = {"label": "label", "n": n, "n_labelled": n - 10, "n_left_out": 10}
+    assert found.labelled.to_dict("records") == [row]
+    told = [line for line in found.lines() if line.endswith(f"; 10 of {n} without a label left out.")]
+    assert len(told) == len(found.judges)
+    assert f"10 of {n} without a label left out" in found._repr_html_()
+    assert "left out" not in str(report)
+    assert report.labelled["n_left_out"].item() == 0
+
+
 def test_annotators_are_compared_where_the_settled_label_is_missing(frame):
     open_cases = frame["label_a"] != frame["label_b"]
     found = judge_report(frame.assign(label=frame["label"].mask(open_cases)), annotators=["label_a", "label_b"])

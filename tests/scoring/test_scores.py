@@ -1,6 +1,7 @@
 import doctest
 import inspect
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -476,3 +477,67 @@ def test_responses_that_a_metric_leaves_out_by_definition_are_no_part_of_its_n()
     row = summarize(score(responses, "rgb.error_correction")).iloc[0]
     assert (row["mean"], row["n"], row["n_scored"]) == (0.5, 3, 2)  # one of two detected; a missing response stays in n
     assert (row["worst_low"], row["worst_high"]) == pytest.approx((1 / 3, 2 / 3))
+
+
+# ---- one question an id ------------------------------------------------------------------------------------------------
+
+
+def asked_of_two(questions, others, **columns):
+    """Two systems whose ids are the numbers of their rows."""
+    rows = [(str(k), name, q) for name, own in (("a", questions), ("b", others)) for k, q in enumerate(own)]
+    frame = pd.DataFrame(rows, columns=["example_id", "system", "question"])
+    return frame.assign(references="Oslo", response="Oslo", language="en").assign(**columns)
+
+
+def test_systems_that_were_asked_in_another_order_are_not_paired_by_their_rows():
+    said = "score needs one question an example_id; got 2 with several, such as 0: 'q0' and 'q2'; name the column of ids"
+    with pytest.raises(InputError, match=re.escape(said)):
+        score(asked_of_two(["q0", "q1", "q2"], ["q2", "q1", "q0"]), "answer.f1")
+
+
+def test_one_question_in_other_spaces_or_unknown_to_one_system_is_one_question():
+    frame = asked_of_two(["दिल्ली कहाँ है?", "q1", None], [" दिल्ली  कहाँ\nहै? ", None, "q2"])
+    assert len(score(frame, "answer.f1")) == 6
+
+
+@pytest.mark.parametrize("name", ["language", "task", "benchmark"])
+def test_an_id_may_be_asked_otherwise_in_another_language_task_or_benchmark(name):
+    frame = asked_of_two(["Which year?"], ["哪一年?"], **{name: ["en", "zh"]})
+    assert len(score(frame, "answer.f1")) == 2
+
+
+def test_one_system_may_ask_what_it_likes_under_one_id():
+    frame = asked_of_two(["q0", "q1"], []).assign(example_id="0")
+    assert score(frame, "answer.f1")["value"].tolist() == [1, 1]
+
+
+def test_ids_and_questions_that_are_lists_are_told_apart_too():
+    frame = asked_of_two([["q0"]], [["q1"]]).assign(example_id=[["0"], ["0"]])
+    with pytest.raises(InputError, match="needs one question an example_id"):
+        score(frame, "answer.f1")
+
+
+# ---- metrics of one's own that are not quite right ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [None, "three", [1.0], 10**400])
+def test_a_metric_that_gives_no_number_is_named_with_its_row(given):
+    own = Metric(
+        "own.word", lambda response: given if response == "日本" else 1.0, {"response": "response"}, True, (0, 1), "here"
+    )
+    frame = pd.DataFrame({"example_id": ["q/1", "q/2"], "response": ["x", "日本"]})
+    said = r"own.word, row 1 \(q/2\): a metric needs to give a number; got .*; return a number, or nan where undefined"
+    with pytest.raises(InputError, match=said):
+        score(frame, own)
+
+
+def test_an_error_inside_a_metric_of_ones_own_is_shown_as_it_is():
+    own = Metric("own.word", lambda response: response + 1, {"response": "response"}, True, (0, 1), "here")
+    with pytest.raises(TypeError, match="concatenate"):
+        score(pd.DataFrame({"response": ["x"]}), own)
+
+
+@pytest.mark.parametrize("columns", [["response"], "response", None])
+def test_a_metric_needs_a_mapping_of_columns(columns):
+    with pytest.raises(InputError, match=r"needs a mapping of arguments to columns; got .*\{argument: column\}"):
+        Metric("own.word", len, columns, True, (0, 1), "here")
