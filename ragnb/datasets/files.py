@@ -245,6 +245,19 @@ def refuse_duplicates(identifiers: Iterable[str], file: str) -> None:
 
 
 def guess_language(questions: Iterable[str]) -> str:
-    """``"zh"`` when most questions hold Han characters, else ``"en"``."""
-    han = [scripts(question)["Han"] > 0 for question in questions]
-    return "zh" if sum(han) > len(han) / 2 else "en"
+    """``"zh"`` when most questions hold Han characters, else ``"en"``; refused when most hold letters of any other script.
+
+    Raises
+    ------
+    InputError
+        Most questions cannot be English or Chinese: the language has to be named.
+    """
+    found = [set(scripts(question)) for question in questions]
+    others = Counter(script for own in found for script in own - {"Latin", "Han"})
+    foreign = sum(bool(own - {"Latin", "Han"}) for own in found)
+    if foreign > len(found) / 2:
+        raise InputError(
+            f"the language needs to be named unless it is English or Chinese; got {foreign} of {len(found)} questions in "
+            f"{others.most_common(1)[0][0]} script; pass language=, or --language, such as 'ja', 'th' or 'ar'"
+        )
+    return "zh" if sum("Han" in own for own in found) > len(found) / 2 else "en"

@@ -65,7 +65,7 @@ def load_responses(
         Name of what answered; by default the file's column ``system`` if there is one, else the file's name.
     language
         Language code; by default a column ``language``, else ``"zh"`` where most questions hold Han characters, else
-        ``"en"``.
+        ``"en"``, which is refused where most hold letters of another script, such as Thai or kana.
     alternatives
         What a list of texts as a reference means: True, any of them will do, as in SQuAD; False, all of them are needed, as
         in RGB. By default False, with a warning where there is a list of several texts in a file that RGB's code has not
@@ -85,8 +85,9 @@ def load_responses(
     Raises
     ------
     InputError
-        A file that cannot be read, a missing column, a response that is no text, a reference that is no answer, a cell of
-        CSV that looks like a list and is none, or a noise rate or judgement that is no number; the message names the row.
+        A file that cannot be read, a missing column, questions whose language has to be named, a response that is no text, a
+        reference that is no answer, a cell of CSV that looks like a list and is none, or a noise rate or judgement that is
+        no number; the message names the row.
     """
     refuse_partitioned(source, "load_responses")
     if not isinstance(source, str | Path | pd.DataFrame):

@@ -327,3 +327,25 @@ def test_answers_of_lbrag_in_csv_have_numbers(tmp_path):
     assert frame["released_rlc_ok"].tolist()[:2] == [1, 0]
     with pytest.raises(InputError, match="row 0 key translate_tokens needs a number; got 'many'"):
         loaded(tmp_path, header, ["1", "de", "q", "a", "a", "many", 1.0, True])
+
+
+@pytest.mark.parametrize(
+    ("question", "script"),
+    [
+        ("เมืองหลวงของไทย?", "Thai"),
+        ("日本の首都は?", "Hiragana"),
+        ("عاصمة مصر؟", "Arabic"),
+        ("בירת צרפת?", "Hebrew"),
+        ("भारत की राजधानी?", "Devanagari"),
+        ("한국의 수도는?", "Hangul"),
+        ("Какой город столица?", "Cyrillic"),
+        ("Ποια είναι η πρωτεύουσα;", "Greek"),
+    ],
+)
+def test_a_language_that_cannot_be_guessed_has_to_be_named(question, script):
+    frame = pd.DataFrame({"question": [question] * 3 + ["Which year?"] * 2, "references": "x", "response": "x"})
+    with pytest.raises(InputError, match=f"got 3 of 5 questions in {script} script; pass language=, or --language"):
+        load_responses(frame)
+    assert set(load_responses(frame, language="en")["language"]) == {"en"}
+    assert set(load_responses(frame.assign(language="ru"))["language"]) == {"ru"}
+    assert set(load_responses(frame.iloc[2:])["language"]) == {"en"}
