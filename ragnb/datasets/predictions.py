@@ -53,8 +53,8 @@ def load_responses(
     ----------
     source
         A file of JSON Lines (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; with commas, semicolons or
-        tabs), or a frame. In CSV a list is written as JSON or as Python prints it, ``["Oslo", "Kristiania"]``, and an empty
-        cell is no response, for CSV cannot tell it from an empty one.
+        tabs), or a frame. In CSV, and in a frame that was read from it, a list is written as JSON or as Python prints it,
+        ``["Oslo", "Kristiania"]``, and an empty cell is no response, for CSV cannot tell it from an empty one.
     columns
         What ragnb calls a column, and what the file calls it: ``{"question": "q", "references": "gold", "response":
         "output"}``. By default ragnb's own names, or those of the released code of RGB where the file has ``prediction`` and
@@ -102,7 +102,7 @@ def load_responses(
     names = _mapping(given, columns)
     frame = _under_our_names(given, names).assign(**constants)
     frame = frame.assign(**{name: _numbers(frame[name]) for name in NUMBERS if name in frame})
-    frame = _unspelled(frame) if file and is_separated(file) else frame
+    frame = _unspelled(frame) if file is None or is_separated(file) else frame
     if alternatives is None and not (names and names.items() <= RELEASED.items()):
         _warn_of_lists(frame["references"])
     frame["references"] = [_parts(answer, row, bool(alternatives)) for row, answer in enumerate(frame["references"])]
@@ -153,7 +153,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Lists and verdicts as they were before CSV made texts of them."""
+    """Lists and verdicts as they were before CSV made texts of them; pandas, too, reads texts."""
     lists = {
         name: pd.Series(
             [spelled_list(cell, f"row {row} column {name}") for row, cell in enumerate(frame[name])], dtype=object

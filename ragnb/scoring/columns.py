@@ -22,9 +22,12 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
     [1.0, nan, 1.0]
     """
     try:
-        found = pd.to_numeric(frame[column])
-        if found.dtype.kind in "cmM":
-            raise TypeError(f"values of type {found.dtype}")
+        given = frame[column]
+        if given.dtype.kind in "cmM":  # of times pandas would make numbers
+            raise TypeError(f"values of type {given.dtype}")
+        found = pd.to_numeric(given)
+        if not all(map(pd.api.types.is_scalar, given[found.isna()])):  # pandas takes what is empty for nothing
+            raise TypeError("a list or a mapping")
         return found.to_numpy(float, na_value=np.nan)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} needs numbers in {column}; got {error!s:.60}; use nan where there is none") from error

@@ -1,6 +1,6 @@
 """Systems against each other on the same items: difference, interval, test, effect size, and what could have been shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -102,8 +102,8 @@ def compare(
     ------
     InputError
         Fewer than two systems, an unknown name, a question doubled or without partner, ids that are numbers in one system
-        and texts in another, no item in common at all, values that are infinite, systems scored under different definitions,
-        or a method that does not suit the scores.
+        and texts in another, values that are infinite, systems scored under different definitions, or a method that does not
+        suit the scores.
 
     Source: Miller (2024), arXiv 2411.00640, on paired and clustered comparison of models; the tests' own in `ragnb.stats`.
     """
@@ -119,7 +119,6 @@ def compare(
         for cell, group in frame.groupby([*design.cells, "metric"], sort=False, dropna=False)
         for pair in pairs
     ]
-    _refuse_nothing_in_common(frame, rows)
     return _corrected(pd.DataFrame(rows), column_names(family, "compare(family=...)"), correction)
 
 
@@ -206,17 +205,6 @@ def _refuse_ids_of_two_kinds(frame: pd.DataFrame) -> None:
         raise InputError(
             f"compare needs ids of one kind; got numbers in {numbers!r} and texts in {texts!r}, and 10 is not '10'; write "
             "both as texts"
-        )
-
-
-def _refuse_nothing_in_common(frame: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> None:
-    """A system without any value is undefined; two that have some, and none for the same item, are no comparison."""
-    valued = frame.loc[frame["value"].notna(), "system"].nunique()
-    if valued > 1 and not any(row["n_pairs"] for row in rows):
-        dropped = sum(row["n_dropped"] for row in rows)
-        raise InputError(
-            f"compare needs items that two systems have values for; got none, and dropped {dropped}; see whether "
-            "their ids and conditions are the same"
         )
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, semantic, trace, verdict
 from ragnb.metrics.answer_columns import answer_columns, rlc_column, rlc_ok_column
 from ragnb.metrics.rgb_columns import verdicts
+from ragnb.metrics.rgb_phrases import PROTOCOLS
 from ragnb.metrics.trace_columns import trace_column
 from ragnb.scoring import variants
 from ragnb.scoring.metric import Metric
@@ -37,6 +38,7 @@ def _of_verdicts(field: str) -> Callable[..., Any]:
     def column(*, protocol: str, noise_rate: Any = None, **values: Any) -> Any:
         named = {plural[name]: value for name, value in values.items()}
         answers = named.pop("answers", None) or [None] * len(named["responses"])
+        check_choice(protocol, PROTOCOLS, "protocol")
         if field == "rejection" and protocol == "released" and any(answer is None for answer in answers):
             raise InputError("rejections as released need an answer a row; got none; score them one by one")
         answers = ["-" if answer is None else answer for answer in answers]  # no field that is asked for depends on it

@@ -60,18 +60,23 @@ def _on_dask(responses: Any, unused: list[str], scoring: Scoring, used: list[str
 
 def _scored_lists(frame: pd.DataFrame, scoring: Scoring, lists: list[str]) -> pd.DataFrame:
     """Scores of a partition whose lists are lists still."""
-    for name in lists:
-        texts = frame[name].dropna()
-        if len(texts) and all(map(_spells_a_list, texts)):
-            raise InputError(
-                f"scoring with Dask needs lists in the column {name}; got texts that spell them ({texts.iloc[0]!r:.60}); "
-                "call dask.config.set({'dataframe.convert-string': False}) before the frame is made, or read it from Parquet"
-            )
+    advice = "call dask.config.set({'dataframe.convert-string': False}) before the frame is made, or read it from Parquet"
+    refuse_spelled_lists(frame, lists, "scoring with Dask", advice)
     return scoring(frame)
 
 
+def refuse_spelled_lists(frame: pd.DataFrame, columns: Iterable[str], what: str, advice: str) -> None:
+    """Raise InputError where all that stands in a column of lists is texts that spell them; they would count as one text."""
+    for name in columns:
+        texts = frame[name].dropna()
+        if len(texts) and all(map(_spells_a_list, texts)):
+            raise InputError(
+                f"{what} needs lists in the column {name}; got texts that spell them ({texts.iloc[0]!r:.60}); {advice}"
+            )
+
+
 def _spells_a_list(value: Any) -> bool:
-    """Whether a text is what Dask makes of a list when it turns objects into texts."""
+    """Whether a text is what Dask, or CSV, makes of a list."""
     if not isinstance(value, str) or (value[:1], value[-1:]) != ("[", "]"):
         return False
     try:

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import PAYLOAD, is_partitioned, present, require_columns
+from ragnb.records import PAYLOAD, PLAIN_TEXT, is_partitioned, present, require_columns
 from ragnb.scoring.columns import refuse_other_questions
 from ragnb.scoring.definitions import lookup
 from ragnb.scoring.metric import Metric
-from ragnb.scoring.partitions import by_partition
+from ragnb.scoring.partitions import by_partition, refuse_spelled_lists
 from ragnb.text import well_formed
 
 MARKS = ("example_id", "language", "template", "reason")
@@ -59,9 +59,10 @@ def score(
     Raises
     ------
     InputError
-        Unknown metric or option, or a missing column; a faulty value, with the name of its row; in a pandas frame of several
-        systems an ``example_id`` that stands for several questions. Of a Dask or Spark frame faulty values are found when it
-        is computed; Spark tells them inside an exception of its own.
+        Unknown metric or option, or a missing column; a column of texts that spell lists, as pandas reads them from CSV; a
+        faulty value, with the name of its row; in a pandas frame of several systems an ``example_id`` that stands for
+        several questions. Of a Dask or Spark frame faulty values are found when it is computed; Spark tells them inside an
+        exception of its own.
     """
     chosen = _chosen(metrics)
     _check_options(chosen, options)
@@ -70,6 +71,8 @@ def score(
         return by_partition(responses, partial(score, metrics=metrics, explain=explain, **options), used)
     require_columns(responses, (), "score")
     refuse_other_questions(responses, "score")
+    lists = {column for metric in chosen for column in metric.columns.values()} & (PAYLOAD - PLAIN_TEXT) & set(responses)
+    refuse_spelled_lists(responses, sorted(lists), "score", "make the frame with ragnb.load_responses, which reads them")
     return pd.concat([_score_one(responses, metric, options, explain) for metric in chosen], ignore_index=True)
 
 

@@ -6,7 +6,7 @@ specificity, and is wider. How many labels to buy: `ragnb.stats.ppi_planning`.
 """
 
 from dataclasses import dataclass, replace
-from math import inf, isfinite, nan, sqrt
+from math import inf, nan, sqrt
 from numbers import Real
 
 import numpy as np
@@ -19,6 +19,9 @@ from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval
 from ragnb.stats.intervals import mean_interval_t
 from ragnb.stats.numerics import t_quantile
 from ragnb.stats.ppi_sample import RATE, Bounds, PpiSample, Spread, check_labels, check_verdicts, ppi_sample, wilson_limits
+
+MOST_TUNING = 1e6
+"""Largest weight of the judge, either way, whose square no variance is lost in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +286,11 @@ def _difference(first: ArrayLike, second: ArrayLike, what: str) -> Floats:
 
 
 def _check_tuning(tuning: float) -> float:
-    if not isinstance(tuning, Real) or not isfinite(tuning):
-        raise InputError(f"tuning needs a finite number or None; it got {tuning!r}; 0 is the labels alone, 1 plain PPI.")
+    if not isinstance(tuning, Real) or not abs(tuning) <= MOST_TUNING:
+        raise InputError(
+            f"tuning needs a number between -{MOST_TUNING:g} and {MOST_TUNING:g}, or None; it got {tuning!r}; 0 is the "
+            "labels alone, 1 plain PPI."
+        )
     return float(tuning)
 
 

@@ -71,6 +71,8 @@ def to_latex(
     """
     if not isinstance(caption, str) or not isinstance(label, str):
         raise InputError(f"to_latex needs texts as caption and label; got {caption!r:.40} and {label!r:.40}; write texts")
+    if not isinstance(wide, bool):
+        raise InputError(f"to_latex needs True or False as wide; got {wide!r:.40}; choose one")
     table = _table(frame, rows, columns, comparisons, digits)
     environment = "table*" if wide else "table"
     parts = [
@@ -263,8 +265,14 @@ def checked_summaries(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame of summaries, if its numbers are numbers and its texts are texts."""
     what = "a table of summaries"
     check_texts(frame, ("metric", "interval", "signature"), what)
+    check_names(frame, _before_metric(frame), what)
     worst = [name for name in ("worst_low", "worst_high") if name in frame]
     return with_numbers(frame, ["mean", "low", "high", "confidence_level", "n", "n_scored", *worst], what)
+
+
+def _before_metric(frame: pd.DataFrame) -> list[str]:
+    """The columns that say which cell a row is of."""
+    return list(frame.columns[: list(frame.columns).index("metric")])
 
 
 def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
@@ -274,7 +282,8 @@ def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
     check_texts(frame, _TEXTS, "a table of comparisons")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; compare some scores first")
-    before = [*frame.columns[: list(frame.columns).index("metric")], "metric"]
+    before = [*_before_metric(frame), "metric"]
+    check_names(frame, before, "a table of comparisons")
     shown = [name for name in before if frame[name].nunique(dropna=False) > 1]
     effects = list(dict.fromkeys(frame["effect_name"]))
     effect = effects[0] if len(effects) == 1 else "effect"

@@ -41,6 +41,8 @@ REASONS = {
     "ragnb.stats.checks.check_clusters": "asked with the number of items that its callers have counted",
     "ragnb.conformal.checks.check_groups": "asked with the number of items that its callers have counted",
     "ragnb.conformal.checks.check_labels": "asked with the number of items that its callers have counted",
+    "ragnb.conformal.rank.sorted_threshold": "arithmetic on checked scores",
+    "ragnb.stats.checks.paired_differences": "arithmetic on checked arrays",
     "ragnb.stats.checks.undefined_interval": "builds a result of what its callers have checked",
     "ragnb.stats.checks.undefined_test": "builds a result of what its callers have checked",
     "ragnb.stats.checks.spread_problem": "asked of checked arrays",

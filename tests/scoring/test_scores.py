@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
+from ragnb.datasets.predictions import load_responses
 from ragnb.errors import InputError
 from ragnb.records import COLUMNS
 from ragnb.scoring import METRICS, Metric, score, summarize
@@ -541,3 +542,17 @@ def test_an_error_inside_a_metric_of_ones_own_is_shown_as_it_is():
 def test_a_metric_needs_a_mapping_of_columns(columns):
     with pytest.raises(InputError, match=r"needs a mapping of arguments to columns; got .*\{argument: column\}"):
         Metric("own.word", len, columns, True, (0, 1), "here")
+
+
+@pytest.mark.parametrize("spelled", ["['Oslo', 'Kristiania']", '[["Oslo", "Kristiania"]]'])
+def test_lists_that_pandas_read_as_texts_are_refused_and_load_responses_reads_them(spelled):
+    """Else the whole list would be one answer that no response gives."""
+    frame = pd.DataFrame({"question": "q", "references": [spelled, None], "response": "Oslo"})
+    with pytest.raises(InputError, match=r"score needs lists in the column references; got texts .*ragnb.load_responses"):
+        score(frame, "answer.f1")
+    assert score(load_responses(frame, alternatives=True), "answer.f1")["value"][0] == 1.0
+
+
+def test_one_text_that_is_no_list_leaves_the_others_texts():
+    frame = pd.DataFrame({"references": ["[1, 2]", "Oslo"], "response": ["[1, 2]", "Oslo"]})
+    assert score(frame, "answer.exact_match")["value"].tolist() == [1.0, 1.0]

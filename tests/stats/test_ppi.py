@@ -361,8 +361,12 @@ def test_bad_values(arguments, message: str) -> None:
     ("options", "message"),
     [
         ({"confidence_level": 95}, r"confidence_level needs a number between 0 and 1; it got 95"),
-        ({"tuning": np.nan}, r"tuning needs a finite number or None; it got nan; 0 is the labels alone, 1 plain PPI\."),
-        ({"tuning": "auto"}, r"tuning needs a finite number or None; it got 'auto'"),
+        (
+            {"tuning": np.nan},
+            r"tuning needs a number between -1e\+06 and 1e\+06, or None; it got nan; 0 is the labels alone, 1 plain PPI\.",
+        ),
+        ({"tuning": "auto"}, r"tuning needs a number between .*, or None; it got 'auto'"),
+        ({"tuning": -1.0214976494301235e220}, r"tuning needs a number between .*; it got -1.02149"),
         ({"bounds": (1, 0)}, r"bounds needs the least and the greatest possible label; it got \(1, 0\); write \(0, 1\)\."),
         ({"bounds": (0, 0.5)}, r"labels needs values within its bounds \(0\.0, 0\.5\); it got 0\.2 to 1; pass"),
         ({"clusters": range(8)}, r"it got one of the two; pass both clusters= and clusters_unlabelled=\."),
