@@ -256,6 +256,17 @@ def test_ids_of_csv_and_of_json_are_of_two_kinds(two, refused):
     assert "got numbers in 'numbered' and texts in 'typed', and 10 is not '10'" in refused(*asked)
 
 
+def test_files_of_one_name_in_two_folders_need_names(two, refused):
+    for folder in ("a", "b"):
+        (two / folder).mkdir()
+        rows = [{"question": "q", "references": "r", "response": folder}]
+        pd.DataFrame(rows).to_csv(two / folder / "pred.csv.gz", index=False)
+    files = two / "a" / "pred.csv.gz", two / "b" / "pred.csv.gz"
+    assert "got pred for 2 files; name what answered in each: --system a b" in refused(
+        "compare", *files, "--metrics", "answer.f1"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -27,7 +27,10 @@ def responses_of(arguments: argparse.Namespace) -> Any:
 
 def _refuse_one_name(files: list[str], frames: list[Any]) -> None:
     """Without a column `system` a file's name is its system: two files of one name in two folders would be one system."""
-    named = [Path(file).stem for file, frame in zip(files, frames, strict=True) if set(frame["system"]) == {Path(file).stem}]
+    from ragnb.datasets.predictions import system_of
+
+    own = [system_of(Path(file)) for file in files]
+    named = [name for name, frame in zip(own, frames, strict=True) if set(frame["system"]) == {name}]
     if twice := next((name for name in named if named.count(name) > 1), None):
         raise InputError(
             f"several files need names of their own; got {twice} for {named.count(twice)} files; name what answered in "

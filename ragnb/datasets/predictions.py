@@ -109,9 +109,18 @@ def load_responses(
     frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
     told = frame["reason"] if "reason" in frame else [None] * len(frame)
     frame["reason"] = [_reason(*row) for row in zip(frame["response"], frame["references"], told, strict=True)]
-    _name_all(frame, system, language, "responses" if file is None else Path(file.name.removesuffix(".gz")).stem)
+    _name_all(frame, system, language, "responses" if file is None else system_of(file))
     first = ["example_id", "system", "language", *NEEDED]
     return frame[[*first, *(column for column in frame if column not in first)]]
+
+
+def system_of(file: Path) -> str:
+    """The system whose responses a file holds, if nothing in it says another.
+
+    >>> system_of(Path("runs/gpt.v2.csv.gz"))
+    'gpt.v2'
+    """
+    return Path(file.name.removesuffix(".gz")).stem
 
 
 def _check_name(value: Any, what: str) -> None:
@@ -130,12 +139,12 @@ def _under_our_names(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFr
     return frame
 
 
-def _name_all(frame: pd.DataFrame, system: str | None, language: str | None, file: str) -> None:
+def _name_all(frame: pd.DataFrame, system: str | None, language: str | None, default: str) -> None:
     """Ids, system and language of every row, where the frame has none or others are asked for."""
     if "example_id" not in frame:
         frame["example_id"] = [str(row) for row in range(len(frame))]
     if system or "system" not in frame:
-        frame["system"] = system or file
+        frame["system"] = system or default
     if language or "language" not in frame:
         frame["language"] = language or guess_language(map(str, frame["question"]))
 

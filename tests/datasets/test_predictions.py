@@ -296,6 +296,7 @@ def test_the_apostrophe_of_a_csv_from_elsewhere_stays(tmp_path):
         ("[0, 1)", [["[0, 1)"]]),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*lists of several texts")
 def test_a_cell_that_spells_a_list_is_one_and_others_are_texts(tmp_path, cell, parts):
     header = ["question", "references", "response", "passages"]
     frame = loaded(tmp_path, header, ["q", cell, cell, "['a']"])
@@ -315,6 +316,7 @@ def test_a_text_that_spells_a_list_stays_a_text_where_the_file_has_lists_of_its_
     assert load_responses(lines(tmp_path, [record]))["references"].tolist() == [[["[1]"]]]
 
 
+@pytest.mark.filterwarnings("ignore:.*lists of several texts")
 def test_answers_of_lbrag_in_csv_have_numbers(tmp_path):
     header = ["sample_id", "sample_lang", "question", "gold_answer", "pred_answer", "translate_tokens", "em", "rlc_ok"]
     frame = loaded(tmp_path, header, ["1", "de", "q", "['Rhein', 'Rhine']", "Rhein", 12, 1.0, True],
