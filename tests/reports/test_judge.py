@@ -449,7 +449,7 @@ def test_a_group_without_verdicts_keeps_its_row(by_hand):
         ({"label": pd.to_datetime(["2020-01-01"] * 54)}, {}, "in label; got"),
         ({"judged_correct": [[1], *[0] * 53]}, {}, "numbers in judged_correct; got Invalid"),
         ({"judged_correct": [1j] * 54}, {}, "numbers in judged_correct; got values of type complex"),
-        ({"judged_correct": [10**400, *[0] * 53]}, {}, "numbers in judged_correct; got"),
+        ({"judged_correct": pd.Series([10**400, *[0] * 53], dtype=object)}, {}, "numbers in judged_correct; got"),
         ({"example_id": [[k] for k in range(54)]}, {}, "told apart in example_id; got unhashable .*'list'"),
         ({"system": [{"name": "a"}] * 54}, {}, "told apart in system; got unhashable .*'dict'"),
         ({"topic": [["a"]] * 54}, {"clusters": "topic"}, "told apart in topic; got unhashable"),
