@@ -365,7 +365,8 @@ def column_names(given: Any, what: str) -> list[str]:
         Something that is neither; ``what`` says who needs it.
     """
     names = [] if given is None else [given] if isinstance(given, str) else given
-    if isinstance(names, bytes | Mapping) or not isinstance(names, Iterable):
+    single = isinstance(names, np.ndarray) and not names.ndim
+    if single or isinstance(names, bytes | Mapping) or not isinstance(names, Iterable):
         names = [names]
     names = list(names)
     if not all(isinstance(name, str) for name in names):

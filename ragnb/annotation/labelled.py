@@ -16,6 +16,7 @@ from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS, Task, read_task
 from ragnb.errors import InputError
 from ragnb.records import is_missing, require_columns
+from ragnb.scoring.columns import check_names
 
 Log = str | Path | AnnotationSession
 """A log that is read: its path, or a session that writes to it."""
@@ -101,6 +102,7 @@ def read_frame(frame: pd.DataFrame) -> list[Labelled]:
         Missing columns, items or annotators, an unknown task, or an item twice for one annotator.
     """
     require_columns(frame, ["item", "annotator", "task"], "a frame of labels")
+    check_names(frame, ("item", "annotator", "task"), "a frame of labels")
     if frame[["item", "annotator"]].isna().any(axis=None):
         raise InputError("a frame of labels needs an item and an annotator in every row; got a gap; fill or drop it")
     header = frame.attrs.get("header", {})

@@ -83,7 +83,10 @@ def build_contexts(
             draw, place = _generators(order, f"{seed}:{example['example_id']}")
             shown = draw_passages(example, rate, passage_num, correct_rate, draw, place)
             contexts.append(example | condition | {"order": order} | _describe(shown))
-    return pd.DataFrame(contexts)
+    try:
+        return pd.DataFrame(contexts)
+    except UnicodeEncodeError as error:
+        raise InputError(f"build_contexts needs whole characters; got {error}; load_rgb replaces halves of pairs") from error
 
 
 def check_examples(examples: pd.DataFrame, what: str) -> None:

@@ -220,7 +220,8 @@ def _warn_of_lists(references: pd.Series) -> None:
 
 
 def _is_several_texts(answer: Any) -> bool:
-    return isinstance(answer, list | tuple | np.ndarray) and len(answer) > 1 and all(isinstance(x, str) for x in answer)
+    given = answer.tolist() if isinstance(answer, np.ndarray) else answer
+    return isinstance(given, list | tuple) and len(given) > 1 and all(isinstance(text, str) for text in given)
 
 
 def _parts(answer: Any, row: int, alternatives: bool) -> list[list[str]] | None:

@@ -59,7 +59,7 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
     InputError
         Unknown name.
     """
-    if name not in PUBLISHED:
+    if not isinstance(name, str) or name not in PUBLISHED:
         raise InputError(f"published needs one of {', '.join(PUBLISHED)}; got {name!r}; choose one")
     with (resources.files("ragnb.datasets") / "data" / f"{name.replace('.', '_')}.csv").open(encoding="utf-8") as file:
         wide = pd.read_csv(file)

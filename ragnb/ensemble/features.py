@@ -113,7 +113,7 @@ def _factorized(column: pd.Series) -> np.ndarray:
 
 def _names(scores: pd.DataFrame) -> np.ndarray:
     """Column of each score: its metric, and what of its signature tells variants of this metric apart."""
-    pairs = list(zip(scores["metric"], scores["signature"], strict=True))
+    pairs = list(zip(map(str, scores["metric"]), map(str, scores["signature"]), strict=True))
     variants: dict[str, list[dict[str, str]]] = {}
     for metric, signature in dict.fromkeys(pairs):
         variants.setdefault(metric, []).append(_variant(signature))

@@ -89,8 +89,10 @@ def read_judged(
     InputError
         A missing column, a value that does not belong, no label at all, a doubled response, or a response without cluster.
     """
+    if not isinstance(label, str):
+        raise InputError(f"judge_report(label=...) needs the name of a column; got {label!r:.60}; name it")
     unit = column_names(clusters, "judge_report(clusters=...)")
-    named = [*judges, *annotators, *column_names(label, "judge_report(label=...)"), *unit]
+    named = [*judges, *annotators, label, *unit]
     require_columns(frame, list(dict.fromkeys(named)), "judge_report")
     _check_names(judges, annotators, label)
     if not 0 < as_real(threshold) <= 1:

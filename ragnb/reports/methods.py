@@ -10,6 +10,7 @@ from ragnb.errors import InputError, check_choice
 from ragnb.markup import escape_latex, escape_markdown, spelled
 from ragnb.records import CONDITION, is_missing, require_columns
 from ragnb.reports.efficiency import questions
+from ragnb.scoring.columns import check_names, with_numbers
 
 _WRITTEN: dict[str, Callable[[str], str]] = {
     "text": lambda text: " ".join(spelled(text).split()),
@@ -24,6 +25,7 @@ _NEEDED = {
         "correction", "family_size", "mde", "power", "why", "signature",
     ),
 }  # fmt: skip
+_NUMBERS = ("value", "confidence_level", "n", "n_scored", "n_pairs", "n_dropped", "p_value", "family_size", "mde", "power")
 _MARKS = ("ragnb", "metric", "lang", "prompt")
 """Parts of a signature that are no option of the metric."""
 
@@ -66,7 +68,8 @@ def methods_paragraph(
     """
     check_choice(written, tuple(_WRITTEN), "methods_paragraph(written=...)")
     given = {"scores": scores, "summaries": summaries, "comparisons": comparisons}
-    frames = {name: frame for name, frame in given.items() if frame is not None}
+    frames = {name: _checked(name, frame) for name, frame in given.items() if frame is not None}
+    scores, summaries, comparisons = (frames.get(name) for name in given)
     _check(frames, cluster)
     signatures = _signatures(frames)
     sentences = [
@@ -84,13 +87,23 @@ def methods_paragraph(
 # ---- are they of one run? ----------------------------------------------------------------------------------------------
 
 
+def _checked(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose numbers are numbers and whose names are names."""
+    what = f"methods_paragraph({name}=...)"
+    require_columns(frame, _NEEDED[name], what)
+    if frame.empty:
+        raise InputError(f"methods_paragraph needs {name} with rows; got an empty frame; leave it out")
+    counted = [column for column in _NEEDED[name] if column in _NUMBERS]
+    told = [*_NEEDED[name], *CONDITION, "repeat", "model", *frame.columns[: list(frame.columns).index("metric")]]
+    check_names(frame, [column for column in dict.fromkeys(told) if column in frame and column not in counted], what)
+    return with_numbers(frame, counted, what)
+
+
 def _check(frames: dict[str, pd.DataFrame], cluster: str | None) -> None:
     if not frames:
         raise InputError("methods_paragraph needs scores, summaries or comparisons; got none; pass what is to be described")
-    for name, frame in frames.items():
-        require_columns(frame, _NEEDED[name], f"methods_paragraph({name}=...)")
-        if frame.empty:
-            raise InputError(f"methods_paragraph needs {name} with rows; got an empty frame; leave it out")
+    if cluster is not None and not (isinstance(cluster, str) and cluster):
+        raise InputError(f"methods_paragraph(cluster=...) needs the name of a column; got {cluster!r:.60}; name it")
     if "scores" in frames:
         for name in frames.keys() - {"scores"}:
             _check_origin(name, frames[name], frames["scores"])
@@ -227,8 +240,8 @@ def _pairs(comparisons: pd.DataFrame) -> str:
 
 
 def _families(comparisons: pd.DataFrame) -> str:
-    sizes = sorted(set(comparisons["family_size"].astype(int)))
-    return f"{'a family' if len(sizes) == 1 else 'families'} of {_listed(map(str, sizes))}"
+    sizes = sorted(set(comparisons["family_size"]))
+    return f"{'a family' if len(sizes) == 1 else 'families'} of {_listed(f'{size:g}' for size in sizes)}"
 
 
 def _undefined(comparisons: pd.DataFrame) -> list[str]:

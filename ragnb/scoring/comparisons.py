@@ -156,6 +156,7 @@ def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataF
             f"compare needs metrics that were scored ({', '.join(present)}); got {', '.join(unknown)}; score them"
         )
     read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
+    check_names(scores, [name for name in read if name != "value"], "compare")
     frame = scores.loc[scores["metric"].isin(wanted), read]
     if np.isinf(frame["value"].to_numpy(float)).any():
         bad = frame.loc[np.isinf(frame["value"].astype(float)), "example_id"]

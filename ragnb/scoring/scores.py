@@ -11,7 +11,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.records import PAYLOAD, PLAIN_TEXT, is_partitioned, present, require_columns
-from ragnb.scoring.columns import refuse_other_questions
+from ragnb.scoring.columns import check_names, refuse_other_questions
 from ragnb.scoring.definitions import lookup
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.partitions import by_partition, refuse_spelled_lists
@@ -70,6 +70,9 @@ def score(
         used = {*MARKS, *(column for metric in chosen for column in metric.columns.values())}
         return by_partition(responses, partial(score, metrics=metrics, explain=explain, **options), used)
     require_columns(responses, (), "score")
+    if not isinstance(explain, bool):
+        raise InputError(f"score(explain=...) needs True or False; got {explain!r:.60}; choose one")
+    check_names(responses, [name for name in ("language", "template") if name in responses], "score")
     refuse_other_questions(responses, "score")
     lists = {column for metric in chosen for column in metric.columns.values()} & (PAYLOAD - PLAIN_TEXT) & set(responses)
     refuse_spelled_lists(responses, sorted(lists), "score", "make the frame with ragnb.load_responses, which reads them")

@@ -15,6 +15,8 @@ from ragnb.results import Interval, PairedTable, SignificanceResult
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+LARGEST = 1e50
+"""Largest score, either way: powers of larger ones would leave the floats."""
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
@@ -56,6 +58,20 @@ def check_scores(values: ArrayLike, what: str = "values") -> Floats:
             f"{what} needs finite scores; it got {bad.size} nan or infinite, the first at position {bad[0]}; "
             "drop those items and report how many."
         )
+    return scores
+
+
+def check_powers(scores: Floats, what: str = "values") -> Floats:
+    """Return checked `scores` whose cubes the floats have room for.
+
+    Raises
+    ------
+    InputError
+        A score beyond `LARGEST`.
+    """
+    largest = np.abs(scores).max(initial=0.0)
+    if largest > LARGEST:
+        raise InputError(f"{what} needs scores up to {LARGEST:g}; it got {largest:g}; take another unit.")
     return scores
 
 
@@ -165,6 +181,8 @@ def check_number(value: Any, what: str) -> float:
     """Return `value` as a float if it is a finite number, else raise `InputError`."""
     if not np.isfinite(as_real(value)):
         raise InputError(f"{what} needs a finite number; it got {value!r}; pass one.")
+    if abs(value) > LARGEST:
+        raise InputError(f"{what} needs a number up to {LARGEST:g}; it got {value!r}; take another unit.")
     return float(value)
 
 

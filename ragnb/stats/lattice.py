@@ -35,6 +35,8 @@ def find_lattice(values: Floats) -> tuple[Integers, int] | None:
     >>> find_lattice(np.array([0.5, -0.25]))
     (array([ 50, -25]), 100)
     """
+    if np.abs(values).max(initial=0.0) > MAX_STEPS:
+        return None
     for denominator in DENOMINATORS:
         scaled = values * denominator
         steps = np.rint(scaled)

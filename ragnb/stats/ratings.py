@@ -24,8 +24,11 @@ def count_ratings(ratings: ArrayLike, categories: Sequence[object] | None) -> tu
     (array([[1., 1.],
            [0., 1.]]), ['no', 'yes'])
     """
-    table = np.asarray(ratings)
-    table = table if table.dtype.kind in "biuf" else np.asarray(ratings, dtype=object)
+    try:
+        table = np.asarray(ratings)
+        table = table if table.dtype.kind in "biuf" else np.asarray(ratings, dtype=object)
+    except ValueError as error:
+        raise InputError(f"Agreement needs as many ratings of each item; it got {error!s:.80}; fill with None.") from error
     if table.ndim != 2 or table.shape[1] < 2:
         raise InputError(
             f"Agreement needs ratings of shape items x raters with 2 raters or more; it got shape {table.shape}; "
@@ -44,12 +47,16 @@ def encode_ratings(table: NDArray[np.generic], categories: Sequence[object] | No
         If the labels cannot be sorted, or one is not among `categories`.
     """
     missing = np.array([is_missing(value) for value in table.ravel().tolist()], dtype=bool)
-    seen = set(table.ravel()[~missing].tolist())
+    try:
+        seen = set(table.ravel()[~missing].tolist())
+        stray = seen - set(seen if categories is None else categories)
+    except TypeError as error:
+        raise InputError(f"Ratings and categories need to be texts or numbers; they got {error}; convert them.") from error
     try:
         names = sorted(seen) if categories is None else list(categories)
     except TypeError as error:
         raise InputError("Ratings need one type; they got numbers and text mixed; convert them to labels.") from error
-    if stray := seen - set(names):
+    if stray:
         raise InputError(f"Ratings need to be among the categories; they got {min(map(repr, stray))}; add it to them.")
     position = {name: index for index, name in enumerate(names)}
     codes = [-1 if gone else position[v] for v, gone in zip(table.ravel().tolist(), missing, strict=True)]

@@ -42,6 +42,7 @@ REASONS = {
     "ragnb.conformal.checks.check_groups": "asked with the number of items that its callers have counted",
     "ragnb.conformal.checks.check_labels": "asked with the number of items that its callers have counted",
     "ragnb.conformal.rank.sorted_threshold": "arithmetic on checked scores",
+    "ragnb.stats.checks.check_powers": "asked of checked scores",
     "ragnb.stats.checks.paired_differences": "arithmetic on checked arrays",
     "ragnb.stats.checks.undefined_interval": "builds a result of what its callers have checked",
     "ragnb.stats.checks.undefined_test": "builds a result of what its callers have checked",
