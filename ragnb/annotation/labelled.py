@@ -146,7 +146,7 @@ def alike(values: Iterable[Any]) -> bool:
     >>> alike([["0a", "0b"], ["0b", "0a"]]), alike([True, 1])
     (True, False)
     """
-    return len({json.dumps(_in_order(value), sort_keys=True) for value in values}) <= 1
+    return len({json.dumps(_in_order(value), sort_keys=True, default=str) for value in values}) <= 1
 
 
 # ---- inside ------------------------------------------------------------------------------------------------------------
@@ -154,7 +154,9 @@ def alike(values: Iterable[Any]) -> bool:
 
 def _in_order(value: Any) -> Any:
     """A set of keys in one order, each once, whoever wrote it down; other values as they are."""
-    return sorted({json.dumps(key, sort_keys=True) for key in value}) if isinstance(value, list | tuple) else value
+    return (
+        sorted({json.dumps(key, sort_keys=True, default=str) for key in value}) if isinstance(value, list | tuple) else value
+    )
 
 
 def _labelled(header: Mapping[str, Any], events: Iterable[Event], path: Path) -> Labelled:

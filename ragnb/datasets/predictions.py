@@ -16,6 +16,7 @@ from ragnb.datasets.tables import read_table, renamed
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_reading import answer_parts
 from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, refuse_partitioned, require_columns
+from ragnb.text import well_formed
 
 RELEASED = {
     "example_id": "id",
@@ -124,9 +125,10 @@ def system_of(file: Path) -> str:
 
 
 def _check_name(value: Any, what: str) -> None:
-    if value is not None and not isinstance(value, str):
+    if value is not None and (not isinstance(value, str) or value != well_formed(value)):
         raise InputError(
-            f"load_responses({what}=...) needs a text; got {value!r:.60}; leave it out where rows have their own"
+            f"load_responses({what}=...) needs a text of whole characters; got {value!r:.60}; leave it out where rows have "
+            "their own"
         )
 
 
