@@ -366,7 +366,7 @@ def column_names(given: Any, what: str) -> list[str]:
     """
     names = [] if given is None else [given] if isinstance(given, str) else given
     single = isinstance(names, np.ndarray) and not names.ndim
-    if single or isinstance(names, bytes | Mapping) or not isinstance(names, Iterable):
+    if single or isinstance(names, bytes | Mapping) or not np.iterable(names):
         names = [names]
     names = list(names)
     if not all(isinstance(name, str) for name in names):

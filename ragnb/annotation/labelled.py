@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.annotation.items import plain
@@ -78,7 +79,7 @@ def read_everyone(logs: Any) -> list[Labelled]:
     InputError
         Fewer than two annotators, one of them twice, several tasks, or different texts under one id.
     """
-    one = isinstance(logs, str | Path | AnnotationSession | pd.DataFrame) or not isinstance(logs, Iterable)
+    one = isinstance(logs, str | Path | AnnotationSession | pd.DataFrame) or not np.iterable(logs)
     given = [logs] if one else list(logs)
     people = [one for log in given for one in (read_frame(log) if isinstance(log, pd.DataFrame) else [read_labelled(log)])]
     names = [one.annotator for one in people]

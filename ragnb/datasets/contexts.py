@@ -5,12 +5,13 @@ is the ceiling of the decimal as written, so 25 passages at noise rate 0.28 hold
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Real
 from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.datasets.files import texts
@@ -66,7 +67,7 @@ def build_contexts(
         fractional, rates that together ask for more passages than ``passage_num``, an unknown order.
     """
     check_examples(examples, "build_contexts")
-    many = isinstance(noise_rate, Iterable) and not isinstance(noise_rate, str)
+    many = np.iterable(noise_rate) and not isinstance(noise_rate, str)
     rates: list[Any] = list(noise_rate) if many else [noise_rate]  # type: ignore[arg-type]
     if not rates or examples.empty:
         raise InputError("build_contexts needs at least one example and one noise rate; got none; check the frame and rates")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ragnb.datasets.files import identifier, is_blank, json_items, locate, provenance, refuse_duplicates, text, texts
@@ -82,7 +83,7 @@ def _each(source: Any) -> list[Any]:
             return [source]
         found = [path for path in sorted(folder.iterdir()) if path.name.endswith((".json", ".jsonl", ".jsonl.gz"))]
     else:
-        found = list(source) if isinstance(source, Iterable) else [source]
+        found = list(source) if np.iterable(source) else [source]
     if not found:
         raise InputError(f"load_multilingual needs at least one JSON file; got none in {source!r}; name a file")
     return found
@@ -91,7 +92,7 @@ def _each(source: Any) -> list[Any]:
 def _codes(languages: str | Sequence[str] | None) -> list[str] | None:
     if languages is None:
         return None
-    several = isinstance(languages, Iterable) and not isinstance(languages, str)
+    several = np.iterable(languages) and not isinstance(languages, str)
     codes = [_language(code, "languages") for code in (languages if several else [languages])]
     if not codes:
         raise InputError("languages needs at least one code; got none; leave it out for all languages")

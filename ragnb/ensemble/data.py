@@ -259,7 +259,7 @@ def aligned(values: Any, index: pd.Index, what: str) -> pd.Series:
     InputError
         Another number of values, or a Series with other labels.
     """
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    if isinstance(values, str) or not np.iterable(values):
         raise InputError(f"{what} needs one value a row of X; it got {values!r}; pass a list, an array or a Series.")
     series = values if isinstance(values, pd.Series) else pd.Series(list(values), index=None, dtype=object)
     if len(series) != len(index):

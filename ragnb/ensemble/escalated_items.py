@@ -11,7 +11,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.records import as_array, as_keys
-from ragnb.stats.checks import Floats, Integers, check_array, check_binary, check_powers, check_scores
+from ragnb.stats.checks import Floats, Integers, check_array, check_binary, check_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _codes(groups: Any, n: int) -> Integers:
 
 
 def _costs(cost: Any, n: int) -> Floats:
-    prices = check_powers(check_scores(np.full(n, cost) if isinstance(cost, Real) else cost, "cost"), "cost")
+    prices = check_scores(np.full(n, cost) if isinstance(cost, Real) else cost, "cost")
     if prices.size != n or (prices < 0).any():
         raise InputError(f"cost needs one price of at least 0, or one an item ({n}); it got {cost!r}; mend it.")
     return prices

@@ -42,7 +42,7 @@ def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
     >>> found["precision"], found["accuracy"], found["confusion_matrix"].tolist()
     (0.6666666666666666, 0.5, [[0, 1], [1, 2]])
     """
-    if isinstance(y, str) or not isinstance(y, Iterable):
+    if isinstance(y, str) or not np.iterable(y):
         raise InputError(f"eval_prediction needs a label for every item; it got {y!r:.60}; pass a list or a Series.")
     true = list(y) if not isinstance(y, pd.Series) else y
     index = true.index if isinstance(true, pd.Series) else pd.RangeIndex(len(true))

@@ -80,7 +80,7 @@ def column(values: Iterable[Any], what: str) -> list[Any]:
     InputError
         If it is one text, or no column at all.
     """
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes) or not np.iterable(values):
         raise InputError(f"{what} needs a column, one value a row; got {type(values).__name__}; pass a list")
     return list(values)
 

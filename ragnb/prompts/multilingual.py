@@ -4,8 +4,10 @@
 models to continue; it is there for the languages of `SHOTS`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from ragnb.errors import InputError, check_choice
 from ragnb.prompts.template import Message, Template
@@ -189,9 +191,10 @@ def render_answer(question: str, passages: Sequence[str], language: str, prompt:
     """
     if isinstance(passages, str):
         raise InputError("render_answer needs a list of passages; got one text; put it in a list")
-    if not isinstance(passages, Iterable) or not all(isinstance(passage, str) for passage in passages):
+    passages = list(passages) if np.iterable(passages) else [passages]
+    if not all(isinstance(passage, str) for passage in passages):
         raise InputError(f"render_answer needs a list of passages; got {passages!r:.60}; put texts in a list")
-    template = answer_template(language, prompt, closed_book=len(passages) == 0)
+    template = answer_template(language, prompt, closed_book=not passages)
     name = LANGUAGE_NAMES[_known(language, prompt)]
     return _filled(template, {"question": question, "passages": "\n".join(passages), "language": name})
 

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ragnb.errors import InputError
-from ragnb.records import present
+from ragnb.records import is_missing, present
 
 
 def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
@@ -71,18 +71,20 @@ def refuse_other_questions(responses: pd.DataFrame, what: str) -> None:
 
     Where a file has no ids they are the numbers of its rows, which mean one question as long as all files have one order.
     """
-    if not {"example_id", "question", "system"} <= set(responses.columns) or responses["system"].map(str).nunique() < 2:
+    if not {"example_id", "question", "system"} <= set(responses) or len(set(map(str, responses["system"].tolist()))) < 2:
         return
-    item = [name for name in ("example_id", "benchmark", "task", "language") if name in responses]
-    asked = responses[[*item, "question"]].map(str, na_action="ignore").drop_duplicates()
-    asked = asked[asked.duplicated(item, keep=False)].dropna(subset="question")
-    asked = asked.assign(question=asked["question"].map(_spaced_once)).drop_duplicates()
-    if asked.duplicated(item).any():
-        doubtful = asked[asked.duplicated(item, keep=False)].sort_values(item, kind="stable")
-        example, (first, second) = doubtful["example_id"].iloc[0], doubtful["question"].iloc[:2]
+    names = [name for name in ("example_id", "benchmark", "task", "language", "question") if name in responses]
+    first: dict[tuple[str, ...], str] = {}
+    second: dict[tuple[str, ...], str] = {}
+    for *item, asked in zip(*(responses[name].tolist() for name in names), strict=True):
+        key, question = tuple(map(str, item)), "" if is_missing(asked) else _spaced_once(asked)
+        if question and first.setdefault(key, question) != question:
+            second.setdefault(key, question)
+    if second:
+        key, question = min(second.items())
         raise InputError(
-            f"{what} needs one question an example_id; got {len(doubtful.drop_duplicates(item))} with several, such as "
-            f"{example}: {first!r:.60} and {second!r:.60}; name the column of ids, as in --columns example_id=id or "
+            f"{what} needs one question an example_id; got {len(second)} with several, such as {key[0]}: "
+            f"{first[key]!r:.60} and {question!r:.60}; name the column of ids, as in --columns example_id=id or "
             "columns={'example_id': 'id'}, or take one system at a time"
         )
 

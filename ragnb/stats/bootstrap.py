@@ -9,7 +9,6 @@ from ragnb.stats.checks import (
     check_count,
     check_generator,
     check_level,
-    check_powers,
     check_scores,
     spread_problem,
     undefined_interval,
@@ -63,7 +62,7 @@ def bca_interval(
     >>> print(bca_interval([0, 0, 1, 0.5, 1, 1, 0.5, 1, 0, 1]))
     0.600 [0.300, 0.850] (95% BCa, exact lattice bootstrap, n = 10)
     """
-    scores, level = check_powers(check_scores(values)), check_level(confidence_level)
+    scores, level = check_scores(values), check_level(confidence_level)
     n = scores.size
     mean = float(scores.mean()) if n else float("nan")
     if problem := spread_problem(scores):
@@ -109,7 +108,7 @@ def percentile_interval(values: ArrayLike, *, confidence_level: float = 0.95) ->
     >>> print(percentile_interval([0, 0, 1, 0.5, 1, 1, 0.5, 1, 0, 1]))
     0.600 [0.300, 0.850] (95% percentile, exact lattice bootstrap, n = 10)
     """
-    scores, level = check_powers(check_scores(values)), check_level(confidence_level)
+    scores, level = check_scores(values), check_level(confidence_level)
     mean = float(scores.mean()) if scores.size else float("nan")
     if problem := spread_problem(scores):
         return undefined_interval(mean, level, "percentile", scores.size, problem)

@@ -36,13 +36,13 @@ def check_array(values: ArrayLike, what: str) -> Floats:
         raise InputError(f"{what} needs numbers; it got something else ({error}); pass scores.") from error
 
 
-def check_scores(values: ArrayLike, what: str = "values") -> Floats:
+def check_scores(values: ArrayLike, what: str = "values", *, largest: float = LARGEST) -> Floats:
     """Return `values` as a one-dimensional float array, all finite.
 
     Raises
     ------
     InputError
-        If it has another shape, is not numeric, or holds nan or infinite values.
+        If it has another shape, is not numeric, or holds nan, infinite values or any beyond `largest` either way.
 
     Examples
     --------
@@ -58,20 +58,9 @@ def check_scores(values: ArrayLike, what: str = "values") -> Floats:
             f"{what} needs finite scores; it got {bad.size} nan or infinite, the first at position {bad[0]}; "
             "drop those items and report how many."
         )
-    return scores
-
-
-def check_powers(scores: Floats, what: str = "values") -> Floats:
-    """Return checked `scores` whose cubes the floats have room for.
-
-    Raises
-    ------
-    InputError
-        A score beyond `LARGEST`.
-    """
-    largest = np.abs(scores).max(initial=0.0)
-    if largest > LARGEST:
-        raise InputError(f"{what} needs scores up to {LARGEST:g}; it got {largest:g}; take another unit.")
+    top = np.abs(scores).max(initial=0.0)
+    if top > largest:
+        raise InputError(f"{what} needs scores up to {largest:g}; it got {top:g}; take another unit.")
     return scores
 
 

@@ -178,7 +178,7 @@ def _correlation(left: Floats, right: Floats) -> float:
 def _from_sums(sums: Floats) -> Floats:
     """Pearson's r from n and the sums of x, y, x^2, y^2 and xy."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    spread = np.sqrt((n * xx - x * x) * (n * yy - y * y))
+    spread = np.sqrt(np.maximum(n * xx - x * x, 0.0) * np.maximum(n * yy - y * y, 0.0))
     return np.clip(np.divide(n * xy - x * y, np.where(spread > 1e-12, spread, np.nan)), -1.0, 1.0)
 
 

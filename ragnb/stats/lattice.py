@@ -40,7 +40,8 @@ def find_lattice(values: Floats) -> tuple[Integers, int] | None:
     for denominator in DENOMINATORS:
         scaled = values * denominator
         steps = np.rint(scaled)
-        if np.abs(steps).max(initial=0.0) <= MAX_STEPS and np.abs(scaled - steps).max(initial=0.0) <= 1e-7:
+        largest = np.abs(scaled).max(initial=0.0)
+        if largest <= MAX_STEPS and np.abs(scaled - steps).max(initial=0.0) <= 1e-7 * min(largest, 1.0):
             return steps.astype(np.int64), denominator
     return None
 
@@ -129,7 +130,7 @@ def _mass(values: Floats) -> tuple[float, float, Floats, bool]:
         low = int(steps.min())
         counts = np.bincount(steps - low)
         stride = int(np.gcd.reduce(np.flatnonzero(counts)))
-        if 14 * np.sqrt(values.size) * values.std() * denominator / stride <= MAX_POINTS:
+        if stride and 14 * np.sqrt(values.size) * values.std() * denominator / stride <= MAX_POINTS:
             return low / denominator, stride / denominator, counts[::stride] / values.size, True
     step = float(values.std()) / BINS_PER_SD
     origin = float(values.min())

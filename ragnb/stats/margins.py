@@ -37,8 +37,8 @@ def mcnemar_bounds(first: int, second: int, n: int, *, method: str = "exact") ->
     >>> round(low, 3), round(high, 2)
     (0.016, 0.26)
     """
-    check_count(n, "n", minimum=1)
-    if not (0 <= check_count(first, "first") <= n and 0 <= check_count(second, "second") <= n):
+    n, first, second = check_count(n, "n", minimum=1), check_count(first, "first"), check_count(second, "second")
+    if max(first, second) > n:
         raise InputError(f"margins need counts of at most n = {n}; got {first} and {second}; pass counts, not per cent.")
     least, most = max(0, second - first), min(second, n - first)
     p_values = [

@@ -8,7 +8,7 @@ import numpy as np
 
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.results import Interval
-from ragnb.stats.checks import check_count, check_generator, check_level, check_number
+from ragnb.stats.checks import LARGEST, check_count, check_generator, check_level, check_number
 from ragnb.stats.intervals import wilson_interval
 from ragnb.stats.numerics import bisect, noncentral_t_cdf, normal_quantile, t_quantile
 
@@ -60,7 +60,7 @@ def sample_size(
     >>> round(sample_size(0.03, between_variance=1 / 9))  # K = inf in the paper's example
     969
     """
-    if not 0 < abs(as_real(effect)) < inf:
+    if abs(check_number(effect, "effect")) < 1 / LARGEST:
         raise InputError(f"effect needs a finite difference other than 0; it got {effect!r}; pass one worth showing.")
     variance = _item_variance(between_variance, within_variances, n_answers)
     return (_critical_sum(confidence_level, power) / effect) ** 2 * variance

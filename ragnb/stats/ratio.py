@@ -370,7 +370,10 @@ class _Pairs:
 
 
 def _pairs(numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLike | None) -> _Pairs:
-    y, z = check_scores(numerator, "numerator"), check_scores(denominator, "denominator")
+    y, z = (
+        check_scores(values, what, largest=np.inf)  # units of any size: they are divided out
+        for values, what in ((numerator, "numerator"), (denominator, "denominator"))
+    )
     if y.size != z.size:
         raise InputError(
             f"A ratio needs one numerator and one denominator per item; it got {y.size} and {z.size}; align them by item id."

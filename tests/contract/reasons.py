@@ -42,7 +42,6 @@ REASONS = {
     "ragnb.conformal.checks.check_groups": "asked with the number of items that its callers have counted",
     "ragnb.conformal.checks.check_labels": "asked with the number of items that its callers have counted",
     "ragnb.conformal.rank.sorted_threshold": "arithmetic on checked scores",
-    "ragnb.stats.checks.check_powers": "asked of checked scores",
     "ragnb.stats.checks.paired_differences": "arithmetic on checked arrays",
     "ragnb.stats.checks.undefined_interval": "builds a result of what its callers have checked",
     "ragnb.stats.checks.undefined_test": "builds a result of what its callers have checked",
@@ -60,7 +59,7 @@ REASONS = {
 }
 """Name of a function, or of all in a module, to why."""
 
-CALLERS_OWN = frozenset({"test", "draw", "function", "statistic", "classifier", "what", "minimum"})
+CALLERS_OWN = frozenset({"test", "draw", "function", "statistic", "classifier", "what", "minimum", "largest"})
 """Arguments that are functions, models or words of the caller's."""
 
 TELLING = frozenset({*CONDITION, "example_id", "question_id", "difference", "reading"})
