@@ -425,3 +425,9 @@ def test_pairs_are_all_pairs():
     found = agreement(frames(drawn(9, n=20, people=4)))
     assert found["pair"].nunique() == len(list(combinations(range(4), 2))) + 1
     json.dumps(found.to_dict("records"))
+
+
+@pytest.mark.parametrize("given", [np.array(3), 3, None, "a.jsonl"])
+def test_what_is_no_list_of_logs_is_refused(given):
+    with pytest.raises(InputError):
+        disagreements(given)

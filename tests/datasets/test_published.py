@@ -126,6 +126,7 @@ def test_an_unknown_table_is_refused_with_the_known_ones():
 
 
 def test_margins_leave_bounds_for_the_paired_p_value():
+    assert mcnemar_bounds(289.0, 282.0, 300.0) == mcnemar_bounds(289, 282, 300)
     low, high = mcnemar_bounds(289, 282, 300)  # seven more right: 2 / 2 ** 7 if none is lost, 18 to 11 at most
     assert low == pytest.approx(2 / 2**7)
     assert high == pytest.approx(0.2649, abs=5e-5)

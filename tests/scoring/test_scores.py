@@ -486,7 +486,7 @@ def test_responses_that_a_metric_leaves_out_by_definition_are_no_part_of_its_n()
 def asked_of_two(questions, others, **columns):
     """Two systems whose ids are the numbers of their rows."""
     rows = [(str(k), name, q) for name, own in (("a", questions), ("b", others)) for k, q in enumerate(own)]
-    frame = pd.DataFrame(rows, columns=["example_id", "system", "question"])
+    frame = pd.DataFrame(rows, columns=["example_id", "system", "question"], dtype=object)
     return frame.assign(references="Oslo", response="Oslo", language="en").assign(**columns)
 
 
@@ -494,6 +494,13 @@ def test_systems_that_were_asked_in_another_order_are_not_paired_by_their_rows()
     said = "score needs one question an example_id; got 2 with several, such as 0: 'q0' and 'q2'; name the column of ids"
     with pytest.raises(InputError, match=re.escape(said)):
         score(asked_of_two(["q0", "q1", "q2"], ["q2", "q1", "q0"]), "answer.f1")
+
+
+def test_a_question_with_half_a_character_is_compared_as_any_other():
+    frame = asked_of_two(["q\ud800", "q1"], ["q\udfff", "q1"])
+    with pytest.raises(InputError, match="got 1 with several, such as 0"):
+        score(frame, "answer.f1")
+    assert len(score(asked_of_two(["q\ud800"], ["q\ud800"]), "answer.f1")) == 2
 
 
 def test_one_question_in_other_spaces_or_unknown_to_one_system_is_one_question():

@@ -182,6 +182,7 @@ def test_power_by_simulation_finds_the_analytic_power_and_the_level() -> None:
     ("call", "message"),
     [
         (lambda: sample_size(0, between_variance=1), r"effect needs a finite difference other than 0; it got 0"),
+        (lambda: sample_size(1e-200, between_variance=1), r"effect needs a finite difference other than 0; it got 1e-200"),
         (lambda: sample_size(0.1, between_variance=-1), r"A sample size needs variances of at least 0"),
         (lambda: sample_size(0.1, between_variance=1, power=80), r"power needs a number between 0 and 1; it got 80"),
         (lambda: minimum_detectable_effect(0, between_variance=1), r"n needs a whole number of at least 1; it got 0"),

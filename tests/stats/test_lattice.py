@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragnb.stats import lattice as lattice_module
+from ragnb.stats.bootstrap import percentile_interval
 from ragnb.stats.lattice import MAX_STEPS, bootstrap_law, find_lattice, sign_flip_lattice, sign_flip_tail
+from ragnb.stats.paired import sign_flip_test
 
 steps = st.lists(st.integers(-40, 40), min_size=1, max_size=30).filter(any)
 
@@ -111,6 +113,21 @@ def test_find_lattice(values, denominator: int) -> None:
 @pytest.mark.parametrize("values", [[np.pi], [float(MAX_STEPS)], [1e300]])
 def test_no_lattice(values) -> None:
     assert find_lattice(np.array(values)) is None
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-12, 1e-40])
+@pytest.mark.parametrize("decimals", [1, 16])
+def test_a_small_unit_is_no_lattice_of_zeros(unit: float, decimals: int) -> None:
+    scores = np.round(np.random.default_rng(1).normal(0.5, 1, 20), decimals)
+    assert find_lattice(scores * unit) is None
+    assert sign_flip_test(scores * unit).p_value == pytest.approx(sign_flip_test(scores).p_value, rel=1e-12)
+    small, plain = percentile_interval(scores * unit), percentile_interval(scores)
+    assert (small.low / unit, small.high / unit) == pytest.approx((plain.low, plain.high), abs=0.01)
+
+
+def test_scores_that_are_apart_by_less_than_a_step_are_binned() -> None:
+    found = percentile_interval([1.0, 1.0 + 1e-9, 1.0])
+    assert 1.0 <= found.low < found.high <= 1.0 + 1e-9
 
 
 def test_scores_without_a_lattice_are_rounded_to_a_thousandth() -> None:
