@@ -64,7 +64,8 @@ def build_contexts(
     ------
     InputError
         Examples whose passages are not as `load_rgb` gives them, a rate outside [0, 1], a passage number that is negative or
-        fractional, rates that together ask for more passages than ``passage_num``, an unknown order.
+        fractional, rates that together ask for more passages than ``passage_num``, a seed that is no whole number, an
+        unknown order.
     """
     check_examples(examples, "build_contexts")
     many = np.iterable(noise_rate) and not isinstance(noise_rate, str)
@@ -75,6 +76,8 @@ def build_contexts(
         _check_rate(rate, "noise_rate")
     _check_rate(correct_rate, "correct_rate")
     _check_passage_num(passage_num)
+    if not isinstance(seed, int | np.integer):
+        raise InputError(f"seed needs a whole number; got {seed!r:.60}; 0 is the default")
     if not isinstance(order, str) or order not in ORDERS:
         raise InputError(f"order needs one of {', '.join(ORDERS)}; got {order!r}; choose one")
     contexts = []

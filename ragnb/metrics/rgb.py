@@ -128,7 +128,7 @@ def answer_evidence(
     if reading is None:
         return NO_RESPONSE
     said = _labels_in_words(reading, parts)
-    excused = protocol == "released" and noise_rate == 1 and rules.refusal_phrase(reading)
+    excused = protocol == "released" and rules.is_all_noise(noise_rate) and rules.refusal_phrase(reading)
     return f"{said}, counted as right at noise rate 1" if excused else said
 
 

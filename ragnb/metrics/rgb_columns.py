@@ -26,6 +26,7 @@ from ragnb.metrics.rgb_rules import (
     are_right,
     check_noise_rate,
     insisted_on,
+    is_all_noise,
     part_labels,
     refuses,
     reports_error,
@@ -90,7 +91,7 @@ def verdicts(
     """
     said = _column(responses, "responses")
     n = len(said)
-    columns = {
+    columns: dict[str, list[Any]] = {
         "answers": _column(answers, "answers"),
         "false_answers": [None] * n if false_answers is None else _column(false_answers, "false_answers"),
         "languages": [languages] * n if isinstance(languages, str) else _column(languages, "languages"),
@@ -105,7 +106,7 @@ def verdicts(
         labels.append(row_labels)
         flat.extend(row_facts)
     facts = np.frombuffer(flat, dtype=bool).reshape(n, len(ABSENT))
-    at_noise_rate_1 = np.array([rate == 1 for rate in columns["noise_rates"]], dtype=bool)
+    at_noise_rate_1 = np.array([is_all_noise(rate) for rate in columns["noise_rates"]], dtype=np.bool_)
     return Verdicts(protocol, labels, *_values(facts, at_noise_rate_1, protocol))
 
 

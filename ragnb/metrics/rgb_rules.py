@@ -144,7 +144,7 @@ LONG_REFUSALS, LONG_ERRORS = Phrases.of(FLEXIBLE_REFUSALS), Phrases.of(FLEXIBLE_
 
 def correct_value(reading: Reading, labels: Sequence[int], noise_rate: float | None) -> float:
     """Return accuracy: right, or under ``released`` refused at noise rate 1."""
-    excused = noise_rate == 1 and reading.view.protocol == "released" and REFUSED in labels
+    excused = is_all_noise(noise_rate) and reading.view.protocol == "released" and REFUSED in labels
     return float(excused or are_right(labels))
 
 
@@ -168,3 +168,8 @@ def check_noise_rate(noise_rate: float | None) -> None:
         return
     if isinstance(noise_rate, bool) or not isinstance(noise_rate, Real) or not 0 <= noise_rate <= 1:
         raise InputError(f"noise_rate needs a number in [0, 1]; got {noise_rate!r}; use None where it is unknown")
+
+
+def is_all_noise(noise_rate: float | None) -> bool:
+    """Whether a checked noise rate is known and 1."""
+    return not is_missing(noise_rate) and noise_rate == 1

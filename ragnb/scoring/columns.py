@@ -26,6 +26,8 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
         if given.dtype.kind in "cmM":  # of times pandas would make numbers
             raise TypeError(f"values of type {given.dtype}")
         found = pd.to_numeric(given)
+        if found.dtype.kind == "c":
+            raise TypeError("complex numbers")
         if not all(map(pd.api.types.is_scalar, given[found.isna()])):  # pandas takes what is empty for nothing
             raise TypeError("a list or a mapping")
         return found.to_numpy(float, na_value=np.nan)

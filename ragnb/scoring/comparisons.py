@@ -192,7 +192,8 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
         )
     if baseline is None:
         return [(second, first) for first, second in combinations(systems, 2)]
-    if baseline not in systems:
+    is_name = np.isscalar(baseline)
+    if not is_name or baseline not in systems:
         raise InputError(f"compare needs a baseline out of {_some(systems, 20)}; got {baseline!r}; choose one")
     return [(system, baseline) for system in systems if system != baseline]
 

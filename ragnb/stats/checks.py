@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 LARGEST = 1e50
-"""Largest score, either way: powers of larger ones would leave the floats."""
+"""Largest score, either way, and one over the least spread: powers of others would leave the floats."""
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
@@ -217,6 +217,6 @@ def spread_problem(scores: Floats) -> str:
     """
     if scores.size < 2:
         return f"needs 2 values, got {scores.size}"
-    if np.ptp(scores) <= 1e-12 * np.abs(scores).max():
+    if np.ptp(scores) <= max(1e-12 * np.abs(scores).max(), 1 / LARGEST):
         return f"all {scores.size} values are equal"
     return ""

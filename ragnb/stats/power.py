@@ -156,7 +156,7 @@ def mcnemar_sample_size(
     """
     check_choice(method, ("miettinen", "connor"), "method")
     first, second = as_real(first_only), as_real(second_only)
-    if not (min(first, second) >= 0 and first + second <= 1 and first != second):
+    if not (min(first, second) >= 0 and first + second <= 1 and abs(first - second) > 1 / LARGEST):
         raise InputError(
             "A McNemar sample size needs two different shares that add up to at most 1; "
             f"it got {first_only!r} and {second_only!r}; pass the shares of items only one system gets right."
@@ -195,7 +195,7 @@ def mcnemar_mde(
     0.15
     """
     check_count(n, "n", minimum=1)
-    if not 0 < as_real(discordance) <= 1:
+    if not 1 / LARGEST < as_real(discordance) <= 1:
         raise InputError(f"discordance needs a share in (0, 1]; it got {discordance!r}; pass that of discordant items.")
 
     def spare(difference: float) -> float:

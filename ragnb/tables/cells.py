@@ -7,8 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.errors import InputError
+
 DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
 """Decimals of the metrics of which two say too much or too little."""
+MOST_DIGITS = 17
+"""Decimals that a float can have a use for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,13 @@ def signatures(frame: pd.DataFrame) -> str:
         languages.setdefault(key, {}).update(dict.fromkeys(spoken))
     joined = "; ".join(text.replace("lang:", "lang:" + ",".join(codes)) for text, codes in languages.items())
     return f"Signatures: {joined}." + (f" Prompts: {', '.join(prompts)}." if own else "")
+
+
+def check_digits(digits: int | None) -> None:
+    """Raise InputError unless there are as many decimals as a number can have, or none are asked for."""
+    known = digits is None or (isinstance(digits, int) and not isinstance(digits, bool) and 0 <= digits <= MOST_DIGITS)
+    if not known:
+        raise InputError(f"a table needs from 0 to {MOST_DIGITS} digits; got {digits!r:.40}; leave them out")
 
 
 def decimals(row: dict[str, Any], digits: int | None) -> int:

@@ -13,7 +13,7 @@ from ragnb.errors import InputError
 from ragnb.markup import hidden, spelled
 from ragnb.records import require_columns
 from ragnb.results import format_p_value
-from ragnb.tables.cells import Cell, Table, decimals, number, signatures
+from ragnb.tables.cells import Cell, Table, check_digits, decimals, number, signatures
 from ragnb.tables.printing import COMPARISON, SUMMARY, checked_summaries, of_comparisons
 
 _ASIDE = ("confidence_level", "statistic", "warning", "signature")
@@ -46,6 +46,7 @@ def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
     require_columns(frame, (), "a table")
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame; look at the file that it came from")
+    check_digits(digits)
     table = _table(frame, digits)
     warnings = [str(text) for text in dict.fromkeys(frame.get("warning", [])) if isinstance(text, str) and text]
     notes = [_one_line(note) for note in [*table.notes, *warnings]]

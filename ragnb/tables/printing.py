@@ -19,7 +19,7 @@ from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.results import format_p_value
 from ragnb.scoring.bridges import known_metric
 from ragnb.scoring.columns import check_names, check_texts, with_numbers
-from ragnb.tables.cells import Cell, Table, decimals, number, signatures
+from ragnb.tables.cells import Cell, Table, check_digits, decimals, number, signatures
 from ragnb.tables.efficiency import of_readings
 
 SUMMARY = ("metric", "mean", "low", "high", "interval", "confidence_level", "n", "n_scored", "signature")
@@ -27,8 +27,6 @@ COMPARISON = (
     "metric", "system", "baseline", "n_pairs", "difference", "low", "high", "interval", "confidence_level", "test",
     "p_value", "p_adjusted", "correction", "family_size", "effect", "effect_name", "mde", "power", "duality", "signature",
 )  # fmt: skip
-MOST_DIGITS = 17
-"""Decimals that a float can have a use for."""
 _NUMBERS = "n_pairs difference low high confidence_level p_value p_adjusted family_size effect mde power".split()
 _TEXTS = "metric interval test correction effect_name duality signature".split()
 
@@ -146,8 +144,7 @@ def to_markdown(
 def _table(
     frame: pd.DataFrame, rows: str, columns: Sequence[str] | None, comparisons: pd.DataFrame | None, digits: int | None
 ) -> Table:
-    if digits is not None and not (isinstance(digits, int) and 0 <= digits <= MOST_DIGITS):
-        raise InputError(f"a table needs from 0 to {MOST_DIGITS} digits; got {digits!r:.40}; leave them out")
+    check_digits(digits)
     require_columns(frame, (), "a table")
     if "difference" in frame:
         return of_comparisons(frame, digits)
