@@ -15,6 +15,7 @@ from ragnb.errors import InputError
 from ragnb.markup import escape_latex, escape_markdown
 from ragnb.scoring import compare, summarize
 from ragnb.tables import save_latex, to_html, to_latex, to_markdown
+from ragnb.tables.plain import to_text
 
 NAMES = [
     *HOSTILE, r"\input{/etc/passwd}", r"\end{tabular}", "50% & more $x_1^2$ #1 {~}", "[2pt]", "*", "a|b",
@@ -204,3 +205,17 @@ def test_a_saved_table_holds_what_to_latex_says(scores, tmp_path):
 def test_a_table_is_saved_under_a_plain_name(scores, tmp_path, name):
     with pytest.raises(InputError, match=r"save_latex needs a plain name such as '01_noise'; got .*; give the folder apart"):
         save_latex(summarize(scores), name, folder=tmp_path)
+
+
+@pytest.mark.parametrize("digits", [False, True, -1, 18, 2.0, "2"])
+@pytest.mark.parametrize("table", [to_html, to_latex, to_markdown, to_text])
+def test_digits_are_a_count(scores, table, digits):
+    for frame in (summarize(scores), compare(scores)):
+        with pytest.raises(InputError, match="a table needs from 0 to 17 digits; got"):
+            table(frame, digits=digits)
+
+
+def test_a_complex_number_is_no_mean(scores):
+    frame = summarize(scores)
+    with pytest.raises(InputError, match="a table of summaries needs numbers in mean; got complex numbers"):
+        to_markdown(frame.assign(mean=pd.Series([1j] * len(frame), dtype=object)))

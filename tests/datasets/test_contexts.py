@@ -283,6 +283,8 @@ def test_the_seed_changes_the_order_and_nothing_else_does(make, load, shape):
         ({"noise_rate": -0.1}, r"noise_rate.*-0\.1"),
         ({"noise_rate": math.nan}, "noise_rate.*nan"),
         ({"noise_rate": True}, "noise_rate.*True"),
+        ({"seed": "a"}, "seed needs a whole number; got 'a'"),
+        ({"seed": None}, "seed needs a whole number; got None"),
         ({"noise_rate": "0.4"}, "noise_rate.*'0"),
         ({"noise_rate": None}, "noise_rate.*None"),
         ({"noise_rate": [0.2, 1.2]}, r"noise_rate.*1\.2"),

@@ -4,6 +4,7 @@ import unicodedata
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -241,6 +242,7 @@ def test_codes_of_other_languages(language):
         ("released", 0, 0.0),
         ("released", None, 0.0),
         ("released", math.nan, 0.0),
+        ("released", pd.NA, 0.0),
     ],
 )
 def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate, value):

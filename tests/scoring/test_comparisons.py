@@ -310,6 +310,8 @@ def test_equal_systems_differ_by_nothing(method):
     [
         (scored({"a": [1]}), {}, r"needs two systems at least; got a;"),
         (scored(GRADED), {"baseline": "c"}, r"baseline out of a, b; got 'c'"),
+        (scored(GRADED), {"baseline": np.array(["a", "b"])}, r"baseline out of a, b; got array"),
+        (scored(GRADED), {"baseline": pd.NA}, r"baseline out of a, b; got <NA>"),
         (scored(GRADED), {"metrics": "rgb.accuracy"}, r"metrics that were scored \(own.f1\); got rgb.accuracy"),
         (scored(GRADED), {"by": "language"}, r"compare\(by=...\) needs the columns language"),
         (scored(GRADED), {"by": ["system"]}, r"needs columns of conditions; got system"),
