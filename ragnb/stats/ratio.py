@@ -13,7 +13,15 @@ from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError
 from ragnb.results import Interval, SignificanceResult
-from ragnb.stats.checks import Floats, check_clusters, check_level, check_scores, undefined_interval, undefined_test
+from ragnb.stats.checks import (
+    LARGEST,
+    Floats,
+    check_clusters,
+    check_level,
+    check_scores,
+    undefined_interval,
+    undefined_test,
+)
 from ragnb.stats.clusters import FEW_CLUSTERS
 from ragnb.stats.numerics import normal_quantile, t_cdf, t_quantile, two_sided
 
@@ -217,8 +225,8 @@ def compare_ratios(
     """Difference of two systems' ratios of means on the same items, with jackknife t interval and test.
 
     In the unit of the ratios; ``nan`` for fewer than two items, where a mean denominator is 0 (a system that spends nothing
-    has no ratio: compare by `ragnb.stats.cost_effectiveness.net_benefit`), and where the difference has no spread. Interval
-    and test are duals.
+    has no ratio: compare by `ragnb.stats.cost_effectiveness.net_benefit`), where a ratio is beyond 1e50, and where the
+    difference has no spread. Interval and test are duals.
 
     Parameters
     ----------
@@ -259,7 +267,8 @@ def compare_ratios(
             f"compare_ratios needs both systems on the same items; it got {first.count} and {second.count}; "
             "align them by item id first."
         )
-    left_out = first.left_out() - second.left_out()
+    with np.errstate(invalid="ignore"):  # of two infinite ratios
+        left_out = first.left_out() - second.left_out()
     problem = first.too_few() or first.zero_mean() or second.zero_mean() or _spread_problem(first, second, left_out)
     difference, method = first.estimate - second.estimate, first.named("jackknife t")
     if problem:
@@ -271,9 +280,12 @@ def compare_ratios(
 
 
 def _spread_problem(first: "_Pairs", second: "_Pairs", left_out: Floats) -> str:
+    largest = max(abs(first.estimate), abs(second.estimate))
+    if np.nanmax(np.abs(left_out), initial=largest) > LARGEST:
+        return f"a ratio is beyond {LARGEST:g}"
     if np.isnan(left_out).any():
         return f"one {first.unit} holds the whole denominator"
-    same = np.ptp(left_out) <= 1e-12 * max(abs(first.estimate), abs(second.estimate))
+    same = np.ptp(left_out) <= max(1e-12 * largest, 1 / LARGEST)
     return "the difference has no spread" if same else ""
 
 

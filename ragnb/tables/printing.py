@@ -224,8 +224,8 @@ def _summary_notes(frame: pd.DataFrame, alike: bool) -> list[str]:
     kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in frame["interval"]))
     n = f", n = {frame['n'].iloc[0]}" if alike else ""
     unscored = [] if bool((frame["n_scored"] == frame["n"]).all()) else ["Unscored responses are left out of the mean."]
-    own = frame["metric"].map(known_metric).isna()
-    bold = [] if own.all() else [f"Bold: best of its column{', but for metrics that are not ours' if own.any() else ''}."]
+    own = [known_metric(name) is None for name in frame["metric"]]
+    bold = [] if all(own) else [f"Bold: best of its column{', but for metrics that are not ours' if any(own) else ''}."]
     return [f"Mean [{frame['confidence_level'].iloc[0]:.0%} {kinds} interval]{n}.", *bold, *unscored]
 
 

@@ -464,3 +464,11 @@ def test_importing_ratios_is_cheap() -> None:
     heavy = ("scipy.stats", "pandas", "statsmodels", "sklearn", "matplotlib")
     out = subprocess.run([sys.executable, "-c", code % (heavy,)], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("first", "second"), [(1e300, 1.0), (1e300, 1e300)])
+def test_ratios_whose_squares_the_floats_have_no_room_for_are_undefined(first: float, second: float) -> None:
+    costs = np.array([2, 1, 1, 3]) * 1e-300
+    found = compare_ratios(np.array([4, 1, 3, 4]) * first, costs, np.array([1, 1, 2, 1]) * second, costs)
+    assert found.interval.method == "jackknife t; undefined: a ratio is beyond 1e+50"
+    assert np.isnan([found.interval.low, found.test.p_value]).all()
