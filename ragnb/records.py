@@ -356,6 +356,19 @@ def require_columns(frame: Any, names: Iterable[str], what: str) -> None:
         raise InputError(f"{what} needs the columns {wanted}; got a frame without {absent}; add {meant}")
 
 
+def one_column(given: Any, what: str) -> list[str]:
+    """The name of a column as a list of one; none where nothing is given.
+
+    Raises
+    ------
+    InputError
+        Something that is no name; ``what`` says who needs it.
+    """
+    if given is not None and not isinstance(given, str):
+        raise InputError(f"{what} needs the name of one column; got {given!r:.60}; name it, or leave it out")
+    return [] if given is None else [given]
+
+
 def column_names(given: Any, what: str) -> list[str]:
     """The name of a column, or several, as a list; none where nothing is given.
 

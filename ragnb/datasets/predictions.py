@@ -36,7 +36,7 @@ NUMBERS = ("noise_rate", "correct_rate", "passage_num", "repeat", "judged_refusa
 """Columns that hold numbers; in CSV everything is text."""
 LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
 """Columns that may hold lists; in CSV these are written as JSON or as Python prints them."""
-TRUTHS = {"true": 1, "True": 1, "false": 0, "False": 0}
+TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(("false", "False", "FALSE", "0", "0.0"), 0)
 
 
 def load_responses(
@@ -172,7 +172,7 @@ def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
         for name in frame
         if name in LISTS
     }
-    verdicts = {"verdict": frame["verdict"].map(_truth)} if "verdict" in frame else {}
+    verdicts = {"verdict": _truths(frame["verdict"])} if "verdict" in frame else {}
     return frame.assign(**lists, **verdicts)
 
 
@@ -198,7 +198,7 @@ def _numbers(column: pd.Series) -> pd.Series:
     """A column of numbers that may have been written as text."""
     if not any(isinstance(value, str) for value in column):
         return column
-    numbers = pd.to_numeric(column.map(_truth), errors="coerce")
+    numbers = pd.to_numeric(_truths(column), errors="coerce")
     odd = column[numbers.isna() & column.notna()]
     if len(odd):
         raise InputError(
@@ -207,8 +207,9 @@ def _numbers(column: pd.Series) -> pd.Series:
     return numbers
 
 
-def _truth(value: Any) -> Any:
-    return TRUTHS.get(value, value) if isinstance(value, str) else value
+def _truths(column: pd.Series) -> pd.Series:
+    known = [TRUTHS.get(value, value) if isinstance(value, str) else value for value in column]
+    return pd.Series(known, column.index, dtype=object)
 
 
 def _warn_of_lists(references: pd.Series) -> None:

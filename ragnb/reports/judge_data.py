@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ragnb.errors import InputError, as_real
-from ragnb.records import CONDITION, column_names, require_columns
+from ragnb.records import CONDITION, one_column, require_columns
 from ragnb.results import Interval
 from ragnb.scoring.columns import numbers
 from ragnb.stats.checks import Floats, Integers, check_level
@@ -91,7 +91,7 @@ def read_judged(
     """
     if not isinstance(label, str):
         raise InputError(f"judge_report(label=...) needs the name of a column; got {label!r:.60}; name it")
-    unit = column_names(clusters, "judge_report(clusters=...)")
+    unit = one_column(clusters, "judge_report(clusters=...)")
     named = [*judges, *annotators, label, *unit]
     require_columns(frame, list(dict.fromkeys(named)), "judge_report")
     _check_names(judges, annotators, label)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
-from ragnb.records import column_names, require_columns
+from ragnb.records import one_column, require_columns
 from ragnb.results import Interval, SignificanceResult, format_p_value
 from ragnb.scoring.columns import numbers
 from ragnb.stats.auroc import auroc, auroc_difference_interval, clustered_auroc, delong_test
@@ -226,7 +226,7 @@ def _check(
         got = ", ".join(unknown) or "no judge"
         raise InputError(f"trace_report needs judges of {', '.join(LABELS)}; got {got}; name columns by dimension")
     columns = [*labels.values(), *(column for named in judges.values() for column in named.values())]
-    require_columns(records, [*columns, *column_names(cluster, "trace_report(cluster=...)")], "trace_report")
+    require_columns(records, [*columns, *one_column(cluster, "trace_report(cluster=...)")], "trace_report")
 
 
 def _numbers(values: pd.Series) -> Floats:

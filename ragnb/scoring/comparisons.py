@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, column_names, require_columns
+from ragnb.records import CONDITION, column_names, one_column, require_columns
 from ragnb.scoring.columns import check_names, numbers, signatures
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
@@ -107,11 +107,11 @@ def compare(
 
     Source: Miller (2024), arXiv 2411.00640, on paired and clustered comparison of models; the tests' own in `ragnb.stats`.
     """
-    named = {*column_names(by, "compare(by=...)"), *column_names(cluster, "compare(cluster=...)")}
+    named = {*column_names(by, "compare(by=...)"), *one_column(cluster, "compare(cluster=...)")}
     frame = _selected(scores, metrics, named)
     design = _Design(_cell_columns(frame, by), cluster, method, unpaired, confidence_level, power)
     _check_options(method=method, unpaired=unpaired, correction=correction)
-    require_columns(frame, column_names(cluster, "compare(cluster=...)"), "compare(cluster=...)")
+    require_columns(frame, one_column(cluster, "compare(cluster=...)"), "compare(cluster=...)")
     pairs = _pairs_of_systems(frame, baseline)
     _refuse_ids_of_two_kinds(frame)
     rows = [

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, column_names, require_columns
+from ragnb.records import CONDITION, column_names, one_column, require_columns
 from ragnb.results import Interval
 from ragnb.scoring.columns import check_names, numbers, signatures
 from ragnb.scoring.definitions import METRICS, is_binary
@@ -79,7 +79,7 @@ def summarize(
     """
     require_columns(scores, ("metric", "value", "signature"), "summarize")
     keys = [name for name in CONDITION if name in scores] if by is None else column_names(by, "summarize(by=...)")
-    require_columns(scores, [*keys, *column_names(cluster, "summarize(cluster=...)")], "summarize(by=..., cluster=...)")
+    require_columns(scores, [*keys, *one_column(cluster, "summarize(cluster=...)")], "summarize(by=..., cluster=...)")
     if scores.empty:
         raise InputError("summarize needs scores, at least one row; got an empty frame; score some responses first")
     if wrong := [name for name in keys if name == "metric" or keys.count(name) > 1]:

@@ -135,3 +135,21 @@ def test_files_of_the_released_code_have_parts_and_no_warning():
 def test_alternatives_are_yes_or_no(alternatives):
     with pytest.raises(InputError, match=r"load_responses\(alternatives=...\) needs True or False"):
         load_responses(of_lists("Paris"), alternatives=alternatives)
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("1", "0"), ("TRUE", "FALSE"), ("True", "False"), ("1.0", "0.0"), ("correct", "incorrect")]
+)
+def test_a_verdict_is_read_as_spreadsheets_and_pandas_write_it(tmp_path, yes, no):
+    path = tmp_path / "t.csv"
+    path.write_text(f"question,references,response,verdict\nq,a,x,{yes}\nr,b,y,{no}\ns,c,z,\n", encoding="utf-8")
+    found = score(load_responses(path, language="en"), "annotator.verdict")
+    assert found["value"].tolist()[:2] == [1.0, 0.0]
+    assert found["reason"].tolist()[2] == "no verdict"
+
+
+@pytest.mark.parametrize("name", ["noise_rate", "judged_correct"])
+def test_half_a_character_is_no_number(name):
+    frame = pd.DataFrame({"question": ["q"], "references": ["a"], "response": ["x"], name: ["\ud800"]}, dtype=object)
+    with pytest.raises(InputError, match="needs numbers; got"):
+        load_responses(frame, language="en")

@@ -315,6 +315,8 @@ def test_equal_systems_differ_by_nothing(method):
         (scored(GRADED), {"metrics": "rgb.accuracy"}, r"metrics that were scored \(own.f1\); got rgb.accuracy"),
         (scored(GRADED), {"by": "language"}, r"compare\(by=...\) needs the columns language"),
         (scored(GRADED), {"by": ["system"]}, r"needs columns of conditions; got system"),
+        (scored(GRADED), {"cluster": []}, r"compare\(cluster=...\) needs the name of one column; got \[\]"),
+        (scored(GRADED), {"cluster": ["topic"]}, r"compare\(cluster=...\) needs the name of one column; got \['topic'\]"),
         (scored(GRADED), {"cluster": "topic"}, r"compare\(cluster=...\) needs the columns topic"),
         (scored(GRADED), {"family": "topic"}, r"compare\(family=...\) needs the columns topic"),
         (scored(GRADED), {"method": "magic"}, r"compare\(method=...\) needs one of auto, .*got 'magic'"),
