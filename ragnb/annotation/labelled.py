@@ -1,6 +1,7 @@
 """What each annotator said, read back from logs, open sessions or frames of labels."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ def read_labelled(log: Log) -> Labelled:
     if not isinstance(log, str | Path):
         raise InputError(f"labels need the path of a log, or a session; got {type(log).__name__}; name the file")
     header, events = read_log(log)
-    return _labelled(header, events, Path(log).expanduser())
+    return _labelled(header, events, Path(os.path.expanduser(log)))
 
 
 def read_everyone(logs: Any) -> list[Labelled]:

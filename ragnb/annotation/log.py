@@ -150,7 +150,7 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
     InputError
         No such file, no annotation log, one of another version, or a damaged line; the message names it.
     """
-    path = Path(path).expanduser()
+    path = Path(os.path.expanduser(path))
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except (OSError, ValueError) as error:  # ValueError: no name of a file at all
@@ -192,8 +192,8 @@ def log_file(path: str | Path, *names: str) -> Path:
     >>> log_file("labels", "Ana B.", "trace").as_posix(), log_file("ana.jsonl", "ana", "trace").as_posix()
     ('labels/Ana_B_.trace.jsonl', 'ana.jsonl')
     """
-    path = Path(path).expanduser()
-    if path.is_file() or (path.suffix and not path.is_dir()):
+    path = Path(os.path.expanduser(path))
+    if os.path.isfile(path) or (path.suffix and not os.path.isdir(path)):
         return path
     safe = ("".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name) for name in names)
     return path / f"{'.'.join(safe)}.jsonl"
@@ -210,7 +210,7 @@ def now() -> str:
 def _real(path: str | Path) -> Path:
     """The file itself, whatever links lead to it: there is one lock a file."""
     try:
-        return Path(path).expanduser().resolve()
+        return Path(os.path.expanduser(path)).resolve()
     except (OSError, RuntimeError, ValueError) as error:
         raise _unwritable(path, error) from error
 

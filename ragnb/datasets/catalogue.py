@@ -216,7 +216,7 @@ def git_blob_sha1(content: bytes) -> str:
 def _in_own_folder(source: Source) -> Path | None:
     own = os.environ.get("RAGNB_DATA")
     places = [Path(own) / source.benchmark / source.file, Path(own) / source.file] if own else []
-    return next((place for place in places if place.is_file()), None)
+    return next((place for place in places if os.path.isfile(place)), None)
 
 
 def _cache() -> Path:

@@ -4,6 +4,7 @@ import ast
 import gzip
 import io
 import json
+import os
 import re
 import tokenize
 import zlib
@@ -35,10 +36,10 @@ def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) ->
         raise InputError(f"{what} needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()")
     if source in samples:
         return _packaged(samples[str(source)]), str(source)
-    path = Path(source).expanduser()
-    if path.is_file():
+    path = Path(os.path.expanduser(source))
+    if os.path.isfile(path):
         return path, Path(path.name.removesuffix(".gz")).stem
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(f"{what} needs a file; got the folder {str(path)!r}; name a file inside it")
     if isinstance(source, Path) or path.suffix or len(path.parts) > 1:
         raise InputError(f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path")
@@ -51,8 +52,8 @@ def _packaged(file: str) -> Path:
 
 def existing_file(source: str | Path, what: str) -> Path:
     """Path of a file that exists; ``what`` says who needs it."""
-    path = Path(source).expanduser()
-    if not path.is_file():
+    path = Path(os.path.expanduser(source))
+    if not os.path.isfile(path):
         raise InputError(f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path")
     return path
 

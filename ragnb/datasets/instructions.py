@@ -1,5 +1,6 @@
 """RGB's own prompts, read from the benchmark's file, so that a run asks what the paper asked."""
 
+import os
 from pathlib import Path
 
 from ragnb.datasets.catalogue import find
@@ -21,14 +22,17 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
     Raises
     ------
     InputError
-        Unknown name, or a file without ``system`` and ``instruction`` (with ``{DOCS}`` and ``{QUERY}``) a language.
+        Neither a path nor a known name, or a file without ``system`` and ``instruction`` (with ``{DOCS}`` and ``{QUERY}``) a
+        language.
 
     >>> instructions = load_rgb_instructions("instruction.yaml")  # doctest: +SKIP
     >>> requests = rgb_requests(examples, prompt=instructions["en"])  # doctest: +SKIP
     """
     import yaml
 
-    path = Path(source) if Path(source).is_file() else find(str(source), benchmark="rgb")
+    if not isinstance(source, str | Path):
+        raise InputError(f"load_rgb_instructions needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()")
+    path = Path(source) if os.path.isfile(source) else find(str(source), benchmark="rgb")
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

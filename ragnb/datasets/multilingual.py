@@ -1,5 +1,6 @@
 """Questions asked in several languages: ragnb's own parallel format, MKQA and XQuAD, as one validated frame."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -78,8 +79,8 @@ def load_multilingual(
 
 def _each(source: Any) -> list[Any]:
     if isinstance(source, str | Path):
-        folder = Path(source).expanduser()
-        if source in SAMPLES or not folder.is_dir():
+        folder = Path(os.path.expanduser(source))
+        if source in SAMPLES or not os.path.isdir(folder):
             return [source]
         found = [path for path in sorted(folder.iterdir()) if path.name.endswith((".json", ".jsonl", ".jsonl.gz"))]
     else:

@@ -198,7 +198,8 @@ def _numbers(column: pd.Series) -> pd.Series:
     """A column of numbers that may have been written as text."""
     if not any(isinstance(value, str) for value in column):
         return column
-    numbers = pd.to_numeric(_truths(column), errors="coerce")
+    single = [pd.api.types.is_scalar(value) for value in column]
+    numbers = pd.to_numeric(_truths(column).where(single), errors="coerce")
     odd = column[numbers.isna() & column.notna()]
     if len(odd):
         raise InputError(

@@ -93,7 +93,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     """
     path = Path(os.path.expanduser(path))
     kind = _kind(path, KINDS)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"read_table needs a file that exists; got {str(path)!r}, which does not; check the path")
     try:
         return _read_parquet(path) if kind == "parquet" else _read_json_lines(path, packed=kind == "jsonl.gz")

@@ -32,6 +32,7 @@ from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval, cluster_
 from ragnb.stats.intervals import mean_interval_t, wilson_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
+from ragnb.text import well_formed
 
 NONE, EVERYTHING, RANDOM = "no escalation", "judge everything", "as many at random"
 """Names of the policies that every choice of items is held against."""
@@ -158,7 +159,7 @@ def escalation_point(
     items = labelled_items(y, y_hat, judged, groups, cost)
     chosen = chosen_items(undecided, items.n)
     row = _escalated(items, ~chosen, np.array([chosen.sum()]), check_level(confidence_level))
-    return row.assign(order="undecided", point=str(name))
+    return row.assign(order="undecided", point=well_formed(str(name)))
 
 
 def compare_escalation(

@@ -135,7 +135,7 @@ def _name(metric: str, variant: dict[str, str], variants: Iterable[dict[str, str
 
 
 def _refuse_repeats(rows: np.ndarray, names: np.ndarray) -> None:
-    repeated = pd.DataFrame({"row": rows, "name": names}).duplicated()
+    repeated = pd.Series(list(zip(rows, names, strict=True)), dtype=object).duplicated()
     if repeated.any():
         metrics = ", ".join(pd.unique(names[repeated])[:3])
         raise InputError(

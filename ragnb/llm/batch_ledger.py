@@ -215,7 +215,7 @@ def open_ledger(store: Store | str | Path, *, must_exist: bool = True) -> Iterat
     path = store.path if isinstance(store, Store) else os.path.expanduser(str(store))
     if path == ":memory:":
         raise InputError("batches need a store that outlives the process; got ':memory:'; pass the path of a file")
-    if must_exist and not Path(path).exists():
+    if must_exist and not os.path.exists(path):
         raise StoreError(f"batches need the store that they were submitted with; got no file {path!r}; check the path")
     with nullcontext(store) if isinstance(store, Store) else Store(path) as opened, closing(Ledger(opened)) as ledger:
         yield ledger

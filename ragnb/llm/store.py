@@ -205,7 +205,7 @@ class Store:
 
     def sync(self, path: str | Path) -> int:
         """Make a JSON Lines file and this store hold the same replies; return how many were new to the store."""
-        new = self.read_jsonl(path) if _file(path).exists() else 0
+        new = self.read_jsonl(path) if os.path.exists(_file(path)) else 0
         self.write_jsonl(path)  # a reply that both hold is the store's: the first one stands
         return new
 
@@ -309,7 +309,7 @@ def describe(path: str | Path) -> str:
     StoreError
         There is no such file, or it is no store.
     """
-    if not _file(path).is_file():
+    if not os.path.isfile(_file(path)):
         raise StoreError(f"describe needs a store that exists; got {str(path)!r}, which does not; check the path")
     with Store(path) as store:
         rows = store._execute(

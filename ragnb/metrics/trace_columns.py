@@ -188,7 +188,11 @@ def _count_all(rows: Mapping[str, Any], variant: str) -> Integers | None:
 
 
 def _has_no_gap(column: Any) -> bool:
-    return isinstance(column, np.ndarray) or set(map(type, column)) <= {list, tuple, np.ndarray}
+    if isinstance(column, np.ndarray):
+        return column.ndim > 0
+    kinds = set(map(type, column))
+    flat = np.ndarray in kinds and not all(np.ndim(part) for part in column if isinstance(part, np.ndarray))
+    return kinds <= {list, tuple, np.ndarray} and not flat
 
 
 def _count_context(chunk: Mapping[str, Any]) -> tuple[Integers, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
+from ragnb.records import is_missing
 from ragnb.results import Interval
 from ragnb.scoring.bridges import COST, F1, known_metric, paired_f1
 from ragnb.stats.checks import check_scores
@@ -68,11 +69,10 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
 
 def questions(frame: pd.DataFrame) -> pd.Series:
     """The question of each row, as text: its ``question_id``; a row without one is a question of its own."""
-    examples = frame["example_id"].astype(object)
-    if "question_id" not in frame:
-        return examples.astype(str)
-    named = frame["question_id"].astype(object)
-    return named.where(named.notna(), examples).astype(str)
+    examples = frame["example_id"].tolist()
+    named = frame["question_id"].tolist() if "question_id" in frame else examples
+    texts = [str(example if is_missing(name) else name) for name, example in zip(named, examples, strict=True)]
+    return pd.Series(texts, frame.index, dtype=object)
 
 
 def _by_system(pairs: pd.DataFrame) -> dict[Any, pd.DataFrame]:
@@ -329,6 +329,6 @@ def _named(name: str, found: Interval) -> dict[str, float]:
 
 def _arrays(group: pd.DataFrame) -> tuple[Any, Any, Any]:
     """Gain, cost and, where a unit holds several responses, the units."""
-    units = group["unit"].astype(str).to_numpy()
+    units = group["unit"].to_numpy(dtype=object)
     shared = len(set(units)) < len(units)
     return group["gain"].to_numpy(float), group["cost"].to_numpy(float), units if shared else None

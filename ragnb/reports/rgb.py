@@ -116,7 +116,7 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
         closed_book=closed_book,
     )
     if not report.tables:
-        found = ", ".join(map(str, sorted(set(responses["task"])))) or "none"
+        found = ", ".join(sorted(set(map(str, responses["task"])))) or "none"
         raise InputError(f"rgb_report needs responses to RGB's questions; got the tasks {found}; run or load some")
     return report
 

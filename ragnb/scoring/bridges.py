@@ -1,5 +1,6 @@
 """What translation gains for what it costs, item by item: every system's F1 beside the baseline's on the same example."""
 
+import re
 from math import inf
 
 import numpy as np
@@ -160,7 +161,7 @@ def _matched(f1: pd.DataFrame, baseline: str) -> pd.DataFrame:
 def _variant_of_f1(scores: pd.DataFrame) -> str | None:
     """The one variant under which F1 was scored."""
     signatures = scores.loc[scores["metric"] == F1, "signature"]
-    found = sorted(signatures.str.extract(r"\|variant:([^|]*)")[0].dropna().unique())
+    found = sorted({variant for signature in signatures for variant in re.findall(r"\|variant:([^|]*)", str(signature))})
     if len(found) > 1:
         raise InputError(f"CNBE needs F1 of one variant; got {' and '.join(found)}; score all systems alike")
     return found[0] if found else None

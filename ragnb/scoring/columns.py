@@ -65,7 +65,8 @@ def _different(values: pd.Series) -> Iterable[object]:
 def _is_name(value: object) -> bool:
     if isinstance(value, str):
         return not any("\ud800" <= letter <= "\udfff" for letter in value)
-    return value is None or value is pd.NA or value is pd.NaT or np.isscalar(value)
+    plain = np.isscalar(value) and not isinstance(value, bytes | complex)
+    return value is None or value is pd.NA or value is pd.NaT or plain
 
 
 def refuse_other_questions(responses: pd.DataFrame, what: str) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.errors import InputError
-from ragnb.records import CONDITION, column_names, one_column, require_columns
-from ragnb.scoring.columns import check_names, numbers, signatures
+from ragnb.errors import InputError, as_real
+from ragnb.records import CONDITION, column_names, is_missing, one_column, require_columns
+from ragnb.scoring.columns import check_names, check_texts, numbers, signatures
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
+from ragnb.stats.checks import LARGEST
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
 VARYING_MARKS = ("prompt", "lang")
@@ -110,7 +111,7 @@ def compare(
     named = {*column_names(by, "compare(by=...)"), *one_column(cluster, "compare(cluster=...)")}
     frame = _selected(scores, metrics, named)
     design = _Design(_cell_columns(frame, by), cluster, method, unpaired, confidence_level, power)
-    _check_options(method=method, unpaired=unpaired, correction=correction)
+    _check_options(power, method=method, unpaired=unpaired, correction=correction)
     require_columns(frame, one_column(cluster, "compare(cluster=...)"), "compare(cluster=...)")
     pairs = _pairs_of_systems(frame, baseline)
     _refuse_ids_of_two_kinds(frame)
@@ -137,7 +138,9 @@ class _Design:
 # ---- what is compared --------------------------------------------------------------------------------------------------
 
 
-def _check_options(**given: str) -> None:
+def _check_options(power: float, **given: str) -> None:
+    if not 0 < as_real(power) < 1:
+        raise InputError(f"compare(power=...) needs a number between 0 and 1; got {power!r:.60}; write 0.8 for 80 %")
     known = {"method": ("auto", *PROCEDURES), "unpaired": ("error", "drop"), "correction": tuple(CORRECTIONS)}
     for name, value in given.items():
         if not isinstance(value, str) or value not in known[name]:
@@ -147,7 +150,8 @@ def _check_options(**given: str) -> None:
 def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataFrame:
     """The rows of the metrics asked for, with the columns that something reads: of the others each pair would be a copy."""
     require_columns(scores, _READ, "compare")
-    check_names(scores, ("example_id", "system", "metric", "signature"), "compare")
+    check_names(scores, ("example_id", "system", "signature"), "compare")
+    check_texts(scores, ("metric",), "compare")
     scores = scores.assign(value=numbers(scores, "value", "compare"))
     present = scores["metric"].unique().tolist()
     wanted = column_names(metrics, "compare(metrics=...)") or present
@@ -158,9 +162,13 @@ def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataF
     read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
     check_names(scores, [name for name in read if name != "value"], "compare")
     frame = scores.loc[scores["metric"].isin(wanted), read]
-    if np.isinf(frame["value"].to_numpy(float)).any():
-        bad = frame.loc[np.isinf(frame["value"].astype(float)), "example_id"]
-        raise InputError(f"compare needs finite values; got infinite ones for {_some(bad)}; mend the metric, or use nan")
+    sizes = np.abs(frame["value"].to_numpy(float))
+    if (sizes > LARGEST).any():
+        bad, got = (
+            frame.loc[sizes > LARGEST, "example_id"],
+            "infinite ones" if np.isinf(sizes).any() else f"{np.nanmax(sizes):g}",
+        )
+        raise InputError(f"compare needs finite values; got {got} for {_some(bad)}; mend the metric, or use nan")
     return frame
 
 
@@ -193,7 +201,7 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
     if baseline is None:
         return [(second, first) for first, second in combinations(systems, 2)]
     is_name = np.isscalar(baseline)
-    if not is_name or baseline not in systems:
+    if not is_name or baseline not in [name for name in systems if not is_missing(name)]:
         raise InputError(f"compare needs a baseline out of {_some(systems, 20)}; got {baseline!r}; choose one")
     return [(system, baseline) for system in systems if system != baseline]
 

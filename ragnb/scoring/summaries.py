@@ -137,9 +137,9 @@ def _that_could_score(group: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _refuse_repeats(group: pd.DataFrame) -> None:
     if "example_id" in group and group["example_id"].duplicated().any():
-        twice = group.loc[group["example_id"].duplicated(), "example_id"].astype(str)
+        twice = group.loc[group["example_id"].duplicated(), "example_id"]
         raise InputError(
-            f"summarize needs one response a question in each cell; got {len(twice)} more (such as {twice.iloc[0]!r}); "
+            f"summarize needs one response a question in each cell; got {len(twice)} more (such as {str(twice.iloc[0])!r}); "
             "name the columns that tell them apart in by=, or the shared question in cluster="
         )
 

@@ -63,7 +63,8 @@ def jackknife_interval(
     if n < 2 or np.isnan(estimate):
         reason = f"needs 2 units, got {n}" if n < 2 else "no such value"
         return undefined_interval(estimate, level, method, n, reason)
-    pseudo = n * estimate - (n - 1) * np.asarray(statistic(whole - sums), dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # of infinite values, which have no limits
+        pseudo = n * estimate - (n - 1) * np.asarray(statistic(whole - sums), dtype=np.float64)
     if not np.isfinite(pseudo).all():
         return undefined_interval(estimate, level, method, n, "no such value without one of the units")
     if np.ptp(pseudo) <= 1e-9:

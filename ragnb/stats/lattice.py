@@ -196,7 +196,7 @@ def sign_flip_lattice(differences: Floats, resolution: float | None = None) -> S
         if 10 * np.sqrt(float(counts @ magnitudes**2)) <= MAX_POINTS:
             return SignFlipLattice(magnitudes, counts, observed, 0.0)
     largest = float(np.abs(differences).max(initial=0.0))
-    grid = resolution or 10.0 ** (np.ceil(np.log10(largest or 1.0)) - 3)
+    grid = resolution or max(10.0 ** (np.ceil(np.log10(largest or 1.0)) - 3), float(np.finfo(np.float64).tiny))
     finest = max(largest / MAX_STEPS, float(np.sqrt(differences @ differences)) / MAX_POINTS)
     if resolution is not None and resolution < finest:
         raise InputError(
