@@ -153,3 +153,16 @@ def test_half_a_character_is_no_number(name):
     frame = pd.DataFrame({"question": ["q"], "references": ["a"], "response": ["x"], name: ["\ud800"]}, dtype=object)
     with pytest.raises(InputError, match="needs numbers; got"):
         load_responses(frame, language="en")
+
+
+@pytest.mark.parametrize("source", ["x" * 20_000, "~nobody-of-this-name/t.csv", "a\x00b.csv"])
+def test_a_path_that_no_file_can_have_is_refused(source):
+    with pytest.raises(InputError, match="load_responses needs a file that exists"):
+        load_responses(source)
+
+
+@pytest.mark.parametrize("value", [["a", 1], {"a": 1}, np.array(3)])
+def test_a_list_among_texts_is_no_number(value):
+    frame = pd.DataFrame({"question": ["q", "r"], "references": ["a", "b"], "response": ["x", "y"]})
+    with pytest.raises(InputError, match="'noise_rate' needs numbers; got"):
+        load_responses(frame.assign(noise_rate=pd.Series(["0.4", value], dtype=object)), language="en")

@@ -125,6 +125,11 @@ def test_a_small_unit_is_no_lattice_of_zeros(unit: float, decimals: int) -> None
     assert (small.low / unit, small.high / unit) == pytest.approx((plain.low, plain.high), abs=0.01)
 
 
+def test_the_least_floats_are_0() -> None:
+    assert sign_flip_test([5e-324] * 8).p_value == 1
+    assert percentile_interval([5e-293, 5e-293, 0.0]).method.endswith("undefined: all 3 values are equal")
+
+
 def test_scores_that_are_apart_by_less_than_a_step_are_binned() -> None:
     found = percentile_interval([1.0, 1.0 + 1e-9, 1.0])
     assert 1.0 <= found.low < found.high <= 1.0 + 1e-9
