@@ -129,14 +129,14 @@ def _check_cells(summaries: pd.DataFrame, scores: pd.DataFrame, cluster: str | N
     keys = [*summaries.columns[: list(summaries.columns).index("metric")], "metric"]
     require_columns(scores, [*keys, *([cluster] if cluster else [])], "methods_paragraph(scores=...)")
     cells, told = [scores[key] for key in keys], summaries.set_index(keys)
-    if not _rows(told["n_scored"]) <= _rows(scores["value"].groupby(cells, dropna=False).count()):
+    if not _rows(told["n_scored"]) <= _rows(scores["value"].groupby(cells, dropna=False, sort=False).count()):
         raise InputError(
             "methods_paragraph needs summaries that were computed from its scores; got other numbers of scored responses "
             "than these have; summarize these scores again"
         )
     if cluster is None:
         return
-    units = scores[cluster].where(scores["value"].notna()).groupby(cells, dropna=False).nunique()
+    units = scores[cluster].where(scores["value"].notna()).groupby(cells, dropna=False, sort=False).nunique()
     if not _rows(told["interval"].str.extract(r"(\d+) clusters")[0]) <= _rows(units):
         raise InputError(
             f"methods_paragraph(cluster={cluster!r}) needs the column that the summaries were clustered by; got intervals "
