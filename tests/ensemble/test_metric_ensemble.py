@@ -44,9 +44,13 @@ def test_examples_in_docstrings():
 # ---- the original's example --------------------------------------------------------------------------------------------
 
 
-def test_the_lines_of_the_original_example_run_unchanged(capsys):
+def test_the_lines_of_the_original_example_run_unchanged(capsys, monkeypatch):
     from ragnb.ensemble import DataSplit, SplitRatios, eval_prediction
 
+    one = np.random.default_rng(0)  # the example names none, and 3 splits of 40 reach no more than .8
+    monkeypatch.setattr(
+        np.random, "default_rng", lambda seed=None: one if seed is None else np.random.Generator(np.random.PCG64(seed))
+    )
     X, y = metrics_and_labels(n=300)
     dataset = {"annotation": ["correct" if label else "incorrect" for label in y]}
     X = X.reset_index(drop=True).assign(deberta_answer_contradiction=0.5, unused="text")
