@@ -9,6 +9,7 @@ import pandas as pd
 from ragnb.errors import InputError, check_choice
 from ragnb.records import require_columns
 from ragnb.stats.checks import check_array
+from ragnb.text import well_formed
 
 SCORE = ("metric", "value", "reason", "evidence", "signature")
 """Columns of a scores frame that speak of the metric; all others tell one response from another."""
@@ -117,7 +118,7 @@ def _names(scores: pd.DataFrame) -> np.ndarray:
     variants: dict[str, list[dict[str, str]]] = {}
     for metric, signature in dict.fromkeys(pairs):
         variants.setdefault(metric, []).append(_variant(signature))
-    named = {pair: _name(pair[0], _variant(pair[1]), variants[pair[0]]) for pair in dict.fromkeys(pairs)}
+    named = {pair: well_formed(_name(pair[0], _variant(pair[1]), variants[pair[0]])) for pair in dict.fromkeys(pairs)}
     return np.array([named[pair] for pair in pairs], dtype=object)
 
 

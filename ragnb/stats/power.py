@@ -1,7 +1,7 @@
 """Planning before data: how many items a difference needs, and which difference a number of items can show."""
 
 from collections.abc import Callable
-from math import inf, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -270,15 +270,14 @@ def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: fl
     _check_pairs(n, sd)
     if not 1 - check_level(confidence_level) < as_real(power) < 1:
         raise InputError(f"power needs a number between the level of the test and 1; it got {power!r}; write 0.8.")
-    guess = _critical_sum(confidence_level, power) / sqrt(n) * sd
 
     def spare(effect: float) -> float:
-        return paired_t_power(n, effect=effect, sd=sd, confidence_level=confidence_level) - power
+        return paired_t_power(n, effect=effect, sd=1.0, confidence_level=confidence_level) - power
 
-    high = guess
+    high = _critical_sum(confidence_level, power) / sqrt(n)
     while spare(high) < 0:
         high *= 2
-    return bisect(spare, 0.0, high)
+    return bisect(spare, 0.0, high) * sd
 
 
 def power_by_simulation(
@@ -355,5 +354,8 @@ def _item_variance(between: float, within: tuple[float, float], n_answers: tuple
 
 def _check_pairs(n: int, sd: float) -> None:
     check_count(n, "n", minimum=2)
-    if not 0 < as_real(sd) < inf:
-        raise InputError(f"sd needs a positive number; it got {sd!r}; pass the standard deviation of the differences.")
+    if not 1 / LARGEST <= as_real(sd) <= LARGEST:
+        raise InputError(
+            f"sd needs a positive number, from {1 / LARGEST:g} to {LARGEST:g}; it got {sd!r}; pass the standard deviation "
+            "of the differences."
+        )

@@ -70,6 +70,15 @@ def test_an_argument_can_be_anything(name, data):
     assert refusal(name, call) != ""
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in CHECKED if arguments(name)])
+def test_an_argument_can_be_any_of_the_listed_values(name):
+    for argument in arguments(name):
+        for value in values.NO_COUNTS if argument in reasons.COUNTS else values.EVERYTHING:
+            for call in calls_of(name):
+                assert refusal(name, call | {argument: copy.deepcopy(value)}) != "", (argument, value)
+
+
 @pytest.mark.parametrize("name", list(frames.FRAMES))
 @given(data=st.data())
 @FEW

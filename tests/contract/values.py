@@ -60,17 +60,15 @@ OTHERS = [
     len,
     object(),
 ]
-SMALL = [value for value in NUMBERS if not isinstance(value, int) or abs(value) < 100]
+EVERYTHING = [*TEXTS, *NUMBERS, *ARRAYS, *LISTS, *OTHERS]
+NO_COUNTS = [value for value in EVERYTHING if not isinstance(value, int) or abs(value) < 100]
 
 anything = (
-    st.sampled_from([*TEXTS, *NUMBERS, *ARRAYS, *LISTS, *OTHERS])
-    | st.text(max_size=8)
-    | st.floats()
-    | st.lists(st.floats() | st.text(max_size=3), max_size=4)
+    st.sampled_from(EVERYTHING) | st.text(max_size=8) | st.floats() | st.lists(st.floats() | st.text(max_size=3), max_size=4)
 )
 """Anything."""
 
-no_count = st.sampled_from([*TEXTS, *SMALL, *ARRAYS, *LISTS, *OTHERS])
+no_count = st.sampled_from(NO_COUNTS)
 """Anything but numbers so large that so much work is just what they ask for."""
 
 cells = st.sampled_from([*TEXTS, *NUMBERS, *LISTS, *OTHERS, *ARRAYS[:7]]) | st.text(max_size=8)

@@ -135,6 +135,11 @@ def test_a_missing_value_can_be_marked():
     assert X.to_dict("list") == {"answer.f1": [0.5, 0, 1, 0], "answer.f1|missing": [0, 1, 0, 1]}
 
 
+def test_half_a_surrogate_pair_in_a_name_becomes_the_replacement_character():
+    scores = pd.DataFrame({"metric": ["f\ud800"], "value": [0.5], "signature": ["s"]}, dtype=object)
+    assert list(feature_frame(scores)) == ["f\ufffd"]
+
+
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [

@@ -192,7 +192,8 @@ def test_power_by_simulation_finds_the_analytic_power_and_the_level() -> None:
         (lambda: mcnemar_mde(10, discordance=1e-200), r"discordance needs a share in \(0, 1\]; it got 1e-200"),
         (lambda: mcnemar_mde(10, discordance=0), r"discordance needs a share in \(0, 1\]; it got 0"),
         (lambda: paired_t_power(1, effect=1, sd=1), r"n needs a whole number of at least 2; it got 1"),
-        (lambda: paired_t_mde(10, sd=0), r"sd needs a positive number; it got 0"),
+        (lambda: paired_t_mde(10, sd=0), r"sd needs a positive number, from 1e-50 to 1e\+50; it got 0"),
+        (lambda: paired_t_mde(10, sd=5e-324), r"sd needs a positive number, from 1e-50 to 1e\+50; it got 5e-324"),
         (lambda: paired_t_mde(10, sd=1, power=0.01), r"power needs a number between the level of the test and 1"),
         *(
             (
