@@ -1,6 +1,7 @@
 """Columns of a frame as they are computed with: numbers that are numbers, names that can be told apart and printed."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from ragnb.errors import InputError
 from ragnb.records import is_missing, present
+from ragnb.text import well_formed
 
 
 def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
@@ -41,7 +43,8 @@ def check_names(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
     Names that are lists cannot be told apart, and half a surrogate pair cannot be printed.
     """
     for column in columns:
-        odd = [value for value in _different(frame[column]) if not _is_name(value)]
+        numeric = frame[column].dtype.kind in "biuf"
+        odd = [] if numeric else _odd_names(_different(frame[column]))
         if odd:
             raise InputError(f"{what} needs plain names in {column}; got {odd[0]!r:.60}; write each as a text or a number")
 
@@ -55,16 +58,24 @@ def signatures(scores: pd.DataFrame) -> list[str]:
     return sorted({str(present(signature)) for signature in scores["signature"].unique()})
 
 
-def _different(values: pd.Series) -> Iterable[object]:
+def _different(values: pd.Series) -> list[Any]:
     try:
-        return list(pd.unique(values))
+        return pd.unique(values).tolist()
     except (TypeError, ValueError):  # lists and arrays, which cannot be told apart
-        return list(values)
+        return values.tolist()
+
+
+def _odd_names(values: list[Any]) -> list[object]:
+    try:
+        "".join(values).encode()
+        return []
+    except (TypeError, UnicodeEncodeError):  # not texts alone, or half a surrogate pair somewhere
+        return [value for value in values if not _is_name(value)]
 
 
 def _is_name(value: object) -> bool:
     if isinstance(value, str):
-        return not any("\ud800" <= letter <= "\udfff" for letter in value)
+        return well_formed(value) == value
     plain = np.isscalar(value) and not isinstance(value, bytes | complex)
     return value is None or value is pd.NA or value is pd.NaT or plain
 
@@ -105,6 +116,6 @@ def with_numbers(frame: pd.DataFrame, columns: Iterable[str], what: str) -> pd.D
 def check_texts(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
     """Raise InputError unless some columns hold texts alone."""
     for column in columns:
-        odd = [value for value in frame[column] if not isinstance(value, str)]
+        odd = [value for value in _different(frame[column]) if not isinstance(value, str)]
         if odd:
             raise InputError(f"{what} needs a text in each row of {column}; got {odd[0]!r:.60}; mend it")

@@ -150,7 +150,8 @@ def _check_options(power: float, **given: str) -> None:
 def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataFrame:
     """The rows of the metrics asked for, with the columns that something reads: of the others each pair would be a copy."""
     require_columns(scores, _READ, "compare")
-    check_names(scores, ("example_id", "system", "signature"), "compare")
+    read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
+    check_names(scores, [name for name in read if name not in ("metric", "value")], "compare")
     check_texts(scores, ("metric",), "compare")
     scores = scores.assign(value=numbers(scores, "value", "compare"))
     present = scores["metric"].unique().tolist()
@@ -159,8 +160,6 @@ def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataF
         raise InputError(
             f"compare needs metrics that were scored ({', '.join(present)}); got {', '.join(unknown)}; score them"
         )
-    read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
-    check_names(scores, [name for name in read if name != "value"], "compare")
     frame = scores.loc[scores["metric"].isin(wanted), read]
     sizes = np.abs(frame["value"].to_numpy(float))
     if (sizes > LARGEST).any():
