@@ -239,7 +239,9 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     scores, cluster = _clustered(scores, cells)
     spread = scores.groupby(cells, sort=False, dropna=False)["value"].std().rename("std").reset_index()
     every = scores[keys].drop_duplicates().merge(pd.DataFrame({"metric": [field.metric for field in FIELDS]}), how="cross")
-    table = every.merge(_summaries(scores, keys, cluster, level), how="left", on=cells).merge(spread, how="left", on=cells)
+    kinds = every.dtypes[keys]  # a key that is missing everywhere would come back as a float
+    summaries = _summaries(scores, keys, cluster, level).astype(kinds)
+    table = every.merge(summaries, how="left", on=cells).merge(spread.astype(kinds), how="left", on=cells)
     absent = {"n": 0, "n_scored": 0, "interval": "t; undefined: not asked for", "signature": "", "confidence_level": level}
     return table.fillna(absent).astype({"n": int, "n_scored": int})[[*cells, *_COLUMNS]]
 

@@ -417,6 +417,15 @@ def test_a_missing_language_is_a_cell_of_its_own(responses):
     assert unknown.loc[unknown["metric"] == "language.rlc", "n_scored"].tolist() == [0] * 4
 
 
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_languages_that_are_all_missing_are_one_cell(responses, missing):
+    nothing = pd.Series(missing, index=responses.index, dtype=object)
+    report = multilingual_report(responses.assign(language=nothing), by=["language"])
+    assert report.cells["language"].isna().all()
+    for what in ("mean", "low", "high", "n"):
+        pd.testing.assert_series_equal(report.cells[what], report.table[what])
+
+
 @pytest.mark.parametrize(
     ("language", "text"),
     [
