@@ -161,13 +161,13 @@ def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataF
             f"compare needs metrics that were scored ({', '.join(present)}); got {', '.join(unknown)}; score them"
         )
     frame = scores.loc[scores["metric"].isin(wanted), read]
-    sizes = np.abs(frame["value"].to_numpy(float))
-    if (sizes > LARGEST).any():
-        bad, got = (
-            frame.loc[sizes > LARGEST, "example_id"],
-            "infinite ones" if np.isinf(sizes).any() else f"{np.nanmax(sizes):g}",
+    beyond = frame[frame["value"].abs() > LARGEST]
+    if len(beyond):
+        largest = beyond["value"].abs().max()
+        got = "infinite ones" if np.isinf(largest) else f"{largest:g}"
+        raise InputError(
+            f"compare needs finite values; got {got} for {_some(beyond['example_id'])}; mend the metric, or use nan"
         )
-        raise InputError(f"compare needs finite values; got {got} for {_some(bad)}; mend the metric, or use nan")
     return frame
 
 
