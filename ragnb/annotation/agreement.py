@@ -31,46 +31,54 @@ COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high",
 def agreement(
     logs: Any, *, cluster: Mapping[str, Any] | pd.Series | None = None, confidence_level: float = 0.95
 ) -> pd.DataFrame:
-    """Agreement of annotators on each field, one row a field, pair of annotators and measure.
+    """Agreement of annotators on each field: one row per field, pair of annotators and measure.
 
-    Higher is better; 1 is agreement in everything and, but for percent agreement and overlap, 0 what chance would give.
-    ``nan`` where nothing is to be compared or all say one and the same; limits are ``nan`` where there is no spread.
+    Higher is better, and 1 means that the annotators agree on everything. For the chance-corrected coefficients, 0 is the
+    agreement that is expected by chance. A value is ``nan`` where nothing can be compared. Kappa and alpha are also ``nan``
+    where all labels are the same. The limits are ``nan`` where the labels do not vary enough to estimate them.
 
     Parameters
     ----------
     logs
-        Two annotators or more, each once, in one task: paths of logs, open sessions, or frames of labels
-        (`ragnb.annotation.export.read_labels`, `ragnb.datasets.annotations.load_annotations`).
+        The labels of two or more annotators in one task, each annotator once: paths of logs, open sessions, or frames of
+        labels (`ragnb.annotation.export.read_labels`, `ragnb.datasets.annotations.load_annotations`).
     cluster
-        What each item belongs to, by the item's id, where items are not independent: the question that several systems
-        answered. By default each item stands for itself.
+        A mapping from each item's id to its cluster, for items that are not independent. An example is the question that
+        several systems answered. By default the items are independent.
     confidence_level
-        Of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Returns
     -------
     DataFrame
-        ``field``; ``pair``, ``rater``, ``against`` (``"all"`` for all annotators together, where there are three or more);
-        ``metric``: percent agreement, Cohen's kappa (of all annotators Fleiss'), Gwet's AC1, Krippendorff's alpha, and of
-        fields of sentences the mean overlap; ``mean, low, high, interval, confidence_level``; ``n_units``, the independent
-        ones: items, or clusters; ``n``, what was compared; ``n_unlabelled``, what only one labelled, which is left out.
+        ``field``; ``pair``, ``rater``, ``against`` (``"all"`` for all annotators together, if there are three or more);
+        ``metric``: percent agreement, Cohen's kappa (Fleiss' kappa for all annotators together), Gwet's AC1, Krippendorff's
+        alpha, and the mean overlap for fields of sentences; ``mean, low, high, interval, confidence_level``; ``n_units``,
+        the number of independent units (items or clusters); ``n``, the number of compared labels; ``n_unlabelled``, the
+        number of items or sentences that only one annotator labelled, which are left out.
 
-        What is compared is an item where a field is asked of it, a sentence of the response where it is asked of each. A
-        field of sentences is a yes or no on every sentence that could have been chosen, special answers included. Free texts
-        are not compared.
+        A field that is asked of the item is compared once per item. A field that is asked of each sentence of the response
+        is compared once per sentence. A field of sentences counts as a yes or no for every sentence that could have been
+        chosen, including the special answers. Free texts are not compared.
 
     Raises
     ------
     InputError
-        Fewer than two annotators, one twice, different tasks, different texts under one id, a value that is none of the
-        field's, an item without a cluster, or a frame without ``sentences`` where the task is about them.
+        There are fewer than two annotators, one annotator appears twice, the tasks differ, one id has different texts, a
+        value is not an option of its field, an item has no cluster, or a frame has no ``sentences`` although the task is
+        about them.
 
     Notes
     -----
-    Where an item has one unit: Wilson's interval, and those of `ragnb.stats.agreement`. Where it has several, or the items
-    have clusters, units are not independent: a cluster-robust t interval, and a jackknife that leaves out one item, or one
-    cluster, at a time. The mean overlap is the F1 of the two sets (1 where both are empty), averaged within the item and
-    then over items, with a t interval, cluster-robust where there are clusters.
+    Gwet's AC1 depends on the number of categories. An option of the task counts as a category only if at least one of the
+    compared annotators chose it, as in irrCAC and in `ragnb.judge_report`. The other coefficients do not change when a
+    task has options that nobody chose.
+
+    If each item is one unit, percent agreement has a Wilson interval, and the coefficients have the intervals of
+    `ragnb.stats.agreement`. If an item has several units, or the items have clusters, the units are not independent. Percent
+    agreement then has a cluster-robust t interval, and the coefficients have a jackknife interval that leaves out one item
+    or one cluster at a time. The mean overlap is the F1 of the two sets, which is 1 if both are empty. It is averaged within
+    each item and then over the items, and has a t interval, which is cluster-robust if there are clusters.
 
     References
     ----------
@@ -129,7 +137,6 @@ class _Units:
 
     codes: Integers
     clusters: Integers | None
-    n_categories: int
 
 
 def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: Sequence[str]) -> dict[str, int] | None:
@@ -152,8 +159,7 @@ def _units(asked: Field, people: list[Labelled], groups: dict[str, int] | None) 
         clusters += [groups[item] if groups else number] * len(found)
     codes = np.array(rows, dtype=np.int64).reshape(-1, len(people))
     several = groups is not None or asked.each or asked.kind == "sentences"
-    n = 2 if asked.kind == "sentences" else len(asked.options)
-    return _Units(codes, np.array(clusters, dtype=np.int64) if several else None, n)
+    return _Units(codes, np.array(clusters, dtype=np.int64) if several else None)
 
 
 def _item_codes(asked: Field, item: str, people: list[Labelled]) -> list[list[int]]:
@@ -210,14 +216,15 @@ def _rows(units: _Units, chosen: list[int], level: float) -> list[dict[str, Any]
     kept = ratings >= 2
     clusters = None if units.clusters is None else units.clusters[kept]
     counted = {"n": int(kept.sum()), "n_unlabelled": int((ratings == 1).sum())}
-    found = _intervals(codes[kept], units.n_categories, clusters, level)
+    found = _intervals(codes[kept], clusters, level)
     return [{"metric": name, **interval_columns(interval), **counted} for name, interval in found.items()]
 
 
-def _intervals(codes: Integers, q: int, clusters: Integers | None, level: float) -> dict[str, Interval]:
+def _intervals(codes: Integers, clusters: Integers | None, level: float) -> dict[str, Interval]:
     names = [PERCENT, KAPPA if codes.shape[1] == 2 else FLEISS, "Gwet's AC1", "Krippendorff's alpha"]
     if not len(codes):
         return {name: undefined_interval(float("nan"), level, name, 0, "nothing with two labels") for name in names}
+    codes, q = _used_categories(codes)
     found = {PERCENT: _percent(codes, q, clusters, level)}
     for name in names[1:]:
         if clusters is None:
@@ -225,6 +232,16 @@ def _intervals(codes: Integers, q: int, clusters: Integers | None, level: float)
         else:
             found[name] = _jackknifed(name, codes, q, clusters, level)
     return found
+
+
+def _used_categories(codes: Integers) -> tuple[Integers, int]:
+    """Codes of only those categories that occur, and their number.
+
+    The number is at least 2, because AC1 divides by the number of categories minus 1. If only one category occurs, AC1 is 1
+    for any number of categories above 1.
+    """
+    used = np.unique(codes[codes >= 0])
+    return np.where(codes < 0, -1, np.searchsorted(used, codes)), max(len(used), 2)
 
 
 def _percent(codes: Integers, q: int, clusters: Integers | None, level: float) -> Interval:

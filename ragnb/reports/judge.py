@@ -107,36 +107,42 @@ def judge_report(
     Parameters
     ----------
     frame
-        One row a response. ``response`` gives its length; ``judge_confidence`` orders disagreements; where ``judge_model``
-        and ``model`` name the models, the judge's bias towards its own is shown apart. A response without label is left out,
-        and counted.
+        One row per response. Responses without a label are left out and counted. The column ``response`` is used for the
+        length of the response, and ``judge_confidence`` for the order of the disagreements. If ``judge_model`` and ``model``
+        name the models, the judge's bias towards its own responses is reported separately.
     judge
-        Columns of verdicts (0, 1) or scores in [0, 1]; nan is unscored.
+        Columns of verdicts (0, 1) or scores in [0, 1]; ``nan`` means unscored.
     annotators
-        Columns of each annotator's labels (0, 1, nan). With two or more the agreement among them is the ceiling.
+        Columns of each annotator's labels (0, 1, ``nan``). With two or more annotators, the agreement among them is the
+        ceiling.
     label
-        Column of the settled labels (0, 1, nan), held for true.
+        Column of the settled labels (0, 1, ``nan``), which are taken as true.
     by
-        Columns whose values are groups of the bias; by default ``language`` and ``system`` where they vary.
+        Columns that define the groups for which the bias is reported; by default ``language`` and ``system`` where they
+        vary.
     clusters
-        Column whose values are the independent units, such as the question that several systems answer. Where one occurs
-        twice, all intervals are robust to it; otherwise, and under None, responses are taken as independent.
+        Column that names the independent units, such as the question that several systems answer. If one value occurs
+        twice, all intervals are cluster-robust. Otherwise, and with None, the responses are taken as independent.
     threshold
-        A score from here on is a verdict of 1, in (0, 1].
+        Scores of at least this value count as a verdict of 1; in (0, 1].
     confidence_level
-        Of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Raises
     ------
     InputError
-        A missing column, labels other than 0 and 1, scores outside [0, 1], no label at all, a doubled response, or a
-        response without cluster.
+        A column is missing, a label is neither 0 nor 1, a score is outside [0, 1], there is no label at all, a response
+        appears twice, or a response has no cluster.
 
     Notes
     -----
-    Shares have Wilson's interval, kappa, AC1, alpha and the AUROC those of `ragnb.stats.agreement` and `ragnb.stats.auroc`;
-    with clusters a cluster-robust t interval, the coefficients a jackknife over clusters. The mean agreement in the ceiling
-    is over pairs, so that the judge is held against each annotator as the annotators are against each other.
+    Shares have Wilson intervals. Kappa, AC1 and alpha have the intervals of `ragnb.stats.agreement`, and the AUROC that of
+    `ragnb.stats.auroc`. With clusters, shares have a cluster-robust t interval and the coefficients a jackknife interval
+    over clusters. The mean agreement in the ceiling is taken over pairs, so that the judge is compared with each annotator
+    in the same way as the annotators are compared with each other.
+
+    Gwet's AC1 depends on the number of categories, and here 0 and 1 are the only ones. `ragnb.agreement` gives the same AC1
+    for the same labels, because an option that none of the compared annotators chose is not a category there.
 
     >>> frame = pd.DataFrame({"example_id": range(8), "label": [1, 1, 1, 1, 0, 0, 0, 0], "judged_correct": [1, 1, 1, 0] * 2})
     >>> report = judge_report(frame)

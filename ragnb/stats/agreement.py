@@ -180,10 +180,10 @@ def gwet_ac(
     categories: Sequence[object] | None = None,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Gwet's AC1 (identity weights) or AC2 (others): agreement beyond chance, stable when one category prevails.
+    """Gwet's AC1 (identity weights) or AC2 (other weights): agreement beyond chance, stable when one category prevails.
 
-    In [-1, 1]; ``nan`` with fewer than two categories or when no item has two ratings. Interval: linearised over
-    items, t(n - 1), clipped.
+    In [-1, 1]; ``nan`` with fewer than two categories or when no item has two ratings. The interval is linearised over
+    items with t(n - 1) quantiles, and is clipped.
 
     Parameters
     ----------
@@ -192,7 +192,8 @@ def gwet_ac(
     weights : {"identity", "linear", "quadratic"}
         Partial credit by distance in the order of the categories.
     categories : sequence, optional
-        The categories in their order, those nobody used included; by default those seen, sorted.
+        The categories in their order. By default they are those that occur in the ratings, sorted. A category that you name
+        here counts even if nobody used it, which raises AC1.
     confidence_level : float, default 0.95
         Nominal coverage.
 
@@ -203,7 +204,7 @@ def gwet_ac(
 
     Notes
     -----
-    (p_a - p_e) / (1 - p_e), p_e = sum(w) / (q (q - 1)) * sum_k pi_k (1 - pi_k).
+    (p_a - p_e) / (1 - p_e), p_e = sum(w) / (q (q - 1)) * sum_k pi_k (1 - pi_k), where q is the number of categories.
 
     References
     ----------

@@ -14,6 +14,7 @@ from ragnb.annotation.agreement import agreement, disagreements, overlap
 from ragnb.annotation.export import read_labels
 from ragnb.annotation.tasks import TASKS, read_task
 from ragnb.errors import InputError
+from ragnb.reports.judge import judge_report
 from ragnb.stats import agreement as independent
 from ragnb.stats.intervals import wilson_interval
 from ragnb.stats.jackknife import jackknife_interval
@@ -101,6 +102,52 @@ def test_a_published_example_of_ac1_and_kappa():
     found = measures(agreement(given))
     assert found.loc["Gwet's AC1", "mean"] == pytest.approx(0.940776, abs=1e-6)
     assert found.loc["Cohen's kappa", "mean"] == pytest.approx(-0.023392, abs=1e-6)
+
+
+def with_two_options(table):
+    task = {"name": "verdict", "fields": [{"name": "verdict", "options": ["correct", "incorrect"]}]}
+    table.attrs["header"] = {"task": read_task(task).schema()}
+    return table
+
+
+def test_an_option_that_nobody_chose_is_no_category_of_ac1():
+    """40 both correct, 6 and 4 differ, 10 both incorrect; by hand pa = 50/60, pi = 88/120, pe = 2 pi (1 - pi)."""
+    one = ["correct"] * 40 + ["correct"] * 6 + ["incorrect"] * 4 + ["incorrect"] * 10
+    two = ["correct"] * 40 + ["incorrect"] * 6 + ["correct"] * 4 + ["incorrect"] * 10
+    pa, pi = 50 / 60, (46 + 44) / 120
+    pe = (pi * (1 - pi) + (1 - pi) * pi) / (2 - 1)
+    by_hand = (pa - pe) / (1 - pe)
+    given = [frame("a", one), frame("b", two)]
+    found = measures(agreement(given))  # the task has a third option, refuse
+    assert found.loc["Gwet's AC1", "mean"] == pytest.approx(by_hand, abs=1e-12)
+    clustered = measures(agreement(given, cluster={f"i{n}": n // 2 for n in range(60)}))
+    assert clustered.loc["Gwet's AC1", "mean"] == pytest.approx(by_hand, abs=1e-12)
+    pd.testing.assert_frame_equal(found, measures(agreement([with_two_options(table) for table in given])))
+
+    codes = pd.DataFrame({"a": [word == "correct" for word in one], "label": [word == "correct" for word in two]})
+    judged = judge_report(codes.astype(int), judge="a", clusters=None).agreement.set_index("metric")
+    same = ["percent agreement", "Cohen's kappa", "Gwet's AC1", "Krippendorff's alpha"]
+    limits = ["mean", "low", "high", "interval", "n"]
+    pd.testing.assert_frame_equal(found.loc[same, limits], judged.loc[same, limits])
+
+
+def test_an_option_that_a_third_annotator_chose_is_a_category_only_where_that_annotator_is_compared():
+    """By hand: p0 and p1 use two options, all three use three; pa and pe as Gwet defines them."""
+    values = (["correct"] * 6 + ["incorrect"] * 4, ["correct"] * 5 + ["incorrect"] * 5, ["correct"] * 6 + ["refuse"] * 4)
+    found = agreement([frame(f"p{n}", said) for n, said in enumerate(values)])
+    pe = 2 * 0.55 * 0.45
+    assert measures(found, "p0 - p1").loc["Gwet's AC1", "mean"] == pytest.approx((0.9 - pe) / (1 - pe))
+    shares = np.array([17, 9, 4]) / 30  # correct, incorrect, refuse
+    pa, pe = (5 * 3 + 1 * 1 + 4 * 1) / 30, (shares * (1 - shares)).sum() / (3 - 1)
+    assert measures(found, "all").loc["Gwet's AC1", "mean"] == pytest.approx((pa - pe) / (1 - pe))
+
+
+@pytest.mark.parametrize("cluster", [None, {f"i{n}": n // 2 for n in range(8)}])
+def test_labels_that_are_all_the_same_agree_perfectly_by_ac1_in_both_reports(cluster):
+    found = measures(agreement([frame(name, ["correct"] * 8) for name in "ab"], cluster=cluster))
+    frame_of_ones = pd.DataFrame({"a": [1] * 8, "label": [1] * 8, "question": [n // 2 for n in range(8)]})
+    judged = judge_report(frame_of_ones, judge="a", clusters="question" if cluster else None).agreement
+    assert found.loc["Gwet's AC1", "mean"] == judged.set_index("metric").loc["Gwet's AC1", "mean"] == 1
 
 
 def test_untouched_is_missing_and_never_a_category():
