@@ -1,5 +1,7 @@
 """Makes nbval strict: notebooks that were never executed are refused, and a trailing semicolon means what it says."""
 
+from functools import partial
+
 import pytest
 from nbval import kernel, plugin
 
@@ -9,6 +11,9 @@ def _execute(self, cell_input, allow_stdin=None):
 
 
 kernel.RunningKernel.execute_cell_input = _execute  # nbval runs cells without history, where IPython ignores the semicolon
+
+# The kernel's messages are encrypted, as `make figures` has them; nbval offers no option for it.
+kernel.KernelManager = partial(kernel.KernelManager, transport_encryption="auto")
 
 
 def pytest_collection_modifyitems(items):

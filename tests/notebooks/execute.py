@@ -12,17 +12,19 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 CELL_TIMEOUT = 300
+ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
+"""The kernel's messages are encrypted; without this, every kernel warns that others on the machine could read them."""
 
 
 def execute(path: Path) -> float:
     """Run one notebook in its own folder, write it back, return the seconds it took."""
     started = time.monotonic()
     book = nbformat.read(path, as_version=4)
-    NotebookClient(
-        book, timeout=CELL_TIMEOUT, kernel_name="python3", resources={"metadata": {"path": path.parent}}
-    ).execute()
+    folder = {"metadata": {"path": path.parent}}
+    NotebookClient(book, timeout=CELL_TIMEOUT, kernel_name="python3", resources=folder, config=ENCRYPTED).execute()
     clean(book)
     nbformat.write(book, path)
     return time.monotonic() - started

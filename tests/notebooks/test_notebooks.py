@@ -2,11 +2,14 @@
 
 import json
 import re
+import runpy
 from pathlib import Path
 from statistics import median
 
 import nbformat
 import pytest
+from nbval import kernel
+from notebooks.execute import execute
 
 ROOT = Path(__file__).parents[2]
 BOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -37,6 +40,11 @@ def test_every_code_cell_was_executed_in_order_without_error(book):
 def test_no_widget_state_and_no_stderr_is_committed(book):
     assert "widgets" not in book.metadata
     assert not [output for cell in code(book) for output in cell.outputs if output.get("name") == "stderr"]
+
+
+def test_nbval_compares_the_output_of_every_cell(book):
+    """An output that nbval has to ignore depends on the machine, so `make figures` would change the notebook there."""
+    assert not [cell.source for cell in book.cells if "nbval-ignore-output" in cell.metadata.get("tags", [])]
 
 
 def test_cells_are_short_and_prose_is_neither_thin_nor_long(book):
@@ -76,3 +84,25 @@ def test_no_key_and_no_path_of_a_machine_is_in_a_notebook(book):
 def test_links_between_notebooks_lead_somewhere(book):
     for target in re.findall(r"\]\(([\w./-]+\.ipynb)\)", prose(book)):
         assert (ROOT / "notebooks" / target).is_file(), target
+
+
+# ---- how they are run --------------------------------------------------------------------------------------------------
+
+
+def test_make_figures_runs_its_kernels_with_encryption(tmp_path, capfd):
+    path = tmp_path / "one.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1")]), path)
+    execute(path)
+    assert nbformat.read(path, as_version=4).cells[0].outputs[0].data["text/plain"] == "2"
+    assert "encryption" not in capfd.readouterr().err  # what a kernel without it warns of
+
+
+def test_nbval_runs_its_kernels_with_encryption(monkeypatch):
+    for name in ("KernelManager", "RunningKernel"):
+        monkeypatch.setattr(kernel, name, getattr(kernel, name))  # put back what the conftest replaces
+    monkeypatch.setattr(kernel.RunningKernel, "execute_cell_input", kernel.RunningKernel.execute_cell_input)
+    runpy.run_path(str(ROOT / "notebooks" / "conftest.py"))
+    running = kernel.RunningKernel(kernel.CURRENT_ENV_KERNEL_NAME)
+    encrypted = running.km.curve_publickey is not None
+    running.stop()
+    assert encrypted
