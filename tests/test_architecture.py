@@ -11,6 +11,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -173,12 +174,10 @@ def of_extra(extra: str) -> dict[str, Requirement]:
     return named(project["optional-dependencies"][extra])
 
 
-def in_environment() -> dict[str, Requirement]:
-    lines = re.findall(
-        r"^\s*- ([a-z][\w.-]*(?:[<>=!~][^\s#]*)?)", (ROOT / "environment.yml").read_text("utf-8"), re.MULTILINE
-    )
-    found = {requirement.name: requirement for requirement in map(Requirement, lines)}
-    return {name: found[name] for name in found if name not in ("conda-forge", "pip", "python")}
+def in_environment() -> tuple[dict[str, Requirement], dict[str, Requirement]]:
+    """What environment.yml takes from conda-forge, and what it takes through pip."""
+    *conda, last = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))["dependencies"]
+    return named(conda), named([line for line in last["pip"] if line != "-e ."])
 
 
 def locked(lock: str = "requirements.lock") -> dict[str, list[Version]]:
@@ -200,8 +199,16 @@ def test_what_the_package_imports_is_declared():
 
 def test_environment_yml_has_the_names_and_ranges_of_pyproject():
     ours = {CONDA_NAMES.get(name, name): requirement.specifier for name, requirement in declared().items()}
-    theirs = {name: requirement.specifier for name, requirement in in_environment().items()}
-    assert theirs == ours
+    conda, pip = in_environment()
+    assert not {*conda} & {*pip}
+    theirs = {name: requirement.specifier for name, requirement in (conda | pip).items()}
+    assert theirs == ours | {name: conda[name].specifier for name in ("pip", "python")}
+
+
+def test_environment_yml_takes_through_pip_what_conda_forge_does_not_have():
+    conda, pip = in_environment()
+    assert {"krippendorff", "types-regex"} <= {*pip}  # one missing name would make `conda env create` fail as a whole
+    assert "pip" in conda
 
 
 @pytest.mark.parametrize("extra", LOCKED_APART)
