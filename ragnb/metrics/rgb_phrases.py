@@ -1,12 +1,24 @@
-"""The names of RGB's protocols and the phrases they look for."""
+"""The names of RGB's protocols and the phrases that they look for."""
 
 PROTOCOLS = ("paper", "released", "flexible")
 
 REFUSAL_PHRASES = {"en": "insufficient information", "zh": "信息不足"}
-"""Key phrase of the refusal sentence that the prompt agrees on, under ``paper`` and ``released``."""
+"""Key phrase of the agreed refusal sentence. ``paper`` and ``released`` look for it."""
 
 ERROR_PHRASES = {"en": "factual errors", "zh": "事实性错误"}
-"""Key phrase of the sentence that reports false documents, under ``paper`` and ``released``."""
+"""Key phrase of the agreed sentence that reports false documents. ``paper`` and ``released`` look for it."""
+
+REFUSAL_SENTENCES = {
+    "en": "i can not answer the question because of the insufficient information in documents",
+    "zh": "文档信息不足，因此我无法基于提供的文档回答该问题",
+}
+"""The refusal sentence that RGB's prompt asks for, in lower case and without its full stop."""
+
+ERROR_SENTENCES = {
+    "en": "there are factual errors in the provided documents",
+    "zh": "提供文档的文档存在事实性错误",
+}
+"""The sentence about false documents that RGB's prompt asks for, in lower case and without its full stop."""
 
 FLEXIBLE_REFUSALS = (
     "i can not answer the question because of the insufficient information in documents",

@@ -3,17 +3,18 @@
 ===================  ================================  ==========================  =================================
 protocol             ``paper``                         ``released``                ``flexible``
 ===================  ================================  ==========================  =================================
-reasoning            stripped                          kept                        stripped
-aliases meet         lower case; Chinese: no spaces    the same                    see `normalised`
-phrases meet         the same text                     letters as they stand       lower case, nothing else changed
+reasoning            removed                           kept                        removed
+answers compared in  `folded`, lower case              lower case                  see `normalised`
+phrases compared in  `folded`, lower case              the text as it stands       lower case
+Chinese              all spaces removed                no spaces in the response   tokens are characters
 ===================  ================================  ==========================  =================================
 
-A language is Chinese when its code begins with ``zh``; every other one is read as English is.
+A language is Chinese when its code begins with ``zh``. Every other language is treated like English.
 """
 
 import string
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,7 +22,15 @@ import regex
 
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
-from ragnb.metrics.rgb_phrases import PROTOCOLS
+from ragnb.metrics.rgb_phrases import (
+    ERROR_PHRASES,
+    ERROR_SENTENCES,
+    FLEXIBLE_ERRORS,
+    FLEXIBLE_REFUSALS,
+    PROTOCOLS,
+    REFUSAL_PHRASES,
+    REFUSAL_SENTENCES,
+)
 from ragnb.records import is_missing
 from ragnb.text import strip_reasoning, tokens
 
@@ -34,33 +43,100 @@ ARTICLES = frozenset({"a", "an", "the"})
 # ---- a response --------------------------------------------------------------------------------------------------------
 
 
+Rule = str | Sequence[str] | Mapping[str, Sequence[str]] | None
+"""How refusals or detected errors are recognised: the values of the options ``refusal`` and ``detection``."""
+
+BY_VERDICT = ("judge", "label")
+"""Rules that take the verdict of a judge or of a person instead of looking for phrases."""
+
+
 class View(NamedTuple):
-    """Whose definition counts, and whether the language is Chinese."""
+    """How a response is read.
+
+    Attributes
+    ----------
+    protocol
+        ``"paper"``, ``"released"`` or ``"flexible"``.
+    chinese
+        Whether the language is Chinese.
+    refusals, errors
+        Phrases that mark a refusal, and phrases that report an error in the documents.
+    denials
+        Whether ``not X`` and ``X is wrong`` of a false answer X report an error too.
+    """
 
     protocol: str
     chinese: bool
+    refusals: tuple[str, ...]
+    errors: tuple[str, ...]
+    denials: bool
 
 
-def view_of(protocol: str, language: str) -> View:
-    """Return the view that belongs to a protocol and a language.
+def view_of(protocol: str, language: str, *, refusal: Rule = None, detection: Rule = None) -> View:
+    """Return how a protocol reads responses in a language, with other rules for refusals and errors if they are given.
 
     Raises
     ------
     InputError
-        Unknown protocol; a language that is no language code.
+        Unknown protocol; a language that is no language code; a rule that is none, or has no phrases for the language.
     """
     if not isinstance(protocol, str) or protocol not in PROTOCOLS:
         raise InputError(f"protocol needs one of {', '.join(PROTOCOLS)}; got {protocol!r}; choose one")
     if not isinstance(language, str):
         raise _bad_language(language)
-    return _view(protocol, language)
+    return _view(protocol, language, _key(refusal, language, "refusal"), _key(detection, language, "detection"))
+
+
+def _key(rule: Rule, language: str, option: str) -> str | tuple[str, ...] | None:
+    """A rule in a form that can be cached: its name, or the tuple of its phrases in this language."""
+    if rule is None or (isinstance(rule, str) and rule in ("phrase", "sentence", *BY_VERDICT)):
+        return rule
+    phrases: Any = rule
+    if isinstance(rule, Mapping):
+        phrases = rule.get(language, rule.get(regex.split("[-_]", language)[0]))
+        if phrases is None:
+            raise InputError(f"{option} has no phrases for the language {language!r}; add a list for it")
+    if isinstance(phrases, str) or not isinstance(phrases, Sequence) or not phrases or not all(map(_is_said, phrases)):
+        raise InputError(
+            f"{option} must be 'phrase', 'sentence', 'judge', 'label', a list of phrases, or a mapping from language codes "
+            f"to lists of phrases; got {rule!r:.100}"
+        )
+    return tuple(phrases)
+
+
+REFUSALS = {"phrase": tuple(REFUSAL_PHRASES.values()), "sentence": tuple(REFUSAL_SENTENCES.values())}
+ERRORS = {"phrase": tuple(ERROR_PHRASES.values()), "sentence": tuple(ERROR_SENTENCES.values())}
 
 
 @lru_cache(maxsize=1024)
-def _view(protocol: str, language: str) -> View:
+def _view(
+    protocol: str, language: str, refusal: str | tuple[str, ...] | None, detection: str | tuple[str, ...] | None
+) -> View:
     if not _CODE.fullmatch(language):
         raise _bad_language(language)
-    return View(protocol, language[:2].lower() == "zh")
+    chinese = language[:2].lower() == "zh"
+    lists = (FLEXIBLE_REFUSALS, FLEXIBLE_ERRORS) if protocol == "flexible" and not chinese else (None, None)
+    refusals = _phrases(refusal, lists[0], REFUSALS, protocol, chinese)
+    errors = _phrases(detection, lists[1], ERRORS, protocol, chinese)
+    return View(protocol, chinese, refusals, errors, denials=protocol == "flexible" and detection is None)
+
+
+def _phrases(
+    rule: str | tuple[str, ...] | None,
+    own_list: tuple[str, ...] | None,
+    named: Mapping[str, tuple[str, ...]],
+    protocol: str,
+    chinese: bool,
+) -> tuple[str, ...]:
+    """The phrases that a rule looks for, in the form in which the protocol compares them."""
+    if rule is None and protocol == "released":
+        return named["phrase"]  # as that code has them, so that the English one is never found in Chinese
+    found = (own_list or named["phrase"]) if rule is None else named.get(rule, ()) if isinstance(rule, str) else rule
+    if protocol == "paper":
+        found = tuple(map(folded, found))
+    if protocol != "released":
+        found = tuple(map(str.lower, found))
+    return tuple(text.replace(" ", "") for text in found) if chinese and protocol != "flexible" else found
 
 
 def _bad_language(language: object) -> InputError:
@@ -71,26 +147,44 @@ _CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 
 
 class Reading:
-    """A response as a view has it: the text that phrases meet, and the text that aliases meet."""
+    """A response as a view reads it.
 
-    __slots__ = ("_words", "answers", "phrases", "view")
+    Attributes
+    ----------
+    phrases
+        The text in which phrases are looked for.
+    answers
+        The text in which answers are looked for.
+    view
+        The view.
+    unfolded
+        What `answers` would be without `folded`.
+    refused, reported
+        Whether it is a refusal, and whether it reports an error, by the verdict of a judge or a person; None where phrases
+        decide.
+    """
 
-    def __init__(self, phrases: str, answers: str, view: View) -> None:
+    __slots__ = ("_words", "answers", "phrases", "refused", "reported", "unfolded", "view")
+
+    def __init__(self, phrases: str, answers: str, view: View, unfolded: str | None = None) -> None:
         self.phrases = phrases
         self.answers = answers
         self.view = view
+        self.unfolded = answers if unfolded is None else unfolded
+        self.refused: bool | None = None
+        self.reported: bool | None = None
         self._words: frozenset[str] | None = None
 
     @property
     def words(self) -> frozenset[str]:
-        """Words of the text that aliases meet."""
+        """Words of the text in which answers are looked for."""
         if self._words is None:
             self._words = frozenset(_words(self.answers, self.view))
         return self._words
 
 
 def read(response: str | None, view: View) -> Reading | None:
-    """Return the response as a view has it; None where there is no response.
+    """Return the response as a view reads it; None where there is no response.
 
     Raises
     ------
@@ -107,8 +201,34 @@ def read(response: str | None, view: View) -> Reading | None:
     said = strip_reasoning(response) if ">" in response else response  # no tag without one
     if view.protocol == "flexible":
         return Reading(said.lower(), normalised(said), view)
-    text = said.replace(" ", "").lower() if view.chinese else said.lower()
-    return Reading(text, text, view)
+    plain, text = said.lower(), folded(said).lower()
+    if view.chinese:
+        plain, text = plain.replace(" ", ""), text.replace(" ", "")
+    return Reading(text, text, view, plain)
+
+
+# ---- Unicode forms -----------------------------------------------------------------------------------------------------
+
+_FORMS = {
+    **{ord(space): " " for space in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"},
+    **{ord(hyphen): "-" for hyphen in "\u2010\u2012\u2013\u2014\u2015\u2212"},
+    **{ord(quote): "'" for quote in "\u2018\u2019\u201b\u02bc"},
+    **{ord(quote): '"' for quote in "\u201c\u201d\u201f"},
+}
+"""White space, dashes and quotation marks that NFKC leaves apart."""
+
+
+def folded(text: str) -> str:
+    """Text with the Unicode forms of one character made equal; letter case stays.
+
+    NFKC, then every white space is a space, every hyphen, dash and minus sign is ``-``, and every typographic quotation mark
+    or apostrophe is the one of ASCII. Recent models write such forms inside dates and names: a narrow no-break space in
+    ``7 November``, a non-breaking hyphen in ``COVID-19``.
+
+    >>> folded("7\u202fNovember\u00a01940, COVID\u201119, O\u2019Neill")
+    "7 November 1940, COVID-19, O'Neill"
+    """
+    return (text if text.isascii() else _nfkc(text)).translate(_FORMS)
 
 
 # ---- the flexible normaliser -------------------------------------------------------------------------------------------
@@ -253,8 +373,11 @@ def _false_aliases(false_answer: str | Sequence[str], view: View) -> tuple[Alias
 
 
 def _alias(text: str, view: View) -> Alias:
-    if view.protocol != "flexible":
+    if view.protocol == "released":
         return Alias(text, text.lower())
+    if view.protocol == "paper":
+        plain = folded(text).lower()
+        return Alias(text, plain.replace(" ", "") if view.chinese else plain)
     normal = normalised(text)
     if not normal:
         return Alias(text, text.lower(), verbatim=True)

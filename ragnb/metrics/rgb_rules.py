@@ -1,20 +1,14 @@
 """What RGB's protocols conclude from a reading: labels, phrases, and the value of each metric."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from numbers import Real
-from typing import NamedTuple, Self
 
 from ragnb.errors import InputError
-from ragnb.metrics.rgb_phrases import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, REFUSAL_PHRASES
-from ragnb.metrics.rgb_reading import Alias, Parts, Reading, View
+from ragnb.metrics.rgb_reading import Alias, Parts, Reading
 from ragnb.records import is_missing
 
 FOUND, NOT_FOUND, REFUSED = 1, 0, -1
-
-ENGLISH = View("flexible", chinese=False)
-"""The only view with long lists of phrases."""
 
 
 def holds(reading: Reading, alias: Alias) -> bool:
@@ -53,9 +47,17 @@ def part_labels(reading: Reading, parts: Parts) -> list[int]:
     return [NOT_FOUND if given_alias(reading, part) is None else FOUND for part in parts]
 
 
-def are_right(labels: Sequence[int]) -> bool:
-    """Whether no part is missing and the response is no refusal."""
-    return NOT_FOUND not in labels and FOUND in labels
+def are_right(labels: Sequence[int], parts: str = "all") -> bool:
+    """Whether all parts are found, or with ``parts="any"`` at least one; a refusal has neither."""
+    return FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
+
+
+def by_folding(reading: Reading, part: Sequence[Alias]) -> bool:
+    """Whether the response contains a part only because ``paper`` folds Unicode forms."""
+    if reading.view.protocol != "paper":
+        return False
+    plain = any(alias.text.lower() in reading.unfolded for alias in part)
+    return not plain and given_alias(reading, part) is not None
 
 
 def insisted_on(reading: Reading, parts: Parts, false_answers: Sequence[Alias]) -> Alias | None:
@@ -67,53 +69,29 @@ def insisted_on(reading: Reading, parts: Parts, false_answers: Sequence[Alias]) 
 
 # ---- phrases -----------------------------------------------------------------------------------------------------------
 
-Stems = tuple[tuple[str, tuple[str, ...]], ...]
-
-
-STEMS = ("not", "'t ", "un", "information", "correct")
-"""Parts that many flexible phrases share: where one is missing, none of its phrases needs to be looked for."""
-
-
-class Phrases(NamedTuple):
-    """Phrases to look for: all in order, and those that hold no other one, under their stem."""
-
-    every: tuple[str, ...]
-    stems: Stems
-
-    @classmethod
-    def of(cls, phrases: Iterable[str]) -> Self:
-        """Return the phrases with their stems."""
-        every, groups = tuple(phrases), defaultdict[str, list[str]](list)
-        for phrase in every:
-            if not any(other in phrase for other in every if other != phrase):
-                groups[_first(phrase, STEMS) or phrase].append(phrase)
-        return cls(every, tuple((stem, tuple(group)) for stem, group in groups.items()))
-
 
 def refusal_phrase(reading: Reading) -> str | None:
     """Return the first refusal phrase in the response, or None."""
-    return _first(reading.phrases, (LONG_REFUSALS if reading.view == ENGLISH else KEY_REFUSALS).every)
+    return _first(reading.phrases, reading.view.refusals)
 
 
 def refuses(reading: Reading) -> bool:
-    """Whether there is a refusal phrase in the response."""
-    return _holds_any(reading.phrases, (LONG_REFUSALS if reading.view == ENGLISH else KEY_REFUSALS).stems)
+    """Whether the response is a refusal: by the verdict of a judge or a person if there is one, else by a phrase."""
+    return refusal_phrase(reading) is not None if reading.refused is None else reading.refused
 
 
 def error_phrase(reading: Reading, false_answers: Sequence[Alias] = ()) -> str | None:
     """Return the first phrase in the response that reports an error, or None."""
-    known = _first(reading.phrases, (LONG_ERRORS if reading.view == ENGLISH else KEY_ERRORS).every)
-    return known or _denial(reading, false_answers)
+    return _first(reading.phrases, reading.view.errors) or _denial(reading, false_answers)
 
 
 def reports_error(reading: Reading, false_answers: Sequence[Alias] = ()) -> bool:
-    """Whether there is a phrase in the response that reports an error."""
-    known = _holds_any(reading.phrases, (LONG_ERRORS if reading.view == ENGLISH else KEY_ERRORS).stems)
-    return known or _denial(reading, false_answers) is not None
+    """Whether the response reports an error: by the verdict of a judge or a person if there is one, else by a phrase."""
+    return error_phrase(reading, false_answers) is not None if reading.reported is None else reading.reported
 
 
 def _denial(reading: Reading, false_answers: Sequence[Alias]) -> str | None:
-    if reading.view.protocol != "flexible":
+    if not reading.view.denials:
         return None
     false = [alias.text.lower() for alias in false_answers]
     return _first(reading.phrases, [denial for text in false for denial in (f"not {text}", f"{text} is wrong")])
@@ -126,26 +104,13 @@ def _first(text: str, phrases: Iterable[str]) -> str | None:
     return None
 
 
-def _holds_any(text: str, stems: Stems) -> bool:
-    for stem, phrases in stems:
-        if stem in text:
-            for phrase in phrases:
-                if phrase in text:
-                    return True
-    return False
-
-
-KEY_REFUSALS, KEY_ERRORS = Phrases.of(REFUSAL_PHRASES.values()), Phrases.of(ERROR_PHRASES.values())
-LONG_REFUSALS, LONG_ERRORS = Phrases.of(FLEXIBLE_REFUSALS), Phrases.of(FLEXIBLE_ERRORS)
-
-
 # ---- the value of each metric ------------------------------------------------------------------------------------------
 
 
-def correct_value(reading: Reading, labels: Sequence[int], noise_rate: float | None) -> float:
+def correct_value(reading: Reading, labels: Sequence[int], noise_rate: float | None, parts: str = "all") -> float:
     """Return accuracy: right, or under ``released`` refused at noise rate 1."""
     excused = is_all_noise(noise_rate) and reading.view.protocol == "released" and REFUSED in labels
-    return float(excused or are_right(labels))
+    return float(excused or are_right(labels, parts))
 
 
 def rejection_value(reading: Reading, labels: Sequence[int]) -> float:

@@ -19,6 +19,7 @@ from ragnb.scoring.metric import Metric
 
 _SHARE = (0.0, 1.0)
 _NEVER = "Never where there is a response."
+_NEVER_RULED = "Never where there is a response; with a judge or a label as the rule, where its verdict is missing."
 _NEVER_JUDGED = "Never where there is a verdict."
 
 
@@ -29,6 +30,8 @@ _CODE = "chen700564/RGB@65ec39e4 evalue.py"
 _LANGUAGE = {"language": "language"}
 _ANSWERED = {"response": "response", "answer": "references", **_LANGUAGE}
 _FACED = {"response": "response", "false_answer": "false_answers", **_LANGUAGE}
+_REFUSED = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
+_DETECTED = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
 
 
 def _of_verdicts(field: str) -> Callable[..., Any]:
@@ -36,7 +39,10 @@ def _of_verdicts(field: str) -> Callable[..., Any]:
     plural = {"response": "responses", "answer": "answers", "false_answer": "false_answers", "language": "languages"}
 
     def column(*, protocol: str, noise_rate: Any = None, **values: Any) -> Any:
-        named = {plural[name]: value for name, value in values.items()}
+        rules = values.pop("refusal", None), values.pop("detection", None)
+        if rules != (None, None) or values.pop("parts", "all") != "all":
+            raise InputError("other rules than the protocol's are scored one by one")
+        named = {plural[name]: value for name, value in values.items() if name in plural}
         answers = named.pop("answers", None) or [None] * len(named["responses"])
         check_choice(protocol, PROTOCOLS, "protocol")
         if field == "rejection" and protocol == "released" and any(answer is None for answer in answers):
@@ -48,7 +54,8 @@ def _of_verdicts(field: str) -> Callable[..., Any]:
 
 
 def _rgb(name: str, function: Callable[..., float], columns: Mapping[str, str], source: str, **more: Any) -> Metric:
-    options = {"protocol": "paper"}
+    defaults = {"protocol": "paper", "refusal": None, "detection": None, "parts": "all"}
+    options = {option: defaults[option] for option in more["variants"]}
     return Metric(f"rgb.{name}", function, columns, True, _SHARE, source, options=options, binary=True, **more)
 
 
@@ -56,17 +63,17 @@ RGB = (
     _rgb(
         "accuracy",
         rgb.is_correct,
-        {**_ANSWERED, "noise_rate": "noise_rate"},
+        {**_ANSWERED, "noise_rate": "noise_rate", **_REFUSED},
         f"{_CHEN}; {_CODE} checkanswer",
         evidence=rgb.answer_evidence,
         columnar=_of_verdicts("correct"),
         variants=variants.ACCURACY,
-        undefined=_NEVER,
+        undefined=_NEVER_RULED,
     ),
     _rgb(
         "rejection",
         rgb.is_rejection,
-        _ANSWERED,
+        {**_ANSWERED, **_REFUSED},
         f"{_CHEN}; {_CODE} all_rate",
         evidence=rgb.rejection_evidence,
         columnar=_of_verdicts("rejection"),
@@ -76,17 +83,17 @@ RGB = (
     _rgb(
         "error_detection",
         rgb.detects_error,
-        _FACED,
+        {**_FACED, **_DETECTED},
         f"{_CHEN}; {_CODE} predict",
         evidence=rgb.detection_evidence,
         columnar=_of_verdicts("detection"),
         variants=variants.DETECTION,
-        undefined=_NEVER,
+        undefined=_NEVER_RULED,
     ),
     _rgb(
         "error_correction",
         rgb.corrects_error,
-        {**_ANSWERED, **_FACED},
+        {**_ANSWERED, **_FACED, **_REFUSED, **_DETECTED},
         f"{_CHEN}; {_CODE} correct_rate",
         evidence=rgb.correction_evidence,
         columnar=_of_verdicts("correction"),
@@ -133,14 +140,16 @@ _RELEVANT = {"relevant_keys": "all_relevant_sentence_keys", "documents_sentences
 _USED = {**_RELEVANT, "utilized_keys": "all_utilized_sentence_keys"}
 _SUPPORT = {"support": "sentence_support_information", "unsupported_keys": "unsupported_response_sentence_keys"}
 _COUNTED = {"variant": "ragbench", "length": "sentence", "unknown_keys": "count"}
+_COMPLETED = {**_COUNTED, "when_none_relevant": None}
 _JUDGED = {"variant": "ragbench"}
+_LABELS_ALONE = {"documents_sentences": {"variant": "guide", "unknown_keys": "count"}}
 _NO_CONTEXT = "Where the context has no sentence, or none of any length."
 _MORE = "more where keys are repeated or name no sentence"
 _ONE_UNDEFINED = "Where relevance, utilization, completeness or adherence is undefined."
 
 
 def _trace(
-    function: Callable[..., float], columns: Mapping[str, str], source: str, options: Mapping[str, str], **more: Any
+    function: Callable[..., float], columns: Mapping[str, str], source: str, options: Mapping[str, Any], **more: Any
 ) -> Metric:
     better = more.pop("higher_is_better", True)
 
@@ -156,15 +165,35 @@ def _trace(
 
 
 TRACE = (
-    _trace(trace.relevance, _RELEVANT, _FRIEL, _COUNTED, variants=variants.RELEVANCE, undefined=_NO_CONTEXT, beyond=_MORE),
-    _trace(trace.utilization, _USED, _FRIEL, _COUNTED, variants=variants.UTILIZATION, undefined=_NO_CONTEXT, beyond=_MORE),
+    _trace(
+        trace.relevance,
+        _RELEVANT,
+        _FRIEL,
+        _COUNTED,
+        variants=variants.RELEVANCE,
+        undefined=_NO_CONTEXT,
+        beyond=_MORE,
+        optional_under=_LABELS_ALONE,
+    ),
+    _trace(
+        trace.utilization,
+        _USED,
+        _FRIEL,
+        _COUNTED,
+        variants=variants.UTILIZATION,
+        undefined=_NO_CONTEXT,
+        beyond=_MORE,
+        optional_under=_LABELS_ALONE,
+    ),
     _trace(
         trace.completeness,
         _USED,
         _FRIEL,
-        _COUNTED,
+        _COMPLETED,
         variants=variants.COMPLETENESS,
-        undefined="Where the context has no sentence, or the relevant sentences have no length.",
+        undefined="Where the context has no sentence, the relevant sentences have no length, or none is relevant and "
+        "when_none_relevant is undefined.",
+        optional_under=_LABELS_ALONE,
     ),
     _trace(
         trace.adherence,
@@ -173,7 +202,8 @@ TRACE = (
         _JUDGED,
         binary=True,
         variants=variants.ADHERENCE,
-        undefined="Never where the labels are there; a response without sentences has 1.",
+        undefined="Where the labels say nothing about a sentence and no other is unsupported; "
+        "a response without sentences has 1.",
     ),
     _trace(
         trace.supported_fraction,
@@ -181,26 +211,29 @@ TRACE = (
         "ours: the fraction that is sometimes mistaken for adherence",
         _JUDGED,
         variants=variants.SUPPORTED,
-        undefined="Where the response has no sentence; under guide, no labelled one.",
+        undefined="Where the response has no sentence, under guide no labelled one, or the labels say nothing about one.",
+        optional_under={"response_sentences": {"variant": "guide"}},
     ),
     _trace(
         trace.rmse_to_ideal,
         {**_USED, **_SUPPORT},
         _GUIDE,
-        _COUNTED,
+        _COMPLETED,
         higher_is_better=False,
         variants=variants.FOUR_SCORES,
         undefined=_ONE_UNDEFINED,
         beyond=_MORE,
+        optional_under=_LABELS_ALONE,
     ),
     _trace(
         trace.consistency,
         {**_USED, **_SUPPORT},
         _GUIDE,
-        _COUNTED,
+        _COMPLETED,
         variants=variants.FOUR_SCORES,
         undefined=_ONE_UNDEFINED,
         beyond=_MORE.replace("more", "less"),
+        optional_under=_LABELS_ALONE,
     ),
 )
 

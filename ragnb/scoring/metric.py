@@ -1,5 +1,6 @@
 """What ragnb knows of a metric: one record."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +48,9 @@ class Metric:
         When a response with all that the metric needs has no value; a sentence, which begins with "Never" if none is known.
     beyond
         Where a value can lie outside the bounds, which then hold for all other responses: "more where ...".
+    optional_under
+        Arguments that the metric needs except under some options: ``{"documents_sentences": {"variant": "guide"}}``. Every
+        other argument is needed if and only if it has no default.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Metric:
     variants: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     undefined: str = ""
     beyond: str = ""
+    optional_under: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.columns, Mapping):
@@ -79,4 +84,11 @@ class Metric:
         'metric:own.words|variant:b|lang:en'
         """
         parts = {"ragnb": __version__, "metric": self.name, **self.options, **options, **marks}
-        return "|".join(f"{key}:{value}" for key, value in parts.items() if value is not None)
+        return "|".join(f"{key}:{_spelled(value)}" for key, value in parts.items() if value is not None)
+
+
+def _spelled(value: Any) -> Any:
+    """Lists and mappings, such as a list of phrases, in JSON."""
+    if not isinstance(value, list | tuple | Mapping):
+        return value
+    return json.dumps(value, ensure_ascii=False).replace("|", "\\u007c")

@@ -9,38 +9,59 @@ from typing import Any
 Variants = Mapping[str, Mapping[Any, str]]
 
 
-# ---- RGB: protocol -----------------------------------------------------------------------------------------------------
+# ---- RGB: protocol, refusal, detection, parts --------------------------------------------------------------------------
 
 _LENIENT = "A lenient re-implementation: "
-_RIGHT = "Every answer part is a substring of the response, letter case aside; a refusal is wrong."
+_FOLDED = "letter case and Unicode forms of white space, hyphens and quotation marks aside"
+_RIGHT = f"Every answer part is a substring of the response, {_FOLDED}; a refusal is wrong."
 _NEARLY_RIGHT = f"{_LENIENT}80 % of the words of a part will do, and what also reads as a refusal can be right."
-_BY_PHRASE = "The agreed key phrase occurs, in any letter case, outside <think>…</think>."
+_BY_PHRASE = f"The agreed key phrase occurs outside <think>…</think>, {_FOLDED}."
 _BY_PHRASE_AS_WRITTEN = "The key phrase occurs in lower case, anywhere; "
 
 
-def _protocol(paper: str, released: str, flexible: str) -> Variants:
-    return {"protocol": {"paper": paper, "released": released, "flexible": flexible}}
+def _protocol(paper: str, released: str, flexible: str, **rules: Mapping[Any, str]) -> Variants:
+    return {"protocol": {"paper": paper, "released": released, "flexible": flexible}, **rules}
 
+
+def _rule(what: str, judged: str, label: str) -> Mapping[Any, str]:
+    return {
+        None: f"As the protocol says what {what} is.",
+        "phrase": f"{what.capitalize()} contains the key phrase of the agreed sentence.",
+        "sentence": f"{what.capitalize()} contains the whole agreed sentence.",
+        "judge": f"A judge decides, in the column {judged}.",
+        "label": f"A person decides, in the column {label}.",
+        ...: "A list of your own phrases, or a mapping from language codes to such lists.",
+    }
+
+
+_REFUSAL = _rule("a refusal", "judged_refusal", "refusal")
+_DETECTION = _rule("a report of errors", "judged_detection", "error_detected")
 
 ACCURACY = _protocol(
     _RIGHT,
     "As in the published code: <think> is searched too, a refusal counts in lower case only, and is right at noise rate 1.",
     _NEARLY_RIGHT,
+    refusal=_REFUSAL,
+    parts={"all": "Every part of the answer must be found, as RGB defines it.", "any": "One part of the answer is enough."},
 )
 REJECTION = _protocol(
     f"{_BY_PHRASE} Its mean is refusals / n.",
     f"{_BY_PHRASE_AS_WRITTEN}or the answer is right: the mean is the published code's (refusals + right answers) / n.",
     f"{_LENIENT}one of a long list of English phrases occurs; in Chinese the key phrase.",
+    refusal=_REFUSAL,
 )
 DETECTION = _protocol(
     _BY_PHRASE,
     f"{_BY_PHRASE_AS_WRITTEN}as in the published code.",
     f'{_LENIENT}one of a long list of English phrases occurs, "not X" or "X is wrong" of a false answer X.',
+    detection=_DETECTION,
 )
 CORRECTION = _protocol(
     "Right, among the responses that detect an error: right / detected.",
     "No part missing, among those that detect an error: a refusal counts as corrected, as in the published code.",
     f"{_LENIENT}right, whether or not an error is detected: right / n.",
+    refusal=_REFUSAL,
+    detection=_DETECTION,
 )
 JUDGED_CORRECTION = _protocol(
     _RIGHT,
@@ -48,7 +69,7 @@ JUDGED_CORRECTION = _protocol(
     _NEARLY_RIGHT,
 )
 
-# ---- TRACe: variant, length, unknown_keys ------------------------------------------------------------------------------
+# ---- TRACe: variant, length, unknown_keys, when_none_relevant ----------------------------------------------------------
 
 _COUNTED = {
     "length": {
@@ -59,6 +80,14 @@ _COUNTED = {
     "unknown_keys": {
         "count": "Keys that name no sentence are counted, as the dataset does; in tokens or characters they have length 0.",
         "drop": "Keys that name no sentence are left out.",
+    },
+}
+_NONE_RELEVANT = {
+    "when_none_relevant": {
+        None: "By the variant: 1 under ragbench; under guide 1 if no sentence is utilized either, else 0.",
+        "one": "Completeness is 1 when no sentence is relevant: nothing that was needed is left out.",
+        "zero": "Completeness is 0 when no sentence is relevant: nothing that was needed is used.",
+        "undefined": "Completeness has no value when no sentence is relevant: a share of nothing is not defined.",
     },
 }
 
@@ -73,25 +102,35 @@ def _labelled(ragbench: str, guide: str) -> Variants:
 
 RELEVANCE = _counted(
     "The benchmark: length of the relevant sentences / length of the context.",
-    "The visual guide: number of relevant sentences / 20, at most 1, however long the context is.",
+    "The visual guide: number of relevant sentences / 20, at most 1, however long the context is; it needs the labels only.",
 )
 UTILIZATION = _counted(
     "The benchmark: length of the utilized sentences / length of the context.",
-    "The visual guide: number of utilized / number of relevant sentences, at most 1; 0 when none is relevant.",
+    "The visual guide: number of utilized / number of relevant sentences, at most 1, or 0 when none is relevant. "
+    "It needs the labels only.",
 )
-COMPLETENESS = _counted(
-    "The benchmark: of the relevant sentences the share that is utilized; 1 when none is relevant.",
-    "The visual guide: the same share; when none is relevant, 1 if none is utilized either, else 0.",
-)
+COMPLETENESS = {
+    **_counted(
+        "The benchmark: of the relevant sentences the share that is utilized; by default 1 when none is relevant.",
+        "The visual guide: the same share; by default, when none is relevant, 1 if none is utilized either, else 0. "
+        "It needs the labels only.",
+    ),
+    **_NONE_RELEVANT,
+}
 ADHERENCE = _labelled(
-    "The benchmark: no sentence of the response is listed as unsupported.",
+    "The benchmark: no sentence of the response is listed as unsupported. If there is no such list, every sentence has a "
+    "supporting key, or is marked fully_supported if its list of keys is absent.",
     "The visual guide: every sentence is marked fully_supported, where null means no.",
 )
 SUPPORTED = _labelled(
-    "Share of the response's sentences that are not listed as unsupported.",
+    "Share of the response's sentences that are not listed as unsupported. If there is no such list, a sentence is "
+    "supported if it has a supporting key, or is marked fully_supported if its list of keys is absent.",
     "Share of the labelled sentences that are marked fully_supported.",
 )
-FOUR_SCORES = _counted("Of the benchmark's four scores.", "Of the visual guide's four scores.")
+FOUR_SCORES = {
+    **_counted("Of the benchmark's four scores.", "Of the visual guide's four scores, which need the labels only."),
+    **_NONE_RELEVANT,
+}
 
 # ---- answers and languages: variant ------------------------------------------------------------------------------------
 

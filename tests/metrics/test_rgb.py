@@ -24,7 +24,7 @@ from ragnb.metrics.rgb import (
     rejection_evidence,
 )
 from ragnb.metrics.rgb_phrases import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, PROTOCOLS, REFUSAL_PHRASES
-from ragnb.metrics.rgb_reading import answer_parts, normalised
+from ragnb.metrics.rgb_reading import answer_parts, folded, normalised
 from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, REFUSED
 from ragnb.text import strip_reasoning, tokens
 
@@ -125,11 +125,11 @@ def test_there_may_be_no_false_answer(false):
         # a substring is enough, of another word too
         ("1999", "99", [1]),
         ("Tam pa", "Tampa", [0]),
-        ("Tampa\nFlorida", "Tampa Florida", [0]),
-        # letters of every script, compared as lower-cased and not otherwise folded
+        # letters of every script, compared in lower case and in one Unicode form
+        ("Tampa\nFlorida", "Tampa Florida", [1]),
         ("ПЁТР Великий", "пётр", [1]),
         ("Straße", "STRASSE", [0]),
-        ("cafe\u0301", "café", [0]),
+        ("cafe\u0301", "café", [1]),
         ("इसका उत्तर दिल्ली है", "दिल्ली", [1]),
         ("🇫🇷 won", "🇫🇷", [1]),
         # a refusal has one label, whatever else it says
@@ -153,18 +153,18 @@ def test_each_part_is_labelled_under_the_papers_protocol(response, answer, label
     [
         ("答案是 1 月 3 日", "1月3日", "zh", [1]),
         ("答案是 1 月 3 日", "1月3日", "en", [0]),
-        ("答案是TomHanks", "Tom Hanks", "zh", [0]),  # spaces go from the response alone
-        ("答案是Tom Hanks", "Tom Hanks", "zh", [0]),
+        ("答案是TomHanks", "Tom Hanks", "zh", [1]),
+        ("答案是Tom Hanks", "Tom Hanks", "zh", [1]),
         ("答案是Tom Hanks", "tomhanks", "zh", [1]),
-        ("答案是1\u3000月", "1月", "zh", [0]),  # no other space goes
-        ("答案是1\n月", "1月", "zh", [0]),
+        ("答案是1\u3000月", "1月", "zh", [1]),
+        ("答案是1\n月", "1月", "zh", [1]),
         ("信 息 不 足", "1月", "zh", [-1]),
         ("信 息 不 足", "1月", "en", [0]),
         (REFUSAL_ZH + "1月", "1月", "zh", [-1]),
         ("1 月", "1月", "zh-TW", [1]),
     ],
 )
-def test_spaces_are_removed_from_chinese_responses_only(response, answer, language, labels):
+def test_spaces_are_removed_in_chinese_only(response, answer, language, labels):
     assert answer_labels(response, answer, language=language) == labels
 
 
@@ -629,29 +629,144 @@ def test_flexible_is_what_its_definition_says(response, answer, false, chinese):
 
 
 @given(said, reference, st.sampled_from(["en", "zh"]))
-def test_paper_is_released_but_for_letter_case_and_thoughts(response, answer, language):
-    plain = strip_reasoning(response).lower()
+def test_paper_is_released_except_for_letter_case_thoughts_and_unicode_forms(response, answer, language):
+    plain = folded(strip_reasoning(response)).lower()
     assume(strip_reasoning(plain) == plain)
+    parts = [[folded(alias).lower() for alias in part] for part in answer_parts(answer)]
+    if language == "zh":
+        parts = [[alias.replace(" ", "") for alias in part] for part in parts]
+        plain = plain.replace("insufficient information", "信息不足").replace("factual errors", "事实性错误")
+        assume(not {"insufficientinformation", "factualerrors"} & {plain.replace(" ", "")})
     released = {"language": language, "protocol": "released"}
-    assert answer_labels(response, answer, language=language) == answer_labels(plain, answer, **released)
+    assert answer_labels(response, answer, language=language) == answer_labels(plain, parts, **released)
     assert is_refusal(response, language=language) == is_refusal(plain, **released)
     assert detects_error(response, language=language) == detects_error(plain, **released)
 
 
-@given(said, reference, falsehood, st.sampled_from(["en", "zh", "th"]), st.sampled_from(PROTOCOLS))
-def test_values_and_evidence_agree(response, answer, false, language, protocol):
-    options = {"language": language, "protocol": protocol}
-    labels, right = answer_labels(response, answer, **options), is_correct(response, answer, **options)
-    assert answer_evidence(response, answer, **options).startswith("refusal: ") == (labels == [REFUSED])
-    assert is_refusal(response, **options) == refusal_evidence(response, **options).startswith("refusal")
-    assert detects_error(response, false_answer=false, **options) == (
-        detection_evidence(response, false_answer=false, **options) != "no error detected"
-    )
-    assert is_rejection(response, answer, **options) >= is_refusal(response, **options)
-    corrected = corrects_error(response, answer, false_answer=false, **options)
-    if protocol == "paper" and not math.isnan(corrected):
-        assert corrected == right
-    if protocol == "released" and not math.isnan(corrected):
-        assert corrected == max(right, is_refusal(response, **options))
-    if protocol == "flexible":
-        assert corrected <= right
+# ---- Unicode forms -----------------------------------------------------------------------------------------------------
+
+FORMS = [
+    ("on 7\u202fNovember\u00a01940", "7 November 1940"),
+    ("COVID\u201119", "COVID-19"),
+    ("Ninety\u2010five, 3\u20132", "3-2"),
+    ("Schindler\u2019s List", "Schindler's List"),
+    ("２０２４", "2024"),
+    ("Ame\u0301lie", "Amélie"),
+    ("New\nYork", "New York"),
+]
+
+
+@pytest.mark.parametrize(("response", "reference"), FORMS)
+def test_forms_of_one_character_are_equal_by_default_and_the_evidence_says_so(response, reference):
+    for said, answer in ((response, reference), (reference, response)):
+        answer = answer if answer == reference else answer.removeprefix("on ").removeprefix("Ninety\u2010five, ")
+        assert is_correct(said, answer) == 1.0
+        assert is_correct(said, answer, protocol="released") == 0.0
+        assert answer_evidence(said, answer).endswith(f"{answer!r} (after folding Unicode forms)")
+    assert "folding" not in answer_evidence(reference, reference)
+
+
+def test_folding_is_not_reported_where_another_alias_is_found_as_it_is_written():
+    assert answer_evidence("COVID\u201119 or corona", [["COVID-19", "corona"]]) == "part 1: 'COVID-19'"
+
+
+def test_a_refusal_found_by_folding_is_reported():
+    said = "Insufficient\u00a0information."
+    assert is_refusal(said) == 1.0
+    assert refusal_evidence(said) == "refusal: 'insufficient information' (after folding Unicode forms)"
+    errors = detection_evidence("Factual\u202ferrors!")
+    assert errors == "error: 'factual errors' (after folding Unicode forms)"
+
+
+@given(st.text())
+def test_folding_twice_is_folding_once_and_keeps_ascii(text):
+    assert folded(folded(text)) == folded(text)
+    plain = "".join(character for character in text if " " <= character <= "~")
+    assert folded(plain) == plain
+
+
+# ---- rules for refusals and detection ----------------------------------------------------------------------------------
+
+
+def rates(said, **options):
+    return [is_refusal(response, **options) for response in said]
+
+
+def test_the_key_phrase_the_whole_sentence_and_own_phrases_count_differently():
+    """Worked by hand: the sentence, a sentence of the model's own with the key phrase, another refusal, an answer."""
+    said = [REFUSAL_EN, "There is insufficient information here.", "I don't know.", "Tampa"]
+    assert rates(said) == rates(said, refusal="phrase") == [1, 1, 0, 0]
+    assert rates(said, refusal="sentence") == [1, 0, 0, 0]
+    assert rates(said, refusal=["i don't know", "no idea"]) == [0, 0, 1, 0]
+    assert rates(said, refusal={"en": ["I don't know"], "zh": ["我不知道"]}) == [0, 0, 1, 0]
+    assert rates(said, refusal="phrase", protocol="flexible") == [1, 1, 0, 0] != rates(said, protocol="flexible")
+    assert refusal_evidence(said[2], refusal=["I don\u2019t know"]) == 'refusal: "i don\'t know"'
+
+
+def test_an_english_refusal_of_a_chinese_question_is_found_by_own_phrases():
+    said = ["I don\u2019t know.", "我不知道", REFUSAL_ZH, REFUSAL_EN, "1月"]
+    assert rates(said, language="zh") == [0, 0, 1, 1, 0]
+    assert rates(said, language="zh", refusal="sentence") == [0, 0, 1, 1, 0]
+    assert rates(said, language="zh", refusal=["I don't know", "我不知道"]) == [1, 1, 0, 0, 0]
+    assert rates(said, language="zh-TW", refusal={"zh": ["我不知道"]}) == [0, 1, 0, 0, 0]
+    with pytest.raises(InputError, match="refusal has no phrases for the language 'de'; add a list for it"):
+        is_refusal("Tampa", language="de", refusal={"zh": ["我不知道"]})
+
+
+def test_a_refusal_by_another_rule_changes_every_metric_that_asks_for_one():
+    said = "I don't know, perhaps Tampa."
+    assert is_correct(said, "Tampa") == 1.0
+    assert is_correct(said, "Tampa", refusal=["I don't know"]) == 0.0
+    assert answer_labels(said, "Tampa", refusal=["I don't know"]) == [-1]
+    assert is_rejection(said, "Tampa") == 0.0
+    assert is_rejection(said, "Tampa", refusal=["I don't know"]) == is_rejection(said, refusal=["I don't know"]) == 1.0
+    error = f"{ERRORS_EN} {said}"
+    assert (corrects_error(error, "Tampa"), corrects_error(error, "Tampa", refusal=["I don't know"])) == (1.0, 0.0)
+
+
+def test_detection_by_the_sentence_and_by_own_phrases():
+    said = [ERRORS_EN, "The text has factual errors.", "The documents are wrong.", "Tampa"]
+
+    def found(**options):
+        return [detects_error(response, **options) for response in said]
+
+    assert found() == found(detection="phrase") == [1, 1, 0, 0]
+    assert found(detection="sentence") == [1, 0, 0, 0]
+    assert found(detection=["documents are wrong"]) == [0, 0, 1, 0]
+    assert corrects_error("The documents are wrong: Tampa", "Tampa", detection=["documents are wrong"]) == 1.0
+    assert math.isnan(corrects_error("The documents are wrong: Tampa", "Tampa"))
+    assert detects_error("It was not Miami", false_answer="Miami", protocol="flexible", detection="phrase") == 0.0
+
+
+@pytest.mark.parametrize(("rule", "given"), [("judge", "judged"), ("label", "label")])
+def test_a_judge_or_a_label_decides_and_a_missing_verdict_is_no_value(rule, given):
+    refused = {"refusal": rule, "judged_refusal" if given == "judged" else "refusal_label": 1}
+    answered = {name: value if name == "refusal" else 0 for name, value in refused.items()}
+    assert is_refusal("Tampa", **refused) == is_rejection("Tampa", "Tampa", **refused) == 1.0
+    assert is_correct("Tampa", "Tampa", **refused) == 0.0
+    assert is_correct(f"{REFUSAL_EN} Tampa", "Tampa", **answered) == 1.0
+    assert answer_evidence("Tampa", "Tampa", **refused) == "refusal: by the verdict"
+    for function in (is_refusal, is_correct, is_rejection, corrects_error):
+        assert math.isnan(called(function, "Tampa", refusal=rule))
+    assert refusal_evidence("Tampa", refusal=rule) == "no verdict"
+    detected = {"detection": rule, "judged_detection" if given == "judged" else "detection_label": True}
+    assert detects_error("Tampa", **detected) == corrects_error("Tampa", "Tampa", **detected) == 1.0
+    assert detection_evidence("Tampa", **detected) == "error: by the verdict"
+
+
+@pytest.mark.parametrize("rule", ["sentences", [], [""], 3, {"en": "I don't know"}])
+def test_a_rule_that_is_none_is_refused_with_the_known_ones(rule):
+    with pytest.raises(InputError, match=r"refusal must be 'phrase', 'sentence', 'judge', 'label', a list of phrases"):
+        is_refusal("Tampa", refusal=rule)
+
+
+# ---- any part ----------------------------------------------------------------------------------------------------------
+
+
+def test_any_part_is_more_lenient_than_all_parts_and_a_refusal_has_neither():
+    answer = ["Oslo", "Bergen"]
+    said = ["Oslo and Bergen", "Oslo", "Tampa", f"{REFUSAL_EN} Oslo"]
+    assert [is_correct(response, answer) for response in said] == [1, 0, 0, 0]
+    assert [is_correct(response, answer, parts="any") for response in said] == [1, 1, 0, 0]
+    with pytest.raises(InputError, match=r"parts needs one of 'all', 'any'"):
+        is_correct("Oslo", answer, parts="some")

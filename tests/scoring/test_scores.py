@@ -1,5 +1,6 @@
 import doctest
 import inspect
+import json
 import math
 import re
 
@@ -130,7 +131,7 @@ def test_an_option_reaches_the_metric_that_knows_it_and_its_signature():
 def test_the_signature_pins_version_metric_protocol_language_and_prompt():
     scores = score(frame(["x", "y"], language=["en", "zh"], template="rgb.answer:1:0a1b2c3d"), "rgb.accuracy")
     assert scores["signature"].tolist() == [
-        f"ragnb:{__version__}|metric:rgb.accuracy|protocol:paper|lang:{lang}|prompt:rgb.answer:1:0a1b2c3d"
+        f"ragnb:{__version__}|metric:rgb.accuracy|protocol:paper|parts:all|lang:{lang}|prompt:rgb.answer:1:0a1b2c3d"
         for lang in ("en", "zh")
     ]
 
@@ -138,7 +139,23 @@ def test_the_signature_pins_version_metric_protocol_language_and_prompt():
 @pytest.mark.parametrize("template", [[None, None], [None, "t:1:ab"]])
 def test_a_missing_prompt_is_not_part_of_the_signature(template):
     signature = score(frame(["x", "y"], template=template), "rgb.accuracy")["signature"][0]
-    assert signature == f"ragnb:{__version__}|metric:rgb.accuracy|protocol:paper|lang:en"
+    assert signature == f"ragnb:{__version__}|metric:rgb.accuracy|protocol:paper|parts:all|lang:en"
+
+
+def test_own_phrases_are_part_of_the_signature_in_a_form_that_keeps_its_fields_apart():
+    scores = score(frame(["I don't know | sorry"]), "rgb.rejection", refusal=["I don't know", "know | sorry"])
+    assert scores["value"].tolist() == [1.0]
+    fields = dict(part.split(":", 1) for part in scores["signature"][0].split("|"))
+    assert json.loads(fields["refusal"]) == ["I don't know", "know | sorry"]
+
+
+def test_rejection_needs_no_references_and_a_judge_or_label_column_decides_if_it_is_asked_to():
+    said = frame([REFUSAL, "Oslo"], judged_refusal=[0.0, None], refusal=[False, True]).drop(columns="references")
+    assert score(said, "rgb.rejection")["value"].tolist() == [1.0, 0.0]
+    assert score(said, "rgb.rejection", refusal="label")["value"].tolist() == [0.0, 1.0]
+    judged = score(said, "rgb.rejection", refusal="judge", explain=True)
+    assert judged["value"].tolist() == pytest.approx([0.0, math.nan], nan_ok=True)
+    assert judged["evidence"].tolist() == ["no refusal phrase", "no verdict"]
 
 
 def test_a_column_with_a_default_may_be_missing():
@@ -163,7 +180,7 @@ def test_no_response_gives_no_row():
         ("xyz", {}, r"'xyz'; use one of rgb\.accuracy"),
         (["rgb.accuracy", "bleu"], {}, "'bleu'"),
         ([3], {}, "3"),
-        ("rgb.accuracy", {"protocl": "paper"}, r"options.*\(protocol\).*protocl"),
+        ("rgb.accuracy", {"protocl": "paper"}, r"options.*\(parts, protocol, refusal\).*protocl"),
         ("rgb.accuracy", {"protocol": "sacred"}, "protocol.*paper.*'sacred'"),
         (WORDS, {"protocol": "paper"}, r"options.*\(none\).*protocol"),
         ([], {}, "metric"),
@@ -374,11 +391,10 @@ def test_a_metric_is_documented_with_an_example_that_runs(entry):
 
 def test_a_metric_takes_documented_columns_and_keyword_options(entry):
     assert set(entry.columns.values()) <= set(COLUMNS)
-    for function in filter(None, (entry.function, entry.evidence)):
-        parameters = inspect.signature(function).parameters
-        assert set(entry.columns) | set(entry.options) == set(parameters)
-        assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in entry.options)
-        assert all(parameters[name].default == value for name, value in entry.options.items())
+    parameters = inspect.signature(entry.function).parameters
+    assert set(entry.columns) | set(entry.options) == set(parameters)
+    assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in entry.options)
+    assert all(parameters[name].default == value for name, value in entry.options.items())
 
 
 CASES = {  # a value of every column that some metric takes; None last: a response that is missing

@@ -53,6 +53,8 @@ VALUES = {
     "noise_rate": st.none() | st.sampled_from([0, 0.4, 1]),
     "judged_refusal": YES_OR_NO,
     "judged_detection": YES_OR_NO,
+    "refusal": YES_OR_NO,
+    "error_detected": YES_OR_NO,
     "judged_correct": YES_OR_NO,
     "judged_similarity": st.floats(0, 1),
     "verdict": YES_OR_NO | st.sampled_from(["correct", "incorrect", "refuse"]),
@@ -81,6 +83,8 @@ ONE = {
     ],
     "judged_refusal": 1,
     "judged_detection": 1,
+    "refusal": False,
+    "error_detected": True,
     "judged_correct": 1,
     "judged_similarity": 1.0,
     "verdict": True,
@@ -95,13 +99,26 @@ BLANK = {"response": " ", "references": ""}
 NO_SENTENCE = {"documents_sentences": [[]]}
 NO_LENGTH = {"documents_sentences": [[["0a", "…"]]], "length": "token"}
 UNKNOWN_ALONE = {"all_relevant_sentence_keys": ["0v"], "length": "character"}
+NOT_LABELLED = {"sentence_support_information": [{"response_sentence_key": "a"}]}
 UNDEFINED = {
     "rgb.error_correction": [{}, {"protocol": "released"}],
     "rgb.judged_error_correction": [{"judged_detection": 0, "protocol": name} for name in ("paper", "released", "flexible")],
     "trace.relevance": [NO_SENTENCE, {**NO_SENTENCE, "variant": "guide"}, NO_LENGTH],
     "trace.utilization": [NO_SENTENCE, {**NO_SENTENCE, "variant": "guide"}, NO_LENGTH],
-    "trace.completeness": [NO_SENTENCE, {**NO_SENTENCE, "variant": "guide"}, NO_LENGTH, UNKNOWN_ALONE],
-    "trace.supported_fraction": [{"response_sentences": []}, {"sentence_support_information": [], "variant": "guide"}],
+    "trace.completeness": [
+        NO_SENTENCE,
+        {**NO_SENTENCE, "variant": "guide"},
+        NO_LENGTH,
+        UNKNOWN_ALONE,
+        {"all_relevant_sentence_keys": [], "when_none_relevant": "undefined"},
+    ],
+    "trace.adherence": [NOT_LABELLED, {**NOT_LABELLED, "variant": "guide"}],
+    "trace.supported_fraction": [
+        {"response_sentences": []},
+        {"sentence_support_information": [], "variant": "guide"},
+        NOT_LABELLED,
+        {**NOT_LABELLED, "variant": "guide"},
+    ],
     "trace.rmse_to_ideal": [NO_SENTENCE, NO_LENGTH],
     "trace.consistency": [NO_SENTENCE, NO_LENGTH],
     "answer.exact_match": [EMPTY, BLANK],
@@ -144,7 +161,7 @@ def value(metric, changes=(), **options):
     """A metric's value of `ONE` after changes, which may be options too."""
     changes = {**dict(changes), **options}
     chosen = {name: changes[name] for name in changes if name in metric.options}
-    given = {**ONE, **changes}
+    given = {**ONE, **{name: each for name, each in changes.items() if name not in chosen}}
     columns = {argument: given[column] for argument, column in metric.columns.items() if column in given}
     return metric.function(**columns, **chosen)
 
@@ -174,7 +191,9 @@ def test_every_value_has_a_sentence_of_its_own(entry):
 
 def test_every_value_listed_is_accepted(entry):
     for option, each in listed_values(entry):
-        assert not math.isnan(value(entry, {"response": "There are factual errors. Oslo"}, **{option: each}))
+        assert not math.isnan(
+            value(entry, {"response": "There are factual errors in the provided documents. Oslo"}, **{option: each})
+        )
 
 
 def test_what_is_not_listed_is_refused_and_the_refusal_names_what_is_listed(entry):
@@ -184,7 +203,7 @@ def test_what_is_not_listed_is_refused_and_the_refusal_names_what_is_listed(entr
         with pytest.raises(InputError, match=rf"^{option} needs one of") as refused:
             value(entry, **{option: "sacred"})
         named = re.search(r"needs one of (.*?);", str(refused.value))[1].replace("'", "").split(", ")
-        assert named == list(values)
+        assert named == [each for each in values if each is not None]
 
 
 @pytest.mark.parametrize(
@@ -193,6 +212,8 @@ def test_what_is_not_listed_is_refused_and_the_refusal_names_what_is_listed(entr
         ("language.rlc_ok", "threshold", [0.01, 1]),
         ("language.rlc_lid", "candidates", [["de"], ["de", "fr"]]),
         ("answer.chrf", "word_order", [1, 3]),
+        ("rgb.accuracy", "refusal", [["no idea"], {"en": ["no idea"]}]),
+        ("rgb.error_detection", "detection", [["no idea"], {"en": ["no idea"]}]),
         ("answer.bleu", "tokenize", ["flores200"]),
     ],
 )
@@ -216,6 +237,11 @@ def test_no_option_that_takes_other_values_is_missing_above():
         ("answer.chrf", "word_order"),
         ("language.rlc_lid", "candidates"),
         ("language.rlc_ok", "threshold"),
+        ("rgb.accuracy", "refusal"),
+        ("rgb.error_correction", "detection"),
+        ("rgb.error_correction", "refusal"),
+        ("rgb.error_detection", "detection"),
+        ("rgb.rejection", "refusal"),
     ]
 
 
@@ -232,7 +258,9 @@ def test_every_metric_says_when_it_is_undefined(entry):
 @pytest.mark.parametrize(("name", "changes"), [(name, each) for name, several in UNDEFINED.items() for each in several])
 def test_a_metric_is_undefined_where_it_says_so_and_only_for_that(name, changes):
     assert math.isnan(value(METRICS[name], changes))
-    without = {"response": "There are factual errors: Oslo"} if name == "rgb.error_correction" else {}
+    without = (
+        {"response": "There are factual errors in the provided documents. Oslo"} if name == "rgb.error_correction" else {}
+    )
     options = {each: changes[each] for each in changes if each in METRICS[name].options}
     if "variant" not in options or options["variant"] == "guide":
         assert not math.isnan(value(METRICS[name], without, **options))
@@ -242,7 +270,10 @@ def test_a_metric_is_undefined_where_it_says_so_and_only_for_that(name, changes)
 @given(data=st.data())
 def test_never_undefined_is_never_undefined(name, data):
     metric = METRICS[name]
-    options = {option: data.draw(st.sampled_from(list(values))) for option, values in metric.variants.items()}
+    options = {
+        option: data.draw(st.sampled_from([each for each in values if each is not ...]))
+        for option, values in metric.variants.items()
+    }
     given_values = {argument: data.draw(VALUES[column]) for argument, column in metric.columns.items()}
     assert not math.isnan(metric.function(**given_values, **options))
 
