@@ -9,38 +9,52 @@ from ragnb.errors import InputError, check_choice
 VARIANTS = ("ratio", "lbrag")
 
 
-def translation_tokens(passages: Sequence[Mapping[str, Any]] | None) -> float:
-    """Tokens spent on the translation of a response's passages (cost).
+def translation_tokens(passages: Sequence[Any] | None) -> float:
+    """Sum of the tokens spent on translating the passages of one response (cost).
 
-    Lower is better; 0 or more; 0.0 when none was translated; nan where there is no record of the passages (None).
+    Lower is better. The value is 0 or more, 0.0 if no passage was translated, and nan if the passages were not recorded
+    (None).
 
     Parameters
     ----------
     passages
-        One mapping a passage; ``token_count`` is that of its translation, and missing or None where it was not translated.
+        One mapping or object per passage. Its ``token_count`` is that of the translation, as ``passage["token_count"]``,
+        ``passage["metadata"]["token_count"]`` or the attributes of these names. A passage that was not translated has the
+        ``text`` (or ``translated_text``) None and may lack a count.
 
     Raises
     ------
     InputError
-        A passage that is no mapping; a count that is no number, negative, nan or infinite.
+        A passage that was translated but has no token count, or whose count is not a finite number from 0 up.
 
-    Source: ``total_translation_tokens`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Source: ``total_translation_tokens`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py. There, a passage without a
+    count costs nothing.
 
-    >>> translation_tokens([{"text": "…", "token_count": 12}, {"text": "…"}, {"text": "…", "token_count": 5}])
+    >>> translation_tokens([{"text": "…", "token_count": 12}, {"text": None}, {"text": "…", "metadata": {"token_count": 5}}])
     17.0
     """
     if passages is None:
         return math.nan
-    if not isinstance(passages, Sequence):
-        raise InputError(f"cost needs a list of passages; got {type(passages).__name__}; list them, or pass None")
-    return math.fsum(map(_token_count, passages))
+    if isinstance(passages, str) or not isinstance(passages, Sequence):
+        raise InputError(f"translations must be a list of passages or None, got {type(passages).__name__}")
+    return math.fsum(_token_count(passage, place) for place, passage in enumerate(passages, start=1))
 
 
-def _token_count(passage: Mapping[str, Any]) -> float:
-    if not isinstance(passage, Mapping):
-        raise InputError(f"cost needs a mapping for each passage; got {passage!r}; write {{'text': …, 'token_count': …}}")
-    count = passage.get("token_count")
-    return 0.0 if count is None else _checked(count, "token_count", 0.0)
+def _token_count(passage: Any, place: int) -> float:
+    for holder in (passage, _part(passage, "metadata")):
+        count = _part(holder, "token_count")
+        if count is not None:
+            return _checked(count, "token_count", 0.0)
+    if None in (_part(passage, "text", ""), _part(passage, "translated_text", "")):
+        return 0.0
+    raise InputError(
+        f"passage {place} of translations has no token_count; give the number of tokens of its translation, or "
+        "text=None if it was not translated"
+    )
+
+
+def _part(holder: Any, name: str, default: Any = None) -> Any:
+    return holder.get(name, default) if isinstance(holder, Mapping) else getattr(holder, name, default)
 
 
 def bridging_efficiency(f1_system: float | None, f1_direct: float | None, cost: float, *, variant: str = "ratio") -> float:

@@ -1,5 +1,6 @@
 import math
 import statistics
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,9 @@ shares = st.floats(0, 1)
     ("passages", "tokens"),
     [
         ([], 0),
-        ([{"text": "x"}], 0),
+        ([{"text": None}, {"text": None, "token_count": None, "reason": "the model sent an empty text"}], 0),
         ([{"token_count": 0}], 0),
-        ([{"token_count": None}, {"token_count": 12}, {"text": "x", "token_count": 5.0}], 17),
+        ([{"text": None}, {"token_count": 12}, {"text": "x", "token_count": 5.0}], 17),
         ([{"token_count": 0.1}] * 10, 1),
         (None, math.nan),
     ],
@@ -26,13 +27,30 @@ def test_cost_is_the_sum_of_the_translations_tokens(passages, tokens):
     assert translation_tokens(passages) == pytest.approx(tokens, nan_ok=True)
 
 
+@pytest.mark.parametrize("count", [-1, math.nan, "12", True])
+@pytest.mark.parametrize("place", [lambda count: {"token_count": count}, lambda count: {"metadata": {"token_count": count}}])
+def test_a_passage_without_a_readable_count_is_refused(place, count):
+    with pytest.raises(InputError, match="token_count needs a finite number"):
+        translation_tokens([{"token_count": 3}, place(count)])
+
+
 @pytest.mark.parametrize(
-    "passage",
-    ["text", None, 3, {"token_count": -1}, {"token_count": math.nan}, {"token_count": "12"}, {"token_count": True}],
-)
-def test_a_passage_without_a_readable_count_is_refused(passage):
-    with pytest.raises(InputError, match=r"mapping for each passage|token_count needs a finite number"):
+    "passage", ["text", None, 3, {}, {"text": "x"}, {"text": "x", "token_count": None}, {"text": "x", "metadata": None},
+                {"translated_text": "x", "metadata": {"kappa": 0.5}}, SimpleNamespace(text="x", metadata={})]
+)  # fmt: skip
+def test_a_translated_passage_without_a_count_is_refused_and_never_free(passage):
+    with pytest.raises(InputError, match="passage 2 of translations has no token_count"):
         translation_tokens([{"token_count": 3}, passage])
+
+
+@pytest.mark.parametrize("kind", [dict, lambda **parts: SimpleNamespace(**parts)])
+def test_evidence_of_lbrag_costs_the_counts_in_its_metadata(kind):
+    """By hand: 20 + 271 + 9 tokens; the block whose translated text is None was not translated."""
+    metadata = [{"token_count": 20.0, "used_pivot": "en"}, {"translation_confidence": 0.0}, {"token_count": 271.0}]
+    evidence = [
+        kind(translated_text="…" if "token_count" in each else None, original_text="x", metadata=each) for each in metadata
+    ]
+    assert translation_tokens([*evidence, kind(text="…", token_count=9)]) == 300
 
 
 @pytest.mark.parametrize(

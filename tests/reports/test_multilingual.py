@@ -295,12 +295,8 @@ def test_an_answers_file_of_lbrag_gives_its_published_metrics_to_the_last_digit(
                       "gold_answer": "11.0 年份", "pred_answer": said, "semantic_score": judged, "evidence": evidence}  # fmt: skip
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
     named = {"example_id": "sample_id", "language": "sample_lang", "references": "gold_answer", "response": "pred_answer",
-             "judged_similarity": "semantic_score"}  # fmt: skip
+             "judged_similarity": "semantic_score", "translations": "evidence"}  # fmt: skip
     frame = load_responses(path, named)
-    frame["translations"] = [
-        [{"text": block["translated_text"], "token_count": block["metadata"].get("token_count")} for block in blocks]
-        for blocks in frame["evidence"]
-    ]
     published = multilingual_report(frame, variant="lbrag").metrics_json()["metrics"]
     for system, (_, _, f1, rlc, cost, cnbe, judged) in RUN.items():
         means = {"em": 0.0, "f1": f1, "rlc": rlc, "rlc_ok": 0.0, "cost": cost, "cnbe": cnbe, "semantic_score": judged}

@@ -43,7 +43,9 @@ LABEL = st.fixed_dictionaries(
     }
 )
 YES_OR_NO = st.sampled_from([0, 1, True, False, 0.0, 1.0])
-TRANSLATION = st.fixed_dictionaries({"text": TEXTS, "token_count": st.none() | st.integers(0, 10**6)})
+TRANSLATION = st.fixed_dictionaries({"text": TEXTS, "token_count": st.integers(0, 10**6)}) | st.just(
+    {"text": None, "token_count": None}
+)
 
 VALUES = {
     "response": TEXTS,
