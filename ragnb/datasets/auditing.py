@@ -8,7 +8,7 @@ import pandas as pd
 from ragnb.datasets.contexts import build_contexts, ceil_share, check_examples
 from ragnb.errors import check_choice
 from ragnb.metrics.rgb_reading import read, read_answer, view_of
-from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, part_labels
+from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, by_folding, part_labels
 
 NOISE_RATES = {
     "noise": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
@@ -24,6 +24,7 @@ ISSUES = {
     "negative_holds_answer": "a passage counted as noise alone holds the whole answer",
     "positive_lacks_answer": "a passage counted as true holds no part of the answer",
     "false_answer_holds_true": "the false answer contains or equals the true one",
+    "answer_needs_folding": "a passage holds the answer only after Unicode forms are made equal (spaces, hyphens, NFKC)",
     "groups_unlike_parts": "the number of passage groups is not the number of answer parts",
     "more_groups_than_passages": "there are more passage groups than passages asked for",
 }
@@ -43,8 +44,10 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``example_id, issue, detail``; the issues are the keys of `ISSUES`. Nothing is removed or repaired. Holding an answer
-        is judged by substring, as the benchmark itself judges responses, so short answers are found by accident too.
+        ``example_id, issue, detail``; the issues are the keys of `ISSUES`. Nothing is removed or repaired. Whether a text
+        holds an answer is judged by substring, as `ragnb.metrics.rgb` judges responses under ``paper``, so short answers are
+        found by accident too. Passages that hold an answer only because Unicode forms are folded are listed, for under
+        ``released`` they do not hold it.
     """
     check_examples(examples, "audit")
     for task in examples["task"]:
@@ -87,18 +90,23 @@ def _other_noise(context: Mapping[str, Any]) -> str:
 def _passages(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not example["negative"]:
         yield "no_negatives", "negative is empty"
-    holding = [n for n, passage in enumerate(example["negative"]) if NOT_FOUND not in _labels(passage, example)]
+    negative = [_labels(passage, example) for passage in example["negative"]]
+    holding = [n for n, (labels, _) in enumerate(negative) if NOT_FOUND not in labels]
     if holding:
         yield "negative_holds_answer", f"negative {', '.join(map(str, holding))}"
-    passages = [passage for group in example["positive"] for passage in group]
-    lacking = [n for n, passage in enumerate(passages) if FOUND not in _labels(passage, example)]
+    positive = [_labels(passage, example) for group in example["positive"] for passage in group]
+    lacking = [n for n, (labels, _) in enumerate(positive) if FOUND not in labels]
     if lacking:
         yield "positive_lacks_answer", f"positive {', '.join(map(str, lacking))}"
+    folded = [f"positive {n}" for n, (_, by_folding) in enumerate(positive) if by_folding]
+    folded += [f"negative {n}" for n, (_, by_folding) in enumerate(negative) if by_folding]
+    if folded:
+        yield "answer_needs_folding", ", ".join(folded)
 
 
 def _answers(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for false in example["false_answers"]:
-        if NOT_FOUND not in _labels(false, example):
+        if NOT_FOUND not in _labels(false, example)[0]:
             yield "false_answer_holds_true", f"{false!r} for {example['references']!r}"
 
 
@@ -112,8 +120,14 @@ def _groups(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str,
         yield "more_groups_than_passages", f"{groups} groups, {passage_num} passages"
 
 
-def _labels(text: str, example: Mapping[str, Any]) -> list[int]:
-    """Which parts a passage holds; it refuses nothing and reasons about nothing, whatever phrases and tags are in it."""
-    view = view_of("released", example["language"])
-    reading = read(text, view)
-    return [NOT_FOUND] if reading is None else part_labels(reading, read_answer(example["references"], view))
+def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:
+    """Which parts of the answer a passage holds, and whether it holds one of them only after folding.
+
+    Phrases of refusal and ``<think>`` in a passage have no meaning.
+    """
+    view = view_of("paper", example["language"])
+    reading = read(text, view, reasoning=True)
+    if reading is None:
+        return [NOT_FOUND], False
+    parts = read_answer(example["references"], view)
+    return part_labels(reading, parts), any(by_folding(reading, part) for part in parts)

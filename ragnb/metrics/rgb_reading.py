@@ -183,8 +183,10 @@ class Reading:
         return self._words
 
 
-def read(response: str | None, view: View) -> Reading | None:
+def read(response: str | None, view: View, *, reasoning: bool = False) -> Reading | None:
     """Return the response as a view reads it; None where there is no response.
+
+    With ``reasoning=True`` what looks like ``<think>…</think>`` stays in the text, as in a passage.
 
     Raises
     ------
@@ -198,7 +200,7 @@ def read(response: str | None, view: View) -> Reading | None:
     if view.protocol == "released":
         said = response.replace(" ", "") if view.chinese else response
         return Reading(said, said.lower(), view)
-    said = strip_reasoning(response) if ">" in response else response  # no tag without one
+    said = strip_reasoning(response) if ">" in response and not reasoning else response  # no tag without ">"
     if view.protocol == "flexible":
         return Reading(said.lower(), normalised(said), view)
     plain, text = said.lower(), folded(said).lower()

@@ -8,6 +8,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
+from ragnb.metrics.rgb_reading import Rule
 from ragnb.records import require_columns
 from ragnb.scoring.columns import check_names, numbers
 from ragnb.scoring.definitions import METRICS
@@ -16,6 +17,8 @@ from ragnb.scoring.summaries import summarize
 
 CLOSED_BOOK_GATE = 0.7
 """RGB's counterfactual test admits models whose accuracy without passages is above this."""
+
+Options = Mapping[str, Any]
 
 _CELL = ("system", "language", "noise_rate")
 _REJECTION = ["rgb.rejection"], ["rgb.judged_rejection"], "judged_refusal"
@@ -70,7 +73,14 @@ class RgbReport:
         return join([_as_html(_TITLES[name], table, self.protocol) for name, table in self.tables.items()])
 
 
-def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_level: float = 0.95) -> RgbReport:
+def rgb_report(
+    responses: pd.DataFrame,
+    protocol: str = "paper",
+    *,
+    refusal: Rule = None,
+    detection: Rule = None,
+    confidence_level: float = 0.95,
+) -> RgbReport:
     """RGB's four tables from responses, each rate with its interval and its denominator.
 
     Parameters
@@ -82,6 +92,9 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
         ``judged_refusal`` and ``judged_detection`` are used where they are, ``judge_reason`` where there is no verdict.
     protocol
         See `ragnb.metrics.rgb`.
+    refusal, detection
+        How a refusal, and a report of errors in the passages, is recognised, if not as the protocol says: ``"phrase"``,
+        ``"sentence"``, ``"judge"``, ``"label"``, a list of your own phrases, or a mapping from language codes to such lists.
     confidence_level
         Of the intervals, in (0, 1).
 
@@ -102,7 +115,7 @@ def rgb_report(responses: pd.DataFrame, protocol: str = "paper", *, confidence_l
     if "correct_rate" in asked:
         asked = _over_false_passages(asked)
     _refuse_unplaced(asked)
-    how = protocol, confidence_level
+    how = {"protocol": protocol, "refusal": refusal, "detection": detection}, confidence_level
     opened, closed = asked[~asked["closed"]], _once(asked[asked["closed"]])
     noise = opened[opened["task"] == "noise"]
     rejecting = noise[noise["noise_rate"] == 1]
@@ -157,31 +170,31 @@ def _refuse_unplaced(asked: pd.DataFrame) -> None:
 
 
 def _rates(
-    responses: pd.DataFrame, metrics: list[str], protocol: str, level: float, by: tuple[str, ...] = _CELL
+    responses: pd.DataFrame, metrics: list[str], rules: Options, level: float, by: tuple[str, ...] = _CELL
 ) -> pd.DataFrame:
     if responses.empty:
         return pd.DataFrame()
-    options: dict[str, dict[str, Any]] = {name: {"protocol": protocol} if METRICS[name].options else {} for name in metrics}
-    scores = pd.concat([score(responses, name, **options[name]) for name in metrics], ignore_index=True)
+    known = {name: {option: rules[option] for option in METRICS[name].options if option in rules} for name in metrics}
+    scores = pd.concat([score(responses, name, **known[name]) for name in metrics], ignore_index=True)
     return summarize(scores, by=by, confidence_level=level)
 
 
 def _with_twins(
-    metrics: list[str], judged: list[str], column: str, responses: pd.DataFrame, protocol: str, level: float
+    metrics: list[str], judged: list[str], column: str, responses: pd.DataFrame, rules: Options, level: float
 ) -> pd.DataFrame:
     """Rates under the metrics, and under their judged twins for the systems of which a judge was asked."""
-    table = _rates(responses, metrics, protocol, level)
+    table = _rates(responses, metrics, rules, level)
     if column not in responses:
         return table
     told = responses[column].notna()
     if "judge_reason" in responses:
         told |= responses["judge_reason"].notna()  # a judge that could not be read was asked all the same
     asked = told.groupby(responses["system"]).transform("any")
-    return pd.concat([table, _rates(responses[asked], judged, protocol, level)], ignore_index=True)
+    return pd.concat([table, _rates(responses[asked], judged, rules, level)], ignore_index=True)
 
 
-def _counterfactual(responses: pd.DataFrame, closed_book: pd.DataFrame, protocol: str, level: float) -> pd.DataFrame:
-    table = _with_twins(*_DETECTION, responses, protocol, level)
+def _counterfactual(responses: pd.DataFrame, closed_book: pd.DataFrame, rules: Options, level: float) -> pd.DataFrame:
+    table = _with_twins(*_DETECTION, responses, rules, level)
     if table.empty:
         return table
     if "n_passages" in responses:

@@ -77,6 +77,15 @@ def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file
             {"positive": ["Ada Quill", "nobody", "A. Quill", "Quill, Ada", "a. quill"]},
             {"positive_lacks_answer": "positive 1, 3"},
         ),
+        (
+            "base",
+            {"positive": ["Ada Quill", "ADA\u202fQUILL", "x", "y", "z"], "negative": ["n", "A.\u00a0Quill", "n", "n", "n"]},
+            {
+                "positive_lacks_answer": "positive 2, 3, 4",
+                "negative_holds_answer": "negative 1",
+                "answer_needs_folding": "positive 1, negative 1",
+            },
+        ),
         ("base", {"negative": ["insufficient information", "信息不足", "<think>none</think>", "n", "n"]}, {}),
         ("base", {"positive": ["Insufficient information: A. Quill", "<think>Ada Quill</think>", *["A. Quill"] * 3]}, {}),
         ("fact", {"fakeanswer": "insufficient information"}, {}),

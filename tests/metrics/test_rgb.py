@@ -1,7 +1,9 @@
+import json
 import math
 import string
 import unicodedata
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from ragnb.datasets.evouna import load_evouna
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import (
     answer_evidence,
@@ -770,3 +773,33 @@ def test_any_part_is_more_lenient_than_all_parts_and_a_refusal_has_neither():
     assert [is_correct(response, answer, parts="any") for response in said] == [1, 1, 0, 0]
     with pytest.raises(InputError, match=r"parts needs one of 'all', 'any'"):
         is_correct("Oslo", answer, parts="some")
+
+
+# ---- authentic texts ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_people_accept_nearly_all_answers_that_only_folding_finds(data_folder):
+    """EVOUNA's people judged 67 answers that plain lower-casing calls wrong and folding right; they accepted 66 of them."""
+    judged = load_evouna(data_folder / "evouna" / "NQ.json")
+    judged = judged[judged["verdict"].notna() & judged["response"].notna() & judged["references"].notna()]
+    paper, released = (
+        np.array([is_correct(*row, protocol=p) for row in zip(judged["response"], judged["references"], strict=True)])
+        for p in ("paper", "released")
+    )
+    verdicts = judged["verdict"][paper > released].astype(bool)
+    assert (len(verdicts), int(verdicts.sum())) == (67, 66)
+    assert not (paper < released).any()
+
+
+@pytest.mark.data
+def test_right_answers_written_with_narrow_spaces_and_hyphens_are_right(data_folder):
+    """RGB's own references as a recent model types them: 16 of 100 are found as released, all by default."""
+    lines = (data_folder / "rgb" / "en_fact.json").read_text("utf-8").splitlines()
+    answers = [json.loads(line)["answer"] for line in lines]
+    typed = [
+        " and ".join(part[0] for part in answer_parts(answer)).replace(" ", "\u202f").replace("-", "\u2011")
+        for answer in answers
+    ]
+    right = {p: sum(map(partial(is_correct, protocol=p), typed, answers)) for p in ("paper", "released")}
+    assert right == {"paper": 100, "released": 16}

@@ -157,3 +157,23 @@ def test_bad_input_says_what_is_needed(responses):
         rgb_report(responses.drop(columns="task"))
     with pytest.raises(InputError, match="got the tasks other"):
         rgb_report(responses.assign(task="other"))
+
+
+def test_the_gate_is_passed_by_right_answers_with_narrow_spaces():
+    """Eight of ten closed-book answers are right; as released, none is found and the report says that the gate is missed."""
+    alone = ["7\u202fNovember\u202f1940"] * 8 + ["unknown"] * 2
+    references = {"references": [[["7 November 1940"]]] * 10}
+    asked = said(["factual errors"] * 10, task="counterfactual", **references)
+    frame = pd.concat([asked, said(alone, task="counterfactual", passage_num=0, **references)], ignore_index=True)
+    by_protocol = {p: rgb_report(frame, p).counterfactual_robustness.iloc[0] for p in ("paper", "released")}
+    assert [by_protocol[p]["closed_book_accuracy"] for p in by_protocol] == [0.8, 0.0]
+    assert [by_protocol[p]["passes_gate"] for p in by_protocol] == [True, False]
+
+
+def test_other_rules_for_refusal_and_detection_reach_every_table(responses):
+    own = rgb_report(responses, refusal=["Rome"], detection=["Oslo"])
+    assert cell(own.negative_rejection, "rgb.rejection")["mean"] == 0.25
+    assert cell(own.counterfactual_robustness, "rgb.error_detection")["mean"] == 0.4
+    judged = rgb_report(responses, refusal="judge").negative_rejection
+    assert cell(judged, "rgb.rejection")["mean"] == cell(judged, "rgb.judged_rejection")["mean"] == 0.75
+    assert '"Rome"' in own.negative_rejection["signature"].iloc[0]
