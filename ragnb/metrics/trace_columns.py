@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragnb.errors import InputError
 from ragnb.metrics import trace
-from ragnb.metrics.trace_labels import FIELDS, is_fully_supported, unsupported_sentences
+from ragnb.metrics.trace_labels import FIELDS, needed_fields, supported_sentences
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -22,7 +22,12 @@ _CHUNK = 512  # rows that stay in a processor's cache while all their columns ar
 
 
 def trace_columns(
-    columns: Mapping[str, Any], *, variant: str = "ragbench", length: str = "sentence", unknown_keys: str = "count"
+    columns: Mapping[str, Any],
+    *,
+    variant: str = "ragbench",
+    length: str = "sentence",
+    unknown_keys: str = "count",
+    when_none_relevant: str | None = None,
 ) -> dict[str, Floats]:
     """TRACe scores of many labelled responses, an array a score.
 
@@ -33,9 +38,10 @@ def trace_columns(
     ----------
     columns
         RAGBench's fields by name, a row each: a mapping of lists or arrays, or a frame. ``documents_sentences`` may be an
-        array of whole numbers, the number of context sentences of each row, where no more than that is needed.
-    variant, length, unknown_keys
-        See `ragnb.metrics.trace.relevance`. Fast with the length ``"sentence"`` and the unknown keys ``"count"``, and
+        array of whole numbers, the number of context sentences of each row, where no more than that is needed. Columns that
+        the options do not need may be missing, see `ragnb.metrics.trace_labels.needed_fields`.
+    variant, length, unknown_keys, when_none_relevant
+        See `ragnb.metrics.trace.completeness`. Fast with the length ``"sentence"`` and the unknown keys ``"count"``, and
         fastest with the variant ``"ragbench"``; all else is scored row by row.
 
     Returns
@@ -56,20 +62,22 @@ def trace_columns(
     >>> float(scores["completeness"][0]), float(scores["adherence"][0])
     (0.5, 1.0)
     """
-    options = {"variant": variant, "length": length, "unknown_keys": unknown_keys}
-    trace.check_options(**options)
+    trace.check_options(variant=variant, length=length, unknown_keys=unknown_keys, when_none_relevant=when_none_relevant)
     if not hasattr(columns, "keys"):
         raise InputError(f"trace_columns needs columns by name; got {type(columns).__name__}; pass a mapping or a frame")
-    needed, spare = _support_fields(columns, variant)
-    rows = _rows(columns, (*FIELDS[:4], needed))
+    support, spare = _support_fields(columns, variant)
+    needed = needed_fields(variant=variant, unknown_keys=unknown_keys)[:-1]
+    given = [_DOCUMENTS] if _DOCUMENTS in columns else []
+    rows = _rows(columns, tuple(dict.fromkeys([*given, *needed, support])))
     counts = _count_all(rows, variant) if length == "sentence" and unknown_keys == "count" else None
     if counts is not None:
-        return _scores(*counts, variant=variant)
-    if isinstance(rows[_DOCUMENTS], np.ndarray):
+        return _scores(*counts, variant=variant, when_none_relevant=when_none_relevant)
+    if isinstance(rows.get(_DOCUMENTS), np.ndarray):
         raise InputError(
             "numbers of context sentences need length 'sentence', unknown_keys 'count' and columns without gaps; got "
             "something else; pass the sentences themselves"
         )
+    options = {"variant": variant, "length": length, "unknown_keys": unknown_keys, "when_none_relevant": when_none_relevant}
     return _row_by_row(_rows(columns, [*rows, spare]) if spare in columns else rows, options)
 
 
@@ -80,6 +88,7 @@ def trace_column(
     variant: str = "ragbench",
     length: str = "sentence",
     unknown_keys: str = "count",
+    when_none_relevant: str | None = None,
 ) -> Floats | None:
     """One of the scores from the columns that it needs, all inspected; None where it has to be counted row by row.
 
@@ -89,13 +98,16 @@ def trace_column(
     >>> trace_column("relevance", {"documents_sentences": [[[["0a", "One."]]]], "all_relevant_sentence_keys": [["0a"]]})
     array([1.])
     """
-    trace.check_options(variant=variant, length=length, unknown_keys=unknown_keys)
+    trace.check_options(variant=variant, length=length, unknown_keys=unknown_keys, when_none_relevant=when_none_relevant)
     if (length, unknown_keys) != ("sentence", "count") or not all(_is_published_shape(*named) for named in columns.items()):
         return None
     blank: list[Any] = [[]] * len(next(iter(columns.values())))
-    fields = (*FIELDS[:4], _support_fields(columns, variant)[0])
-    counts = _count_all({name: columns.get(name, blank) for name in fields}, variant)
-    return None if counts is None else _scores(*counts, variant=variant)[score]
+    fields = (*FIELDS[1:4], _support_fields(columns, variant)[0])
+    rows = {name: columns.get(name, blank) for name in fields}
+    if _DOCUMENTS in columns:
+        rows[_DOCUMENTS] = columns[_DOCUMENTS]
+    counts = _count_all(rows, variant)
+    return None if counts is None else _scores(*counts, variant=variant, when_none_relevant=when_none_relevant)[score]
 
 
 def _is_published_shape(field: str, column: list[Any]) -> bool:
@@ -118,19 +130,25 @@ def _scores(
     overlap: Integers,
     n_response: Integers,
     n_unsupported: Integers,
+    n_unknown: Integers,
     *,
     variant: str,
+    when_none_relevant: str | None,
 ) -> dict[str, Floats]:
     if variant == "guide":
         relevance = np.minimum(1.0, n_relevant / trace.GUIDE_SENTENCES)
         utilization = np.minimum(1.0, _ratio(n_utilized, n_relevant, undefined=0.0))
-        completeness = _ratio(overlap, distinct, undefined=n_utilized == 0)
+        none_relevant: Any = n_utilized == 0
     else:
         relevance, utilization = _ratio(n_relevant, n_context), _ratio(n_utilized, n_context)
-        completeness = _ratio(overlap, distinct, undefined=1.0)
+        none_relevant = 1.0
+    if when_none_relevant is not None:
+        none_relevant = trace.NONE_RELEVANT[when_none_relevant]
+    completeness = _ratio(overlap, distinct, undefined=none_relevant)
     four = [np.where(n_context == 0, math.nan, values) for values in (relevance, utilization, completeness)]
-    four.append((n_unsupported == 0).astype(float))
+    four.append(np.where(n_unsupported > 0, 0.0, np.where(n_unknown > 0, math.nan, 1.0)))
     fraction = _ratio(n_response - np.minimum(n_response, n_unsupported), n_response)
+    fraction = np.where(n_unknown > 0, math.nan, fraction)
     distance = trace.distance_from_ideal(*four)
     return dict(zip(SCORES, (*four, fraction, distance, 1 - distance), strict=True))
 
@@ -140,7 +158,7 @@ def _ratio(part: Integers, whole: Integers, *, undefined: Any = math.nan) -> Flo
         return np.where(whole == 0, undefined, part / whole)
 
 
-def _row_by_row(rows: Mapping[str, list[Any]], options: Mapping[str, str]) -> dict[str, Floats]:
+def _row_by_row(rows: Mapping[str, list[Any]], options: Mapping[str, Any]) -> dict[str, Floats]:
     records = (dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True))
     scored = [trace.trace_values(record, **options) for record in records]
     return {name: np.array([values[place] for values in scored], dtype=float) for place, name in enumerate(SCORES)}
@@ -178,12 +196,12 @@ def _listed(column: Any) -> Any:
 def _count_all(rows: Mapping[str, Any], variant: str) -> Integers | None:
     """Counts of every row, in the order that `_scores` takes them; None when a column has a gap."""
     n = len(rows[_RELEVANT])
-    counts = np.empty((7, n), np.int64)
+    counts = np.empty((8, n), np.int64)
     for start in range(0, n, _CHUNK):
         chunk = {name: column[start : start + _CHUNK] for name, column in rows.items()}
         if not all(map(_has_no_gap, chunk.values())):
             return None
-        counts[:, start : start + _CHUNK] = [*_count_context(chunk), *_count_response(chunk, variant)]
+        counts[:, start : start + _CHUNK] = [*_count_context(chunk, variant), *_count_response(chunk, variant)]
     return counts
 
 
@@ -195,11 +213,14 @@ def _has_no_gap(column: Any) -> bool:
     return kinds <= {list, tuple, np.ndarray} and not flat
 
 
-def _count_context(chunk: Mapping[str, Any]) -> tuple[Integers, ...]:
+def _count_context(chunk: Mapping[str, Any], variant: str) -> tuple[Integers, ...]:
     relevant, utilized = chunk[_RELEVANT], chunk[_UTILIZED]
     distinct = list(map(set, relevant))
     overlap = map(set.intersection, distinct, utilized)
-    sentences = _count_sentences(chunk[_DOCUMENTS])
+    if _DOCUMENTS in chunk:
+        sentences = _count_sentences(chunk[_DOCUMENTS])
+    else:  # the guide needs no context: any number but 0 leaves its scores defined
+        sentences = np.full(len(relevant), int(variant == "guide"))
     return sentences, _lengths(relevant), _lengths(utilized), _lengths(distinct), _lengths(overlap)
 
 
@@ -210,13 +231,17 @@ def _count_sentences(documents: Any) -> Integers:
     return np.diff(running[np.cumsum(_lengths(documents))], prepend=0)
 
 
-def _count_response(chunk: Mapping[str, Any], variant: str) -> tuple[Integers, Integers]:
-    """Number of sentences, and of those that are not supported."""
+def _count_response(chunk: Mapping[str, Any], variant: str) -> tuple[Integers, Integers, Integers]:
+    """Number of sentences, of those that are not supported, and of those whose support is unknown."""
+    if _UNSUPPORTED in chunk:
+        n = _lengths(chunk[_RESPONSE])
+        return n, _lengths(map(set, chunk[_UNSUPPORTED])), np.zeros_like(n)
+    labels = [supported_sentences(support, variant=variant) for support in chunk[_SUPPORT]]
+    n_unknown = _each(lambda pairs: sum(supported is None for _, supported in pairs), labels)
+    unsupported = [[key for key, supported in pairs if supported is False] for pairs in labels]
     if variant == "guide":
-        flags = [list(map(is_fully_supported, labels)) for labels in chunk[_SUPPORT]]
-        return _lengths(flags), _lengths(flags) - _each(sum, flags)
-    unsupported = chunk[_UNSUPPORTED] if _UNSUPPORTED in chunk else map(unsupported_sentences, chunk[_SUPPORT])
-    return _lengths(chunk[_RESPONSE]), _lengths(map(set, unsupported))
+        return _lengths(labels), _lengths(unsupported), n_unknown
+    return _lengths(chunk[_RESPONSE]), _lengths(map(set, unsupported)), n_unknown
 
 
 def _lengths(rows: Iterable[Any]) -> Integers:

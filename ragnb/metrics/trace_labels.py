@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.records import present
 
 FIELDS = (
@@ -28,16 +28,58 @@ SPECIAL_KEYS = {
 """Supporting keys that stand for no sentence."""
 
 
-def unsupported_sentences(support: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Keys of the response's sentences whose ``supporting_sentence_keys`` are empty.
+VARIANTS = ("ragbench", "guide")
+UNKNOWN_KEYS = {"count": "counted", "drop": "dropped"}
+"""What happens to keys that name no sentence, and the word for it in an issue."""
 
-    In 50 of 50 published records at hand these are the ``unsupported_response_sentence_keys``.
+
+def needed_fields(*, variant: str = "ragbench", unknown_keys: str = "count") -> tuple[str, ...]:
+    """The fields without which one of the scores is undefined under these options.
+
+    The guide counts labels alone. It needs the context only to know which keys it should drop.
+
+    >>> needed_fields(variant="guide")
+    ('all_relevant_sentence_keys', 'all_utilized_sentence_keys', 'sentence_support_information')
+    """
+    check_choice(variant, VARIANTS, "variant")
+    check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
+    if variant == "ragbench":
+        return FIELDS[:5]
+    return FIELDS[2:5] if unknown_keys == "count" else (FIELDS[0], *FIELDS[2:5])
+
+
+def supported_sentences(support: Sequence[Mapping[str, Any]], *, variant: str = "ragbench") -> list[tuple[str, bool | None]]:
+    """Response key of each labelled sentence, and whether the context supports it: True, False, or None if unknown.
+
+    An empty list of ``supporting_sentence_keys`` is an answer: nothing supports the sentence. If that list is absent,
+    ``fully_supported`` decides, and if that is absent too, nothing is known. If the list is there, the sentence is supported
+    under ``"ragbench"`` when the list has a key, and under ``"guide"`` when ``fully_supported`` is true; null means no.
+
+    >>> supported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": []},
+    ...                      {"response_sentence_key": "b", "fully_supported": True},
+    ...                      {"response_sentence_key": "c"}])
+    [('a', False), ('b', True), ('c', None)]
+    """
+    check_choice(variant, VARIANTS, "variant")
+    return [(key, _is_supported(supporting, fully, variant)) for key, supporting, fully in _labels(support)]
+
+
+def _is_supported(supporting: list[str] | None, fully: bool | None, variant: str) -> bool | None:
+    if supporting is None:
+        return fully
+    return fully is True if variant == "guide" else bool(supporting)
+
+
+def unsupported_sentences(support: Sequence[Mapping[str, Any]], *, variant: str = "ragbench") -> list[str]:
+    """Keys of the response's sentences that the context does not support, see `supported_sentences`.
+
+    Under ``"ragbench"`` these are the published ``unsupported_response_sentence_keys`` in 50 of 50 records at hand.
 
     >>> unsupported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": ["general"]},
     ...                        {"response_sentence_key": "b", "supporting_sentence_keys": []}])
     ['b']
     """
-    return [key for key, supporting, _ in _labels(support) if not supporting]
+    return [key for key, supported in supported_sentences(support, variant=variant) if supported is False]
 
 
 def is_fully_supported(label: Mapping[str, Any]) -> bool:
@@ -45,22 +87,25 @@ def is_fully_supported(label: Mapping[str, Any]) -> bool:
     return _truth(_mapping(label).get("fully_supported")) is True
 
 
-def label_issues(record: Mapping[str, Any], *, unknown: str = "counted") -> tuple[str, ...]:
-    """What in the labels of one record is to be doubted, a readable line each.
+def label_issues(
+    record: Mapping[str, Any], *, variant: str = "ragbench", unknown_keys: str = "count", unknown: str = "counted"
+) -> tuple[str, ...]:
+    """What is doubtful in the labels of one record, one readable line each.
 
-    Fields that are missing, a context without sentences, keys that name no sentence (``unknown`` says what becomes of
-    them), repeated and special keys, sentences without support information, null ``fully_supported``, and labels that
-    contradict each other.
+    The lines name fields that are missing although a score needs them under these options, a context without sentences, keys
+    that name no sentence (``unknown`` says what happens to them), repeated and special keys, sentences whose support is
+    unknown, null ``fully_supported``, and labels that contradict each other. Labels that were not given contradict nothing.
 
     >>> label_issues({"documents_sentences": [[["0a", "One."]]], "all_relevant_sentence_keys": ["0b", "0a", "0a"]})[-2:]
     ("all_relevant_sentence_keys: '0b' names no sentence (counted)", "all_relevant_sentence_keys: '0a' is repeated")
     """
     check_record(record)
     fields = {name: present(record.get(name)) for name in FIELDS}
+    needed = needed_fields(variant=variant, unknown_keys=unknown_keys)
     return (
-        *(f"{name} is missing" for name, value in fields.items() if value is None),
+        *(f"{name} is missing" for name in needed if fields[name] is None),
         *_context_issues(fields, unknown),
-        *_response_issues(fields, _truth(record.get("overall_supported"))),
+        *_response_issues(fields, _truth(record.get("overall_supported")), variant),
     )
 
 
@@ -102,13 +147,13 @@ def _pairs(sentences: Any, what: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _labels(support: Any) -> Iterator[tuple[str, list[str], bool | None]]:
-    """Response key, supporting keys and fully_supported of each sentence's support information."""
+def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]:
+    """Response key, supporting keys and fully_supported of each sentence's support information; None if absent."""
     for label in listed(support, "sentence_support_information"):
-        supporting = _mapping(label).get("supporting_sentence_keys")
+        supporting = present(_mapping(label).get("supporting_sentence_keys"))
         yield (
             str(label.get("response_sentence_key")),
-            [] if supporting is None else check_keys(supporting),
+            None if supporting is None else check_keys(supporting),
             _truth(label.get("fully_supported")),
         )
 
@@ -142,7 +187,7 @@ def _context_issues(fields: Mapping[str, Any], unknown: str) -> Iterator[str]:
 
 
 def _supporting_issues(support: Any, known: list[str] | None) -> Iterator[str]:
-    rests_on = [(key, sentence) for sentence, supporting, _ in _labels(support) for key in dict.fromkeys(supporting)]
+    rests_on = [(key, sentence) for sentence, supporting, _ in _labels(support) for key in dict.fromkeys(supporting or ())]
     for special in SPECIAL_KEYS:
         sentences = [sentence for key, sentence in rests_on if key == special]
         if sentences:
@@ -152,11 +197,11 @@ def _supporting_issues(support: Any, known: list[str] | None) -> Iterator[str]:
             yield f"sentence_support_information: {key!r}, which supports {sentence!r}, names no sentence"
 
 
-def _response_issues(fields: Mapping[str, Any], overall: bool | None) -> Iterator[str]:
+def _response_issues(fields: Mapping[str, Any], overall: bool | None, variant: str) -> Iterator[str]:
     support, response = fields["sentence_support_information"], fields["response_sentences"]
     labels = [] if support is None else list(_labels(support))
     given = fields["unsupported_response_sentence_keys"]
-    unsupported = [key for key, supporting, _ in labels if not supporting] if given is None else check_keys(given)
+    unsupported = None if given is None else check_keys(given)
     if response is not None:
         known = [key for key, _ in _pairs(response, "response_sentences")]
         labelled = [key for key, _, _ in labels]
@@ -164,26 +209,53 @@ def _response_issues(fields: Mapping[str, Any], overall: bool | None) -> Iterato
         yield from _repeats(known, "response_sentences")
         if support is not None:
             yield from (f"response sentence {key!r} has no support information" for key in _missing(known, labelled))
-        for name, keys in (("sentence_support_information", labelled), ("unsupported_response_sentence_keys", unsupported)):
+        for name, keys in (
+            ("sentence_support_information", labelled),
+            ("unsupported_response_sentence_keys", unsupported or []),
+        ):
             yield from (f"{name}: {key!r} names no sentence of the response" for key in _missing(keys, known))
     yield from _repeats([key for key, _, _ in labels], "sentence_support_information")
-    yield from _repeats(unsupported, "unsupported_response_sentence_keys")
-    yield from _contradictions(labels, unsupported, overall)
+    yield from _repeats(unsupported or [], "unsupported_response_sentence_keys")
+    if support is not None:
+        yield from _flag_issues(support, variant)
+    for key, supporting, fully in labels:
+        yield from _contradictions(key, supporting, fully, unsupported)
+    yield from _overall_issues(overall, support, unsupported, variant)
+
+
+def _flag_issues(support: Any, variant: str) -> Iterator[str]:
+    labels = list(_labels(support))
+    unknown = [key for key, supporting, fully in labels if supporting is None and fully is None]
+    if unknown:
+        yield f"neither supporting_sentence_keys nor fully_supported is given for {_quoted(unknown)}"
+    null = [key for key, supporting, fully in labels if supporting is not None and fully is None]
+    if null and (variant == "guide" or any("fully_supported" in label for label in support)):
+        yield f"fully_supported is null for {_quoted(null)}"
 
 
 def _contradictions(
-    labels: list[tuple[str, list[str], bool | None]], unsupported: list[str], overall: bool | None
+    key: str, supporting: list[str] | None, fully: bool | None, unsupported: list[str] | None
 ) -> Iterator[str]:
-    undecided = [key for key, _, fully in labels if fully is None]
-    if undecided:
-        yield f"fully_supported is null for {_quoted(undecided)}"
-    for key, supporting, fully in labels:
-        if fully is False and key not in unsupported:
-            yield f"{key!r} is not fully_supported, yet not listed as unsupported"
-        if key in unsupported and (fully or supporting):
+    if unsupported is None:
+        if fully and supporting == []:
+            yield f"{key!r} is fully_supported, yet has no supporting keys"
+    elif key in unsupported:
+        if fully or supporting:
             yield f"{key!r} is listed as unsupported, yet {'fully_supported' if fully else 'has supporting keys'}"
-    if overall is not None and overall == bool(unsupported):
-        yield f"overall_supported is {str(overall).lower()}, yet unsupported: {_quoted(unsupported) or 'no sentence'}"
+    elif fully is False:
+        yield f"{key!r} is not fully_supported, yet not listed as unsupported"
+
+
+def _overall_issues(overall: bool | None, support: Any, unsupported: list[str] | None, variant: str) -> Iterator[str]:
+    if overall is None or (unsupported is None and support is None):
+        return
+    sentences = (
+        [(key, False) for key in unsupported] if unsupported is not None else supported_sentences(support, variant=variant)
+    )
+    found = [key for key, supported in sentences if supported is False]
+    is_known = found or all(supported for _, supported in sentences)
+    if is_known and overall == bool(found):
+        yield f"overall_supported is {str(overall).lower()}, yet unsupported: {_quoted(found) or 'no sentence'}"
 
 
 def _missing(keys: Iterable[str], known: Iterable[str]) -> list[str]:

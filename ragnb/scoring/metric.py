@@ -67,7 +67,7 @@ class Metric:
     variants: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     undefined: str = ""
     beyond: str = ""
-    optional_under: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    optional_under: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.columns, Mapping):

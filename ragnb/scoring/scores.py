@@ -97,11 +97,11 @@ def _check_options(metrics: Iterable[Metric], options: Mapping[str, Any]) -> Non
 
 
 def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any], explain: bool) -> pd.DataFrame:
-    needed = [column for argument, column in metric.columns.items() if is_required(metric, argument)]
-    require_columns(responses, needed, f"the metric {metric.name}")
     own = {name: value for name, value in {**metric.options, **options}.items() if name in metric.options}
+    needed = [column for argument, column in metric.columns.items() if is_required(metric, argument, own)]
+    require_columns(responses, needed, f"the metric {metric.name}")
     columns = _columns(responses, metric)
-    gaps = _gaps(columns, metric)
+    gaps = _gaps(columns, metric, own)
     scores = responses[[name for name in responses.columns if name not in PAYLOAD]].copy()
     scores["metric"] = metric.name
     scores["value"] = np.array(_values(columns, gaps, metric, own, _names(responses)), float)
@@ -112,19 +112,28 @@ def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, An
     return scores
 
 
-def is_required(metric: Metric, argument: str) -> bool:
-    """Whether a metric needs a value of an argument; a column that it does not need may be missing."""
+def is_required(metric: Metric, argument: str, options: Mapping[str, Any] | None = None) -> bool:
+    """Whether a metric needs a value of an argument under some options, by default its own defaults.
+
+    The column of an argument that it does not need may be missing.
+    """
+    if argument in metric.optional_under:
+        chosen = metric.options if options is None else options
+        return any(str(chosen[name]) != value for name, value in metric.optional_under[argument].items())
     parameter = inspect.signature(metric.function).parameters.get(argument)
     return parameter is None or parameter.default is inspect.Parameter.empty
 
 
 def _columns(responses: pd.DataFrame, metric: Metric) -> dict[str, list[Any]]:
-    """Values of each argument whose column is there; what is missing is None, or the default of an optional argument."""
+    """Values of each argument whose column is there; what is missing is the argument's default, or None if it has none."""
     parameters = inspect.signature(metric.function).parameters
     columns = {}
     for argument, column in metric.columns.items():
-        if column in responses:
-            default = None if is_required(metric, argument) else parameters[argument].default
+        has_default = argument in parameters and parameters[argument].default is not inspect.Parameter.empty
+        if column not in responses and not has_default:
+            columns[argument] = [None] * len(responses)
+        elif column in responses:
+            default = parameters[argument].default if has_default else None
             values = map(present, responses[column])
             columns[argument] = [
                 default if value is None else _as_lists(value) if type(value) in _FROM_ARROW else value for value in values
@@ -142,9 +151,9 @@ def _as_lists(value: Any) -> Any:
     return {name: _as_lists(part) for name, part in value.items()} if type(value) is dict else value
 
 
-def _gaps(columns: Mapping[str, list[Any]], metric: Metric) -> list[str | None]:
+def _gaps(columns: Mapping[str, list[Any]], metric: Metric, own: Mapping[str, Any]) -> list[str | None]:
     """Of each row the first required column without a value."""
-    required = {metric.columns[name]: values for name, values in columns.items() if is_required(metric, name)}
+    required = {metric.columns[name]: values for name, values in columns.items() if is_required(metric, name, own)}
     rows = zip(*required.values(), strict=True)
     return [next((name for name, value in zip(required, row, strict=True) if value is None), None) for row in rows]
 

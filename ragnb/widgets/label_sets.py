@@ -21,7 +21,7 @@ class Support:
     """What one annotator says of one sentence of the response."""
 
     key: str
-    supporting: tuple[str, ...]
+    supporting: tuple[str, ...] | None
     glyph: str
     explanation: str
 
@@ -32,7 +32,7 @@ class Support:
         decided = isinstance(fully, bool | np.bool_)
         return cls(
             key=str(label.get("response_sentence_key")),
-            supporting=() if supporting is None else tuple(check_keys(supporting)),
+            supporting=None if supporting is None else tuple(check_keys(supporting)),
             glyph=("✓" if is_fully_supported(label) else "✗") if decided else "?",
             explanation=_text(label.get("explanation")),
         )
@@ -88,7 +88,7 @@ class LabelSet:
 
     @cached_property
     def unsupported(self) -> list[str]:
-        """Keys of unsupported sentences: as listed or, where there is no list, those without supporting keys."""
+        """Keys of unsupported sentences: as listed or, if there is no list, as the labels of each sentence say."""
         if present(self.record.get("unsupported_response_sentence_keys")) is not None:
             return self._field("unsupported_response_sentence_keys")
         return unsupported_sentences(self._field("sentence_support_information"))
@@ -103,7 +103,8 @@ class LabelSet:
 
     def statement(self, key: str) -> tuple[Any, ...]:
         """All that is decided of one sentence of the response, comparable with another annotator's."""
-        return [(support.glyph, set(support.supporting)) for support in self.of(key)], key in self.unsupported
+        said = [(support.glyph, support.supporting and set(support.supporting)) for support in self.of(key)]
+        return said, key in self.unsupported
 
     def explanation(self, name: str) -> str:
         """Text of an explanation field, empty when there is none."""
@@ -135,7 +136,7 @@ class LabelSet:
     def against_adherence(self) -> list[str]:
         """Keys of the response's sentences for whose sake adherence is 0; under ``ragbench`` each once."""
         if self.variant == "guide":
-            return [support.key for support in self.support if support.glyph != "✓"]
+            return unsupported_sentences(self._field("sentence_support_information"), variant="guide")
         return list(dict.fromkeys(self.unsupported))
 
     def knows(self, key: str) -> bool:

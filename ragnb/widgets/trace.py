@@ -287,6 +287,8 @@ def _support(labels: LabelSet, key: str) -> Markup:
 
 
 def _supporting(labels: LabelSet, support: Support) -> Markup:
+    if support.supporting is None:
+        return escape("no supporting keys given")
     names = [tag("i", key) if key in SPECIAL_KEYS else escape(_shown_key(labels, key)) for key in support.supporting]
     return join([escape("supported by "), join(names, " ") if names else escape("nothing")])
 

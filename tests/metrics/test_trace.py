@@ -18,7 +18,7 @@ from ragnb.metrics.trace import (
     trace_scores,
     utilization,
 )
-from ragnb.metrics.trace_labels import FIELDS, SPECIAL_KEYS, unsupported_sentences
+from ragnb.metrics.trace_labels import FIELDS, SPECIAL_KEYS, supported_sentences, unsupported_sentences
 from ragnb.results import TraceScores
 from ragnb.text import keyed_sentences
 
@@ -232,7 +232,6 @@ def test_a_judges_reply_without_a_list_of_unsupported_sentences_is_read_from_its
     del record["unsupported_response_sentence_keys"]
     scores = trace_scores(record)
     assert (scores.adherence, scores.supported_fraction) == (0.0, 0.5)
-    assert adherence([label("a", None)]) == 0.0
 
 
 @pytest.mark.parametrize("missing", [None, math.nan])
@@ -250,6 +249,119 @@ def test_a_missing_field_leaves_its_scores_undefined_and_says_so(name, missing):
     }
     for metric, fields in needs.items():
         assert math.isnan(getattr(scores, metric)) == (name in fields), metric
+
+
+# ---- labels alone: flags without supporting keys, no documents ---------------------------------------------------------
+
+
+def flagged(*flags):
+    """Support information with flags and no supporting keys; None leaves the flag out too."""
+    return [
+        {"response_sentence_key": key, **({} if flag is None else {"fully_supported": flag})}
+        for key, flag in zip("abcd", flags, strict=False)
+    ]
+
+
+WALKTHROUGH = {
+    "all_relevant_sentence_keys": ["0b", "0c", "1a", "1b"],
+    "all_utilized_sentence_keys": ["0b", "0c", "1a"],
+    "sentence_support_information": flagged(True, True, False),
+}
+FIRST_EXAMPLE = {
+    "all_relevant_sentence_keys": ["0a", "0b"],
+    "all_utilized_sentence_keys": ["0a", "0b"],
+    "sentence_support_information": flagged(True, True, False),
+}
+
+
+@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize(
+    ("flags", "expected_adherence", "expected_fraction"),
+    [
+        ((True, True, True), 1.0, 1.0),
+        ((True, True, False), 0.0, 2 / 3),
+        ((False, False, False), 0.0, 0.0),
+        ((True, True, None), math.nan, math.nan),
+        ((None,), math.nan, math.nan),
+        ((True, False, None), 0.0, math.nan),  # one unsupported sentence is enough, whatever the unknown one is
+    ],
+)
+def test_without_supporting_keys_the_flag_decides_and_without_either_nothing_does(
+    variant, flags, expected_adherence, expected_fraction
+):
+    support = flagged(*flags)
+    response = [[entry["response_sentence_key"], "Text."] for entry in support]
+    assert adherence(support, variant=variant) == pytest.approx(expected_adherence, nan_ok=True)
+    assert supported_fraction(response, support, variant=variant) == pytest.approx(expected_fraction, nan_ok=True)
+    null = [{"fully_supported": None, "supporting_sentence_keys": None} | entry for entry in support]
+    assert adherence(null, variant=variant) == pytest.approx(expected_adherence, nan_ok=True)
+
+
+def test_an_empty_list_of_supporting_keys_is_an_answer_and_an_absent_one_is_none():
+    support = [label("a", [], True), label("b", None, True), label("c", ["0a"], None), label("d", None, None)]
+    assert [value for _, value in supported_sentences(support)] == [False, True, True, None]
+    assert [value for _, value in supported_sentences(support, variant="guide")] == [True, True, False, None]
+    assert unsupported_sentences(support) == ["a"]
+    assert unsupported_sentences(support, variant="guide") == ["c"]
+
+
+def test_a_given_list_of_unsupported_sentences_decides_whatever_the_flags_are():
+    response = [["a", "A."], ["b", "B."]]
+    for flags in [(True, True), (False, False), (None, None)]:
+        assert (adherence(flagged(*flags), []), adherence(flagged(*flags), ["b"])) == (1.0, 0.0)
+        assert supported_fraction(response, flagged(*flags), ["b"]) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [(WALKTHROUGH, (0.20, 0.75, 0.75, 0.0)), (FIRST_EXAMPLE, (0.10, 1.0, 1.0, 0.0))],
+)
+def test_the_guide_needs_labels_alone(record, expected):
+    scores = trace_scores(record, variant="guide")
+    assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == expected
+    assert scores.supported_fraction == 2 / 3
+    assert scores.average == pytest.approx(sum(expected) / 4)
+    assert scores.rmse_to_ideal == pytest.approx(math.sqrt(sum((1 - score) ** 2 for score in expected) / 4))
+    assert scores.issues == ()
+
+
+def test_the_functions_of_the_guide_take_no_documents():
+    relevant, utilized, support = WALKTHROUGH.values()
+    assert relevance(relevant, variant="guide") == 0.20
+    assert utilization(relevant, utilized, variant="guide") == 0.75
+    assert completeness(relevant, utilized, variant="guide") == 0.75
+    assert supported_fraction(None, support, variant="guide") == 2 / 3
+    assert rmse_to_ideal(relevant, utilized, None, support, variant="guide") == pytest.approx(0.664, abs=5e-4)
+    assert consistency(relevant, utilized, None, support, variant="guide") == pytest.approx(0.336, abs=5e-4)
+
+
+def test_where_the_context_is_needed_its_absence_leaves_the_scores_undefined_and_is_named():
+    for options in [{}, {"variant": "guide", "unknown_keys": "drop"}]:
+        scores = trace_scores(WALKTHROUGH, **options)
+        assert all(map(math.isnan, (scores.relevance, scores.utilization, scores.completeness, scores.consistency)))
+        assert scores.adherence == 0.0
+        assert "documents_sentences is missing" in scores.issues
+
+
+@pytest.mark.parametrize("variant", trace.VARIANTS)
+@pytest.mark.parametrize(
+    ("choice", "expected"), [("one", (1.0, 1.0)), ("zero", (0.0, 0.0)), ("undefined", (math.nan, math.nan))]
+)
+def test_where_nothing_is_relevant_completeness_is_what_is_chosen(variant, choice, expected):
+    options = {"variant": variant, "when_none_relevant": choice}
+    for utilized, value in zip(([], ["0a"]), expected, strict=True):
+        record = build((2, 2), [], utilized)
+        documents, _, relevant, _, support, unsupported = (record[name] for name in FIELDS)
+        scores = trace_scores(record, **options)
+        distance = trace.distance_from_ideal(scores.relevance, scores.utilization, value, 1.0)
+        assert completeness([], utilized, documents, **options) == pytest.approx(value, nan_ok=True)
+        assert scores.completeness == pytest.approx(value, nan_ok=True)
+        assert scores.rmse_to_ideal == pytest.approx(distance, nan_ok=True)
+        arguments = (relevant, utilized, documents, support, unsupported)
+        assert rmse_to_ideal(*arguments, **options) == pytest.approx(distance, nan_ok=True)
+        assert consistency(*arguments, **options) == pytest.approx(1 - distance, nan_ok=True)
+        assert scores.average == pytest.approx((scores.relevance + scores.utilization + value + 1) / 4, nan_ok=True)
+    assert trace_scores(WALKTHROUGH, variant="guide", when_none_relevant=choice).completeness == 0.75
 
 
 def test_without_any_labels_of_support_adherence_is_undefined():
@@ -363,6 +475,43 @@ def test_what_is_to_be_doubted_is_listed_in_words(changes, line):
     assert line in trace_scores(build(**changes)).issues
 
 
+def unlisted(*support, **changes):
+    """A record without a list of unsupported sentences."""
+    record = build(relevant=["0a"], utilized=["0a"], **changes)
+    del record["unsupported_response_sentence_keys"]
+    keys = [entry["response_sentence_key"] for entry in support]
+    return record | {"sentence_support_information": list(support), "response_sentences": [[key, "Text."] for key in keys]}
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (unlisted(*flagged(True, False)), ()),
+        (unlisted(label("a", ["0a"], False)), ()),
+        (unlisted({"response_sentence_key": "a", "supporting_sentence_keys": ["0a"]}), ()),
+        (unlisted(label("a", [], True)), ("'a' is fully_supported, yet has no supporting keys",)),
+        (
+            unlisted(label("a", None, None)),
+            ("neither supporting_sentence_keys nor fully_supported is given for 'a'",),
+        ),
+        (
+            unlisted(*flagged(True, False), overall_supported=True),
+            ("overall_supported is true, yet unsupported: 'b'",),
+        ),
+        (
+            unlisted(*flagged(True, True), overall_supported=False),
+            ("overall_supported is false, yet unsupported: no sentence",),
+        ),
+        (
+            unlisted(*flagged(True, None), overall_supported=False),  # the unknown sentence may be the unsupported one
+            ("neither supporting_sentence_keys nor fully_supported is given for 'b'",),
+        ),
+    ],
+)
+def test_issues_speak_of_what_was_given(record, expected):
+    assert trace_scores(record).issues == expected
+
+
 def test_a_clean_record_has_no_issues():
     assert trace_scores(build(relevant=["0a"], utilized=["0a"], overall_supported=True)).issues == ()
 
@@ -381,6 +530,7 @@ def test_special_keys_are_the_four_of_the_benchmark():
         ({"length": "word"}, "length needs one of 'sentence', 'token', 'character'; it got 'word'"),
         ({"unknown_keys": "keep"}, "unknown_keys needs one of 'count', 'drop'; it got 'keep'"),
         ({"variant": "guide", "length": "token"}, "'guide' needs length 'sentence'"),
+        ({"when_none_relevant": "half"}, "when_none_relevant needs one of 'one', 'zero', 'undefined'; it got 'half'"),
     ],
 )
 def test_an_unknown_option_is_named_with_the_known_ones(options, words):

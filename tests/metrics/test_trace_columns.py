@@ -21,13 +21,16 @@ OPTIONS = [
     {"variant": "guide", "unknown_keys": "drop"},
     {"length": "token"},
     {"length": "character", "unknown_keys": "drop"},
+    {"when_none_relevant": "zero"},
+    {"variant": "guide", "when_none_relevant": "undefined"},
+    {"length": "token", "when_none_relevant": "one"},
 ]
 
 context_keys = st.lists(st.sampled_from("0a 0b 1a 1b 1a. 9z general".split()), max_size=6)
 documents = st.lists(st.lists(st.sampled_from(["Oslo is rainy.", "北京很大。", "", "नमस्ते"]), max_size=3), max_size=3).map(
     lambda texts: [[[f"{d}{chr(97 + s)}", text] for s, text in enumerate(of)] for d, of in enumerate(texts)]
 )
-supports = st.lists(st.tuples(context_keys, st.sampled_from([True, False, None])), max_size=4).map(
+supports = st.lists(st.tuples(st.none() | context_keys, st.sampled_from([True, False, None])), max_size=4).map(
     lambda labels: [
         {"response_sentence_key": chr(97 + n), "supporting_sentence_keys": keys, "fully_supported": fully}
         for n, (keys, fully) in enumerate(labels)
@@ -85,6 +88,30 @@ def test_arrays_frames_and_absent_lists_of_unsupported_sentences(records, option
     assert_equal_to_scalar(arrays, records, **options)
     shorter = [{name: value for name, value in record.items() if name != FIELDS[5]} for record in records]
     assert_equal_to_scalar(frame.drop(columns=FIELDS[5]), shorter, **options)
+
+
+@given(st.lists(rows, min_size=1, max_size=5))
+def test_labels_alone_are_scored_under_the_guide(records):
+    labels = FIELDS[2:5]
+    alone = [{name: record[name] for name in labels} for record in records]
+    columns = {name: [record[name] for record in records] for name in labels}
+    assert_equal_to_scalar(columns, alone, variant="guide")
+    assert_equal_to_scalar(columns | {FIELDS[0]: [None] * len(records)}, alone, variant="guide")
+    with pytest.raises(InputError, match="got no documents_sentences, response_sentences; add"):
+        trace_columns(columns)
+    with pytest.raises(InputError, match="got no documents_sentences; add"):
+        trace_columns(columns, variant="guide", unknown_keys="drop")
+
+
+def test_the_guides_walkthrough_by_column():
+    flags = [{"response_sentence_key": key, "fully_supported": key != "c"} for key in "abc"]
+    columns = {
+        "all_relevant_sentence_keys": [["0b", "0c", "1a", "1b"]],
+        "all_utilized_sentence_keys": [["0b", "0c", "1a"]],
+        "sentence_support_information": [flags],
+    }
+    scores = trace_columns(columns, variant="guide")
+    assert [float(scores[name][0]) for name in SCORES[:5]] == [0.20, 0.75, 0.75, 0.0, 2 / 3]
 
 
 def many(n=1500):

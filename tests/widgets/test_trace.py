@@ -296,7 +296,9 @@ def test_all_numbers_of_the_sample_are_those_of_trace_scores(variant, length):
 
 
 keys = st.lists(st.sampled_from(["0a", "0b", "0c", "1a", "1b", "1c", "9z", "general"]), max_size=8)
-labels = st.lists(st.builds(said, st.sampled_from("abcd"), keys, st.sampled_from([True, False, None])), max_size=5)
+labels = st.lists(
+    st.builds(said, st.sampled_from("abcd"), st.none() | keys, st.sampled_from([True, False, None])), max_size=5
+)
 
 
 @settings(max_examples=60)
@@ -317,6 +319,15 @@ def test_all_numbers_of_any_labels_are_those_of_trace_scores(relevant, utilized,
     )
     options = {"variant": variant, "length": "sentence" if variant == "guide" else length}
     agree(Page(TraceView(row, **options)), trace_scores(row, **options), variant=variant)
+
+
+def test_flags_without_supporting_keys_are_not_shown_as_supported_by_nothing():
+    support = [{"response_sentence_key": key, "fully_supported": key != "c"} for key in "abc"]
+    view = page(sentence_support_information=support, unsupported_response_sentence_keys=None)
+    assert view.line("✓ [a]") == "✓ [a] One thing. (no supporting keys given)"
+    assert view.line("✗ [c]") == "✗ [c] A third. (no supporting keys given, unsupported)"
+    assert view.numbers["adherence"] == ["0 [c]"]
+    assert view.numbers["supported fraction"] == ["0.667 2/3"]
 
 
 @pytest.mark.parametrize("gap", [None, math.nan, ...])
