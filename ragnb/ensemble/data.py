@@ -188,7 +188,7 @@ def _frame(X: Any) -> pd.DataFrame:
         raise InputError(f"X needs a pandas DataFrame, one row a response; it got {type(X).__name__}; use feature_frame.")
     if not X.columns.is_unique:
         twice = X.columns[X.columns.duplicated()].unique()
-        raise InputError(f"X needs columns of different names; it got {_named(twice)} twice; rename them.")
+        raise InputError(f"X needs columns of different names; it got {named(twice)} twice; rename them.")
     return X
 
 
@@ -199,13 +199,13 @@ def check_features(X: Any) -> pd.DataFrame:
         raise InputError("X needs at least one column, a metric; it got none; score the responses first.")
     odd = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
     if odd and len(frame):
-        raise InputError(f"X needs columns of numbers; it got {_named(odd)} of others; leave them out, or name features=.")
+        raise InputError(f"X needs columns of numbers; it got {named(odd)} of others; leave them out, or name features=.")
     values = frame.astype(float)
     unusable = ~np.isfinite(values).all(axis=0)
     if unusable.any():
         rows = int((~np.isfinite(values)).any(axis=1).sum())
         raise InputError(
-            f"X needs finite numbers; it got nan or infinite ones in {_named(values.columns[unusable])} ({rows} rows); "
+            f"X needs finite numbers; it got nan or infinite ones in {named(values.columns[unusable])} ({rows} rows); "
             "drop the rows or choose what stands for them with feature_frame(scores, missing=...)."
         )
     return values
@@ -216,7 +216,7 @@ def select_features(X: Any, features: Sequence[str], who: str) -> pd.DataFrame:
     frame = _frame(X)
     missing = [name for name in features if name not in frame.columns]
     if missing:
-        raise InputError(f"{who} needs the columns {_named(features)}; X has no {_named(missing)}; score these metrics too.")
+        raise InputError(f"{who} needs the columns {named(features)}; X has no {named(missing)}; score these metrics too.")
     return frame[list(features)]
 
 
@@ -226,7 +226,7 @@ def ordered_features(X: Any, features: Sequence[str], who: str) -> pd.DataFrame:
     got = [name for name in X.columns if name in set(features)]
     if got != list(features):
         raise InputError(
-            f"{who} needs the columns in the order of training, {_named(features)}; it got {_named(got)}; pass "
+            f"{who} needs the columns in the order of training, {named(features)}; it got {named(got)}; pass "
             "X[list(ensemble.features)]."
         )
     return chosen
@@ -291,7 +291,7 @@ def check_unique(index: pd.Index, who: str) -> None:
     if not index.is_unique:
         twice = index[index.duplicated()].unique()
         raise InputError(
-            f"{who} needs an index label of its own for each response; it got {_named(twice)} more than once; "
+            f"{who} needs an index label of its own for each response; it got {named(twice)} more than once; "
             "use X.reset_index(drop=True), or drop the copies."
         )
 
@@ -309,7 +309,7 @@ def _check_copies(X: pd.DataFrame, y: pd.Series) -> None:
         check_unique(X.index, "XYData")
 
 
-def _named(names: Iterable[Any]) -> str:
+def named(names: Iterable[Any]) -> str:
     """The first three names."""
     listed = [str(name) for name in names]
     return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")

@@ -1,6 +1,7 @@
 """Metrics that together predict a person's label, with sets that say how far the prediction can be relied on."""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,17 @@ from ragnb.conformal.control import DecidedControl, control_decided_error
 from ragnb.conformal.predictor import ConformalClassifier, undecided
 from ragnb.conformal.rank import CoverageLaw
 from ragnb.ensemble.classifier import fit_classifier, likelier_label, probability_of_1
-from ragnb.ensemble.data import XYData, check_both_labels, check_features, check_unique, group_names, ordered_features
+from ragnb.ensemble.data import (
+    XYData,
+    check_both_labels,
+    check_features,
+    check_unique,
+    group_codes,
+    group_names,
+    ordered_features,
+)
 from ragnb.ensemble.judicator import Judicator, ask
+from ragnb.ensemble.shift import MIN_UNITS, Sample, differing, shift_tests
 from ragnb.ensemble.storage import read_ensemble, write_ensemble
 from ragnb.errors import InputError, check_choice
 
@@ -119,6 +129,8 @@ class MetricEnsemble:
             probabilities=probability_of_1(fitted, known),
             labels=calibration.y.to_numpy(),
             groups=None if groups is None else group_names(groups, known.index).to_list(),
+            known_features=known.to_numpy(),
+            units=None if calibration.groups is None else group_codes(calibration),
             **options,
         )
 
@@ -144,53 +156,63 @@ class MetricEnsemble:
         Parameters
         ----------
         X
-            One row a response, with the columns `features` in their order; others are left alone.
+            One row per response, with the columns `features` in their order. Other columns are ignored.
         judicator
-            Function of an index label of X that decides where the ensemble is undecided, or a `BatchJudicator`.
+            A function of an index label of X, or a `BatchJudicator`. It decides where the ensemble is undecided.
         groups
-            Group of each row, if and only if calibrated by groups.
+            Group of each row. Required if, and only if, the ensemble was calibrated by groups.
 
         Returns
         -------
         y_hat : array of shape (n,)
-            0 or 1: the only label of the set; where undecided the judicator's verdict, and without one the likelier label.
+            0 or 1: the only label in the set. Where the ensemble is undecided, it is the judicator's verdict, or the more
+            probable label if there is no verdict.
         y_set : bool array of shape (n, 2)
-            Whether label 0 and label 1 are in the conformal set, whatever a judicator says. Both or neither is undecided:
-            `ragnb.conformal.predictor.undecided`.
+            Whether label 0 and label 1 are in the conformal set, whatever a judicator says. The ensemble is undecided where
+            the set contains both labels or neither: `ragnb.conformal.predictor.undecided`.
 
         Raises
         ------
         InputError
-            Metrics missing or in another order, values that are no finite numbers, repeated index labels, groups that are
-            missing or unknown, a verdict that is none.
+            Metrics are missing or in another order, a value is not a finite number, an index label is repeated, groups are
+            missing or unknown, or a verdict is neither true nor false.
 
         Warns
         -----
         RuntimeWarning
-            Where calibration responses are too few to exclude a label.
+            There are too few calibration responses to exclude a label.
+        UserWarning
+            The responses differ from the calibration responses, so that the guarantee may not hold for them. See
+            `check_shift`.
         """
-        found = self.decide(X, judicator, groups=groups)
+        found = self._decide(X, judicator, groups)
         return found["label"].to_numpy(), found[["in_set_0", "in_set_1"]].to_numpy()
 
     def decide(
         self, X: pd.DataFrame, judicator: Judicator | None = None, *, groups: Iterable[Any] | None = None
     ) -> pd.DataFrame:
-        """Everything that is said about each response, one row each with X's index labels.
+        """Probability, p-values, set and label of each response, with X's index labels.
 
-        Parameters and errors are those of `predict`.
+        The parameters, errors and warnings are those of `predict`.
 
         Returns
         -------
         DataFrame
             ``probability`` of label 1; ``p_value_0, p_value_1``, conformal p-values (under ``"decided"`` for information);
-            ``in_set_0, in_set_1, undecided``; ``y_hat``, the ensemble's own best effort; ``escalated``, whether the
-            judicator was asked; ``judged``, its verdict, missing without one; ``label``, the verdict or else y_hat.
+            ``in_set_0, in_set_1, undecided``; ``y_hat``, the label that the ensemble predicts by itself; ``escalated``,
+            whether the judicator was asked; ``judged``, its verdict, missing without one; ``label``, the verdict or else
+            y_hat.
         """
+        return self._decide(X, judicator, groups)
+
+    def _decide(self, X: pd.DataFrame, judicator: Judicator | None, groups: Iterable[Any] | None) -> pd.DataFrame:
         X = check_features(ordered_features(X, self.features, "predict"))
         check_unique(X.index, "predict")
         probability = probability_of_1(self.classifier, X)
         names = None if groups is None else group_names(groups, X.index).to_list()
         sets, p_values = self._sets(probability, names), self._conformal.p_values(probability, groups=names)
+        if self._fields["known_features"] is not None and len(X) >= MIN_UNITS:
+            self._warn_of_shift(self._compared(X, probability, None, None, names))
         open_ = undecided(sets)
         frame = pd.DataFrame({"probability": probability, "p_value_0": p_values[:, 0], "p_value_1": p_values[:, 1]}, X.index)
         frame = frame.assign(in_set_0=sets[:, 0], in_set_1=sets[:, 1], undecided=open_)
@@ -201,6 +223,117 @@ class MetricEnsemble:
         if self._control is not None:
             return self._control.sets(probability)
         return self._conformal.sets(probability, self.alpha, groups=groups, empty=self.empty)
+
+    # ---- whether the guarantee applies ---------------------------------------------------------------------------------
+
+    def check_shift(self, new: pd.DataFrame | XYData, *, groups: Iterable[Any] | None = None) -> pd.DataFrame:
+        """Test whether new responses are distributed like the calibration responses.
+
+        The guarantee holds only for responses that are drawn as the calibration responses were. `predict` runs the same
+        tests, without labels, and warns if an adjusted p-value is below 0.001.
+
+        Parameters
+        ----------
+        new
+            Features of new responses, one row per response, with the columns `features` in their order. An `XYData` adds
+            their labels, and its groups name the responses that belong to the same question.
+        groups
+            Group of each row. Required if, and only if, the ensemble was calibrated by groups.
+
+        Returns
+        -------
+        DataFrame
+            One row per test. ``tested`` is a feature, ``"probability"`` (the ensemble's probability of label 1), or, if the
+            labels are known, ``"score of the true label"``. ``group`` and ``label`` name the responses that were compared,
+            as in `coverage`. The others are ``test, statistic, p_value, p_adjusted, correction, family_size``;
+            ``n_calibration`` and ``n_new``, the numbers of responses; ``n_units_calibration`` and ``n_units_new``, how many
+            independent responses they are taken for; and ``note``, the result as a sentence. ``attrs["summary"]`` says in
+            a sentence or two what the whole table shows.
+
+        Raises
+        ------
+        InputError
+            As `predict`; there are no rows; or the ensemble was loaded from a file without calibration features.
+
+        Notes
+        -----
+        Each feature, and the probability, is compared with a two-sided two-sample Kolmogorov-Smirnov test. Labels are
+        compared with a one-sided test of the nonconformity score, which is one minus the probability of the true label. The
+        conformal p-value of a label is the rank of its score among the calibration scores. The test thus asks whether the
+        p-values of the true labels are smaller than those of responses that were drawn like the calibration responses.
+        With ``guarantee="class"`` it compares each class separately. Ties make the tests conservative. Holm's correction
+        covers all rows of the table. Without any shift, an adjusted p-value falls below 0.001 in at most 0.1 % of cases,
+        averaged over calibration samples.
+
+        Responses to the same question are not independent. The test therefore counts n responses as n / m independent ones.
+        Here m is the number of responses to the same question, averaged over responses. This is conservative unless the
+        responses to a question are identical. If the questions of the new responses are not known, m is taken from the
+        calibration responses. If those have no groups, all responses are taken to be independent. A test needs 20
+        independent responses on each side. Otherwise its p-value is ``nan``, and `predict` does not warn.
+
+        The sets depend on the features only through the probability, so its row is the most important one without labels.
+        A shift that changes the labels but not the features can only be seen if labels are given. With
+        ``guarantee="class"`` a shift of the features alone may be harmless, because the guarantee allows another share of
+        each class.
+
+        References
+        ----------
+        Hodges, J. L. (1958). The significance probability of the Smirnov two-sample test. Arkiv för Matematik 3, 469-486.
+
+        Examples
+        --------
+        >>> from ragnb.ensemble import DataSplit
+        >>> X = pd.DataFrame({"f1": np.random.default_rng(0).random(300)})
+        >>> split = DataSplit(X, X["f1"] > 0.5, random_state=0)
+        >>> ensemble = MetricEnsemble(split.train, split.calibration, random_state=0)
+        >>> table = ensemble.check_shift(split.test)
+        >>> (table["p_adjusted"] < 0.001).any()
+        np.False_
+        >>> ensemble.check_shift(split.test.X / 2)["note"][0]
+        'The new responses are distributed differently from the calibration responses.'
+        """
+        if self._fields["known_features"] is None:
+            raise InputError(
+                "check_shift needs the features of the calibration responses, but this ensemble was loaded from a file that "
+                "does not contain them. Calibrate the ensemble again."
+            )
+        given = new if isinstance(new, XYData) else None
+        X = check_features(ordered_features(new if given is None else given.X, self.features, "check_shift"))
+        if not len(X):
+            raise InputError("check_shift needs new responses, but X has no rows.")
+        probability = probability_of_1(self.classifier, X)
+        names = None if groups is None else group_names(groups, X.index).to_list()
+        self._conformal.p_values(probability, groups=names)  # refuses groups that the calibration has not seen
+        labels = None if given is None else given.y.to_numpy()
+        units = None if given is None or given.groups is None else group_codes(given)
+        return self._compared(X, probability, labels, units, names)
+
+    def _compared(self, X: pd.DataFrame, probability: np.ndarray, labels: Any, units: Any, groups: Any) -> pd.DataFrame:
+        """The tests of `check_shift`."""
+        fields = self._fields
+        known = Sample(
+            pd.DataFrame(fields["known_features"], columns=list(self.features)),
+            fields["probabilities"],
+            fields["labels"],
+            fields["units"],
+            _group_array(fields["groups"], len(fields["labels"])),
+        )
+        new = Sample(X, probability, labels, units, _group_array(groups, len(X)))
+        return shift_tests(known, new, by_class=self.guarantee == "class")
+
+    def _warn_of_shift(self, table: pd.DataFrame) -> None:
+        if differing(table).empty:
+            return
+        if self._control is None:
+            promise = f"The coverage guarantee of {1 - self.alpha:.4g}"
+        else:
+            promise = f"The guarantee that at most {self.alpha:.4g} of the decided labels are wrong"
+        warnings.warn(
+            f"{table.attrs['summary']} {promise} holds only for responses like the calibration responses. Calibrate the "
+            "ensemble on labelled responses of the new kind. check_shift shows the tests.",
+            UserWarning,
+            stacklevel=4,
+        )
 
     # ---- what is promised ----------------------------------------------------------------------------------------------
 
@@ -225,8 +358,16 @@ class MetricEnsemble:
     def __repr__(self) -> str:
         return f"MetricEnsemble of {len(self.features)} metrics, {self.summary()}"
 
-    def summary(self) -> str:
-        """The guarantee in one sentence: what it means and what it does not."""
+    def summary(self, new: pd.DataFrame | XYData | None = None, *, groups: Iterable[Any] | None = None) -> str:
+        """The guarantee in one sentence: what it means and what it does not.
+
+        With `new` and `groups`, which are those of `check_shift`, it adds whether the new responses differ from the
+        calibration responses.
+        """
+        shift = "" if new is None else f". {self.check_shift(new, groups=groups).attrs['summary']}"
+        return f"{self._promise()}{shift}"
+
+    def _promise(self) -> str:
         basis = f"calibrated on {len(self._fields['labels'])} responses"
         if self._control is not None:
             return f"{basis}: {_decided_promise(self._control)}"
@@ -241,33 +382,35 @@ class MetricEnsemble:
     # ---- files ---------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the ensemble to a file that runs no code when opened (skops, never pickle).
+        """Write the ensemble to a file that runs no code when it is opened (skops, never pickle).
 
-        It holds the fitted classifier, the calibration responses' probabilities, labels and groups, and all options.
+        The file contains the fitted classifier, all options, and the features, probabilities, labels and groups of the
+        calibration responses.
         """
         write_ensemble(path, {**self._fields, "features": list(self.features)})
 
     @classmethod
     def load(cls, path: str | Path, *, trusted: Sequence[str] = ()) -> "MetricEnsemble":
-        """The ensemble that `save` wrote; it predicts exactly what the saved one did.
+        """Read an ensemble that `save` wrote. It predicts exactly what the saved one did.
 
         Parameters
         ----------
         path
             The file.
         trusted
-            Types to allow besides those known to be safe, such as ``["sklearn.tree._tree.Tree"]`` for a random forest of
-            your own; the error names those that a file has.
+            Types to allow in addition to those that are known to be safe, such as ``["sklearn.tree._tree.Tree"]`` for your
+            own random forest. The error names the types that a file needs.
 
         Raises
         ------
         InputError
-            No file, one of another kind, damaged, or with unknown types.
+            The file is missing, of another kind or damaged, or it contains unknown types.
 
         Warns
         -----
         RuntimeWarning
-            Where another version of scikit-learn wrote it.
+            The file was written with another version of scikit-learn, or it contains no features of the calibration
+            responses, so that `predict` and `check_shift` cannot compare new responses with them.
         """
         ensemble = cls.__new__(cls)
         ensemble._calibrate(**read_ensemble(path, trusted))
@@ -309,6 +452,10 @@ def _check_apart(training: pd.Index, calibration: pd.Index, what: str) -> None:
             f"calibration needs responses that training has not seen; it got {len(both)} {what} of training, such as "
             f"{both[0]!r}; divide one frame with DataSplit, whose index labels tell the responses apart."
         )
+
+
+def _group_array(groups: list[Any] | None, n: int) -> np.ndarray:
+    return np.array(["all"] * n if groups is None else groups, dtype=object)
 
 
 def _judged(frame: pd.DataFrame, judicator: Judicator | None) -> pd.DataFrame:

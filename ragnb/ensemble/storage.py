@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ragnb.errors import InputError
 from ragnb.version import __version__
 
@@ -12,6 +14,9 @@ from ragnb.version import __version__
 TRUSTED = frozenset({"sklearn.calibration._CalibratedClassifier", "sklearn.calibration._SigmoidCalibration"})
 
 FIELDS = frozenset("classifier features alpha guarantee delta empty probabilities labels groups".split())
+
+OPTIONAL = ("known_features", "units")
+"""Fields that files lack which were written before ensembles checked for shift."""
 
 
 def write_ensemble(path: str | Path, fields: dict[str, Any]) -> None:
@@ -58,12 +63,28 @@ def _content(path: str | Path) -> bytes:
 
 
 def _checked(fields: Any, name: str) -> dict[str, Any]:
-    if not isinstance(fields, dict) or set(fields) != {*FIELDS, "versions"} or not isinstance(fields["versions"], dict):
+    needed = {*FIELDS, "versions"}
+    if not isinstance(fields, dict) or set(fields) - set(OPTIONAL) != needed or not isinstance(fields["versions"], dict):
         raise _no_ensemble(name, "other content")
     if not hasattr(fields["classifier"], "predict_proba"):
         raise _no_ensemble(name, f"a classifier without predict_proba, {type(fields['classifier']).__name__}")
+    fields = dict.fromkeys(OPTIONAL) | fields
+    _check_calibration(fields, name)
     _warn_of_another_version(fields.pop("versions"), name)
     return fields
+
+
+def _check_calibration(fields: dict[str, Any], name: str) -> None:
+    known, units, calibration = fields["known_features"], fields["units"], np.shape(fields["probabilities"])
+    if known is None:
+        warnings.warn(
+            f"{name} was saved without the features of the calibration responses, so predict cannot warn if new responses "
+            "differ from them. Calibrate the ensemble again to enable this.",
+            RuntimeWarning,
+            stacklevel=5,
+        )
+    elif np.shape(known) != (*calibration, len(fields["features"])) or np.shape(units) not in ((), calibration):
+        raise _no_ensemble(name, "the features of other responses than those of the calibration")
 
 
 def _no_ensemble(name: str, got: str) -> InputError:

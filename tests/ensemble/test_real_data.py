@@ -1,10 +1,20 @@
-"""Answers that people judged: EVOUNA's Natural Questions, five systems, divided by question."""
+"""Answers that people judged: EVOUNA's Natural Questions, five systems, divided by question; and MT-RAG's answers."""
 # ruff: noqa: N806 (X and y are the names of the field)
 
+import gzip
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ragnb.datasets.evouna import load_evouna
-from ragnb.ensemble import DataSplit, MetricEnsemble, eval_prediction, feature_frame
+from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
+from ragnb.experiments.evouna import METRICS, judged_answers
 from ragnb.scoring import score
 from ragnb.stats.auroc import auroc
 
@@ -54,3 +64,95 @@ def test_balanced_weights_rank_as_well_but_label_worse_and_class_sets_are_fair(s
     covered = found["in_set_1"].where(split.test.y == 1, found["in_set_0"])
     for label in (0, 1):
         assert covered[split.test.y == label].mean() == pytest.approx(0.9, abs=0.04)
+
+
+# ---- other data than those of the calibration --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def evouna(data_folder):
+    """EVOUNA with the metrics of the package's own experiment, and the system behind each answer."""
+    answers = judged_answers(data_folder / "evouna" / "NQ.json")
+    X = feature_frame(score(answers, list(METRICS)), responses=answers)
+    return XYData(X, answers["label"], answers["question_id"]), answers["system"]
+
+
+@pytest.fixture(scope="module")
+def mtrag(data_folder):
+    """Answers of two models, which are correct here where the median of two or three people finds them fully complete."""
+    path = data_folder / "mtrag" / "reference_subset_with_human_evaluations.json.gz"
+    if not path.is_file():
+        pytest.skip("needs mtrag/reference_subset_with_human_evaluations.json.gz in RAGNB_TEST_DATA")
+    data = json.loads(gzip.decompress(path.read_bytes()))
+    tasks = {task["task_id"]: (task["input"][-1]["text"], task["targets"][0]["text"]) for task in data["tasks"]}
+    rows = []
+    for number, found in enumerate(data["evaluations"]):
+        if found["model_id"] != "reference":
+            question, reference = tasks[found["task_id"]]
+            grades = [float(given["value"]) for given in found["annotations"]["completeness"].values()]
+            told = {"example_id": number, "question": question, "references": [[reference]], "task_id": found["task_id"]}
+            rows.append(told | {"response": found["model_response"], "label": int(np.median(grades) == 4)})
+    responses = pd.DataFrame(rows)
+    X = feature_frame(score(responses, list(METRICS)), responses=responses)
+    return XYData(X, responses["label"], responses["task_id"])
+
+
+def quick():
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def what_came_of_it(ensemble, data):
+    """Coverage of the sets, share decided, and share of the decided that is wrong."""
+    found = ensemble.decide(data.X)
+    covered = found["in_set_1"].where(data.y == 1, found["in_set_0"])
+    decided = ~found["undecided"]
+    return covered.mean(), decided.mean(), (found["y_hat"] != data.y)[decided].mean()
+
+
+@pytest.mark.data
+def test_an_ensemble_of_one_benchmark_notices_another(evouna, mtrag):
+    """It decides nearly all of MT-RAG's answers, every fifth wrongly, and says that these are other data."""
+    split = DataSplit(evouna[0].X, evouna[0].y, groups=evouna[0].groups, random_state=0)
+    ensemble = MetricEnsemble(split.train, split.calibration, random_state=0, class_weight=None)
+    with pytest.warns(UserWarning, match="The 318 new responses differ from the calibration responses in answer"):
+        coverage, decided, wrong = what_came_of_it(ensemble, mtrag)
+    assert coverage == pytest.approx(0.783, abs=0.01)
+    assert decided == pytest.approx(0.997, abs=0.01)
+    assert wrong == pytest.approx(0.215, abs=0.01)
+    table = ensemble.check_shift(mtrag).set_index("tested")
+    assert table.loc["score of the true label", "p_adjusted"] < 1e-12
+    assert table.loc["answer.contains", "p_adjusted"] < 1e-12
+    assert set(table["n_units_calibration"].round()) == {604}
+    assert set(table["n_units_new"].round()) == {159}
+
+
+@pytest.mark.data
+def test_an_ensemble_of_one_system_notices_another(evouna):
+    """Calibrated on New Bing's long answers it decides nearly all of FiD's short ones, and two thirds of them wrongly."""
+    data, system = evouna
+    bing, fid = (XYData(data.X[rows], data.y[rows], data.groups[rows]) for rows in (system == "newbing", system == "fid"))
+    split = DataSplit(bing.X, bing.y, groups=bing.groups, random_state=0)
+    ensemble = MetricEnsemble(split.train, split.calibration, random_state=0, class_weight=None)
+    with pytest.warns(UserWarning, match="The 3020 new responses differ from the calibration responses in"):
+        coverage, decided, wrong = what_came_of_it(ensemble, fid)
+    assert coverage == pytest.approx(0.32, abs=0.03)
+    assert decided > 0.99
+    assert wrong == pytest.approx(0.68, abs=0.03)
+    table = ensemble.check_shift(fid).set_index("tested")
+    assert table.loc[["answer.precision", "probability", "score of the true label"], "p_adjusted"].max() < 1e-12
+    coverage, _, _ = what_came_of_it(ensemble, split.test)
+    assert coverage == pytest.approx(0.9, abs=0.04)
+    assert (ensemble.check_shift(split.test)["p_adjusted"] > 0.05).all()
+
+
+@pytest.mark.data
+def test_divisions_of_one_benchmark_are_no_shift(evouna):
+    data = evouna[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in range(10):
+            split = DataSplit(data.X, data.y, groups=data.groups, random_state=seed)
+            ensemble = MetricEnsemble(split.train, split.calibration, classifier=quick())
+            coverage, _, _ = what_came_of_it(ensemble, split.test)
+            assert coverage == pytest.approx(0.9, abs=0.03)
+            assert (ensemble.check_shift(split.test)["p_adjusted"] > 0.05).all()
