@@ -1,0 +1,307 @@
+"""Whether an ensemble notices that new responses are not like those that it was calibrated on."""
+# ruff: noqa: N806 (X and y are the names of the field)
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from ensemble.ensemble_frames import METRICS, fitted, metrics_and_labels
+from scipy.special import expit
+from scipy.stats import binom, ks_2samp
+from sklearn.linear_model import LogisticRegression
+
+from ragnb.ensemble import DataSplit, MetricEnsemble, XYData
+from ragnb.ensemble.shift import LEVEL, Sample, shift_tests
+from ragnb.errors import InputError
+
+QUICK = LogisticRegression()
+SCORE = "score of the true label"
+
+
+@pytest.fixture(scope="module")
+def made():
+    return fitted(600, classifier=QUICK)
+
+
+def by_test(table):
+    return table.set_index("tested")
+
+
+def drawn(rng, n_questions, per_question, share=0.6):
+    """Responses of which those to one question have nearly the same metrics and mostly the same label."""
+    y = (rng.random(n_questions) < share).astype(int)
+    common = np.column_stack([y + rng.normal(size=n_questions) for _ in range(2)])
+    X = common.repeat(per_question, axis=0) + 0.1 * rng.normal(size=(n_questions * per_question, 2))
+    y = y.repeat(per_question) ^ (rng.random(len(X)) < 0.1)
+    return XYData(pd.DataFrame(X, columns=["a", "b"]), y, np.arange(n_questions).repeat(per_question))
+
+
+def moved(data, by):
+    """The same responses under other index labels and question names."""
+    X = data.X.set_axis(data.X.index + by)
+    return XYData(X, data.y.to_numpy(), (data.groups + by).to_numpy())
+
+
+# ---- by other libraries ------------------------------------------------------------------------------------------------
+
+
+def test_statistics_and_p_values_are_those_of_scipy(made):
+    ensemble, split = made
+    X = split.test.X + 0.3
+    table = by_test(ensemble.check_shift(XYData(X, split.test.y)))
+    assert table.index.tolist() == [*METRICS, "probability", SCORE]
+    for name in METRICS:
+        known = ks_2samp(split.calibration.X[name], X[name], method="asymp")
+        assert table.loc[name, ["statistic", "p_value"]].tolist() == pytest.approx([known.statistic, known.pvalue])
+    probability = {name: ensemble.decide(part)["probability"] for name, part in (("old", split.calibration.X), ("new", X))}
+    known = ks_2samp(probability["old"], probability["new"])
+    assert table.loc["probability", "statistic"] == pytest.approx(known.statistic)
+    scores = [abs(label - p) for label, p in ((split.calibration.y, probability["old"]), (split.test.y, probability["new"]))]
+    known = ks_2samp(*scores, alternative="greater", method="exact")
+    assert table.loc[SCORE, "statistic"] == pytest.approx(known.statistic)
+    assert table.loc[SCORE, "p_value"] == pytest.approx(known.pvalue, rel=0.3)  # of another approximation
+    assert set(table["correction"]) == {"holm"}
+    assert set(table["family_size"]) == {5}
+    assert table[["n_calibration", "n_new", "n_units_calibration", "n_units_new"]].drop_duplicates().to_numpy().tolist() == [
+        [120, 120, 120, 120]
+    ]
+
+
+def test_the_score_of_the_true_label_asks_for_small_conformal_p_values(made):
+    """Moving all p-values of true labels down must be found, and moving them up must not."""
+    ensemble, split = made
+    found = ensemble.decide(split.test.X)
+    worse, better = (XYData(split.test.X, found["probability"] < 0.5), XYData(split.test.X, found["probability"] > 0.5))
+    for data, is_found in ((worse, True), (better, False)):
+        p = found["p_value_1"].where(data.y == 1, found["p_value_0"])
+        assert (p.mean() < 0.3) == is_found
+        row = by_test(ensemble.check_shift(data)).loc[SCORE]
+        assert (row["p_value"] < 0.001) == is_found
+    assert row["p_value"] > 0.1
+
+
+# ---- false alarms ------------------------------------------------------------------------------------------------------
+
+
+def sample(data, named=True):
+    """What an ensemble compares, with labels and questions or without them; the probability is a function of the metrics."""
+    labels, units = (data.y.to_numpy(), data.groups.to_numpy()) if named else (None, None)
+    return Sample(data.X, expit(data.X["a"] + data.X["b"] - 1).to_numpy(), labels, units, np.array(["all"] * len(data)))
+
+
+@pytest.mark.parametrize(("per_question", "named"), [(1, True), (5, True), (5, False)])
+def test_without_a_shift_false_alarms_are_no_more_often_than_stated(per_question, named):
+    """The limits are the 99.9 % quantiles of the binomial distributions with the stated rates."""
+    rng, trials, smallest = np.random.default_rng(0), 400, []
+    for _ in range(trials):
+        known, new = sample(drawn(rng, 60, per_question)), sample(drawn(rng, 60, per_question), named)
+        table = shift_tests(known, new, by_class=False)
+        assert table["family_size"].iloc[0] == 3 + named
+        smallest.append(table["p_adjusted"].min())
+    assert (np.array(smallest) <= 0.05).sum() <= binom.ppf(0.999, trials, 0.05)
+    assert (np.array(smallest) < LEVEL).sum() <= binom.ppf(0.999, trials, LEVEL)
+
+
+def test_responses_to_one_question_would_be_false_alarms_if_they_were_taken_for_independent():
+    rng, trials, found = np.random.default_rng(1), 60, 0
+    for _ in range(trials):
+        calibration, new = (drawn(rng, 60, 5).X for _ in range(2))
+        found += ks_2samp(calibration["a"], new["a"]).pvalue <= 0.05
+    assert found / trials > 0.3
+
+
+def test_new_responses_count_as_their_questions():
+    rng = np.random.default_rng(2)
+    training, calibration, new = (moved(drawn(rng, 60, 5), k * 10**6) for k in range(3))
+    ensemble = MetricEnsemble(training, calibration, classifier=QUICK)
+    units = ["n_units_calibration", "n_units_new"]
+    assert ensemble.check_shift(new)[units].drop_duplicates().to_numpy().tolist() == [[60, 60]]
+    assert ensemble.check_shift(new.X)[units].drop_duplicates().to_numpy().tolist() == [[60, 60]]
+    once = XYData(new.X[::5], new.y[::5], new.groups[::5])  # one response to each question
+    assert ensemble.check_shift(once)[units].drop_duplicates().to_numpy().tolist() == [[60, 60]]
+    assert ensemble.check_shift(once.X)[units].drop_duplicates().to_numpy().tolist() == [[60, 12]]
+    uneven = XYData(new.X[:100], new.y[:100], [0] * 50 + list(range(1, 51)))
+    assert ensemble.check_shift(uneven)[units].to_numpy()[0].tolist() == [60, 100**2 / (50**2 + 50)]
+
+
+# ---- what is found -----------------------------------------------------------------------------------------------------
+
+
+def test_a_shift_is_found_and_predict_warns_once(made):
+    ensemble, split = made
+    X = split.test.X.assign(**{METRICS[0]: split.test.X[METRICS[0]] + 2})
+    table = by_test(ensemble.check_shift(X))
+    assert (table["p_adjusted"] < 0.001).to_dict() == dict(zip(table.index, [True, False, False, True], strict=True))
+    assert table.loc[METRICS[0], "note"] == "The new responses are distributed differently from the calibration responses."
+    assert table.loc[METRICS[1], "note"] == "No difference at the level 0.001."
+    for predict in (ensemble.predict, ensemble.decide):
+        with pytest.warns(UserWarning, match="differ") as told:
+            predict(X)
+        assert len(told) == 1
+        assert told[0].filename == __file__
+        assert re.fullmatch(
+            "The 120 new responses differ from the calibration responses in token_overlap_recall, probability "
+            r"\(smallest adjusted p [<=] [^;]+; 4 Kolmogorov-Smirnov tests with Holm's correction\)\. "
+            "The coverage guarantee of 0.9 holds only for responses like the calibration responses. "
+            "Calibrate the ensemble on labelled responses of the new kind. check_shift shows the tests.",
+            str(told[0].message),
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble.predict(split.test.X)
+
+
+def test_the_warning_names_the_guarantee_of_the_error_among_the_decided():
+    ensemble, split = fitted(2000, classifier=QUICK, guarantee="decided", alpha=0.2)
+    with pytest.warns(
+        UserWarning, match="The guarantee that at most 0.2 of the decided labels are wrong holds only for resp"
+    ):
+        ensemble.predict(split.test.X + 5)
+
+
+def test_the_summary_says_whether_new_responses_differ(made):
+    ensemble, split = made
+    promise = ensemble.summary()
+    assert ensemble.summary(split.test).startswith(f"{promise}. No difference between the 120 new responses and the")
+    assert ensemble.summary(split.test.X * 3).startswith(f"{promise}. The 120 new responses differ from the calibration")
+    assert ensemble.summary(split.test.X[:5]) == (
+        f"{promise}. The 5 new responses were not compared with the calibration responses, because the tests need 20 "
+        "independent responses on each side."
+    )
+
+
+def test_other_labels_of_like_features_are_found_only_with_the_labels(made):
+    ensemble, split = made
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble.predict(split.test.X)
+    table = by_test(ensemble.check_shift(XYData(split.test.X, 1 - split.test.y)))
+    assert table.index[table["p_adjusted"] < 0.001].tolist() == [SCORE]
+    assert table.loc[SCORE, "test"] == "one-sided two-sample Kolmogorov-Smirnov"
+    assert table.loc[SCORE, "note"] == (
+        "The ensemble gives the true labels of the new responses lower probabilities than in calibration."
+    )
+
+
+def test_within_classes_another_share_of_labels_is_no_shift_of_the_true_labels():
+    """The guarantee within classes allows it. The features differ, because correct answers have other ones."""
+    by_class, _ = fitted(1500, classifier=QUICK, guarantee="class")
+    X, y = metrics_and_labels(1500, seed=9, share=0.15)
+    table = by_class.check_shift(XYData(X, y))
+    scores = table[table["tested"] == SCORE]
+    assert scores["label"].tolist() == [0, 1]
+    assert (scores["p_value"] > 0.01).all()
+    assert table.loc[0, "p_adjusted"] < 0.001
+
+
+def test_groups_are_compared_each_with_itself():
+    X, y = metrics_and_labels(2000)
+    language = pd.Series(np.where(X[METRICS[2]] > 50, "en", "zh"), index=X.index)
+    split = DataSplit(X, y, random_state=0)
+    ensemble = MetricEnsemble(split.train, split.calibration, classifier=QUICK, groups=language[split.calibration.X.index])
+    more_english = split.test.X[language[split.test.X.index].eq("en") | (np.arange(400) < 120)]
+    table = ensemble.check_shift(more_english, groups=language[more_english.index])
+    assert set(table["group"]) == {"en", "zh"}
+    assert (table["p_adjusted"] > 0.001).all()
+    ungrouped = MetricEnsemble(split.train, split.calibration, classifier=QUICK)
+    assert (ungrouped.check_shift(more_english)["p_adjusted"] < 0.001).any()
+    longer = more_english.assign(**{METRICS[0]: more_english[METRICS[0]] + language[more_english.index].eq("zh") * 2})
+    with pytest.warns(UserWarning, match="differ from the calibration responses in"):
+        ensemble.predict(longer, groups=language[more_english.index])
+    table = ensemble.check_shift(longer, groups=language[more_english.index])
+    assert set(table.loc[table["p_adjusted"] < 0.001, "group"]) == {"zh"}
+    with pytest.raises(InputError, match="groups needs names that calibration has seen"):
+        ensemble.check_shift(longer, groups=["ja"] * len(longer))
+
+
+# ---- few responses, and mistakes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 19])
+def test_fewer_than_twenty_responses_are_not_tested(made, n):
+    ensemble, split = made
+    X = split.test.X[:n] + 1000
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble.predict(X)
+    table = ensemble.check_shift(X)
+    assert table[["statistic", "p_value", "p_adjusted"]].isna().all(axis=None)
+    assert set(table["note"]) == {"Not tested, because the test needs 20 independent responses on each side."}
+
+
+def test_twenty_responses_are_tested(made):
+    ensemble, split = made
+    with pytest.warns(UserWarning, match="The 20 new responses differ from the calibration responses in"):
+        ensemble.predict(split.test.X[:20] + 1000)
+
+
+def test_a_small_calibration_part_is_not_tested():
+    ensemble, split = fitted(60, classifier=QUICK)
+    assert len(split.calibration) < 20
+    assert ensemble.check_shift(split.train)["p_value"].isna().all()
+
+
+def test_the_columns_and_rows_that_are_needed(made):
+    ensemble, split = made
+    with pytest.raises(InputError, match="check_shift needs the columns"):
+        ensemble.check_shift(split.test.X[METRICS[:2]])
+    with pytest.raises(InputError, match="check_shift needs new responses, but X has no rows"):
+        ensemble.check_shift(split.test.X[:0])
+
+
+def test_a_metric_that_never_varies_shows_no_difference():
+    X, y = metrics_and_labels(400)
+    split = DataSplit(X.assign(same=0.5), y, random_state=0)
+    ensemble = MetricEnsemble(split.train, split.calibration, classifier=QUICK)
+    assert by_test(ensemble.check_shift(split.test)).loc["same", "p_value"] == 1
+
+
+# ---- files -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_loaded_ensemble_tests_as_the_saved_one_did(tmp_path, named):
+    rng = np.random.default_rng(3)
+    training, calibration, new = (moved(drawn(rng, 40, 3), k * 10**6) for k in range(3))
+    calibration = calibration if named else XYData(calibration.X, calibration.y)
+    ensemble = MetricEnsemble(training, calibration, classifier=QUICK)
+    ensemble.save(tmp_path / "ensemble.skops")
+    again = MetricEnsemble.load(tmp_path / "ensemble.skops")
+    pd.testing.assert_frame_equal(again.check_shift(new), ensemble.check_shift(new), check_exact=True)
+
+
+def without_features(ensemble, path):
+    """A file as it was written before ensembles knew of a shift."""
+    ensemble.save(path)
+    fields = skops.io.load(path)
+    skops.io.dump({name: value for name, value in fields.items() if name not in ("known_features", "units")}, path)
+
+
+def test_a_file_without_calibration_features_predicts_and_says_what_it_cannot_do(made, tmp_path):
+    ensemble, split = made
+    without_features(ensemble, tmp_path / "old.skops")
+    with pytest.warns(RuntimeWarning, match="old.skops was saved without the features of the calibration") as told:
+        again = MetricEnsemble.load(tmp_path / "old.skops")
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = again.decide(split.test.X + 1000)
+    with pytest.warns(UserWarning, match="differ"):
+        pd.testing.assert_frame_equal(found, ensemble.decide(split.test.X + 1000), check_exact=True)
+    with pytest.raises(InputError, match="check_shift needs the features of the calibration responses, but this ensemble"):
+        again.check_shift(split.test)
+    again.save(tmp_path / "again.skops")
+    with pytest.warns(RuntimeWarning, match="without the features"):
+        MetricEnsemble.load(tmp_path / "again.skops")
+
+
+def test_features_of_other_responses_are_refused(made, tmp_path):
+    made[0].save(tmp_path / "odd.skops")
+    fields = skops.io.load(tmp_path / "odd.skops")
+    for changes in ({"known_features": fields["known_features"][1:]}, {"units": np.arange(5)}):
+        skops.io.dump(fields | changes, tmp_path / "odd.skops")
+        with pytest.raises(InputError, match="the features of other responses than those of the calibration"):
+            MetricEnsemble.load(tmp_path / "odd.skops")
