@@ -59,7 +59,7 @@ def of_an_ensemble():
     split = ragnb.DataSplit(X, y, random_state=0)
     ensemble = MetricEnsemble(split.train, split.calibration, random_state=0)
     predicted = ensemble.decide(X)
-    yield from (predicted, ensemble.coverage())
+    yield from (predicted, ensemble.coverage(), ensemble.check_shift(split.test))
     told = (y, predicted["probability"], y)
     yield escalation_curve(*told, cost=1.0, shares=[0.5])
     given = (y, predicted["y_hat"].to_numpy(), predicted["undecided"].to_numpy(), y)
