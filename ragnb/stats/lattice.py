@@ -2,7 +2,8 @@
 
 Scores are mostly multiples of some step (0/1 labels, accuracies in percent, ratios of small counts). A sum of them
 then lives on a lattice, its characteristic function is a product that a Fourier sum inverts, and what resampling
-approximates with thousands of draws and a seed comes out exactly, faster, and without a seed.
+approximates with thousands of draws and a seed comes out exactly, faster, and without a seed. A few scores that share
+no lattice have so few sign patterns that `listed_tail` counts them all.
 """
 
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ MAX_POINTS = 2**19
 MAX_ADDITIONS = 3_000_000
 #: Largest value on a lattice, in steps.
 MAX_STEPS = 2**20
+#: Most differences whose sign patterns are counted one by one: 2**15 sums for each half, about two milliseconds.
+MAX_LISTED = 30
 #: Steps per standard deviation when scores share no lattice and are binned.
 BINS_PER_SD = 64
 
@@ -260,6 +263,42 @@ def sign_flip_tail(magnitudes: Integers, counts: Integers, observed: int) -> flo
     log_scale = float(counts @ (np.logaddexp(0.0, theta * magnitudes) - np.log(2))) - theta * target
     mean = _tilted_mean(magnitudes, counts, chance, theta, target, points, terms)
     return float(np.clip(np.exp(log_scale) * mean, max(2.0**-n, SMALLEST_P), 1.0))
+
+
+def listed_tail(magnitudes: Floats, observed: float) -> float:
+    """Compute the probability that a sum of randomly signed magnitudes is at least `observed`, by counting sign patterns.
+
+    Parameters
+    ----------
+    magnitudes : ndarray
+        At most `MAX_LISTED` absolute differences. They need not lie on a lattice.
+    observed : float
+        Sums that fall short of it by at most 1e-12 of the sum of all magnitudes count as equal to it.
+
+    Notes
+    -----
+    The sums of all sign patterns of each half of the magnitudes are listed, and those of the second half sorted. For
+    each sum of the first half a binary search then counts the sums of the second half that reach `observed` with it, so
+    that all 2^n patterns are counted although only 2 * 2^(n/2) sums are stored (Horowitz, E. & Sahni, S. (1974).
+    Computing partitions with applications to the knapsack problem. J. ACM 21, 277-292).
+
+    Examples
+    --------
+    >>> listed_tail(np.array([1.0, 1.0, 2.0]), 4.0)  # 1 + 1 + 2: one of 8 sign patterns
+    0.125
+    """
+    first, second = (_signed_sums(half) for half in np.array_split(magnitudes, 2))
+    threshold = observed - 1e-12 * float(magnitudes.sum())
+    reached = second.size - np.searchsorted(np.sort(second), threshold - first)
+    return float(reached.mean()) / second.size
+
+
+def _signed_sums(magnitudes: Floats) -> Floats:
+    """Return the sums of all sign patterns of the magnitudes."""
+    sums = np.zeros(1)
+    for magnitude in magnitudes:
+        sums = np.concatenate([sums - magnitude, sums + magnitude])
+    return sums
 
 
 def _convolved_tail(magnitudes: Integers, target: int) -> float:

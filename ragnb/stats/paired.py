@@ -2,7 +2,7 @@
 
 Each takes two aligned arrays of scores, or one array of differences (first - second). Two scores within 1e-12 of the
 larger one are equal, so that rounding error makes no difference. For graded scores such as token F1 use `sign_flip_test`,
-which is exact for any distribution; for 0/1 scores `ragnb.stats.binary`; where items share questions `ragnb.stats.clusters`.
+which needs no normal distribution; for 0/1 scores `ragnb.stats.binary`; where items share questions `ragnb.stats.clusters`.
 
 =====================  ==============================================
 test                   interval that inverts it
@@ -15,7 +15,8 @@ test                   interval that inverts it
 =====================  ==============================================
 """
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from math import sqrt
 
 import numpy as np
@@ -29,12 +30,20 @@ from ragnb.stats.checks import (
     check_differences,
     check_level,
     check_number,
+    paired_differences,
     spread_problem,
     undefined_interval,
     undefined_test,
 )
 from ragnb.stats.intervals import mean_interval_t
-from ragnb.stats.lattice import MAX_POINTS, find_lattice, sign_flip_lattice, sign_flip_tail
+from ragnb.stats.lattice import (
+    MAX_LISTED,
+    MAX_POINTS,
+    find_lattice,
+    listed_tail,
+    sign_flip_lattice,
+    sign_flip_tail,
+)
 from ragnb.stats.numerics import (
     binomial_cdf,
     midranks,
@@ -69,8 +78,9 @@ def sign_flip_test(
     alternative : {"two-sided", "greater", "less"}
         Direction of first - second - null.
     resolution : float, optional
-        Grid to which the differences are rounded. By default they are not, unless they share no lattice; then to a
-        thousandth of the power of ten at or above the largest of them, which the method says.
+        Grid to which the differences are rounded. By default they are rounded only if more than 30 of them differ from
+        0 and they share no lattice, that is, they are not all multiples of one step such as 0.01. The grid is then a
+        thousandth of the power of ten at or above the largest of them. The method of the result names the grid.
 
     Raises
     ------
@@ -80,8 +90,10 @@ def sign_flip_test(
     Notes
     -----
     If the systems are exchangeable on each item, every difference is as likely with either sign, and p is the share of
-    all 2^n sign patterns with a sum at least as extreme as the one seen. `ragnb.stats.lattice.sign_flip_tail` computes
-    it without drawing any, accurately down to the smallest p.
+    all 2^n sign patterns with a sum at least as extreme as the one seen. No pattern is drawn at random. Differences on a
+    lattice go to `ragnb.stats.lattice.sign_flip_tail`, which is accurate down to the smallest p; up to 30 differences
+    without a lattice go to `ragnb.stats.lattice.listed_tail`, which counts all patterns. A test of rounded differences
+    keeps its level, but its p can differ from that of the unrounded differences by about 0.01.
 
     References
     ----------
@@ -93,33 +105,36 @@ def sign_flip_test(
     >>> print(sign_flip_test([1, 1, 0.5, 1], [0, 0.5, 0, 0]))  # 2 of 16 sign patterns
     statistic 0.75, p = 0.1250 (exact sign-flip test, two-sided, n = 4)
     """
-    differences = check_differences(first, second) - check_number(null, "null")
+    differences = paired_differences(check_differences(first, second), np.asarray(check_number(null, "null")))
     check_alternative(alternative)
     if resolution is not None and not 0 < as_real(resolution) < np.inf:
         raise InputError(f"resolution needs a positive number; it got {resolution!r}; pass a grid such as 0.001.")
     n = differences.size
     if n == 0:
         return undefined_test(alternative, "exact sign-flip test", 0, "no items")
+    method, mean = "exact sign-flip test", float(differences.mean())
     lattice = sign_flip_lattice(differences, resolution)
+    if lattice.rounded_to and resolution is None and np.count_nonzero(differences) <= MAX_LISTED:
+        tail = partial(listed_tail, np.abs(differences[differences != 0]))
+        p = _sign_flip_p(tail, float(differences.sum()), alternative)
+        return SignificanceResult(mean, p, alternative, method, n)
     rounded = f", scores rounded to {lattice.rounded_to:g}" if lattice.rounded_to else ""
-    p = _sign_flip_p(lattice.magnitudes, lattice.counts, lattice.observed, alternative)
-    return SignificanceResult(float(differences.mean()), p, alternative, f"exact sign-flip test{rounded}", n)
+    p = _sign_flip_p(partial(sign_flip_tail, lattice.magnitudes, lattice.counts), lattice.observed, alternative)
+    return SignificanceResult(mean, p, alternative, f"{method}{rounded}", n)
 
 
-def _sign_flip_p(magnitudes: np.ndarray, counts: np.ndarray, observed: int, alternative: str) -> float:
-    """Return the p-value of a signed sum; the law is symmetric, so the lower tail is an upper tail mirrored."""
-    if magnitudes.size == 0:
-        return 1.0
+def _sign_flip_p(tail: Callable[..., float], observed: float, alternative: str) -> float:
+    """Return the p-value of a signed sum. Its distribution is symmetric, so the lower tail is an upper tail mirrored."""
     if alternative == "two-sided":
-        return min(1.0, 2 * sign_flip_tail(magnitudes, counts, abs(observed)))
-    return sign_flip_tail(magnitudes, counts, observed if alternative == "greater" else -observed)
+        return min(1.0, 2 * tail(abs(observed)))
+    return tail(observed if alternative == "greater" else -observed)
 
 
 def sign_flip_interval(first: ArrayLike, second: ArrayLike | None = None, *, confidence_level: float = 0.95) -> Interval:
     """Sign-flip interval of a mean paired difference: the shifts that the sign-flip test does not reject.
 
     In the unit of the scores; infinite where so few items cannot reject anything (n < 6 at 95 %), ``nan`` when all are
-    equal. Dual of `sign_flip_test`: exactly up to 15 items, to within 1/32 of the half-width beyond.
+    equal. Dual of `sign_flip_test`: exactly up to 20 items, to within 1/32 of the half-width beyond.
 
     Parameters
     ----------
@@ -154,20 +169,24 @@ def sign_flip_interval(first: ArrayLike, second: ArrayLike | None = None, *, con
     mean = float(differences.mean()) if n else float("nan")
     if problem := spread_problem(differences):
         return undefined_interval(mean, level, "sign-flip", n, problem)
-    limit = _subset_limit if n <= 15 else _shift_limit
-    low, high = limit(differences, (1 - level) / 2), -limit(-differences, (1 - level) / 2)
+    tail = (1 - level) / 2
+    if n <= 20:
+        low, high = _subset_limits(differences, tail)
+    else:
+        low, high = _shift_limit(differences, tail), -_shift_limit(-differences, tail)
     return Interval(mean, low, high, level, "sign-flip", n)
 
 
-def _subset_limit(differences: Floats, tail: float) -> float:
-    """Return the smallest subset mean at which the share of subsets with at most that mean exceeds `tail`."""
+def _subset_limits(differences: Floats, tail: float) -> tuple[float, float]:
+    """Return the subset means beyond which, to either side, at most a share `tail` of all subset means lies."""
     sums, sizes = np.zeros(1), np.zeros(1)
     for difference in differences:
         sums, sizes = np.concatenate([sums, sums + difference]), np.concatenate([sizes, sizes + 1])
     skipped = int(np.floor(tail * sums.size + 1e-9)) - 1
     if skipped < 0:
-        return float("-inf")
-    return float(np.sort(sums[1:] / sizes[1:])[skipped])
+        return float("-inf"), float("inf")
+    means = np.partition(sums[1:] / sizes[1:], [skipped, -1 - skipped])
+    return float(means[skipped]), float(means[-1 - skipped])
 
 
 def _shift_limit(differences: Floats, tail: float) -> float:
@@ -343,7 +362,7 @@ def wilcoxon_test(
     deviation = 2 * positive - float(ranks.sum())
     if 20 * sqrt(float(ranks @ ranks)) <= MAX_POINTS:
         magnitudes, counts = np.unique(np.rint(2 * ranks).astype(np.int64), return_counts=True)
-        p = _sign_flip_p(magnitudes, counts, round(2 * deviation), alternative)
+        p = _sign_flip_p(partial(sign_flip_tail, magnitudes, counts), round(2 * deviation), alternative)
         return SignificanceResult(positive, p, alternative, "Wilcoxon signed-rank test, exact", n)
     z = deviation / sqrt(float(ranks @ ranks))
     p = two_sided(normal_cdf(z), normal_cdf(-z), alternative)

@@ -34,6 +34,51 @@ def test_sign_flip_equals_enumeration(alternative: str, values) -> None:
     assert sign_flip_test(d, alternative=alternative).p_value == pytest.approx(enumerated_p(d, alternative), rel=1e-10)
 
 
+GRADED_SEEDS = {5: 41, 6: 98, 7: 8, 8: 116, 9: 258, 10: 130, 11: 283, 12: 173, 13: 258, 14: 282}
+"""Seeds of real-valued differences whose p-value changes when they are rounded to three digits, by number of items."""
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("n", GRADED_SEEDS)
+def test_sign_flip_of_real_valued_differences_equals_scipy(n: int, alternative: str) -> None:
+    from scipy.stats import permutation_test
+
+    d = np.random.default_rng([n, GRADED_SEEDS[n]]).normal(0.3, 0.5, n)
+    result = sign_flip_test(d, alternative=alternative)
+    expected = permutation_test(
+        (d, np.zeros(n)), lambda x, y, axis: (x - y).mean(axis=axis), permutation_type="samples", vectorized=True,
+        n_resamples=np.inf, alternative=alternative,
+    )  # fmt: skip
+    assert result.p_value == pytest.approx(expected.pvalue, rel=1e-12)
+    assert result.method == "exact sign-flip test"
+    twice = cluster_sign_flip_test(np.repeat(d, 2), clusters=np.repeat(range(n), 2), alternative=alternative)
+    assert twice.p_value == result.p_value
+
+
+def test_sign_flip_distinguishes_differences_that_are_nearly_equal() -> None:
+    # Of the 8 sums +-1.4142 +-1.0004 +-1, two reach 1.4146: the observed one and that of three plus signs. A third one,
+    # 1.4142 - 1.0004 + 1 = 1.4138, falls short of it by less than a rounding to two decimals shows.
+    d = [np.sqrt(2), 1.0004, -1.0]
+    assert sign_flip_test(d, alternative="greater").p_value == 2 / 8
+    assert sign_flip_test(d).p_value == 4 / 8
+    assert sign_flip_test(d, resolution=0.01, alternative="greater").p_value == 3 / 8
+
+
+def test_rounding_is_reported_and_only_beyond_30_items_without_a_lattice() -> None:
+    d = np.random.default_rng(3).normal(0.1, 0.2, 31)
+    assert sign_flip_test(d[:30]).method == "exact sign-flip test"
+    assert sign_flip_test(d).method == "exact sign-flip test, scores rounded to 0.001"
+    assert sign_flip_test(np.append(d[:30], 0.0)).p_value == sign_flip_test(d[:30]).p_value  # zeros do not count
+    assert sign_flip_test(d.round(2)).method == "exact sign-flip test"
+
+
+def test_rounding_error_of_the_null_and_of_cluster_sums_is_no_difference() -> None:
+    assert 0.3 < 0.1 * 3
+    assert sign_flip_test([0.3] * 6, null=0.1 * 3).p_value == 1.0
+    assert sum([0.1, 0.2, -0.3]) > 0
+    assert cluster_sign_flip_test([0.1, 0.2, -0.3] * 6, clusters=np.repeat(range(6), 3)).p_value == 1.0
+
+
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_wilcoxon_equals_scipy_without_and_enumeration_with_ties(alternative: str) -> None:
     from scipy.stats import rankdata, wilcoxon
@@ -143,27 +188,29 @@ def test_cluster_t_test_and_interval_are_duals() -> None:
         assert result.warning == ""
 
 
-@pytest.mark.parametrize("n", [6, 9, 12])
-def test_sign_flip_interval_inverts_the_test_exactly_for_few_items(n: int) -> None:
-    d = np.random.default_rng(n).integers(-30, 60, n) / 10
+@pytest.mark.parametrize("decimals", [1, 16])
+@pytest.mark.parametrize("n", [6, 8, 12, 14, 16, 20])
+def test_sign_flip_interval_inverts_the_test_exactly_for_few_items(n: int, decimals: int) -> None:
+    d = np.random.default_rng(n).normal(0.8, 2.0, n).round(decimals)
     interval = sign_flip_interval(d)
     for limit, outward in ((interval.low, -1), (interval.high, 1)):
-        inside = sign_flip_test(d, null=limit - outward * 1e-4, resolution=1e-4).p_value
-        outside = sign_flip_test(d, null=limit + outward * 2e-4, resolution=1e-4).p_value
+        inside = sign_flip_test(d, null=limit - outward * 1e-6).p_value
+        outside = sign_flip_test(d, null=limit + outward * 1e-6).p_value
         assert outside <= 0.05 < inside
 
 
-@pytest.mark.parametrize("scores", ["graded", "binary", "smooth"])
+@pytest.mark.parametrize("scores", ["graded", "binary", "smooth", "few smooth"])
 def test_sign_flip_interval_inverts_the_test_for_many_items(scores: str) -> None:
     rng = np.random.default_rng(11)
     d = {
         "graded": rng.integers(-100, 120, 120) / 100,
         "binary": rng.integers(-1, 2, 120) + 0.0,
         "smooth": rng.normal(0.1, 0.4, 120),
+        "few smooth": rng.normal(0.1, 0.4, 24),
     }[scores]
     interval = sign_flip_interval(d)
     for limit in (interval.low, interval.high):
-        p = sign_flip_test(d, null=limit, resolution=1e-4).p_value
+        p = sign_flip_test(d, null=limit, resolution=1e-4 if d.size > 30 else None).p_value
         # one lattice step is 1/32 of the half-width, over which p moves by about 2 * .0584 * 1.96 / 32 = .007
         assert p == pytest.approx(0.05, abs=0.007)
     wide = mean_interval_t(d)
