@@ -104,7 +104,7 @@ def test_a_table_of_comparisons_says_everything_a_reviewer_asks_for(scores):
     )
     assert lines[2].startswith(r"| one \- two | 0.0 | 20 | **\+0.600** |")
     assert "| 0.000 |" in lines[3]
-    assert "undefined" in lines[3]  # no discordant item, so no detectable effect
+    assert "| undefined | 0.313 |" in lines[3]  # no discordant item: no odds; 5 : 0 of 20 is significant at a true 0.313
     assert r"Tango \(not dual\)" in lines[5]
     assert r"McNemar mid\-p, Holm over 2" in lines[5]
 

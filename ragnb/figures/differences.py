@@ -1,7 +1,8 @@
 """Pictures of comparisons: paired differences with their intervals, and power before data."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from math import sqrt
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,7 @@ from ragnb.errors import InputError
 from ragnb.figures.style import MARKERS, WIDTHS, style
 from ragnb.records import require_columns
 from ragnb.results import format_p_value
-from ragnb.stats.power import minimum_detectable_effect
+from ragnb.stats.power import mcnemar_mde, paired_t_mde
 
 NEEDED = (
     "metric", "system", "baseline", "difference", "low", "high", "interval", "confidence_level", "n_pairs", "p_adjusted",
@@ -30,7 +31,7 @@ def plot_differences(
     group: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Forest plot of paired differences: one row a comparison, its interval, its adjusted p and the detectable effect.
+    """Forest plot of paired differences: one row per comparison with its interval, adjusted p and minimum detectable effect.
 
     Parameters
     ----------
@@ -46,8 +47,9 @@ def plot_differences(
     Returns
     -------
     Axes
-        Differences as points with intervals; filled where the adjusted p-value is below 1 - confidence level, hollow
-        elsewhere; grey bands reach as far as the minimum detectable effect. An undefined difference keeps its row.
+        Differences as points with intervals. A point is filled where the adjusted p-value is below 1 - confidence level,
+        and hollow elsewhere. The grey band reaches from minus to plus the minimum detectable effect: this many items would
+        detect a true difference inside it with less than the wanted power. An undefined difference keeps its row.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def plot_differences(
     rows = comparisons.reset_index(drop=True)
     lines = _lines(rows, label, group)
     with style():
-        ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.9 + 0.24 * len(lines)))[1]
+        ax = ax or plt.subplots(figsize=(WIDTHS["text"], 1.0 + 0.24 * len(lines)))[1]
         ax.axvline(0, color="0.3", lw=0.8)
         ax.set_yticks(range(len(lines)), [name for name, _ in lines])
         for height, (_, row) in reversed(list(enumerate(lines))):
@@ -83,21 +85,24 @@ def plot_differences(
 
 def plot_power(
     sizes: Sequence[int],
-    variances: dict[str, float],
+    discordance: dict[str, float] | None = None,
     *,
+    variances: dict[str, float] | None = None,
     observed: dict[str, int] | None = None,
     confidence_level: float = 0.95,
     power: float = 0.8,
     ax: Axes | None = None,
 ) -> Axes:
-    """Minimum detectable difference against the number of questions, one line a spread of paired differences.
+    """Minimum detectable effect against the number of questions, with one line per spread of the paired differences.
 
     Parameters
     ----------
     sizes
         Numbers of questions.
+    discordance
+        For 0/1 scores: the share of questions that exactly one system gets right, by the name of the line.
     variances
-        Variance of the paired differences, by the name of the line; for 0/1 scores at most the share of discordant items.
+        For graded scores: the variance of the paired differences, by the name of the line.
     observed
         Numbers of questions to mark, by name.
     confidence_level, power
@@ -107,15 +112,19 @@ def plot_power(
 
     Notes
     -----
-    Normal approximation, see `ragnb.stats.power.minimum_detectable_effect`.
+    The lines are `ragnb.stats.power.mcnemar_mde` (mid-p) and `ragnb.stats.power.paired_t_mde`, the definitions behind the
+    column ``mde`` of `ragnb.compare`.
     """
-    if not len(sizes) or not variances:
-        raise InputError("plot_power needs sizes and variances; got an empty one; pass at least one of each")
-    show = partial(minimum_detectable_effect, confidence_level=confidence_level, power=power)
+    lines: dict[str, Callable[..., float]] = {
+        name: partial(mcnemar_mde, discordance=share) for name, share in (discordance or {}).items()
+    }
+    lines |= {name: partial(paired_t_mde, sd=sqrt(variance)) for name, variance in (variances or {}).items()}
+    if not len(sizes) or not lines:
+        raise InputError("plot_power needs sizes, and discordance or variances; got an empty one; pass at least one of each")
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
-        for number, (name, variance) in enumerate(variances.items()):
-            shown = [show(n, between_variance=variance) for n in sizes]
+        for number, (name, effect) in enumerate(lines.items()):
+            shown = [effect(n, confidence_level=confidence_level, power=power) for n in sizes]
             ax.plot(sizes, shown, label=name, ls=("-", "--", "-.", ":")[number % 4])
         for name, n in (observed or {}).items():
             ax.axvline(n, color="0.5", lw=0.8)
@@ -123,7 +132,7 @@ def plot_power(
                         textcoords="offset points", ha="right", va="top", fontsize=6, color="0.35")  # fmt: skip
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(ScalarFormatter())
-        ax.set(xlabel="questions", ylabel="minimum detectable difference", ylim=(0, None))
+        ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))
         ax.set_title(
             f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided", loc="left", fontsize="small", color="0.35"
         )
@@ -175,4 +184,9 @@ def _differences_note(rows: pd.DataFrame) -> str:
     whose = f"{next(iter(pairs))}; " if len(pairs) == 1 else ""
     level = rows["confidence_level"].iloc[0]
     family = f"p: {rows['correction'].iloc[0].capitalize()} over {rows['family_size'].max()}; filled: below {1 - level:.2g}"
-    return f"{whose}{level:.0%} {kinds} intervals\n{family}; grey: detectable with {rows['power'].iloc[0]:.0%} power"
+    return f"{whose}{level:.0%} {kinds} intervals\n{family}\n{band_note(rows)}"
+
+
+def band_note(rows: pd.DataFrame) -> str:
+    """Say what the grey bands mean."""
+    return f"grey: true differences detected with < {rows['power'].iloc[0]:.0%} power"

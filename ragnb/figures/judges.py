@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from ragnb.errors import InputError
 from ragnb.figures.differences import NEEDED as COMPARED
-from ragnb.figures.differences import plot_differences
+from ragnb.figures.differences import band_note, plot_differences
 from ragnb.figures.style import MARKERS, WIDTHS, style
 from ragnb.records import require_columns
 from ragnb.reports.judge import JudgeReport
@@ -89,7 +89,8 @@ def plot_judge_bias(bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | 
     -------
     Axes
         As `ragnb.figures.plot_differences` draws them: right of 0 the judge is lenient, left of it strict; filled where the
-        adjusted p-value is below 1 - confidence level; grey bands reach as far as the detectable difference.
+        adjusted p-value is below 1 - confidence level. The grey band reaches from minus to plus the minimum
+        detectable effect.
 
     Raises
     ------
@@ -139,9 +140,9 @@ def _reliability_note(groups: list[tuple[Any, pd.DataFrame]]) -> str:
 
 
 def _bias_note(rows: pd.DataFrame) -> str:
-    level, power = rows["confidence_level"].iloc[0], rows["power"].iloc[0]
+    level = rows["confidence_level"].iloc[0]
     family = f"p: {rows['correction'].iloc[0].capitalize()} over the groups of each heading; filled: below {1 - level:.2g}"
-    return f"{_intervals(rows)}\n{family}; grey: detectable with {power:.0%} power"
+    return f"{_intervals(rows)}\n{family}\n{band_note(rows)}"
 
 
 def _intervals(rows: pd.DataFrame) -> str:

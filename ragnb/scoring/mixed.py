@@ -15,7 +15,7 @@ from ragnb.scoring.mixed_result import MixedModelResult
 from ragnb.stats.checks import Floats, check_level, undefined_test
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.numerics import SMALLEST_P, t_cdf, t_quantile, two_sided
-from ragnb.stats.power import minimum_detectable_effect
+from ragnb.stats.power import t_mde
 from ragnb.stats.random_intercept import RandomIntercept, random_intercept
 
 _POWER = 0.8
@@ -242,9 +242,7 @@ def _effect(row: dict[str, Any], terms: _Terms, model: RandomIntercept, level: f
         "statistic": t,
         "p_value": nan if isnan(t) else two_sided(t_cdf(t, df), t_cdf(-t, df), "two-sided"),
         **dict.fromkeys(ADJUSTED),
-        "mde": nan if isnan(error) else minimum_detectable_effect(
-            1, between_variance=error**2, confidence_level=level, power=_POWER
-        ),
+        "mde": t_mde(error, df=df, confidence_level=level, power=_POWER),
         "power": _POWER,
         "duality": "dual",
         "warning": warning,

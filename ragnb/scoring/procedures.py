@@ -33,7 +33,7 @@ from ragnb.stats.clusters import (
 from ragnb.stats.effects import cliffs_delta, cohen_d_z, discordant_odds_ratio, rank_biserial
 from ragnb.stats.intervals import mean_interval_t
 from ragnb.stats.paired import paired_t_test, sign_flip_interval, sign_flip_test, sign_test, wilcoxon_test
-from ragnb.stats.power import mcnemar_mde, minimum_detectable_effect, paired_t_mde
+from ragnb.stats.power import mcnemar_mde, paired_t_mde, t_mde
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _clustered(pairs: Pairs) -> tuple[Any, ...]:
     return pairs.differences, pairs.clusters
 
 
-# ---- the difference that could have been shown, at the spread seen -----------------------------------------------------
+# ---- minimum detectable effects, at the spread observed (definitions: ragnb.stats.power) ---------------------------------
 
 
 def _graded_mde(pairs: Pairs, level: float, power: float) -> float:
@@ -116,18 +116,17 @@ def _graded_mde(pairs: Pairs, level: float, power: float) -> float:
     return paired_t_mde(len(differences), sd=spread, confidence_level=level, power=power) if spread > 1e-12 else nan
 
 
-def _binary_mde(pairs: Pairs, level: float, power: float) -> float:
-    discordance = float(np.mean(pairs.first != pairs.second)) if len(pairs.first) else 0.0
-    return (
-        mcnemar_mde(len(pairs.first), discordance=discordance, confidence_level=level, power=power) if discordance else nan
-    )
+def _binary_mde(pairs: Pairs, level: float, power: float, *, method: str = "mid-p") -> float:
+    n = len(pairs.first)
+    if not n:
+        return nan
+    discordance = float(np.mean(pairs.first != pairs.second))
+    return mcnemar_mde(n, discordance=discordance, method=method, confidence_level=level, power=power)
 
 
 def _clustered_mde(pairs: Pairs, level: float, power: float) -> float:
-    _, error, n = clustered_mean(*_clustered(pairs))
-    if not error > 0:  # nan without items, 0 without spread
-        return nan
-    return minimum_detectable_effect(n, between_variance=n * error**2, confidence_level=level, power=power)
+    _, error, n_clusters = clustered_mean(*_clustered(pairs))
+    return t_mde(error, df=n_clusters - 1, confidence_level=level, power=power)
 
 
 # ---- the procedures ----------------------------------------------------------------------------------------------------
@@ -151,7 +150,10 @@ _D_Z: Effect = (cohen_d_z, "d_z", _graded_mde)
 _RANKS: Effect = (rank_biserial, "rank-biserial", _graded_mde)
 _CLIFF: Effect = (cliffs_delta, "Cliff's delta", _graded_mde)
 _ODDS: Effect = (discordant_odds_ratio, "odds ratio of discordant items", _binary_mde)
-_EXACT_ODDS: Effect = (partial(discordant_odds_ratio, method="exact"), "odds ratio of discordant items", _binary_mde)
+_EXACT_ODDS: Effect = (
+    partial(discordant_odds_ratio, method="exact"), "odds ratio of discordant items", partial(_binary_mde, method="exact")
+)  # fmt: skip
+_SCORE_ODDS: Effect = (*_ODDS[:2], partial(_binary_mde, method="asymptotic"))
 _CLUSTER_D_Z: Effect = (_cluster_d_z, "d_z of cluster means", _clustered_mde)
 
 PROCEDURES: dict[str, Procedure] = {
@@ -161,7 +163,7 @@ PROCEDURES: dict[str, Procedure] = {
     "bca": Procedure(_differences, sign_flip_test, bca_interval, False, *_D_Z),
     "wilcoxon": Procedure(_differences, wilcoxon_test, sign_flip_interval, False, *_RANKS),
     "sign": Procedure(_both, sign_test, sign_flip_interval, False, *_CLIFF),
-    "score": Procedure(_table, score_test, tango_interval, True, *_ODDS),
+    "score": Procedure(_table, score_test, tango_interval, True, *_SCORE_ODDS),
     "mcnemar": Procedure(_table, mcnemar_test, tango_interval, False, *_ODDS),
     "mcnemar-exact": Procedure(_table, partial(mcnemar_test, method="exact"), tango_interval, False, *_EXACT_ODDS),
     "newcombe": Procedure(_table, mcnemar_test, newcombe_interval, False, *_ODDS),

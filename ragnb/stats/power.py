@@ -1,16 +1,38 @@
-"""Planning before data: how many items a difference needs, and which difference a number of items can show."""
+"""Power, sample size and minimum detectable effect of paired comparisons.
+
+The minimum detectable effect (MDE) of a comparison is the true difference that its test detects with a given power. It
+has one definition per design, which `ragnb.compare`, `ragnb.mixed_model` and `ragnb.figures.plot_power` share:
+
+==============================  ==========================================================================================
+design                          minimum detectable effect
+==============================  ==========================================================================================
+pairs of 0/1 scores             `mcnemar_mde`, from the exact power of the McNemar test that was chosen
+pairs of graded scores          `paired_t_mde`, from the noncentral t distribution with n - 1 degrees of freedom
+clusters of items, mixed model  `t_mde`, the same with the standard error and the degrees of freedom of the t interval
+==============================  ==========================================================================================
+
+The t distribution also serves for the sign-flip test, whose power is close to that of the t-test.
+
+`sample_size` and `minimum_detectable_effect` are the formulas of Miller (2024), which use normal quantiles. They serve to
+plan how many questions and how many answers per question a run needs.
+"""
 
 from collections.abc import Callable
-from math import sqrt
+from functools import cache
+from math import ceil, floor, sqrt
 from typing import Any
 
 import numpy as np
 
 from ragnb.errors import InputError, as_real, check_choice
-from ragnb.results import Interval
+from ragnb.results import Interval, PairedTable
+from ragnb.stats.binary import MCNEMAR_METHODS, mcnemar_test
 from ragnb.stats.checks import LARGEST, check_count, check_generator, check_level, check_number
 from ragnb.stats.intervals import wilson_interval
 from ragnb.stats.numerics import bisect, noncentral_t_cdf, normal_quantile, t_quantile
+
+#: Most items for which the power of the McNemar test is computed exactly: about a third of a second.
+MANY = 100_000
 
 
 def sample_size(
@@ -75,17 +97,17 @@ def minimum_detectable_effect(
     confidence_level: float = 0.95,
     power: float = 0.8,
 ) -> float:
-    """Minimum detectable effect of a paired comparison of n questions at the wanted power (Miller's formula).
+    """Minimum detectable effect of a planned comparison of n questions (Miller's formula with normal quantiles).
 
-    In [0, inf), in the unit of the scores.
+    In [0, inf), in the unit of the scores. After a run, see `paired_t_mde`, `t_mde` and `mcnemar_mde`, which `ragnb.compare`
+    reports: they use the distribution of the test that was made.
 
     Parameters
     ----------
     n : int
         Number of questions.
     between_variance, within_variances, n_answers, confidence_level, power
-        As in `sample_size`. After the fact, the variance of the observed differences is the whole of
-        ``between_variance + sum(within / answers)``.
+        As in `sample_size`.
 
     Raises
     ------
@@ -169,46 +191,106 @@ def mcnemar_sample_size(
 
 
 def mcnemar_mde(
-    n: int, *, discordance: float, method: str = "miettinen", confidence_level: float = 0.95, power: float = 0.8
+    n: int, *, discordance: float, method: str = "mid-p", confidence_level: float = 0.95, power: float = 0.8
 ) -> float:
-    """Difference of two rates that the McNemar test shows with the wanted power on n items.
+    """Minimum detectable effect of the McNemar test: the difference of two rates that n items show with this power.
 
-    In (0, discordance]; ``nan`` when not even items that all favour one system would do.
+    In [0, 1]; ``nan`` when n is so small that the test does not reject even if one system is right on every item and the
+    other on none (n < 5 for mid-p at 95 %).
 
     Parameters
     ----------
     n : int
         Number of items.
     discordance : float
-        Share of items that exactly one system gets right, in (0, 1].
-    method, confidence_level, power
-        As in `mcnemar_sample_size`, of which this is the inverse.
+        Share of items that exactly one system gets right, in [0, 1], such as the observed one.
+    method : {"mid-p", "exact", "asymptotic", "asymptotic-cc"}
+        The test, see `ragnb.stats.binary.mcnemar_test`.
+    confidence_level : float, default 0.95
+        One minus the level of the two-sided test.
+    power : float, default 0.8
+        Wanted probability of showing the difference.
 
     Raises
     ------
     InputError
         If `n` or `discordance` is out of range, or an option is unknown.
 
+    Notes
+    -----
+    A difference d needs at least a share d of discordant items. The discordant share therefore stays at `discordance` for
+    effects up to it, and equals the effect beyond: psi(d) = max(discordance, d). The better system alone is right on
+    (psi(d) + d) / 2 of the items and the other alone on (psi(d) - d) / 2. The result is the d at which the test has the
+    wanted power. To hold psi is usual for sample sizes (Connor 1987). If two rates move apart by d while their mean and
+    the covariance of the scores stay the same, psi grows by d^2 / 2 only. An effect above `discordance` is a lower limit:
+    it assumes that every discordant item favours the better system.
+
+    The power is exact (Suissa & Shuster 1991). The number of discordant items m is Binomial(n, psi); given m, the number
+    that favours the better system is Binomial(m, (psi + d) / (2 psi)); the power is the probability of all pairs of
+    counts that the test rejects. Above 100,000 items the result comes from Connor's formula instead. There it
+    differs from the exact result for mid-p by less than 1 % if at least 100 items are discordant.
+
+    References
+    ----------
+    Connor, R. J. (1987). Sample size for testing differences in proportions for the paired-sample design. Biometrics
+    43, 207-211. Suissa, S. & Shuster, J. J. (1991). The 2 x 2 matched-pairs trial: exact unconditional design and
+    analysis. Biometrics 47, 361-372.
+
     Examples
     --------
-    >>> round(mcnemar_mde(120, discordance=0.35, method="connor"), 3)
-    0.15
+    >>> round(mcnemar_mde(68, discordance=11 / 68), 3), round(mcnemar_mde(30, discordance=0), 3)
+    (0.128, 0.214)
     """
-    check_count(n, "n", minimum=1)
-    if not 1 / LARGEST < as_real(discordance) <= 1:
-        raise InputError(f"discordance needs a share in (0, 1]; it got {discordance!r}; pass that of discordant items.")
+    from scipy.optimize import brentq
 
-    def spare(difference: float) -> float:
-        shares = (discordance + difference) / 2, (discordance - difference) / 2
-        return n - mcnemar_sample_size(*shares, method=method, confidence_level=confidence_level, power=power)
+    check_choice(method, MCNEMAR_METHODS, "method")
+    size, level = check_count(n, "n", minimum=1), check_level(confidence_level)
+    if not 0 <= as_real(discordance) <= 1:
+        raise InputError(f"discordance must be a share between 0 and 1, got {discordance!r}")
+    _check_power(power, level)
 
-    if spare(discordance) < 0:
+    def spare(effect: float) -> float:
+        psi = max(discordance, effect)
+        shares = (psi + effect) / 2, (psi - effect) / 2
+        if size > MANY:
+            return size - mcnemar_sample_size(*shares, method="connor", confidence_level=level, power=power)
+        return _mcnemar_power(size, *shares, method, level) - power
+
+    if spare(1.0) < 0:
         return float("nan")
-    return bisect(spare, 1e-9 * discordance, discordance)
+    return float(brentq(spare, 1e-9, 1.0, xtol=1e-9)) if spare(1e-9) < 0 else 0.0
+
+
+def _mcnemar_power(n: int, first_only: float, second_only: float, method: str, level: float) -> float:
+    """Return the power of the two-sided McNemar test for these true shares of the two kinds of discordant item."""
+    from scipy.stats import binom
+
+    psi = min(first_only + second_only, 1.0)
+    if psi == 0:
+        return 0.0
+    reach = 8 * sqrt(n * psi * (1 - psi)) + 20  # counts beyond have a probability below 1e-13
+    discordant = np.arange(max(0, floor(n * psi - reach)), min(n, ceil(n * psi + reach)) + 1)
+    critical = np.array([_critical_count(m, method, level) for m in discordant.tolist()])
+    share = first_only / psi
+    rejected = binom.cdf(critical, discordant, share) + binom.cdf(critical, discordant, 1 - share)
+    return float(binom.pmf(discordant, n, psi) @ rejected)
+
+
+@cache
+def _critical_count(discordant: int, method: str, level: float) -> int:
+    """Return the largest count of the rarer kind of discordant item that the McNemar test rejects, or -1."""
+    z = normal_quantile((1 + level) / 2)
+    count = min(discordant // 2, int(max(discordant - z * sqrt(discordant), 0) / 2) + 1)
+    while count >= 0:
+        table = PairedTable(0, discordant - count, count, 0)
+        if discordant and mcnemar_test(table, method=method).p_value <= 1 - level:
+            break
+        count -= 1
+    return count
 
 
 def paired_t_power(n: int, *, effect: float, sd: float, confidence_level: float = 0.95) -> float:
-    """Power of the two-sided paired t-test, from the noncentral t law.
+    """Power of the two-sided paired t-test, from the noncentral t distribution.
 
     In [1 - confidence_level, 1].
 
@@ -237,14 +319,13 @@ def paired_t_power(n: int, *, effect: float, sd: float, confidence_level: float 
     """
     _check_pairs(n, sd)
     shift = abs(check_number(effect, "effect")) / sd * sqrt(n)
-    critical = t_quantile((1 + check_level(confidence_level)) / 2, n - 1)
-    return 1 - noncentral_t_cdf(critical, n - 1, shift) + noncentral_t_cdf(-critical, n - 1, shift)
+    return _t_power(shift, t_quantile((1 + check_level(confidence_level)) / 2, n - 1), n - 1)
 
 
 def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: float = 0.8) -> float:
-    """Mean difference that the two-sided paired t-test shows with the wanted power on n pairs.
+    """Minimum detectable effect of the two-sided paired t-test on n pairs.
 
-    In (0, inf), in the unit of the scores.
+    In (0, inf), in the unit of the scores. It is `t_mde` with the standard error sd / sqrt(n) and n - 1 degrees of freedom.
 
     Parameters
     ----------
@@ -268,16 +349,56 @@ def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: fl
     0.495
     """
     _check_pairs(n, sd)
-    if not 1 - check_level(confidence_level) < as_real(power) < 1:
-        raise InputError(f"power needs a number between the level of the test and 1; it got {power!r}; write 0.8.")
+    return t_mde(sd / sqrt(n), df=n - 1, confidence_level=confidence_level, power=power)
 
-    def spare(effect: float) -> float:
-        return paired_t_power(n, effect=effect, sd=1.0, confidence_level=confidence_level) - power
 
-    high = _critical_sum(confidence_level, power) / sqrt(n)
+def t_mde(standard_error: float, *, df: float, confidence_level: float = 0.95, power: float = 0.8) -> float:
+    """Minimum detectable effect of a two-sided t-test, such as that of a cluster-robust mean or of a mixed model.
+
+    In (0, inf), in the unit of the standard error; ``nan`` unless the standard error is positive and `df` at least 1.
+
+    Parameters
+    ----------
+    standard_error : float
+        Standard error of the estimated difference.
+    df : float
+        Degrees of freedom of the test, such as the number of clusters minus 1.
+    confidence_level : float, default 0.95
+        One minus the level of the test.
+    power : float, default 0.8
+        Wanted probability of showing the difference, above 1 - confidence_level.
+
+    Raises
+    ------
+    InputError
+        If `power` is out of range.
+
+    Notes
+    -----
+    The t statistic is taken to have the noncentral t distribution with noncentrality effect / standard error.
+
+    Examples
+    --------
+    >>> round(t_mde(0.02, df=39), 4)  # 40 clusters; with normal quantiles 2.802 * 0.02 = 0.0560
+    0.0575
+    """
+    _check_power(power, check_level(confidence_level))
+    if not (0 < as_real(standard_error) < float("inf") and as_real(df) >= 1):
+        return float("nan")
+    critical = t_quantile((1 + confidence_level) / 2, df)
+
+    def spare(shift: float) -> float:
+        return _t_power(shift, critical, df) - power
+
+    high = _critical_sum(confidence_level, power)
     while spare(high) < 0:
         high *= 2
-    return bisect(spare, 0.0, high) * sd
+    return bisect(spare, 0.0, high) * standard_error
+
+
+def _t_power(shift: float, critical: float, df: float) -> float:
+    """Return the probability that noncentral t lies beyond the critical value, on either side."""
+    return 1 - noncentral_t_cdf(critical, df, shift) + noncentral_t_cdf(-critical, df, shift)
 
 
 def power_by_simulation(
@@ -350,6 +471,11 @@ def _item_variance(between: float, within: tuple[float, float], n_answers: tuple
             f"it got {between!r}, {within!r} and {n_answers!r}; pass variances, not standard deviations."
         )
     return between + within[0] / n_answers[0] + within[1] / n_answers[1]
+
+
+def _check_power(power: float, level: float) -> None:
+    if not 1 - level < as_real(power) < 1:
+        raise InputError(f"power needs a number between the level of the test and 1; it got {power!r}; write 0.8.")
 
 
 def _check_pairs(n: int, sd: float) -> None:

@@ -2,16 +2,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
+from statsmodels.stats.power import TTestPower
 
 from ragnb.errors import InputError
 from ragnb.figures import plot_differences, plot_power
 from ragnb.scoring import compare
 from ragnb.scoring.mixed import mixed_model
-from ragnb.stats.power import minimum_detectable_effect
+from ragnb.stats.power import mcnemar_mde
 
 
 @pytest.fixture
-def comparisons():
+def scores():
     rng = np.random.default_rng(4)
     parts = []
     for rate, chance in ((0.0, 0.95), (0.4, 0.5), (0.8, 0.5)):
@@ -20,7 +21,12 @@ def comparisons():
             values = (rng.random(60) < right).astype(float)
             cells = {"example_id": ids, "system": system, "noise_rate": rate, "metric": "rgb.accuracy", "signature": "s"}
             parts.append(pd.DataFrame(cells | {"value": values}))
-    return compare(pd.concat(parts, ignore_index=True), baseline="two")
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture
+def comparisons(scores):
+    return compare(scores, baseline="two")
 
 
 def test_points_and_bars_stand_at_the_numbers_of_the_frame(comparisons):
@@ -44,7 +50,7 @@ def test_only_adjusted_significance_fills_a_point_and_the_band_is_the_detectable
 def test_kind_of_interval_duality_correction_and_n_are_on_the_figure(comparisons):
     ax = plot_differences(comparisons)
     title = ax.get_title(loc="left")
-    for told in ("one - two", "95% Tango (not dual)", "Holm over 3", "80% power"):
+    for told in ("one - two", "95% Tango (not dual)", "Holm over 3", "grey: true differences detected with < 80% power"):
         assert told in title
     assert sum("n = 60" in text.get_text() for text in ax.texts) == 3
 
@@ -126,15 +132,20 @@ def test_the_differences_of_a_mixed_model_are_drawn_alike(by_language):
     assert "95% t of the mixed model (dual)" in ax.get_title(loc="left")
 
 
-def test_power_lines_are_the_formula(comparisons):
-    sizes = [20, 100, 500]
-    ax = plot_power(sizes, {"few discordant": 0.1, "many": 0.4}, observed={"ours": 68})
+def test_power_lines_are_the_effects_of_the_table(scores, comparisons):
+    sizes = [20, 60, 500]
+    row = comparisons.iloc[1]
+    assert row["n_pairs"] == 60
+    wide = scores[scores["noise_rate"] == row["noise_rate"]].pivot(index="example_id", columns="system", values="value")
+    discordance = float((wide["one"] != wide["two"]).mean())
+    ax = plot_power(sizes, {"few": 0.1, "here": discordance}, variances={"graded": 0.16}, observed={"ours": 68})
     lines = [line for line in ax.lines if len(line.get_xdata()) == 3]
-    assert lines[1].get_ydata().tolist() == pytest.approx(
-        [minimum_detectable_effect(n, between_variance=0.4) for n in sizes]
-    )
+    assert lines[1].get_ydata()[1] == row["mde"]
+    assert lines[0].get_ydata().tolist() == [mcnemar_mde(n, discordance=0.1) for n in sizes]
+    expected = [0.4 * TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8) for n in sizes]
+    assert lines[2].get_ydata().tolist() == pytest.approx(expected)
     assert any("ours, n = 68" in text.get_text() for text in ax.texts)
-    assert len({line.get_linestyle() for line in lines}) == 2
+    assert len({line.get_linestyle() for line in lines}) == 3
 
 
 def test_bad_input_says_what_is_needed(comparisons):
@@ -144,5 +155,7 @@ def test_bad_input_says_what_is_needed(comparisons):
         plot_differences(comparisons.iloc[:0])
     with pytest.raises(InputError, match="plot_differences\\(group=...\\) needs the columns language"):
         plot_differences(comparisons, group="language")
-    with pytest.raises(InputError, match="needs sizes and variances"):
+    with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
         plot_power([], {"a": 1.0})
+    with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
+        plot_power([10])

@@ -114,12 +114,17 @@ def test_the_forest_stands_at_the_differences_under_headings(report):
     assert np.array(spans) == pytest.approx(rows[["low", "high"]].sort_values(["low", "high"]).to_numpy())
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")
 def test_direction_correction_and_intervals_are_on_the_forest(report):
     ax = plot_judge_bias(report.bias, judge="verdict")
     assert ax.get_xlabel() == "stricter  ←  verdict - label  →  more lenient"
     title = ax.get_title(loc="left")
     assert "95% Tango intervals" in title
     assert "Holm over the groups of each heading" in title
+    assert "grey: true differences detected with < 80% power" in title
+    ax.figure.draw_without_rendering()
+    note = next(child for child in ax.get_children() if getattr(child, "get_text", str)() == title)
+    assert note.get_window_extent().x1 < ax.figure.bbox.x1
     assert sum("n = 100" in text.get_text() for text in ax.texts) >= 3
 
 

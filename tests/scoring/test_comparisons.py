@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import TTestPower
 
 from ragnb.errors import InputError
 from ragnb.scoring import compare
@@ -187,6 +188,23 @@ def test_the_minimum_detectable_effect_is_detected_with_the_wanted_power():
     assert np.mean(hits) == pytest.approx(0.8, abs=4 * math.sqrt(0.8 * 0.2 / 4000))
 
 
+def test_the_minimum_detectable_effect_of_clusters_uses_t_as_the_interval_does():
+    rng = np.random.default_rng(12)
+    a, b = rng.random(120).round(2), rng.random(120).round(2)
+    frame = scored({"b": b, "a": a}).assign(question_id=[f"c{k // 3}" for k in range(120)] * 2)
+    row = compare(frame, cluster="question_id").iloc[0]
+    assert (row["test"], row["n_clusters"]) == ("cluster-robust t-test", 40)
+    error = (row["high"] - row["low"]) / 2 / stats.t.ppf(0.975, 39)
+    # with normal quantiles it would be 2.8016 standard errors
+    assert row["mde"] / error == pytest.approx(TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8) * math.sqrt(40))
+
+
+@pytest.mark.parametrize("table", [(20, 3, 1, 6), (26, 0, 0, 4), (50, 7, 4, 7)])
+def test_few_discordant_items_leave_a_minimum_detectable_effect(table):
+    middle, exact = (compare(binary(*table), method=method).iloc[0]["mde"] for method in ("mcnemar", "mcnemar-exact"))
+    assert 0.12 < middle < exact < 0.3  # the exact test has less power
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=6, max_size=40), st.sampled_from(["sign-flip", "t"])
@@ -302,7 +320,10 @@ def test_equal_systems_differ_by_nothing(method):
     row = compare(scored({"b": [1, 0, 1, 1], "a": [1, 0, 1, 1]}, metric="rgb.accuracy"), method=method).iloc[0]
     assert row["difference"] == 0
     assert not row["p_value"] < 1
-    assert math.isnan(row["mde"])
+    if method == "score":  # four of four is significant in the asymptotic test, and in no other of 0/1 scores
+        assert row["mde"] == pytest.approx(0.8**0.25)
+    else:
+        assert math.isnan(row["mde"])
 
 
 @pytest.mark.parametrize(

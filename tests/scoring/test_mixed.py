@@ -114,6 +114,14 @@ def test_two_systems_in_one_language_are_the_paired_t_test():
     assert row["confidence_level"] == 0.9
 
 
+def test_the_minimum_detectable_effect_uses_the_t_law_of_the_interval(balanced):
+    row = mixed_model(balanced).effects.iloc[0]
+    critical = stats.t.ppf(0.975, row["df"])
+    beyond = stats.nct.sf(critical, row["df"], row["mde"] / row["standard_error"])
+    below = stats.nct.cdf(-critical, row["df"], row["mde"] / row["standard_error"])
+    assert beyond + below == pytest.approx(0.8, abs=1e-6)
+
+
 def test_a_design_with_holes_is_that_of_statsmodels(holed):
     kept = holed.dropna(subset="value")
     known = mixedlm('value ~ C(system, Treatment("direct")) + language', kept, groups="question_id").fit(reml=True)

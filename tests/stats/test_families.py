@@ -6,10 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
+from ragnb.results import PairedTable
+from ragnb.stats.binary import MCNEMAR_METHODS, mcnemar_test
 from ragnb.stats.intervals import mean_interval_t
 from ragnb.stats.multiplicity import adjusted_columns, benjamini_hochberg, bonferroni, holm, simultaneous_intervals
 from ragnb.stats.paired import paired_t_test, sign_flip_test
 from ragnb.stats.power import (
+    _critical_count,
+    _mcnemar_power,
     mcnemar_mde,
     mcnemar_sample_size,
     minimum_detectable_effect,
@@ -17,6 +21,7 @@ from ragnb.stats.power import (
     paired_t_power,
     power_by_simulation,
     sample_size,
+    t_mde,
 )
 
 CORRECTIONS = [holm, bonferroni, benjamini_hochberg]
@@ -132,13 +137,93 @@ def test_sample_size_and_mde_are_inverses(effect: float, variance: float, power:
         assert minimum_detectable_effect(n - 1, between_variance=variance, power=power) >= effect * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("method", ["connor", "miettinen"])
-@pytest.mark.parametrize("n", [50, 300, 5000])
-def test_mcnemar_sample_size_and_mde_are_inverses(method: str, n: int) -> None:
-    effect = mcnemar_mde(n, discordance=0.3, method=method)
-    back = mcnemar_sample_size((0.3 + effect) / 2, (0.3 - effect) / 2, method=method)
-    assert back == pytest.approx(n, rel=1e-9)
-    assert np.isnan(mcnemar_mde(5, discordance=0.3, method=method))
+def rejects(method: str, b: int, c: int) -> bool:
+    """The two-sided McNemar test at 5 % as statsmodels has it; the mid-p is the exact p less the probability of the table."""
+    from scipy.stats import binom
+    from statsmodels.stats.contingency_tables import mcnemar
+
+    if b + c == 0:
+        return False
+    exact = method in ("exact", "mid-p")
+    p = mcnemar([[0, b], [c, 0]], exact=exact, correction=method == "asymptotic-cc").pvalue
+    return p - (binom.pmf(b, b + c, 0.5) if method == "mid-p" else 0) <= 0.05
+
+
+@pytest.mark.parametrize("method", MCNEMAR_METHODS)
+def test_mcnemar_power_is_the_probability_of_all_tables_that_statsmodels_rejects(method: str) -> None:
+    from scipy.stats import multinomial
+
+    n, tables = 25, [(b, c) for b in range(26) for c in range(26 - b)]
+    rejected = [table for table in tables if rejects(method, *table)]
+    for first_only, second_only in ((0.3, 0.05), (0.4, 0.0), (0.1, 0.1), (0.6, 0.4)):
+        law = multinomial(n, (first_only, second_only, 1 - first_only - second_only))
+        expected = sum(law.pmf((b, c, n - b - c)) for b, c in rejected)
+        assert _mcnemar_power(n, first_only, second_only, method, 0.95) == pytest.approx(expected)
+        assert _mcnemar_power(n, second_only, first_only, method, 0.95) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", MCNEMAR_METHODS)
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_the_critical_count_is_the_largest_that_the_test_rejects(method: str, level: float) -> None:
+    for discordant in (0, 1, 2, 5, 6, 17, 100, 601):
+        p = [
+            mcnemar_test(PairedTable(0, discordant - count, count, 0), method=method).p_value
+            for count in range(discordant // 2 + 1)
+        ]
+        assert _critical_count(discordant, method, level) == sum(value <= 1 - level for value in p) - 1
+
+
+@pytest.mark.parametrize("method", ["mid-p", "exact", "asymptotic"])
+@pytest.mark.parametrize(("n", "discordance"), [(68, 11 / 68), (30, 4 / 30), (20, 0.0), (300, 0.4)])
+def test_the_mcnemar_test_detects_its_minimum_detectable_effect_in_80_percent_of_samples(method, n, discordance) -> None:
+    effect = mcnemar_mde(n, discordance=discordance, method=method)
+    psi, trials = max(discordance, effect), 40_000
+    shares = (psi + effect) / 2, (psi - effect) / 2, 1 - psi
+    tables, counts = np.unique(np.random.default_rng(n).multinomial(n, shares, trials), axis=0, return_counts=True)
+    p = [mcnemar_test(PairedTable(0, int(b), int(c), int(rest)), method=method).p_value for b, c, rest in tables]
+    power = counts @ (np.array(p) <= 0.05) / trials
+    assert power == pytest.approx(0.8, abs=4 * np.sqrt(0.8 * 0.2 / trials))
+
+
+def test_few_discordant_items_leave_an_effect_that_can_be_detected() -> None:
+    from scipy.stats import binom
+
+    for discordance in (0.0, 2 / 30, 4 / 30):  # the mid-p of 5 : 0 is 1/32, that of 4 : 0 is 1/16
+        assert binom.sf(4, 30, mcnemar_mde(30, discordance=discordance)) == pytest.approx(0.8)
+    effect = mcnemar_mde(30, discordance=0.3)
+    assert 0.2139 < effect < 0.3
+    assert np.isnan(mcnemar_mde(4, discordance=1.0))
+    assert mcnemar_mde(4, discordance=0.0, method="asymptotic") == pytest.approx(0.8**0.25)  # 4 : 0 has chi-squared 4
+    assert np.isnan(mcnemar_mde(5, discordance=0.0, method="exact"))
+
+
+@pytest.mark.parametrize("discordance", [0.05, 0.4])
+@pytest.mark.parametrize(("n", "near"), [(20_000, 0.005), (100_000, 0.003), (100_001, 1e-5)])
+def test_the_effect_of_many_items_is_that_of_connors_formula(n: int, near: float, discordance: float) -> None:
+    effect = mcnemar_mde(n, discordance=discordance)
+    connor = mcnemar_sample_size((discordance + effect) / 2, (discordance - effect) / 2, method="connor")
+    assert connor == pytest.approx(n, rel=near)
+
+
+def test_power_and_effect_at_other_levels_are_inverses() -> None:
+    effect = mcnemar_mde(80, discordance=0.3, confidence_level=0.99, power=0.6)
+    assert _mcnemar_power(80, (0.3 + effect) / 2, (0.3 - effect) / 2, "mid-p", 0.99) == pytest.approx(0.6, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [5, 40, 300])
+def test_t_effects_are_those_of_statsmodels(n: int) -> None:
+    from statsmodels.stats.power import TTestPower
+
+    expected = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8)
+    assert paired_t_mde(n, sd=0.4) == pytest.approx(0.4 * expected, rel=1e-6)
+    assert t_mde(0.4 / np.sqrt(n), df=n - 1) == pytest.approx(0.4 * expected, rel=1e-6)
+    normal = minimum_detectable_effect(n, between_variance=0.16)
+    assert 1 < t_mde(0.4 / np.sqrt(n), df=n - 1) / normal < 1 + 2.5 / n
+
+
+def test_without_spread_there_is_no_t_effect() -> None:
+    assert np.isnan(t_mde(0.0, df=10))
+    assert np.isnan(t_mde(float("nan"), df=float("nan")))
 
 
 @pytest.mark.parametrize("n", [2, 5, 30, 300, 9_999, 10_001, 10**6])
@@ -189,8 +274,9 @@ def test_power_by_simulation_finds_the_analytic_power_and_the_level() -> None:
         (lambda: mcnemar_sample_size(0.2, 0.2), r"two different shares that add up to at most 1; it got 0\.2 and 0\.2"),
         (lambda: mcnemar_sample_size(1e-200, 0), r"two different shares that add up to at most 1; it got 1e-200 and 0"),
         (lambda: mcnemar_sample_size(0.2, 0.1, method="x"), r"method needs one of 'miettinen', 'connor'"),
-        (lambda: mcnemar_mde(10, discordance=1e-200), r"discordance needs a share in \(0, 1\]; it got 1e-200"),
-        (lambda: mcnemar_mde(10, discordance=0), r"discordance needs a share in \(0, 1\]; it got 0"),
+        (lambda: mcnemar_mde(10, discordance=1.2), r"discordance must be a share between 0 and 1, got 1\.2"),
+        (lambda: mcnemar_mde(10, discordance=0.1, method="connor"), r"method needs one of 'mid-p', 'exact'"),
+        (lambda: mcnemar_mde(10, discordance=0.1, power=0.01), r"power needs a number between the level of the test and 1"),
         (lambda: paired_t_power(1, effect=1, sd=1), r"n needs a whole number of at least 2; it got 1"),
         (lambda: paired_t_mde(10, sd=0), r"sd needs a positive number, from 1e-50 to 1e\+50; it got 0"),
         (lambda: paired_t_mde(10, sd=5e-324), r"sd needs a positive number, from 1e-50 to 1e\+50; it got 5e-324"),
