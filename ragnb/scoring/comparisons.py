@@ -95,9 +95,10 @@ def compare(
     DataFrame
         The columns of ``by``, then ``metric, system, baseline, n_pairs, n_clusters, n_dropped, mean, baseline_mean,
         difference, low, high, interval, confidence_level, test, statistic, p_value, p_adjusted, correction, family_size,
-        effect, effect_low, effect_high, effect_name, mde, power, duality, why, warning, signature``. ``mde`` is the true
-        difference that this many items would have shown with probability ``power``, at the spread seen: beside a p-value
-        that is not small it says what the data cannot exclude. Infinite limits mean that so few items exclude nothing.
+        effect, effect_low, effect_high, effect_name, mde, power, duality, why, warning, signature``. ``mde`` is the
+        minimum detectable effect: with this many items and the observed spread, the test detects a true difference of this
+        size with probability ``power``, and smaller ones less often. `ragnb.stats.power` defines it for 0/1 scores, graded
+        scores and clusters. Infinite limits mean that so few items exclude nothing.
 
     Raises
     ------

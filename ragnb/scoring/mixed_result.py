@@ -259,10 +259,10 @@ def _interaction(test: SignificanceResult) -> str:
 def _as_html(title: str, table: pd.DataFrame) -> Markup:
     keys = [*(["language"] if "language" in table else []), "system", "baseline"]
     level = f"{table['confidence_level'].iloc[0]:.0%} interval"
-    head = [*keys, "difference", level, "p", f"p, {table['correction'].iloc[0].capitalize()}", "detectable"]
+    head = [*keys, "difference", level, "p", f"p, {table['correction'].iloc[0].capitalize()}", "MDE"]
     rows = [tag("tr", *(tag("td", cell) for cell in _cells(row, keys))) for row in table.to_dict("records")]
     kinds = " / ".join(dict.fromkeys([*table["interval"], *table["test"]]))
-    note = tag("small", f"{kinds}; detectable with {table['power'].iloc[0]:.0%} power")
+    note = tag("small", f"{kinds}; MDE: minimum detectable effect with {table['power'].iloc[0]:.0%} power")
     return tag("div", tag("p", tag("b", title)), tag("table", tag("tr", *(tag("th", name) for name in head)), *rows), note)
 
 
