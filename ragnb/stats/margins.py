@@ -1,16 +1,26 @@
 """What printed margins leave open: two rates over the same items, whose pairing was not published."""
 
+from typing import NamedTuple
+
 from ragnb.errors import InputError
 from ragnb.results import PairedTable
 from ragnb.stats.binary import mcnemar_test
 from ragnb.stats.checks import check_count
 
 
-def mcnemar_bounds(first: int, second: int, n: int, *, method: str = "exact") -> tuple[float, float]:
-    """Smallest and largest McNemar p-value that two numbers of successes over the same items allow.
+class PValueBounds(NamedTuple):
+    """Smallest and largest p-value, and the name of the test that they belong to."""
 
-    In (0, 1]. The items were shared, but which of them each system got right was not published: every pairing that agrees
-    with both margins is looked at.
+    low: float
+    high: float
+    test: str
+
+
+def mcnemar_bounds(first: int, second: int, n: int, *, method: str = "exact") -> PValueBounds:
+    """Smallest and largest McNemar p-value that two numbers of successes on the same items allow.
+
+    Both are in (0, 1]. The two systems answered the same items, but it was not published which of them each system got
+    right. The function therefore tests every pairing that agrees with the two totals.
 
     Parameters
     ----------
@@ -19,7 +29,13 @@ def mcnemar_bounds(first: int, second: int, n: int, *, method: str = "exact") ->
     n : int
         Number of items.
     method : {"exact", "mid-p", "asymptotic", "asymptotic-cc"}
-        See `ragnb.stats.binary.mcnemar_test`.
+        The variant of the test, see `ragnb.stats.binary.mcnemar_test`. The result names it, because the bounds of the
+        exact test are higher than those of the mid-p test that `ragnb.compare` uses.
+
+    Returns
+    -------
+    PValueBounds
+        A tuple ``(low, high, test)``.
 
     Raises
     ------
@@ -33,16 +49,17 @@ def mcnemar_bounds(first: int, second: int, n: int, *, method: str = "exact") ->
 
     Examples
     --------
-    >>> low, high = mcnemar_bounds(289, 282, 300)  # 96.33 % and 94.00 % of 300
-    >>> round(low, 3), round(high, 2)
-    (0.016, 0.26)
+    >>> low, high, test = mcnemar_bounds(289, 282, 300)  # 96.33 % and 94.00 % of 300
+    >>> round(low, 3), round(high, 2), test
+    (0.016, 0.26, 'McNemar exact')
     """
     n, first, second = check_count(n, "n", minimum=1), check_count(first, "first"), check_count(second, "second")
     if max(first, second) > n:
         raise InputError(f"margins need counts of at most n = {n}; got {first} and {second}; pass counts, not per cent.")
     least, most = max(0, second - first), min(second, n - first)
-    p_values = [
-        mcnemar_test(PairedTable(second - c, c + first - second, c, n - first - c), method=method).p_value
+    tests = [
+        mcnemar_test(PairedTable(second - c, c + first - second, c, n - first - c), method=method)
         for c in range(least, most + 1)
     ]
-    return min(p_values), max(p_values)
+    p_values = [test.p_value for test in tests]
+    return PValueBounds(min(p_values), max(p_values), tests[0].method)

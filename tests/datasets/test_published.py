@@ -127,11 +127,15 @@ def test_an_unknown_table_is_refused_with_the_known_ones():
 
 def test_margins_leave_bounds_for_the_paired_p_value():
     assert mcnemar_bounds(289.0, 282.0, 300.0) == mcnemar_bounds(289, 282, 300)
-    low, high = mcnemar_bounds(289, 282, 300)  # seven more right: 2 / 2 ** 7 if none is lost, 18 to 11 at most
+    low, high, test = mcnemar_bounds(289, 282, 300)  # seven more right: 2 / 2 ** 7 if none is lost, 18 to 11 at most
     assert low == pytest.approx(2 / 2**7)
     assert high == pytest.approx(0.2649, abs=5e-5)
-    assert mcnemar_bounds(10, 10, 20) == (1.0, 1.0)
-    assert mcnemar_bounds(20, 0, 20) == pytest.approx((2 / 2**20,) * 2)
+    assert test == "McNemar exact"
+    middle = mcnemar_bounds(289, 282, 300, method="mid-p")  # half the probability of 7 : 0 less, on either side
+    assert (middle.low, middle.test) == (pytest.approx(1 / 2**7), "McNemar mid-p")
+    assert middle.high < high
+    assert mcnemar_bounds(10, 10, 20)[:2] == (1.0, 1.0)
+    assert mcnemar_bounds(20, 0, 20)[:2] == pytest.approx((2 / 2**20,) * 2)
     assert mcnemar_bounds(3, 5, 9) == mcnemar_bounds(5, 3, 9)
     with pytest.raises(InputError, match="at most n = 10; got 11 and 3"):
         mcnemar_bounds(11, 3, 10)
