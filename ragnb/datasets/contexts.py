@@ -48,8 +48,11 @@ def build_contexts(
         Counterfactual examples only: share of true passages, in [0, 1]; the rest holds the false answer.
     order
         ``"per_item"``: each example has its own permutation, drawn from (``seed``, ``example_id``), the same at every
-        noise rate. ``"released"``: the released code's contexts to the letter. It reseeds with 2333 before every item, so
-        all examples share one permutation and, say, the only true passage of five always stands last.
+        noise rate. ``"released"``: the released code's contexts to the letter. That code reseeds its generator with 2333
+        before every item. In base files (noise and rejection) all examples with equally many passages therefore share one
+        permutation; at noise rate 0.8, for example, the only true passage of five is always last. In integration files each
+        group of passages is shuffled first, so the permutation depends on the sizes of the groups and differs between
+        questions.
     seed
         For ``order="per_item"``.
 
@@ -88,9 +91,11 @@ def build_contexts(
             shown = draw_passages(example, rate, passage_num, correct_rate, draw, place)
             contexts.append(example | condition | {"order": order} | _describe(shown))
     try:
-        return pd.DataFrame(contexts)
+        frame = pd.DataFrame(contexts)
     except UnicodeEncodeError as error:
         raise InputError(f"build_contexts needs whole characters; got {error}; load_rgb replaces halves of pairs") from error
+    frame.attrs = dict(examples.attrs)  # where the questions come from
+    return frame
 
 
 def check_examples(examples: pd.DataFrame, what: str) -> None:

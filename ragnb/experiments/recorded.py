@@ -162,14 +162,18 @@ def recorded_store(name: str) -> Store:
 def recorded_responses(name: str) -> pd.DataFrame:
     """The responses of every arm of a recording, replayed without a model.
 
+    ``attrs["source"]`` says where the questions come from, and ``attrs["model"]`` is `recorded_provenance`.
+
     Raises
     ------
     InputError
         Unknown name.
     """
     with recorded_store(name) as store:
-        model = recorded_provenance(name)["model"]
-        return pd.concat(RECORDINGS[name].run(model, store=store, offline=True), ignore_index=True)
+        provenance = recorded_provenance(name)
+        responses = pd.concat(RECORDINGS[name].run(provenance["model"], store=store, offline=True), ignore_index=True)
+    responses.attrs["model"] = provenance
+    return responses
 
 
 def reply_keys(responses: pd.DataFrame) -> set[str]:

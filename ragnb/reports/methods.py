@@ -11,6 +11,7 @@ from ragnb.markup import escape_latex, escape_markdown, spelled
 from ragnb.records import CONDITION, is_missing, require_columns
 from ragnb.reports.efficiency import questions
 from ragnb.scoring.columns import check_names, with_numbers
+from ragnb.scoring.experiments import data_name, decoding
 
 _WRITTEN: dict[str, Callable[[str], str]] = {
     "text": lambda text: " ".join(spelled(text).split()),
@@ -35,21 +36,25 @@ def methods_paragraph(
     summaries: pd.DataFrame | None = None,
     comparisons: pd.DataFrame | None = None,
     *,
+    responses: pd.DataFrame | None = None,
     cluster: str | None = None,
     written: str = "text",
 ) -> str:
-    """What was scored, under which definitions, what is missing, and which intervals and tests: a paragraph for a paper.
+    """Methods paragraph for a paper: data, model, metrics and their definitions, missing values, intervals and tests.
 
-    Everything in it stands in the frames; a frame that is not given has no sentence. Names of systems stand in quotes.
+    Everything in it comes from the frames. A frame that is not given has no sentence. Names of systems are in quotes.
 
     Parameters
     ----------
     scores
         As `ragnb.score` returns them: questions, responses, systems, languages, conditions, and what is unscored and why.
+        ``attrs["source"]`` names the data, and ``attrs["model"]`` the file of the model, if they are there.
     summaries
         As `ragnb.summarize` returns them: the intervals, and how many responses are behind a mean.
     comparisons
         As `ragnb.compare` returns them: tests, correction, family, items left out, minimum detectable effect.
+    responses
+        The responses behind the scores: the models that answered and their sampling parameters.
     cluster
         The column that ``summaries`` were clustered by, which they do not hold; checked against their numbers of clusters.
     written
@@ -75,6 +80,7 @@ def methods_paragraph(
     sentences = [
         _scored(scores, signatures) if scores is not None else f"Metrics: {_definitions(signatures)}.",
         *(_conditions(scores) if scores is not None else []),
+        *(_models(scores, responses) if scores is not None else []),
         *_prompts(signatures),
         *(_unscored(scores) if scores is not None else []),
         *(_means(summaries, cluster) if summaries is not None else []),
@@ -171,12 +177,46 @@ def _responses(scores: pd.DataFrame) -> int:
     return len(scores[keys].assign(again=again).drop_duplicates())
 
 
+_SAID_ELSEWHERE = ("system", "language", "benchmark")
+_CALLED = {"noise_rate": "noise rate", "passage_num": "passages per question", "correct_rate": "share of true passages",
+           "order": "passage order", "task": "task"}  # fmt: skip
+
+
 def _conditions(scores: pd.DataFrame) -> list[str]:
-    columns = [name for name in (*CONDITION, "model") if name in scores and name not in ("system", "language")]
-    told = [f"{name.replace('_', ' ')} {_listed(_distinct(map(_shown, scores[name])))}" for name in columns]
+    columns = [name for name in CONDITION if name in scores and name not in _SAID_ELSEWHERE]
+    if "correct_rate" in columns and (scores["correct_rate"].fillna(0) == 0).all():
+        columns.remove("correct_rate")
+    told = [f"{_CALLED[name]} {_listed(_distinct(map(_shown, scores[name])))}" for name in columns]
     repeats = scores["repeat"].nunique() if "repeat" in scores else 1
     told += [_counted(repeats, "repeat")] if repeats > 1 else []
-    return [f"Conditions: {'; '.join(told)}."] if told else []
+    return [*_data(scores), *([f"Conditions: {'; '.join(told)}."] if told else [])]
+
+
+def _data(scores: pd.DataFrame) -> list[str]:
+    """Where the questions come from. The column ``benchmark`` only says whose format they have."""
+    source = scores.attrs.get("source", {})
+    formats = _distinct(map(_shown, scores["benchmark"])) if "benchmark" in scores else []
+    if source:
+        facts = [source.get("citation"), f"licence {source['licence']}" if source.get("licence") else None]
+        known = "; ".join(fact for fact in facts if fact and "unknown" not in fact)
+        return [f"Data: {data_name(source)}{f' ({known})' if known else ''}{_in_format(formats)}."]
+    return [f"The scores do not name the data file{_in_format(formats)}."] if formats else []
+
+
+def _in_format(formats: list[str]) -> str:
+    return f", in the format of {_listed(formats)}" if formats else ""
+
+
+def _models(scores: pd.DataFrame, responses: pd.DataFrame | None) -> list[str]:
+    """The models that answered, the file of the model, and how it was sampled."""
+    names = _distinct(scores["model"].dropna()) if "model" in scores else []
+    known = scores.attrs.get("model", {})
+    file = [known["file"], f"SHA-256 {known['sha256'][:12]}…"] if [known.get("model")] == names and "sha256" in known else []
+    told = [f"Model: {_listed(map(str, names))}{f' ({chr(32).join(file)})' if file else ''}."] if names else []
+    if responses is None or "parameters" not in responses:
+        return told
+    sampled = _distinct(decoding(given) for given in responses["parameters"].dropna())
+    return [*told, f"Sampling parameters: {' / '.join(sampled)}."]
 
 
 def _definitions(signatures: set[str]) -> str:
@@ -210,7 +250,7 @@ def _means(summaries: pd.DataFrame, cluster: str | None) -> list[str]:
     by = f", clustered by {cluster}" if cluster else ""
     n = f"{_range(summaries['n_scored'])} scored {'response' if (summaries['n_scored'] == 1).all() else 'responses'}"
     of = f" of {_range(summaries['n'])}" if (summaries["n_scored"] != summaries["n"]).any() else ""
-    return [f"Means rest on {n}{of} each and stand with {_intervals(summaries)}{by}."]
+    return [f"We report means over {n}{of} each, with {_intervals(summaries)}{by}."]
 
 
 def _compared(comparisons: pd.DataFrame) -> list[str]:
@@ -224,8 +264,8 @@ def _compared(comparisons: pd.DataFrame) -> list[str]:
     return [
         f"Systems were compared in pairs on the same items ({_range(comparisons['n_pairs'])} each{by}) in "
         f"{_counted(len(comparisons), 'comparison')}: {_pairs(comparisons)}.",
-        f"Differences stand with {_intervals(comparisons)}; tests: {_listed(tests)}; p-values are corrected by "
-        f"{_listed(corrections)} over {_families(comparisons)}.",
+        f"We report differences with {_intervals(comparisons)}; tests: {_listed(tests)}.",
+        _families(comparisons, corrections),
         *_undefined(comparisons),
         _dropped(comparisons),
         *_detectable(comparisons),
@@ -239,9 +279,12 @@ def _pairs(comparisons: pd.DataFrame) -> str:
     return "; ".join(f"{_listed(map(_quoted, names))} against {_quoted(base)}" for base, names in against.items())
 
 
-def _families(comparisons: pd.DataFrame) -> str:
+def _families(comparisons: pd.DataFrame, corrections: list[str]) -> str:
     sizes = sorted(set(comparisons["family_size"]))
-    return f"{'a family' if len(sizes) == 1 else 'families'} of {_listed(f'{size:g}' for size in sizes)}"
+    if sizes == [1]:
+        return "There is one test, so its p-value needs no correction."
+    over = f"{'a family' if len(sizes) == 1 else 'families'} of {_listed(f'{size:g}' for size in sizes)} tests"
+    return f"The p-values are corrected by the method of {_listed(corrections)} over {over}."
 
 
 def _undefined(comparisons: pd.DataFrame) -> list[str]:

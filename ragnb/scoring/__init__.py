@@ -7,9 +7,20 @@ from ragnb.scoring.bridges import bridging
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.edges import edge_cases
+from ragnb.scoring.experiments import experiment_signature
 from ragnb.scoring.glossary import definitions
 from ragnb.scoring.metric import Metric
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 
-__all__ = ["METRICS", "Metric", "bridging", "compare", "definitions", "edge_cases", "score", "summarize"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "bridging",
+    "compare",
+    "definitions",
+    "edge_cases",
+    "experiment_signature",
+    "score",
+    "summarize",
+]

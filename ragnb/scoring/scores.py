@@ -49,7 +49,9 @@ def score(
     -------
     DataFrame
         The responses' identifying columns (all but long texts), ``metric``, ``value``, ``reason`` (why there is no value)
-        and ``signature``. A missing response stays in the frame: value nan, with its reason; it never becomes 0.
+        and ``signature``, which names the definition of the value (metric, options, language, prompt) and not the
+        experiment; `experiment_signature` does. ``attrs`` are those of the responses. A missing response stays in the frame:
+        value nan, with its reason; it never becomes 0.
 
         Of a Dask or Spark frame a lazy frame of the same kind, whose rows are those that pandas gives, partition by
         partition. `summarize` and `compare` take pandas: hand them ``scores.compute()`` or ``scores.toPandas()``, one number
@@ -76,7 +78,9 @@ def score(
     refuse_other_questions(responses, "score")
     lists = {column for metric in chosen for column in metric.columns.values()} & (PAYLOAD - PLAIN_TEXT) & set(responses)
     refuse_spelled_lists(responses, sorted(lists), "score", "make the frame with ragnb.load_responses, which reads them")
-    return pd.concat([_score_one(responses, metric, options, explain) for metric in chosen], ignore_index=True)
+    scores = pd.concat([_score_one(responses, metric, options, explain) for metric in chosen], ignore_index=True)
+    scores.attrs = dict(responses.attrs)
+    return scores
 
 
 def _chosen(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:

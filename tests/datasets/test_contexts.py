@@ -84,6 +84,20 @@ def test_building_contexts_leaves_the_examples_and_the_global_generator_alone(ma
 
 
 @pytest.mark.data
+def test_the_released_order_is_shared_by_noise_questions_and_not_by_integration_questions(rgb_file):
+    """Groups are shuffled first, so 88 questions with two groups have 16 arrangements; in a noise file all share one."""
+    integration = build_contexts(load_rgb(rgb_file("zh_int")), noise_rate=0.4, order="released")
+    two = integration[integration["positive"].map(len) == 2]
+    arrangements = {
+        tuple(next((n for n, group in enumerate(groups) if text in group), -1) for text in shown)
+        for groups, shown in zip(two["positive"], two["passages"], strict=True)
+    }
+    assert (len(two), len(arrangements)) == (88, 16)
+    noise = build_contexts(load_rgb(rgb_file("zh_refine")), noise_rate=0.8, order="released")
+    assert len({tuple(kinds) for kinds in noise["kinds"]}) == 1
+
+
+@pytest.mark.data
 @pytest.mark.parametrize(("name", "at_least"), [("zh_refine", 290), ("en_refine_first50", 49)])
 def test_the_only_true_passage_of_five_always_stands_last_in_the_released_order(name, at_least, rgb_file):
     kinds = build_contexts(load_rgb(rgb_file(name)), noise_rate=0.8, order="released")["kinds"]

@@ -71,20 +71,26 @@ def test_every_number_is_one_of_the_frames(noise, languages):
         responses = len(frames[0]) // frames[0]["metric"].nunique()
         printed = set(NUMBER.findall(methods_paragraph(*frames, cluster=cluster).replace("%", "")))
         assert len(printed) > 8
-        assert printed <= held(*frames) | {f"{responses}"}
+        source = frames[0].attrs["source"]
+        assert printed <= held(*frames) | {f"{responses}", *NUMBER.findall(source["licence"])}
 
 
 def test_the_run_with_two_prompts(noise):
     text = methods_paragraph(*noise)
     assert text.startswith(
         "We scored 680 responses of 2 systems (“answer” and “plain”) to 68 questions in 1 language (en) under rgb.accuracy "
-        "(protocol paper). Conditions: benchmark rgb; task noise; noise rate 0, 0.2, 0.4, 0.6 and 0.8; "
+        "(protocol paper, parts all). Data: sample-en (written by the authors of ragnb; licence CC BY 4.0), in the format of "
+        "rgb. Conditions: task noise; noise rate 0, 0.2, 0.4, 0.6 and 0.8; passages per question 5; passage order per_item. "
+        "Model: SmolLM2-135M-Instruct (SmolLM2-135M-Instruct.Q4_1.gguf SHA-256 b179c9523d0e…). "
     )
     assert "Prompts: rgb.answer.en:1:a169cd4b and rgb.plain.en:1:d4c590b8. No value is missing." in text
-    assert "Means rest on 68 scored responses each and stand with 95% intervals (Wilson)." in text
+    assert "We report means over 68 scored responses each, with 95% intervals (Wilson)." in text
     assert "(68 each) in 5 comparisons: “answer” against “plain”." in text
-    assert "tests: McNemar mid-p (all scores are 0 or 1, so only discordant items count); " in text
-    assert "p-values are corrected by Holm over a family of 5. No item was left out of a comparison." in text
+    assert "tests: McNemar mid-p (all scores are 0 or 1, so only discordant items count). " in text
+    assert (
+        "The p-values are corrected by the method of Holm over a family of 5 tests. No item was left out of a comparison."
+        in text
+    )
     low, high = noise[2]["mde"].min(), noise[2]["mde"].max()
     assert f"with 80% power and at the spread seen, is {low:#.3g} to {high:#.3g}." in text
     assert text.endswith(f"computed with ragnb {ragnb.__version__}.")
@@ -106,7 +112,7 @@ def test_a_response_under_two_definitions_counts_once(noise):
     both = pd.concat([ragnb.score(responses, "rgb.accuracy", protocol=name) for name in ("paper", "released")])
     text = methods_paragraph(both)
     assert "We scored 68 responses of 1 system" in text
-    assert "rgb.accuracy (protocol paper / protocol released)" in text
+    assert "rgb.accuracy (protocol paper, parts all / protocol released, parts all)" in text
 
 
 def test_repeats_of_one_question_are_responses(small):
@@ -117,13 +123,42 @@ def test_repeats_of_one_question_are_responses(small):
     assert "We scored 12 responses" in methods_paragraph(unnamed)
 
 
+# ---- where the data and the replies come from --------------------------------------------------------------------------
+
+
+def test_decoding_comes_from_the_responses_and_the_files_from_what_was_recorded(noise):
+    responses = recorded_responses("rgb_noise").query("system in ('answer', 'plain')")
+    text = methods_paragraph(noise[0], responses=responses)
+    assert "Sampling parameters: max_tokens=64, seed=0, temperature=0." in text
+    assert "Sampling" not in methods_paragraph(noise[0])
+    other = responses.assign(model="another")
+    unknown_file = methods_paragraph(ragnb.score(other, "rgb.accuracy"), responses=other)
+    assert "Model: another. Sampling" in unknown_file
+
+
+@pytest.mark.data
+def test_real_files_are_named_as_such_and_not_as_the_authors_own(data_folder):
+    examples = ragnb.load_rgb(data_folder / "rgb" / "zh_refine.json")
+    said = ragnb.build_contexts(examples, noise_rate=[0, 0.8]).assign(system="x", response="2022")
+    text = methods_paragraph(ragnb.score(said, "rgb.accuracy"))
+    sha = examples.attrs["source"]["git_sha1"][:8]
+    assert f"Data: zh_refine@{sha} (Chen, Lin, Han, Sun (AAAI 2024)" in text
+    assert "licence CC BY-NC-SA 4.0 (non-commercial)), in the format of rgb." in text
+    assert "authors of ragnb" not in text
+
+
+def test_scores_whose_file_is_not_known_say_so(small):
+    text = methods_paragraph(small.assign(benchmark="rgb"))
+    assert "The scores do not name the data file, in the format of rgb." in text
+
+
 # ---- what is missing ---------------------------------------------------------------------------------------------------
 
 
 def test_what_is_unscored_is_said_with_its_reason(small):
     text = methods_paragraph(small, ragnb.summarize(small), ragnb.compare(small, unpaired="drop"))
     assert "Of 6 values 1 is missing and left out of the means: 1 (“no reply: timeout”)." in text
-    assert "Means rest on 2 to 3 scored responses of 3 each" in text
+    assert "We report means over 2 to 3 scored responses of 3 each" in text
     assert "Items left out of a comparison for want of a value of both systems: 1." in text
     assert "in 1 comparison: “b” against “a”." in text
     unsaid = methods_paragraph(small.drop(columns="reason"))
@@ -154,18 +189,22 @@ def test_families_and_kinds_that_differ_are_all_named(noise):
     comparisons["test"] = ["one", "one", "two", "two", "two"]
     comparisons["confidence_level"] = [0.9, 0.9, 0.995, 0.995, 0.995]
     text = methods_paragraph(comparisons=comparisons)
-    assert "over families of 3 and 5." in text
-    assert re.search(r"tests: one \(.*?\) and two \(.*?\);", text)
+    assert "over families of 3 and 5 tests." in text
+    assert re.search(r"tests: one \(.*?\) and two \(.*?\)\. The", text)
     assert "90% and 99.5% intervals (Tango)" in text
 
 
 @pytest.mark.parametrize(
     ("kept", "said", "unsaid"),
     [
-        ({0}, ["We scored 680"], ["Means rest", "compared"]),
-        ({1}, ["Metrics: rgb.accuracy (protocol paper).", "Means rest"], ["We scored", "Conditions", "missing", "compared"]),
-        ({2}, ["Metrics: rgb.accuracy", "were compared"], ["We scored", "Means rest", "missing"]),
-        ({0, 2}, ["We scored", "were compared"], ["Means rest"]),
+        ({0}, ["We scored 680"], ["We report means", "compared"]),
+        (
+            {1},
+            ["Metrics: rgb.accuracy (protocol paper, parts all).", "We report means"],
+            ["We scored", "Conditions", "missing", "compared"],
+        ),
+        ({2}, ["Metrics: rgb.accuracy", "were compared"], ["We scored", "We report means", "missing"]),
+        ({0, 2}, ["We scored", "were compared"], ["We report means"]),
     ],
 )
 def test_a_frame_that_is_not_given_has_no_sentence(noise, kept, said, unsaid):

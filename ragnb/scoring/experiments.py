@@ -1,0 +1,87 @@
+"""The longer signature: which experiment a response comes from."""
+
+import json
+from typing import Any
+
+import pandas as pd
+
+from ragnb.records import CONDITION, present, require_columns
+
+CONDITIONS = (*CONDITION, "model", "parameters", "template")
+
+
+def experiment_signature(responses: pd.DataFrame) -> pd.Series:
+    """Signature of the experiment behind each response: data, system, model, decoding, prompt and passages.
+
+    The signature of a score names the definition of the number. It is the same for two arms of an experiment that differ in
+    the order of their passages or in the model. This longer one names what the frame says about the experiment, so that
+    responses to one question share it only if they were asked for under the same conditions.
+
+    Parameters
+    ----------
+    responses
+        One row per response, as `ragnb.complete`, the experiments and `ragnb.load_responses` return them.
+
+    Returns
+    -------
+    Series
+        One text per row. It begins with the data, if ``responses.attrs["source"]`` names them, and goes on with each of the
+        columns ``system, benchmark, task, language, noise_rate, passage_num, correct_rate, order, model, parameters,
+        template`` that has a value.
+
+    Raises
+    ------
+    InputError
+        A frame without the column ``system``.
+
+    >>> responses = pd.DataFrame({"system": ["a", "a"], "order": ["released", "per_item"], "parameters": [{"seed": 0}] * 2})
+    >>> experiment_signature(responses).tolist()
+    ['system:a|order:released|parameters:seed=0', 'system:a|order:per_item|parameters:seed=0']
+    """
+    require_columns(responses, ("system",), "experiment_signature")
+    source = responses.attrs.get("source", {})
+    first = [f"data:{data_name(source)}"] if source else []
+    columns = [name for name in CONDITIONS if name in responses]
+    rows = zip(*(responses[name] for name in columns), strict=True)
+    return pd.Series(
+        [
+            "|".join(
+                [
+                    *first,
+                    *(
+                        f"{name}:{_shown(value)}"
+                        for name, value in zip(columns, row, strict=True)
+                        if present(value) is not None
+                    ),
+                ]
+            )
+            for row in rows
+        ],
+        index=responses.index,
+        name="experiment",
+        dtype=object,
+    )
+
+
+def data_name(source: Any) -> str:
+    """The name of a data source, and the beginning of its checksum if there is one."""
+    checksum = source.get("git_sha1", "")
+    return f"{source.get('name', 'unknown')}{f'@{checksum[:8]}' if checksum else ''}"
+
+
+def decoding(parameters: Any) -> str:
+    """Sampling parameters in a fixed order.
+
+    >>> decoding({"temperature": 0.0, "max_tokens": 64})
+    'max_tokens=64, temperature=0'
+    """
+    return ", ".join(f"{name}={_shown(parameters[name])}" for name in sorted(parameters))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return decoding(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text.replace("|", "\\u007c")
