@@ -147,6 +147,24 @@ def test_options_are_numbers_lists_or_text(file, printed):
     assert "word_order:2" in out
 
 
+@pytest.mark.parametrize(
+    ("own", "mean", "said"), [([], 1.0, ["1 of 2 responses in", "(--language fr"]), (["--no-keep-empty"], 1.0, ["(--language fr"]),
+                              (["--keep-empty", "--language", "fr"], 0.5, [])]
+)  # fmt: skip
+def test_a_french_csv_with_an_empty_cell(tmp_path, capsys, own, mean, said):
+    path = tmp_path / "fr.csv"
+    path.write_text(
+        "question,references,response\nOù est la tour Eiffel ?,Paris,Paris\nQui l'a construite ?,Eiffel,\n", "utf-8"
+    )
+    assert main(["score", str(path), "--metrics", "answer.exact_match", "--format", "json", *own]) == 0
+    out, err = capsys.readouterr()
+    (row,) = json.loads(out)
+    assert (row["mean"], row["n"]) == (mean, 2)
+    assert "lang:fr" in row["signature"]
+    assert err.count("\n") == len(said)
+    assert all(words in err for words in said)
+
+
 def test_lines_of_json_come_from_standard_input():
     done = run("score", "-", "--metrics", "answer.exact_match", "--system", "piped", "--by", "system", input=lines_of(ROWS))
     assert (done.returncode, done.stderr) == (0, "")
@@ -182,7 +200,10 @@ def test_shared_questions_are_clusters(file, printed):
 @pytest.fixture
 def two(tmp_path):
     """Two systems: a file each, and one with both."""
-    good = [{"question": f"q{k}", "references": "Oslo", "response": "Oslo" if k % 5 else "Rome"} for k in range(40)]
+    good = [
+        {"question": f"q{k}", "language": "en", "references": "Oslo", "response": "Oslo" if k % 5 else "Rome"}
+        for k in range(40)
+    ]
     bad = [row | {"response": "Oslo" if k % 3 == 0 else "Bergen"} for k, row in enumerate(good)]
     (tmp_path / "good.jsonl").write_text(lines_of(good))
     (tmp_path / "bad.jsonl").write_text(lines_of(bad))
@@ -259,7 +280,7 @@ def test_ids_of_csv_and_of_json_are_of_two_kinds(two, refused):
 def test_files_of_one_name_in_two_folders_need_names(two, refused):
     for folder in ("a", "b"):
         (two / folder).mkdir()
-        rows = [{"question": "q", "references": "r", "response": folder}]
+        rows = [{"question": "q", "language": "en", "references": "r", "response": folder}]
         pd.DataFrame(rows).to_csv(two / folder / "pred.csv.gz", index=False)
     files = two / "a" / "pred.csv.gz", two / "b" / "pred.csv.gz"
     assert "got pred for 2 files; name what answered in each: --system a b" in refused(
@@ -290,7 +311,7 @@ def test_compare_refuses_in_one_line(two, refused, monkeypatch, arguments, said)
 
 def asked(responses, **columns):
     return [
-        {"question": f"q{k}", "references": "Oslo", "response": said, "passage_num": 5} | columns
+        {"question": f"q{k}", "language": "en", "references": "Oslo", "response": said, "passage_num": 5} | columns
         for k, said in enumerate(responses)
     ]
 
@@ -366,7 +387,14 @@ def test_the_report_of_a_judge(tmp_path, printed):
 def test_the_report_of_a_judge_counts_what_has_no_label(tmp_path, printed):
     path = tmp_path / "judged.csv"
     rows = [
-        {"question": f"q{k}", "references": "x", "response": "y", "label": k % 2, "judged_correct": k % 3 % 2}
+        {
+            "question": f"q{k}",
+            "language": "en",
+            "references": "x",
+            "response": "y",
+            "label": k % 2,
+            "judged_correct": k % 3 % 2,
+        }
         for k in range(60)
     ]
     pd.DataFrame(rows).assign(label=lambda frame: frame["label"].where(frame.index >= 10)).to_csv(path, index=False)

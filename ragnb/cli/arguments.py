@@ -67,7 +67,7 @@ def _add_report(parser: _Parser) -> None:
 
 def _add_audit(parser: _Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="a file of RGB, or a name such as sample-en")
-    parser.add_argument("--language", metavar="CODE", help="language of the questions (default: a guess)")
+    parser.add_argument("--language", metavar="CODE", help="language of the questions (default: identified from their text)")
     parser.add_argument("--only", nargs="+", default=[], metavar="ISSUE", help="the issues that matter (default: all)")
     parser.add_argument("--passages", type=int, default=5, metavar="N", help="passages a context should show (default: 5)")
     _add_format(parser, ("text", "json"))
@@ -85,11 +85,20 @@ def _add_files(parser: _Parser) -> None:
     parser.add_argument("--columns", type=_setting, **several, help="what ragnb and the file call a column: question=q")
     parser.add_argument("--set", type=_constant, **several, help="columns with one value for all: task=noise passage_num=5")
     parser.add_argument("--system", nargs="+", metavar="NAME", help="what answered, one a file (default: column system)")
-    parser.add_argument("--language", metavar="CODE", help="language of all rows (default: column language, or a guess)")
+    parser.add_argument(
+        "--language",
+        metavar="CODE",
+        help="language of all rows (default: column language, or identified from the questions)",
+    )
     parser.add_argument(
         "--alternatives",
         action=argparse.BooleanOptionalAction,
         help="whether any text of a list of references will do, or (default) all are needed, as in RGB",
+    )
+    parser.add_argument(
+        "--keep-empty",
+        action=argparse.BooleanOptionalAction,
+        help="whether an empty response in CSV is an empty answer, which is scored, or (default) missing",
     )
     parser.add_argument("--benchmark", choices=["ragbench", "evouna"], help="the file is one of this benchmark")
 

@@ -55,15 +55,16 @@ def _load(arguments: argparse.Namespace, file: str | Path, system: str | None) -
     from ragnb.datasets.predictions import load_responses
 
     constants = keywords(load_responses, arguments.set)
-    own = {"system": system, "language": arguments.language, "alternatives": arguments.alternatives}
-    return load_responses(file, dict(arguments.columns) or None, **own, **constants)
+    own = {name: getattr(arguments, name) for name in ("language", "alternatives", "keep_empty")}
+    return load_responses(file, dict(arguments.columns) or None, system=system, **own, **constants)
 
 
 def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
     from ragnb.datasets.evouna import load_evouna
     from ragnb.datasets.ragbench import load_ragbench
 
-    if given := [name for name in ("columns", "system", "language", "alternatives", "set") if getattr(arguments, name)]:
+    names = ("columns", "system", "language", "alternatives", "keep_empty", "set")
+    if given := [name.replace("_", "-") for name in names if getattr(arguments, name)]:
         raise InputError(f"{arguments.benchmark} needs its own columns; got --{given[0]}; leave it out")
     return load_ragbench(file) if arguments.benchmark == "ragbench" else load_evouna(file)
 

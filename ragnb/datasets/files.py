@@ -7,6 +7,7 @@ import json
 import os
 import re
 import tokenize
+import warnings
 import zlib
 from codecs import BOM_UTF8
 from collections import Counter
@@ -17,7 +18,8 @@ from typing import Any
 
 from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
-from ragnb.text import scripts, well_formed
+from ragnb.metrics.language import letters_by_script, most_likely_language
+from ragnb.text import well_formed
 
 TITLES = {"rgb": "an RGB", "ragbench": "a RAGBench", "evouna": "an EVOUNA", "multilingual": "a multilingual"}
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -246,19 +248,38 @@ def refuse_duplicates(identifiers: Iterable[str], file: str) -> None:
 
 
 def guess_language(questions: Iterable[str]) -> str:
-    """``"zh"`` when most questions hold Han characters, else ``"en"``; refused when most hold letters of any other script.
+    """Language of most questions, identified from their text; English and Chinese are accepted without a warning.
+
+    A language is identified if its mean probability over the questions is above 0.5. At most 1,000 questions, evenly spaced
+    over the file, are read. Where no language is identified, English is assumed with a warning if most letters are Latin,
+    and Chinese if most are Han.
 
     Raises
     ------
     InputError
-        Most questions cannot be English or Chinese: the language has to be named.
+        No language is identified, and most letters are of another script.
     """
-    found = [set(scripts(question)) for question in questions]
-    others = Counter(script for own in found for script in own - {"Latin", "Han"})
-    foreign = sum(bool(own - {"Latin", "Han"}) for own in found)
-    if foreign > len(found) / 2:
+    asked = list(questions)
+    asked = asked[:: len(asked) // 1000 + 1]
+    code, probability = most_likely_language(asked)
+    if probability > 0.5:
+        if code not in ("en", "zh"):
+            warnings.warn(
+                f"no language was given, and the questions look like {code!r}; pass language={code!r} (--language {code} on "
+                "the command line) to confirm this, or the code of another language",
+                stacklevel=3,
+            )
+        return code
+    script = next((name for name, _ in letters_by_script(" ".join(asked)).most_common(1)), "Latin")
+    if script not in ("Latin", "Han"):
         raise InputError(
-            f"the language needs to be named unless it is English or Chinese; got {foreign} of {len(found)} questions in "
-            f"{others.most_common(1)[0][0]} script; pass language=, or --language, such as 'ja', 'th' or 'ar'"
+            f"the language of the questions could not be identified, and most of their letters are {script}; pass language= "
+            "(--language on the command line), such as 'hi' or 'ru'"
         )
-    return "zh" if sum("Han" in own for own in found) > len(found) / 2 else "en"
+    assumed = "zh" if script == "Han" else "en"
+    warnings.warn(
+        f"no language was given, and the questions have too little text to identify one; {assumed!r} is assumed; pass "
+        "language= (--language on the command line) to name it",
+        stacklevel=3,
+    )
+    return assumed

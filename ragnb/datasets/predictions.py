@@ -46,6 +46,7 @@ def load_responses(
     system: str | None = None,
     language: str | None = None,
     alternatives: bool | None = None,
+    keep_empty: bool | None = None,
     **constants: Any,
 ) -> pd.DataFrame:
     """Responses of a run made elsewhere, one row a response, ready for `ragnb.score`.
@@ -55,7 +56,7 @@ def load_responses(
     source
         A file of JSON Lines (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; with commas, semicolons or
         tabs), or a frame. In CSV, and in a frame that was read from it, a list is written as JSON or as Python prints it,
-        ``["Oslo", "Kristiania"]``, and an empty cell is no response, for CSV cannot tell it from an empty one.
+        ``["Oslo", "Kristiania"]``. ``keep_empty`` says what an empty cell in the column of responses means.
     columns
         What ragnb calls a column, and what the file calls it: ``{"question": "q", "references": "gold", "response":
         "output"}``. By default ragnb's own names, or those of the released code of RGB where the file has ``prediction`` and
@@ -65,12 +66,17 @@ def load_responses(
     system
         Name of what answered; by default the file's column ``system`` if there is one, else the file's name.
     language
-        Language code; by default a column ``language``, else ``"zh"`` where most questions hold Han characters, else
-        ``"en"``, which is refused where most hold letters of another script, such as Thai or kana.
+        Language code of all rows. By default it is the column ``language``. Without such a column, the language of most
+        questions is identified from their text and set for all rows, with a warning unless it is English or Chinese.
     alternatives
         What a list of texts as a reference means: True, any of them will do, as in SQuAD; False, all of them are needed, as
         in RGB. By default False, with a warning where there is a list of several texts in a file that RGB's code has not
         written. A list of lists is always one of parts, each with its aliases.
+    keep_empty
+        What an empty cell of CSV, or a missing value in a frame, means as a response. True: the model answered with an
+        empty text, which is scored, 0 under most metrics. A row with a ``reason`` of its own stays without a response.
+        False: there is no response, and the row is not scored. By default False, with a warning if a CSV file has such
+        cells. In JSON and Parquet, an empty text and a missing value are always told apart.
     **constants
         Columns with one value for all rows, such as ``benchmark="rgb"``, ``task="noise"``, ``noise_rate=1.0``.
 
@@ -86,17 +92,18 @@ def load_responses(
     Raises
     ------
     InputError
-        A file that cannot be read, a missing column, questions whose language has to be named, a response that is no text, a
-        reference that is no answer, a cell of CSV that looks like a list and is none, or a noise rate or judgement that is
-        no number; the message names the row.
+        A file that cannot be read, a missing column, questions whose language cannot be identified, a response that is no
+        text, a reference that is no answer, a cell of CSV that looks like a list and is none, or a noise rate or judgement
+        that is no number; the message names the row.
     """
     refuse_partitioned(source, "load_responses")
     if not isinstance(source, str | Path | pd.DataFrame):
         raise InputError(f"load_responses needs a path or a frame; got {type(source).__name__}; name the file")
     _check_name(system, "system")
     _check_name(language, "language")
-    if not isinstance(alternatives, bool | None):
-        raise InputError(f"load_responses(alternatives=...) needs True or False; got {alternatives!r:.60}; choose one")
+    for name, value in {"alternatives": alternatives, "keep_empty": keep_empty}.items():
+        if not isinstance(value, bool | None):
+            raise InputError(f"load_responses({name}=...) needs True or False; got {value!r:.60}; choose one")
     file = None if isinstance(source, pd.DataFrame) else existing_file(source, "load_responses")
     given = source if file is None else _read(file)
     given = named_answers(given) if columns is None and is_answers(given) else given
@@ -109,7 +116,16 @@ def load_responses(
     frame["references"] = [_parts(answer, row, bool(alternatives)) for row, answer in enumerate(frame["references"])]
     frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
     told = frame["reason"] if "reason" in frame else [None] * len(frame)
+    if file is None or is_separated(file):
+        gaps = zip(frame["response"], told, strict=True)
+        empty = np.array([response is None and not _is_reason(reason) for response, reason in gaps], dtype=bool)
+        if keep_empty:
+            frame["response"] = frame["response"].mask(empty, "")
+        elif keep_empty is None and file is not None and empty.any():
+            _warn_of_empty(empty, file)
     frame["reason"] = [_reason(*row) for row in zip(frame["response"], frame["references"], told, strict=True)]
+    if not language and "language" not in frame:
+        language = guess_language(map(str, frame["question"].dropna()))
     _name_all(frame, system, language, "responses" if file is None else system_of(file))
     first = ["example_id", "system", "language", *NEEDED]
     return frame[[*first, *(column for column in frame if column not in first)]]
@@ -142,13 +158,13 @@ def _under_our_names(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFr
 
 
 def _name_all(frame: pd.DataFrame, system: str | None, language: str | None, default: str) -> None:
-    """Ids, system and language of every row, where the frame has none or others are asked for."""
+    """Set the id, system and language of every row where the frame has none or another one was given."""
     if "example_id" not in frame:
         frame["example_id"] = [str(row) for row in range(len(frame))]
     if system or "system" not in frame:
         frame["system"] = system or default
-    if language or "language" not in frame:
-        frame["language"] = language or guess_language(map(str, frame["question"]))
+    if language:
+        frame["language"] = language
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -223,6 +239,15 @@ def _warn_of_lists(references: pd.Series) -> None:
         )
 
 
+def _warn_of_empty(empty: np.ndarray, file: Path) -> None:
+    warnings.warn(
+        f"{empty.sum()} of {len(empty)} responses in {file.name} are empty cells; they are taken as missing and are not "
+        "scored; if the model answered with an empty text, pass keep_empty=True (--keep-empty on the command line) to score "
+        "them; pass keep_empty=False (--no-keep-empty) if they are missing",
+        stacklevel=3,
+    )
+
+
 def _is_several_texts(answer: Any) -> bool:
     given = answer.tolist() if isinstance(answer, np.ndarray) else answer
     return isinstance(given, list | tuple) and len(given) > 1 and all(isinstance(text, str) for text in given)
@@ -253,4 +278,8 @@ def _reason(response: str | None, references: list[list[str]] | None, told: Any)
     missing = "response" if response is None else "reference" if references is None else None
     if missing is None:
         return None
-    return told if isinstance(told, str) and told.strip() else f"no {missing} in the file"
+    return told if _is_reason(told) else f"no {missing} in the file"
+
+
+def _is_reason(told: Any) -> bool:
+    return isinstance(told, str) and bool(told.strip())

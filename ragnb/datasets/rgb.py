@@ -41,7 +41,8 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
         `ragnb.datasets.catalogue`), or the name of a small sample that ragnb's authors wrote themselves:
         ``"sample-en"``, ``"sample-en-int"``, ``"sample-en-fact"``, or the same with ``zh`` for Chinese.
     language
-        Language code of the questions. By default ``"zh"`` when most questions hold Han characters, else ``"en"``.
+        Language code of the questions. By default it is identified from their text, with a warning unless it is English or
+        Chinese.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from difflib import get_close_matches
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from ragnb.errors import InputError, as_real, check_choice
@@ -288,6 +289,29 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
     return str(label)
 
 
+def most_likely_language(texts: Sequence[str]) -> tuple[str, float]:
+    """Language with the highest mean probability over some texts, and this mean; ``("", 0.0)`` without any text.
+
+    The probabilities are those of the identifier for each text by itself, over all the languages that are known.
+
+    Raises
+    ------
+    InputError
+        No list of texts.
+
+    >>> most_likely_language(["Où se trouve la tour Eiffel ?", "Quelle est la capitale de la France ?"])[0]
+    'fr'
+    """
+    if not isinstance(texts, list | tuple):
+        raise InputError(f"most_likely_language needs a list of texts, got {type(texts).__name__}")
+    identifier = _identifier(None, probabilities=True)
+    ranks = [identifier.rank(check_text(text, "text")) for text in texts]
+    totals = Counter[str]()
+    for rank in ranks:
+        totals.update(dict(rank))
+    return max(((code, total / len(ranks)) for code, total in totals.items()), key=itemgetter(1), default=("", 0.0))
+
+
 def _listed(candidates: Sequence[str]) -> Sequence[str]:
     if not isinstance(candidates, list | tuple):
         raise InputError(f"candidates needs a list of language codes; got {candidates!r}; list them, or leave it out")
@@ -303,14 +327,14 @@ def _identifier_code(language: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _identifier(candidates: tuple[str, ...] | None) -> Any:
-    identifier = copy(_model())
+def _identifier(candidates: tuple[str, ...] | None, *, probabilities: bool = False) -> Any:
+    identifier = copy(_model(probabilities))
     identifier.set_languages(candidates or [code for code in LANGUAGE_SCRIPTS if code in identifier.labels])
     return identifier
 
 
-@lru_cache(maxsize=1)
-def _model() -> Any:
+@lru_cache(maxsize=2)
+def _model(probabilities: bool) -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE)
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=probabilities)

@@ -32,7 +32,7 @@ def _responses():
             rows.append(
                 {
                     "example_id": f"q{number}", "question_id": f"q{number // 2}", "benchmark": "rgb", "task": "noise", "language": language,
-                    "system": system, "noise_rate": 0.4, "passage_num": 5, "correct_rate": 0.0, "question": "Capital?",
+                    "system": system, "noise_rate": 0.4, "passage_num": 5, "correct_rate": 0.0, "question": "What is the capital?",
                     "references": [["Oslo", "奥斯陆"]], "false_answers": ["Bergen"], "response": "Oslo." if right else "Bergen 卑尔根",
                     "reason": None, "judged_refusal": 0.0, "judged_detection": 1.0, "judged_similarity": 0.5, "judged_correct": float(right),
                     "verdict": "correct" if right else "refuse", "label": float(number % 2), "label_b": float(right), "translations": [{"text": "…", "token_count": 7}],

@@ -98,7 +98,7 @@ def test_a_list_of_json_objects_is_read_as_lines_of_them_are(tmp_path):
 
 
 def of_lists(*references):
-    return pd.DataFrame({"question": "q", "references": list(references), "response": "Paris"})
+    return pd.DataFrame({"question": "q", "language": "en", "references": list(references), "response": "Paris"})
 
 
 def test_alternatives_are_aliases_of_one_part():
@@ -125,7 +125,15 @@ def test_who_says_what_is_meant_is_not_warned(alternatives):
 
 
 def test_files_of_the_released_code_have_parts_and_no_warning():
-    frame = pd.DataFrame({"id": [1], "query": ["q"], "ans": [["Paris", "1900"]], "prediction": ["Paris"], "label": [[1, 0]]})
+    frame = pd.DataFrame(
+        {
+            "id": [1],
+            "query": ["Where is it, and since when?"],
+            "ans": [["Paris", "1900"]],
+            "prediction": ["Paris"],
+            "label": [[1, 0]],
+        }
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert load_responses(frame)["references"][0] == [["Paris"], ["1900"]]
