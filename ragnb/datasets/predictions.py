@@ -83,7 +83,8 @@ def load_responses(
     Returns
     -------
     DataFrame
-        ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts),
+        ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts; no such
+        column where the file has none, as may be when only refusals are counted),
         ``response`` and all other columns. References and responses are None where there is none, then with a ``reason``
         (the file's own, if there is one); an empty response is a response. What a released code wrote stays beside: RGB's
         labels as ``released_labels`` and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` and so
@@ -111,9 +112,10 @@ def load_responses(
     frame = _under_our_names(given, names).assign(**constants)
     frame = frame.assign(**{name: _numbers(frame[name]) for name in NUMBERS if name in frame})
     frame = _unspelled(frame) if file is None or is_separated(file) else frame
-    if alternatives is None and not (names and names.items() <= RELEASED.items()):
+    if "references" in frame and alternatives is None and not (names and names.items() <= RELEASED.items()):
         _warn_of_lists(frame["references"])
-    frame["references"] = [_parts(answer, row, bool(alternatives)) for row, answer in enumerate(frame["references"])]
+    if "references" in frame:
+        frame["references"] = [_parts(answer, row, bool(alternatives)) for row, answer in enumerate(frame["references"])]
     frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
     told = frame["reason"] if "reason" in frame else [None] * len(frame)
     if file is None or is_separated(file):
@@ -123,11 +125,12 @@ def load_responses(
             frame["response"] = frame["response"].mask(empty, "")
         elif keep_empty is None and file is not None and empty.any():
             _warn_of_empty(empty, file)
-    frame["reason"] = [_reason(*row) for row in zip(frame["response"], frame["references"], told, strict=True)]
+    references = frame.get("references", pd.Series([[]] * len(frame)))  # where no row has any, that is no row's reason
+    frame["reason"] = [_reason(*row) for row in zip(frame["response"], references, told, strict=True)]
     if not language and "language" not in frame:
         language = guess_language(map(str, frame["question"].dropna()))
     _name_all(frame, system, language, "responses" if file is None else system_of(file))
-    first = ["example_id", "system", "language", *NEEDED]
+    first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
     return frame[[*first, *(column for column in frame if column not in first)]]
 
 
@@ -153,7 +156,8 @@ def _under_our_names(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFr
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"load_responses needs columns of different names; got {twice!r} twice; rename or drop one")
-    require_columns(frame, NEEDED, "load_responses")
+    if not {"question", "response"} <= set(frame):  # references may be missing: negative rejection needs none
+        require_columns(frame, NEEDED, "load_responses")
     return frame
 
 

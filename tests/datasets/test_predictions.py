@@ -14,6 +14,7 @@ from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_labels
+from ragnb.reports import rgb_report
 from ragnb.scoring import METRICS, score, summarize
 from ragnb.scoring.scores import is_required
 
@@ -105,6 +106,25 @@ def test_files_of_lbrag_are_told_by_their_names_and_keep_their_languages(tmp_pat
     assert frame["released_em"].tolist() == [0.0, 0.0]
     assert frame["translations"].tolist() == [[{"token_count": 7.0}]] * 2
     assert score(frame, "answer.exact_match")["value"].tolist() == [0.0, 0.0]
+
+
+def test_refusals_are_loaded_and_scored_without_references(tmp_path):
+    records = [
+        {"question": "What is the capital of Norway?", "response": said}
+        for said in ("insufficient information", "Oslo", None)
+    ]
+    frame = load_responses(
+        lines(tmp_path, records), language="en", benchmark="rgb", task="noise", noise_rate=1.0, passage_num=5
+    )
+    assert "references" not in frame
+    assert frame["reason"].isna().tolist() == [True, True, False]
+    assert score(frame, "rgb.rejection")["value"].tolist()[:2] == [1.0, 0.0]
+    table = rgb_report(frame).negative_rejection
+    assert (table["mean"].item(), table["n_scored"].item(), table["n"].item()) == (0.5, 2, 3)
+    with pytest.raises(
+        InputError, match=r"the metric answer.f1 needs the columns response, references; got a frame without references"
+    ):
+        score(frame, "answer.f1")
 
 
 @pytest.mark.parametrize("missing", ["sample_id", "sample_lang", "gold_answer", "pred_answer"])

@@ -1,3 +1,4 @@
+import gzip
 import json
 import math
 import string
@@ -803,3 +804,29 @@ def test_right_answers_written_with_narrow_spaces_and_hyphens_are_right(data_fol
     ]
     right = {p: sum(map(partial(is_correct, protocol=p), typed, answers)) for p in ("paper", "released")}
     assert right == {"paper": 100, "released": 16}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("language", "shares"),
+    [
+        (
+            "en",
+            {
+                "gpt-4-azure": 0.57,
+                "llama-2-13b-chat": 0.46,
+                "Mistral-7B-Instruct-v0.2": 0.91,
+                "Mixtral-8x7B-Instruct-v0.1": 0.71,
+            },
+        ),
+        ("zh", {"gpt-4-azure": 0.56, "Mistral-7B-Instruct-v0.2": 0.89}),
+    ],
+)
+def test_agreed_refusals_of_another_benchmark_are_found_by_own_phrases_only(data_folder, language, shares):
+    """NoMIRACL's models were asked to say "I don't know", in Chinese too; the shares were counted without ragnb."""
+    with gzip.open(data_folder / "nomiracl" / "non_relevant" / f"{language}.test.vanilla_prompt.jsonl.gz", "rt") as file:
+        replies = [json.loads(line)["results"] for line in file]
+    for model, share in shares.items():
+        said = [reply[model] for reply in replies]
+        assert np.mean(rates(said, language=language)) == 0.0
+        assert np.mean(rates(said, language=language, refusal=["I don't know"])) == pytest.approx(share, abs=0.005)
