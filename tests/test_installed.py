@@ -117,7 +117,7 @@ def test_recordings_are_replayed(name):
 def test_labels_published_tables_results_and_prices():
     assert all(len(recorded_labels(name)) and recorded_labels(name).attrs["guideline"] for name in LABELS)
     assert all(len(published(name)) for name in PUBLISHED)
-    assert all(len(evouna_results(name)) for name in ("splits", "labels"))
+    assert all(len(evouna_results(name)) for name in ("splits", "labels", "agreement"))
     assert len(price_table()) > 5
     assert all(len(read_log(path)[1]) for task in ("trace", "verdict") for path in recorded_passes(task))
 

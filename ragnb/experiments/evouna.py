@@ -26,6 +26,7 @@ from ragnb.ensemble.features import feature_frame
 from ragnb.ensemble.metric_ensemble import MetricEnsemble
 from ragnb.experiments.labelled import load_labelled
 from ragnb.records import require_columns
+from ragnb.reports.judge import judge_report
 from ragnb.scoring.scores import score
 from ragnb.stats.auroc import auroc
 from ragnb.stats.ppi import ppi_mean
@@ -39,6 +40,7 @@ METRICS = (
 COMMAND = "python -m ragnb.experiments.evouna NQ.json"
 DELTA = 0.1
 N_LABELS = (20, 50, 100, 300)
+AGREEMENT = ("percent agreement", "Cohen's kappa", "sensitivity", "specificity")
 
 
 def judged_answers(source: str | Path) -> pd.DataFrame:
@@ -193,11 +195,41 @@ def _drawn(verdicts: np.ndarray, judge: np.ndarray, n: int, n_draws: int, rng: n
     }
 
 
+def verdict_agreement(answers: pd.DataFrame, *, judge: str = "answer.contains") -> pd.DataFrame:
+    """How far a metric with values 0 and 1 agrees with people's verdicts, over all systems and for each system.
+
+    Parameters
+    ----------
+    answers
+        See `judged_answers`.
+    judge
+        The metric that takes a judge's place.
+
+    Returns
+    -------
+    DataFrame
+        One row per ``system`` (``"all"`` for all of them) and ``metric`` (percent agreement, Cohen's kappa, sensitivity,
+        specificity), with the columns ``mean, low, high, interval, n_scored, n_units`` of `ragnb.judge_report`. The
+        questions are the independent units.
+    """
+    judged = answers.assign(judge=score(answers, judge)["value"].to_numpy())
+    parts = [("all", judged), *judged.groupby("system", sort=False)]
+    tables = [
+        judge_report(part, judge="judge", clusters="question_id").agreement.assign(system=system) for system, part in parts
+    ]
+    rows = pd.concat(tables, ignore_index=True)
+    shown = ["system", "metric", "mean", "low", "high", "interval", "n_scored", "n_units"]
+    return rows.loc[rows["metric"].isin(AGREEMENT), shown].reset_index(drop=True)
+
+
 # ---- the results in the package ----------------------------------------------------------------------------------------
 
 
 def evouna_results(name: str = "splits") -> pd.DataFrame:
-    """The results that were obtained once: ``"splits"`` (see `summary`) or ``"labels"`` (see `label_draws`).
+    """Results that were computed once.
+
+    They are ``"splits"`` (see `summary`), ``"labels"`` (see `label_draws`) and ``"agreement"`` (see
+    `verdict_agreement`).
 
     ``attrs["provenance"]`` names file, licence, command, versions and date.
 
@@ -211,7 +243,12 @@ def evouna_results(name: str = "splits") -> pd.DataFrame:
 
 def _write(source: str) -> None:
     answers = judged_answers(source)
-    for name, table in (("splits", summary(repeated_splits(answers))), ("labels", label_draws(answers))):
+    tables = {
+        "splits": summary(repeated_splits(answers)),
+        "labels": label_draws(answers),
+        "agreement": verdict_agreement(answers),
+    }
+    for name, table in tables.items():
         table.round(6).to_csv(_file(f"evouna_{name}.csv"), index=False, lineterminator="\n")
     used = ("numpy", "pandas", "scikit-learn")
     provenance = answers.attrs["source"] | {

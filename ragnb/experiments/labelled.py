@@ -12,7 +12,7 @@ import pandas as pd
 from ragnb.datasets.evouna import load_evouna
 from ragnb.errors import InputError
 from ragnb.experiments.likeness import embed_answers
-from ragnb.experiments.recorded import data_file, recorded_labels, recorded_responses
+from ragnb.experiments.recorded import data_file, recorded_labels, recorded_provenance, recorded_responses
 from ragnb.scoring.scores import score
 
 SAMPLES = {
@@ -61,7 +61,8 @@ def load_labelled(source: str | Path) -> pd.DataFrame:
 
         ``attrs["labels"]`` is ``"authors' labels"`` or ``"people's verdicts"``, ``attrs["guideline"]`` the rules they were
         given by, ``attrs["dropped"]`` how many responses were left out and why: of EVOUNA those to questions that its
-        annotators found improper, and those without a verdict.
+        annotators found improper, and those without a verdict. ``attrs["source"]`` says where the data come from, and
+        ``attrs["model"]`` (samples) which model wrote the responses.
 
     Raises
     ------
@@ -80,10 +81,13 @@ def load_labelled(source: str | Path) -> pd.DataFrame:
 def _sample(name: str) -> pd.DataFrame:
     labels = recorded_labels("answers")
     readings = labels.filter(like="label").eq("correct").astype(int).assign(request_key=labels["request_key"])
-    frame = _replies(name).merge(readings, on="request_key", how="left", validate="many_to_one")
+    replies = _replies(name)
+    frame = replies.merge(readings, on="request_key", how="left", validate="many_to_one")
     frame = frame.merge(recorded_cosines(), on="request_key", how="left", validate="many_to_one")
     if "question_id" not in frame:
         frame = frame.assign(question_id=frame["example_id"])
+    recording = labels.set_index("request_key").loc[frame["request_key"].iloc[0], "recording"]
+    frame.attrs |= {"source": replies.attrs["source"], "model": recorded_provenance(recording)}
     return _described(frame, "authors' labels", labels.attrs["guideline"], {})
 
 

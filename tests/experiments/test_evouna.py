@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
 
 from ragnb.errors import InputError
 from ragnb.experiments.evouna import (
@@ -17,7 +18,9 @@ from ragnb.experiments.evouna import (
     label_draws,
     repeated_splits,
     summary,
+    verdict_agreement,
 )
+from ragnb.scoring import score
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +31,11 @@ def splits():
 @pytest.fixture(scope="module")
 def labels():
     return evouna_results("labels")
+
+
+@pytest.fixture(scope="module")
+def agreement():
+    return evouna_results("agreement")
 
 
 def value(splits, measure, guarantee="classifier", alpha=None, column="mean"):
@@ -89,7 +97,17 @@ def test_a_judge_alone_never_holds_the_truth_and_labels_do(labels):
     assert (labels["width_ppi"] < labels["width_classical"]).all()
 
 
-def test_the_results_name_their_source_and_hold_no_text(splits, labels):
+def test_containment_agrees_only_moderately_with_people(agreement):
+    everyone = agreement[agreement["system"] == "all"].set_index("metric")
+    assert everyone.loc["Cohen's kappa", "mean"] == pytest.approx(0.65, abs=0.005)
+    assert everyone.loc["percent agreement", "mean"] == pytest.approx(0.84, abs=0.005)
+    assert everyone.loc["percent agreement", ["n_scored", "n_units"]].tolist() == [15099, 3019]
+    kappas = agreement[agreement["metric"] == "Cohen's kappa"]
+    assert kappas["system"].tolist() == ["all", "fid", "gpt35", "chatgpt", "gpt4", "newbing"]
+    assert ((kappas["low"] < kappas["mean"]) & (kappas["mean"] < kappas["high"])).all()
+
+
+def test_the_results_name_their_source_and_hold_no_text(splits, labels, agreement):
     provenance = splits.attrs["provenance"]
     assert (provenance["n_answers"], provenance["n_questions"], provenance["command"]) == (15099, 3019, COMMAND)
     assert provenance["licence"] == "Apache-2.0"
@@ -97,6 +115,7 @@ def test_the_results_name_their_source_and_hold_no_text(splits, labels):
     assert {"python", "numpy", "scikit-learn"} <= set(provenance["versions"])
     assert set(splits.select_dtypes(exclude="number")) == {"guarantee", "measure"}
     assert set(labels.select_dtypes(exclude="number")) == {"system"}
+    assert set(agreement.select_dtypes(exclude="number")) == {"system", "metric", "interval"}
     assert json.dumps(provenance)
 
 
@@ -130,6 +149,18 @@ def test_few_labels_drawn_from_a_made_up_file():
     pd.testing.assert_frame_equal(table, again)
 
 
+def test_agreement_in_a_made_up_file_by_hand():
+    made_up = answers(4000)
+    table = verdict_agreement(made_up).set_index(["system", "metric"])["mean"]
+    seen, right = made_up["response"].str.contains("Oslo"), made_up["label"] == 1
+    assert table["all", "percent agreement"] == pytest.approx((seen == right).mean())
+    chance = seen.mean() * right.mean() + (1 - seen.mean()) * (1 - right.mean())
+    assert table["all", "Cohen's kappa"] == pytest.approx(((seen == right).mean() - chance) / (1 - chance))
+    only_a = made_up["system"] == "a"
+    assert table["a", "sensitivity"] == pytest.approx(seen[only_a & right].mean())
+    assert table["a", "specificity"] == pytest.approx(1 - seen[only_a & ~right].mean())
+
+
 def test_answers_without_labels():
     with pytest.raises(InputError, match="label"):
         repeated_splits(answers(10).drop(columns="label"))
@@ -149,3 +180,23 @@ def test_one_division_of_the_real_file_is_one_of_those_recorded(data_folder, spl
     assert value(table, "auc") == pytest.approx(value(splits, "auc"), abs=0.03)
     assert value(table, "coverage", "class", 0.1) == pytest.approx(0.9, abs=0.04)
     assert set(METRICS) >= {"answer.contains", "answer.recall", "answer.f1"}
+
+
+@pytest.mark.data
+def test_the_recorded_agreement_is_that_of_the_real_file(data_folder, agreement):
+    file = data_folder / "evouna" / "NQ.json"
+    if not file.exists():
+        pytest.skip("evouna/NQ.json not at hand")
+    real = judged_answers(file)
+    real["judge"] = score(real, "answer.contains")["value"].astype(int).to_numpy()
+    for system, rows in agreement.groupby("system"):
+        part = real if system == "all" else real[real["system"] == system]
+        told = rows.set_index("metric")["mean"]
+        expected = {
+            "percent agreement": accuracy_score(part["label"], part["judge"]),
+            "Cohen's kappa": cohen_kappa_score(part["label"], part["judge"]),
+            "sensitivity": recall_score(part["label"], part["judge"]),
+            "specificity": recall_score(part["label"], part["judge"], pos_label=0),
+        }
+        assert told.to_dict() == pytest.approx(expected, abs=1e-6)
+        assert set(rows["n_scored"]) == {len(part)}
