@@ -76,6 +76,8 @@ def methods_paragraph(
     frames = {name: _checked(name, frame) for name, frame in given.items() if frame is not None}
     scores, summaries, comparisons = (frames.get(name) for name in given)
     _check(frames, cluster)
+    if responses is not None:
+        require_columns(responses, ("parameters",), "methods_paragraph(responses=...)")
     signatures = _signatures(frames)
     sentences = [
         _scored(scores, signatures) if scores is not None else f"Metrics: {_definitions(signatures)}.",
@@ -213,7 +215,7 @@ def _models(scores: pd.DataFrame, responses: pd.DataFrame | None) -> list[str]:
     known = scores.attrs.get("model", {})
     file = [known["file"], f"SHA-256 {known['sha256'][:12]}…"] if [known.get("model")] == names and "sha256" in known else []
     told = [f"Model: {_listed(map(str, names))}{f' ({chr(32).join(file)})' if file else ''}."] if names else []
-    if responses is None or "parameters" not in responses:
+    if responses is None:
         return told
     sampled = _distinct(decoding(given) for given in responses["parameters"].dropna())
     return [*told, f"Sampling parameters: {' / '.join(sampled)}."]

@@ -39,8 +39,8 @@ def _of_verdicts(field: str) -> Callable[..., Any]:
     plural = {"response": "responses", "answer": "answers", "false_answer": "false_answers", "language": "languages"}
 
     def column(*, protocol: str, noise_rate: Any = None, **values: Any) -> Any:
-        rules = values.pop("refusal", None), values.pop("detection", None)
-        if rules != (None, None) or values.pop("parts", "all") != "all":
+        rules = [values.pop(rule, None) for rule in ("refusal", "detection")]
+        if any(rule is not None for rule in rules) or values.pop("parts", "all") != "all":
             raise InputError("other rules than the protocol's are scored one by one")
         named = {plural[name]: value for name, value in values.items() if name in plural}
         answers = named.pop("answers", None) or [None] * len(named["responses"])
