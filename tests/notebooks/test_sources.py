@@ -1,0 +1,47 @@
+"""The cells of a notebook that need no recorded replies also work with another data file, and attribute it correctly."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from notebooks.execute import ENCRYPTED
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+def shown_with(notebook, source):
+    """Everything that the cells before the first recorded reply print or show when ``source`` names another file."""
+    path = next(NOTEBOOKS.glob(f"{notebook}_*.ipynb"))
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    recorded = next(n for n, cell in enumerate(cells) if re.search(r"recorded_(store|responses)\(", cell.source))
+    cells = cells[:recorded]
+    assert sum(len(re.findall(r"^source = .+$", cell.source, flags=re.MULTILINE)) for cell in cells) == 1
+    for cell in cells:
+        cell.source = re.sub(r"^source = .+$", f"source = {str(source)!r}", cell.source, flags=re.MULTILINE)
+        cell.outputs = []
+    book = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(book, timeout=120, kernel_name="python3", config=ENCRYPTED).execute()  # raises where a cell fails
+    texts = [
+        output.get("text", "") + "".join(str(value) for name, value in output.get("data", {}).items() if "image" not in name)
+        for cell in cells
+        for output in cell.outputs
+    ]
+    return "\n".join(texts)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("notebook", "name"),
+    [("00", "zh_refine"), ("00", "en_refine_first50"), ("01", "zh_refine"), ("01", "en_refine_first50"), ("04", "zh_int")],
+)
+def test_the_cells_before_the_recorded_replies_work_with_a_real_file(notebook, name, data_folder):
+    file = data_folder / "rgb" / f"{name}.json"
+    if not file.is_file():
+        pytest.skip(f"rgb/{name}.json is not in RAGNB_TEST_DATA")
+    shown = shown_with(notebook, file)
+    assert f"{name}: " in shown
+    assert "authors of ragnb" not in shown
+    if name == "zh_int" and notebook == "04":  # what the notebook's text says of this file
+        assert "'released': 16}" in shown
