@@ -145,8 +145,10 @@ class LabelState:
         self.items: dict[str, ItemLabels] = {}
         self.done: list[Event] = []
         self.undone: list[Event] = []
-        self._before: dict[int, Any] = {}
+        self._before: list[Any] = []
         self._last: tuple[str, datetime] | None = None
+        events = list(events)
+        self._mixed = len({event.get("n") for event in events}) < len(events)  # two threads wrote at the same time
         for event in events:
             try:
                 self.apply(event)
@@ -170,11 +172,15 @@ class LabelState:
         if action == "open":
             self._pin(event)
         elif action == "undo":
-            undone = _last(self.done, event)
-            self._restore(undone["item"], self._before.pop(undone["n"]))
-            self.undone.append(undone)
+            place = self._place(self.done, event)
+            if place is not None:
+                undone = self.done.pop(place)
+                self._restore(undone["item"], self._before.pop(place))
+                self.undone.append(undone)
         elif action == "redo":
-            self._change(_last(self.undone, event))
+            place = self._place(self.undone, event)
+            if place is not None:
+                self._change(self.undone.pop(place))
         elif action == "agreed":
             if "fingerprint" in event:
                 self._pin(event)
@@ -189,11 +195,23 @@ class LabelState:
         labels.fingerprint, labels.sentences = event["fingerprint"], event["sentences"]
         labels.id = event.get("id", labels.id)
 
+    def _place(self, stack: list[Event], event: Event) -> int | None:
+        """Place in its stack of the action that this one undoes or redoes; None where two threads were in each other's way.
+
+        It is the last action of the stack, or lines are missing. In the log of two threads it can be an earlier one, or one
+        that the other thread undid before.
+        """
+        reach = len(stack) if self._mixed else 1
+        place = next((n for n, one in reversed(list(enumerate(stack))[-reach:]) if one["n"] == event["of"]), None)
+        if place is None and not self._mixed:
+            raise ValueError(f"no action n={event['of']} to {event['action']}")
+        return place
+
     def _change(self, event: Event) -> None:
         labels = self.of(event["item"])
         touched = [(one["field"], one.get("sentence")) for one in event.get("set", ())]
         places = {place: (labels.values.get(place), labels.said.get(place)) for place in touched}
-        self._before[event["n"]] = (places, labels.flag, labels.skipped, labels.note)
+        self._before.append((places, labels.flag, labels.skipped, labels.note))
         self.done.append(event)
         if event["action"] == "label":
             self._set(labels, event["set"])
@@ -241,10 +259,3 @@ def _check(event: Event) -> None:
             raise TypeError("a label without the name of its field")
         if not isinstance(one.get("source"), str | None):
             raise TypeError("a label whose source is no text")
-
-
-def _last(stack: list[Event], event: Event) -> Event:
-    """The action that this one undoes or does again: the last of its stack, or lines are missing."""
-    if not stack or stack[-1]["n"] != event["of"]:
-        raise ValueError(f"no action n={event['of']} to {event['action']}")
-    return stack.pop()

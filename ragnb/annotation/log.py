@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -48,6 +49,8 @@ class AnnotationLog:
         The actions, in order.
     mended : str
         What a crash left of a last line, now in a file beside the log; empty as a rule.
+    lock : threading.RLock
+        Held while an action is written. JupyterLab handles clicks in another thread than the one that runs the cells.
 
     Raises
     ------
@@ -58,7 +61,7 @@ class AnnotationLog:
     """
 
     def __init__(self, path: str | Path, header: Mapping[str, Any]) -> None:
-        self.path, self.mended, self._descriptor = _real(path), "", -1
+        self.path, self.mended, self._descriptor, self.lock = _real(path), "", -1, threading.RLock()
         self._take_over(header)
         self._lock = _locked(self.path)
         try:
@@ -68,6 +71,7 @@ class AnnotationLog:
             if isinstance(error, OSError):
                 raise _unwritable(self.path, error) from error
             raise
+        self._last = max((event["n"] for event in self.events), default=0)
         _OPEN[str(self.path)] = self
 
     @property
@@ -88,21 +92,26 @@ class AnnotationLog:
         StoreError
             The log was closed, taken away, or the disk refuses; nothing of the action is in the file then.
         """
-        if self.closed:
-            raise StoreError(f"{self.path.name} needs to be open; it was closed, or opened in another cell; go on there")
-        if self.removed:
-            raise StoreError(f"{self.path.name} needs to stay where it is; it was removed; run the cell again for a new log")
-        written = {"n": self.events[-1]["n"] + 1 if self.events else 1, "time": now(), **event}
-        self._write(written)
-        self.events.append(written)
-        return written
+        with self.lock:
+            if self.closed:
+                raise StoreError(f"{self.path.name} needs to be open; it was closed, or opened in another cell; go on there")
+            if self.removed:
+                raise StoreError(
+                    f"{self.path.name} needs to stay where it is; it was removed; run the cell again for a new log"
+                )
+            written = {"n": self._last + 1, "time": now(), **event}
+            self._write(written)
+            self.events.append(written)
+            self._last = written["n"]
+            return written
 
     def close(self) -> None:
         """Let others write; doing it twice does no harm."""
-        if not self.closed:
-            os.close(self._descriptor)
-            self._descriptor = -1
-        self._lock.release()
+        with self.lock:
+            if not self.closed:
+                os.close(self._descriptor)
+                self._descriptor = -1
+            self._lock.release()
 
     def _open(self, header: Mapping[str, Any]) -> None:
         """Read the log that is there, if it may be gone on with, or begin one."""
@@ -143,7 +152,8 @@ class AnnotationLog:
 def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
     """First line and actions of an annotation log, whoever writes to it.
 
-    A last line that is not whole yet is left out.
+    A last line that is not whole yet is left out. Earlier versions let two threads write at the same time, so that different
+    actions could get the same number. All of them are read, in the order of the file, and a warning says so.
 
     Raises
     ------
@@ -251,15 +261,24 @@ def _mend(path: Path, descriptor: int) -> str:
 
 
 def _numbered(read: Mapping[int, Event], path: Path) -> list[Event]:
-    """The actions; their numbers grow, or a line was doubled or moved."""
-    last = 0
+    """The actions in the order of the file. A number that goes back must be one that two threads gave at the same time."""
+    given: dict[int, list[Event]] = {}
+    events, last = [], 0
     for number, event in list(read.items())[1:]:
-        if not isinstance(event.get("n"), int) or event["n"] <= last:
-            raise InputError(
-                f"{path.name} line {number} needs a number n above {last}; got {event.get('n')!r}; mend or remove the line"
-            )
-        last = event["n"]
-    return list(read.values())[1:]
+        n = event.get("n")
+        if not isinstance(n, int) or (n <= last and n not in given):
+            raise InputError(f"{path.name} line {number} needs a number n above {last}; got {n!r}; mend or remove the line")
+        if event not in given.setdefault(n, []):  # the same line twice is one action
+            given[n].append(event)
+            events.append(event)
+        last = max(last, n)
+    if len(given) < len(read) - 1:
+        warnings.warn(
+            f"{path.name} has several lines with one number, because two threads wrote at the same time; "
+            "all of their actions are read, in the order of the file",
+            stacklevel=3,
+        )
+    return events
 
 
 def _check_same(header: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:

@@ -1,9 +1,10 @@
 """One annotator at work on a list of items: every action goes to the log first, then it counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
@@ -15,6 +16,22 @@ from ragnb.annotation.tasks import Field, Task, read_task
 from ragnb.annotation.values import check_value
 from ragnb.errors import InputError
 from ragnb.version import __version__
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _alone(
+    method: Callable[Concatenate["AnnotationSession", P], R],
+) -> Callable[Concatenate["AnnotationSession", P], R]:
+    """Let one thread act at a time: JupyterLab handles clicks in another thread than the one that runs the cells."""
+
+    @wraps(method)
+    def act(session: "AnnotationSession", *args: P.args, **options: P.kwargs) -> R:
+        with session.log.lock:
+            return method(session, *args, **options)
+
+    return act
 
 
 class AnnotationSession:
@@ -132,10 +149,12 @@ class AnnotationSession:
 
     # ---- where to go -----------------------------------------------------------------------------------------------------
 
+    @_alone
     def show(self) -> None:
         """Note in the log that the item is on the screen: its time begins, and its text is pinned."""
         self._show(self.item)
 
+    @_alone
     def go(self, target: int | str) -> None:
         """Show the item of that number (from 0) or id."""
         number = self._numbers.get(target) if isinstance(target, str) else target
@@ -144,6 +163,7 @@ class AnnotationSession:
         self._show(self.items[number])
         self.number = number
 
+    @_alone
     def move(self, step: int) -> bool:
         """Go some items on or back; False where there is none."""
         number = self.number + step
@@ -152,6 +172,7 @@ class AnnotationSession:
         self.go(number)
         return True
 
+    @_alone
     def next_unlabelled(self) -> bool:
         """Go to the next item that is neither labelled nor skipped, from here on and then from the start; False if none."""
         n = len(self.items)
@@ -163,6 +184,7 @@ class AnnotationSession:
 
     # ---- what is said ----------------------------------------------------------------------------------------------------
 
+    @_alone
     def label(self, field: str, value: Any, sentence: str | None = None) -> None:
         """Give a place of the item on the screen a value; None makes it untouched again.
 
@@ -176,6 +198,7 @@ class AnnotationSession:
         implied = self._implied(self.task.field(field), checked, sentence)
         self._label({place: checked, **implied})
 
+    @_alone
     def toggle(self, field: str, keys: Sequence[str], sentence: str | None = None, *, on: bool | None = None) -> None:
         """Put keys into a field of sentences, or take them out where all of them are in it; `on` says which.
 
@@ -190,6 +213,7 @@ class AnnotationSession:
         if keys:
             self._label({place: check_value(asked, self.item, list(after))})
 
+    @_alone
     def accept(self, field: str | None = None, sentence: str | None = None) -> bool:
         """Take the suggestions of the item, or of one place, as they are; False where there are none."""
         given = self.suggestion()
@@ -200,14 +224,17 @@ class AnnotationSession:
             self._label(given)
         return bool(given)
 
+    @_alone
     def flag(self) -> None:
         """Flag the item, or take the flag away."""
         self.record({"action": "flag", "item": self.item.id, "value": not self.labels.flag})
 
+    @_alone
     def skip(self) -> None:
         """Leave the item out for now, or take it in again."""
         self.record({"action": "skip", "item": self.item.id, "value": not self.labels.skipped})
 
+    @_alone
     def note(self, text: str) -> None:
         """A note on the item; an empty one removes it."""
         if not isinstance(text, str):
@@ -215,10 +242,12 @@ class AnnotationSession:
         if text != self.labels.note:
             self.record({"action": "note", "item": self.item.id, "value": text})
 
+    @_alone
     def undo(self) -> Event | None:
         """Undo the last action that is not undone, wherever it was, and show its item; None where there is none."""
         return self._step_back("undo", self.state.done)
 
+    @_alone
     def redo(self) -> Event | None:
         """Do the action again that was undone last, and show its item; None where there is none."""
         return self._step_back("redo", self.state.undone)
@@ -229,6 +258,7 @@ class AnnotationSession:
 
     # ---- inside ----------------------------------------------------------------------------------------------------------
 
+    @_alone
     def record(self, event: Event) -> None:
         """To the log, then into the state; the first change pins the text that it is about."""
         if event["action"] in CHANGES and self.labels.fingerprint != self.item.fingerprint:

@@ -105,6 +105,17 @@ def test_none_makes_a_place_untouched_and_an_empty_list_does_not():
     assert state.of("b").values == {("relevant", None): []}
 
 
+def test_actions_of_one_number_are_followed_in_their_order():
+    """As two threads once wrote them: the undo means the first thread's action, though the other one's came after it."""
+    first, second, other = label("a", "correct"), label("b", "refuse"), label("c", "incorrect")
+    events = log(first, second, other, {"action": "undo", "item": "b", "of": 2}, {"action": "undo", "item": "b", "of": 2})
+    for event, n in zip(events, (1, 2, 1, 3, 4), strict=True):
+        event["n"] = n
+    state = LabelState(events)
+    verdicts = {item: state.of(item).values.get(("verdict", None)) for item in "abc"}
+    assert verdicts == {"a": "correct", "b": None, "c": "incorrect"}
+
+
 def test_undo_and_redo_go_through_all_items():
     first, second = label("a", "correct"), label("b", "refuse")
     state = LabelState(

@@ -3,6 +3,7 @@ import json
 import os
 import random
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -656,6 +657,57 @@ def test_more_items_fewer_items_and_another_order_are_fine(path):
     more = opened(path, keyed_frame(5)[::-1])
     assert [item.id for item in more.items if more.state.of(item.id).touched] == ["q/2", "q/0"]
     assert more.progress()["elsewhere"] == 0
+
+
+@pytest.fixture
+def hasty_threads():
+    """Threads give way to each other after every few instructions."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def in_two_threads(work):
+    threads = [threading.Thread(target=work, args=(random.Random(seed),)) for seed in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_two_threads_on_one_session_leave_a_log_that_is_read_and_says_the_same(path, hasty_threads):
+    session, refused = opened(path), []
+
+    def work(draw):
+        acts = [session.flag, session.skip, session.undo, session.redo, lambda: session.go(draw.randrange(3)),
+                lambda: session.note(str(draw.random())), lambda: session.toggle("relevant", [draw.choice(KEYS)])]  # fmt: skip
+        for _ in range(200):
+            try:
+                draw.choice(acts)()
+            except Exception as error:
+                refused.append(error)
+
+    in_two_threads(work)
+    events = read_log(path)[1]
+    assert refused == []
+    assert [event["n"] for event in events] == list(range(1, len(events) + 1))
+    assert events == session.log.events
+    assert said(LabelState(events)) == said(session.state)
+
+
+def test_what_two_threads_toggle_is_all_there(path, hasty_threads):
+    session = opened(path)
+    keys = iter([KEYS[:2], KEYS[2:]])
+
+    def work(draw):
+        mine = next(keys)
+        for _ in range(101):
+            for key in mine:
+                session.toggle("relevant", [key])
+
+    in_two_threads(work)
+    assert session.labels.values[RELEVANT] == KEYS
 
 
 def test_a_log_that_cannot_be_followed_is_refused_and_closed(path):
