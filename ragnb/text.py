@@ -29,6 +29,12 @@ _IGNORABLE = regex.compile(
     r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE00-\uFE0F\uFEFF\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]"
 )
 _TOKEN = regex.compile(rf"(?V1)(?=[[{UNSPACED}]&&[\p{{L}}\p{{M}}\p{{N}}]])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+")
+GRAPHEME = regex.compile(r"\p{GCB=Regional_Indicator}{1,2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X")
+"""Pattern of one extended grapheme cluster, for searches from the start of a text.
+
+For each flag, ``\\X`` alone counts all the flags before it. So pairs of regional indicators have a branch of their own, which
+counts from the end of the last cluster.
+"""
 _ONLY_CLOSED = regex.compile(r"\A.*</think>", flags=regex.DOTALL | regex.IGNORECASE)
 _REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | regex.IGNORECASE)
 
@@ -115,7 +121,7 @@ def graphemes(text: str) -> list[str]:
     """
     if text.isascii() and "\r\n" not in text:  # nothing in ASCII joins but these two
         return list(text)
-    return regex.findall(r"\X", text)
+    return GRAPHEME.findall(text)
 
 
 def tokens(text: str) -> list[str]:
@@ -155,9 +161,11 @@ _BREAK = regex.compile(
     flags=regex.VERBOSE,
 )
 _DOTTED = regex.compile(r"(?:\p{L}{1,3}\.)+\p{L}{1,3}")
+_LONGEST_ABBREVIATION = 40
 _LAST_WORD = regex.compile(r"[\p{L}\p{M}\p{N}.]+\Z")
 _NEXT_WORD = regex.compile(r"\s*[\p{P}\p{S}]*([\p{L}\p{M}\p{N}]*)")
-_ENUMERATOR = regex.compile(r"\s*\(?(?:\d{1,3}|\p{L})\Z")
+_ENUMERATOR = regex.compile(r"\(?(?:\d{1,3}|\p{L})")
+_SPACE = regex.compile(r"\s*")
 
 
 def sentences(text: str) -> list[str]:
@@ -170,13 +178,18 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Dr. No paid 3.5 million. Really? 是的。他走了。")
     ['Dr. No paid 3.5 million.', 'Really?', '是的。', '他走了。']
     """
-    pieces, start = [], 0
+    pieces, start = [], _after_space(text, 0)
     for mark in _BREAK.finditer(text):
         if _ends_sentence(text, start, mark):
             pieces.append(text[start : mark.end()])
-            start = mark.end()
+            start = _after_space(text, mark.end())
     pieces.append(text[start:])
     return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
 
 
 def _ends_sentence(text: str, start: int, mark: regex.Match) -> bool:
@@ -190,7 +203,9 @@ def _ends_sentence(text: str, start: int, mark: regex.Match) -> bool:
     next_word = upcoming.group(1) if upcoming else ""
     if next_word[:1].islower():
         return False
-    return sign != "." or not _is_abbreviation(text[start : mark.start()], next_word)
+    # A longer piece would make the time grow with the square of the text.
+    before = text[max(start, mark.start() - _LONGEST_ABBREVIATION) : mark.start()]
+    return sign != "." or not _is_abbreviation(before, next_word)
 
 
 def _is_abbreviation(before: str, next_word: str) -> bool:

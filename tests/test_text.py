@@ -196,6 +196,16 @@ def test_graphemes_are_characters_as_a_reader_sees_them(expected):
 
 
 @given(any_text)
+@example("🇩🇪🇫\u0301🇷🇩\u200d👩🇪\u0600🇫🇷🇩🇪🇫")
+def test_graphemes_are_those_of_the_rule(text):
+    assert graphemes(text) == regex.findall(r"\X", text)
+
+
+def test_a_long_row_of_flags_is_no_trouble():
+    assert graphemes("🇩🇪" * 100_000 + "🇫") == ["🇩🇪"] * 100_000 + ["🇫"]  # minutes, if each flag counted those before it
+
+
+@given(any_text)
 def test_graphemes_lose_nothing(text):
     assert "".join(graphemes(text)) == text
 
@@ -361,6 +371,25 @@ def test_sentences_lose_nothing_but_white_space_and_none_is_empty(text):
     found = sentences(text)
     assert "".join("".join(found).split()) == "".join(text.split())
     assert all(sentence == sentence.strip() != "" for sentence in found)
+
+
+HUGE = 200_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * HUGE + " .", "中." * (HUGE // 2), "x" + "e.g. " * HUGE, " " * HUGE + "e.g. " * HUGE],
+    ids=["one word", "no space", "abbreviations", "indented"],
+)
+def test_a_long_text_is_no_trouble(text):
+    found = sentences(text)  # hours, if the time grew with the square of the length
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_white_space_before_a_numbered_item_does_not_matter_however_long():
+    spaces = " " * 60
+    assert sentences(f"One.{spaces}1. Open it.{spaces}2. Shut it.") == ["One.", "1. Open it.", "2. Shut it."]
+    assert sentences(f"In the{spaces}5. Then.") == [f"In the{spaces}5.", "Then."]  # no item begins here
 
 
 # ---- sentence keys -----------------------------------------------------------------------------------------------------

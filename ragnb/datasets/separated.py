@@ -19,7 +19,7 @@ from ragnb.errors import InputError
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 SEPARATORS = (",", ";", "\t")
 """Commas, what spreadsheets write where the comma is the decimal mark, and tabs; the first wins among equals."""
-_LIKE_A_LIST = re.compile(r"""\s*\[\s*(["'\[{]|[^\[\]]*\]\s*\Z)""")
+_LIKE_A_LIST = re.compile(r"""\s*\[(\s*["'\[{]|[^\[\]]*\]\s*\Z)""")
 
 
 def is_separated(path: Path) -> bool:

@@ -23,7 +23,7 @@ from ragnb.metrics.rgb_reading import (
     read_false_answers,
     view_of,
 )
-from ragnb.text import reasoning_spans
+from ragnb.text import GRAPHEME, reasoning_spans
 
 REFUSAL, ERROR, FALSE = "refusal", "error", "false answer"
 
@@ -118,7 +118,7 @@ def _characters(response: str, view: View) -> Iterator[Placed]:
     """Each character as people count them that the protocol reads."""
     skipped = [] if view.protocol == "released" else reasoning_spans(response)
     hidden = {place for start, end in skipped for place in range(start, end)}
-    for found in regex.finditer(r"\X", response):
+    for found in GRAPHEME.finditer(response):
         if found.start() not in hidden:
             yield found.group(), found.start(), found.end()
 

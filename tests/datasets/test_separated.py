@@ -94,6 +94,12 @@ def test_a_list_of_json_objects_is_read_as_lines_of_them_are(tmp_path):
     assert load_responses(listed).to_dict("list") == load_responses(lines).to_dict("list")
 
 
+@pytest.mark.parametrize("cell", ["[" + " " * 300_000, " " * 200_000 + "[" + " " * 200_000 + "]" + " " * 200_000 + "x"])
+def test_a_long_cell_that_begins_like_a_list_is_no_trouble(cell):
+    frame = pd.DataFrame({"question": "q", "language": "en", "references": [cell], "response": "Paris"})
+    assert load_responses(frame)["references"][0] == [[cell]]  # hours, if the time grew with the square of the length
+
+
 # ---- what a list of texts means ----------------------------------------------------------------------------------------
 
 
