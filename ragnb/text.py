@@ -32,8 +32,8 @@ _TOKEN = regex.compile(rf"(?V1)(?=[[{UNSPACED}]&&[\p{{L}}\p{{M}}\p{{N}}]])\X|[[\
 GRAPHEME = regex.compile(r"\p{GCB=Regional_Indicator}{1,2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X")
 """Pattern of one extended grapheme cluster, for searches from the start of a text.
 
-For each flag, ``\\X`` alone counts all the flags before it. So pairs of regional indicators have a branch of their own, which
-counts from the end of the last cluster.
+For each flag, ``\\X`` alone counts all the flags before it. Pairs of regional indicators therefore have a branch of their
+own, which counts from the end of the last cluster.
 """
 _ONLY_CLOSED = regex.compile(r"\A.*</think>", flags=regex.DOTALL | regex.IGNORECASE)
 _REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | regex.IGNORECASE)
