@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pandas as pd
 
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.engine import Engine, Job, Progress
+from ragnb.llm.engine import Engine, Job, Key, Progress
 from ragnb.llm.limits import Bucket, Budget
 from ragnb.llm.prices import Price, price_of, require_price
 from ragnb.llm.requests import Request, canonical_requests
@@ -196,18 +196,19 @@ class _Run:
         """Send what is missing; every reply is stored as it comes."""
         import openai
 
-        key = api_key(self.base_url)
-        address = self.base_url or os.environ.get(ADDRESS_VARIABLE) or None
+        key, address = api_key(self.base_url), given_address(self.base_url)
         own = openai.DefaultAsyncHttpxClient(trust_env=False) if _is_here(address) else None  # no proxy to this machine
-        options: dict[str, Any] = {"api_key": key, "base_url": address, "timeout": self.timeout, "max_retries": 0}
-        async with openai.AsyncOpenAI(**options, http_client=own) as client:
+        client = openai.AsyncOpenAI(
+            api_key=key.areveal, base_url=address, timeout=self.timeout, max_retries=0, http_client=own
+        )
+        async with client:
             per_minute, tokens = self.buckets
             engine = Engine(
                 client,
                 keep=lambda reply: store.add([reply]),
                 progress=self.progress,
                 max_retries=self.max_retries,
-                secret=key,
+                key=key,
                 address=shown_address(str(client.base_url)),
                 already=self.already,
                 requests=per_minute,
@@ -216,7 +217,8 @@ class _Run:
             )
             self.failures = engine.failures
             try:
-                await engine.run(self.jobs, self.max_concurrency)
+                with key.out_of_logs():
+                    await engine.run(self.jobs, self.max_concurrency)
             finally:
                 store.note_failures(self.failures)
 
@@ -246,23 +248,36 @@ class _Run:
         return None if reply.response is not None else f"the model sent no text (finish_reason {reply.finish_reason!r})"
 
 
-def api_key(base_url: str | None) -> str:
+def api_key(base_url: str | None) -> Key:
     """The key for an address: the only place where ragnb reads one.
 
     Raises
     ------
     EndpointError
         There is none and the address is not on this machine.
+    InputError
+        ``base_url`` is no address.
     """
-    key = os.environ.get(KEY_VARIABLE, "").strip()
-    if not key.isascii():
-        raise EndpointError(f"a key needs to be plain ASCII; got other signs in {KEY_VARIABLE}; copy it again")
-    if key or _is_here(base_url or os.environ.get(ADDRESS_VARIABLE)):
-        return key or "none-needed"
+    key = Key(os.environ.get(KEY_VARIABLE, "").strip())
+    if not (key.reveal().isascii() and key.reveal().isprintable()):
+        raise EndpointError(
+            f"The key in the environment variable {KEY_VARIABLE} contains a line break or a letter outside ASCII, which no "
+            "key has. Copy it again."
+        )
+    here = _is_here(given_address(base_url))
+    if key.reveal():
+        return key
+    if here:
+        return Key("none-needed")
     raise EndpointError(
         f"an endpoint on another machine needs a key; got none in the environment variable {KEY_VARIABLE}; set it before "
         "starting Jupyter, or replay stored replies with offline=True, which needs no key"
     )
+
+
+def given_address(base_url: str | None) -> str | None:
+    """The address of the endpoint as it was given, None for the client's own default."""
+    return base_url or os.environ.get(ADDRESS_VARIABLE) or None
 
 
 def shown_address(address: str) -> str:
@@ -286,6 +301,8 @@ def _is_here(address: str | None) -> bool:
     try:
         parts = urlsplit(address or "")
         host, _ = parts.hostname or "", parts.port
+        if not (address or "").isprintable():
+            raise ValueError("a line break or another control character")
     except ValueError as error:
         raise InputError(
             f"base_url needs an address such as http://127.0.0.1:8080/v1; got one with {error}; mend it"

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import logging
 import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -22,6 +24,72 @@ ALWAYS_FATAL = frozenset({401})
 FATAL_AT_FIRST = frozenset({403, 404, 405})  # before the first reply; later they concern one request
 FIRST_WAIT, LONGEST_WAIT, LONGEST_ASKED = 0.5, 60.0, 600.0
 ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wrong
+
+SHORTEST_SECRET = 16  # characters; shorter keys are placeholders such as EMPTY, which a reply may contain by chance
+_PARTS = ("", ".connection", ".http11", ".http2", ".proxy", ".socks")
+LOGGERS = ["openai._base_client", "httpx", "httpx2", *(name + part for name in ("httpcore", "httpcore2") for part in _PARTS)]
+
+
+class Key:
+    """The key of an endpoint; it shows its text to nobody but the client that sends it.
+
+    Tracebacks, notebooks and reprs show the variables of our functions, so these hold a `Key` and never its text. The client
+    calls `reveal` (or awaits `areveal`) when it makes a request.
+
+    >>> Key("sk-0123456789abcdef")
+    Key(hidden)
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return "Key(hidden)"
+
+    def reveal(self) -> str:
+        """The text of the key."""
+        return self._text
+
+    async def areveal(self) -> str:
+        """`reveal`, for a client that awaits it."""
+        return self._text
+
+    def clean(self, said: object) -> str:
+        """Words of an endpoint on one line, without the key and cut to 300 characters."""
+        return " ".join(str(said).replace(self._text, "[key]").split())[:300]
+
+    def clean_body(self, content: bytes) -> bytes:
+        """The body of a response without the key, also where JSON spells it with escapes."""
+        secret = self._text.encode("ascii")
+        if len(secret) < SHORTEST_SECRET:
+            return content
+        content = content.replace(secret, b"[key]")
+        if b"\\" in content:
+            try:
+                plain = json.dumps(json.loads(content)).encode("ascii")
+            except (ValueError, RecursionError):  # no JSON: whoever reads it will say so
+                return content
+            return plain.replace(secret, b"[key]") if secret in plain else content
+        return content
+
+    @contextmanager
+    def out_of_logs(self) -> Iterator[None]:
+        """Keep the key out of what the client's libraries log, such as headers in which an endpoint repeats it."""
+
+        def clean(record: logging.LogRecord) -> bool:
+            if self._text in (message := record.getMessage()):
+                record.msg, record.args = message.replace(self._text, "[key]"), ()
+            return True
+
+        for name in LOGGERS:
+            logging.getLogger(name).addFilter(clean)
+        try:
+            yield
+        finally:
+            for name in LOGGERS:
+                logging.getLogger(name).removeFilter(clean)
 
 
 @dataclass(slots=True)
@@ -70,8 +138,8 @@ class Engine:
     max_retries
         Further attempts after a failure that may pass: no connection, timeout, 408, 409, 425, 429, 5xx, a reply that is no
         completion.
-    secret
-        The key, which is cut out of every message.
+    key
+        The endpoint's key, which is removed from everything that the endpoint says.
     address
         The endpoint as shown in messages.
     already
@@ -84,7 +152,7 @@ class Engine:
     keep: Callable[[Reply], None]
     progress: Progress
     max_retries: int = 5
-    secret: str = ""
+    key: Key = field(default_factory=lambda: Key("none-needed"))
     address: str = ""
     already: int = 0
     requests: Bucket = field(default_factory=lambda: Bucket(None))
@@ -206,17 +274,22 @@ class Engine:
         try:
             raw = await create(model=request["model"], **content, extra_body=dict(request["parameters"]))
         except openai.APITimeoutError:
-            raise AttemptFailed("timeout", retry=True) from None
+            failure = AttemptFailed("timeout", retry=True)
         except openai.APIConnectionError as error:
-            raise AttemptFailed(f"no connection ({self._clean(error.__cause__ or error)})", retry=True) from None
+            failure = AttemptFailed(f"no connection ({self.key.clean(error.__cause__ or error)})", retry=True)
         except openai.APIStatusError as error:
-            raise self._refused(error) from None  # what the endpoint says may hold the key
+            failure = self._refused(error)
         except UnicodeEncodeError:
-            raise AttemptFailed("the request holds half a character (a lone surrogate)", retry=False) from None
-        return read_reply(job, raw.http_response.content, time.monotonic() - started)
+            failure = AttemptFailed("the request holds half a character (a lone surrogate)", retry=False)
+        except Exception as error:
+            failure = AttemptFailed(f"{type(error).__name__}: {self.key.clean(error)}", retry=False)
+        else:
+            body = self.key.clean_body(raw.http_response.content)
+            return read_reply(job, body, time.monotonic() - started, self.key.clean)
+        raise failure  # outside the handlers: an exception of the client contains the key, so ours must not lead to it
 
     def _refused(self, error: Any) -> AttemptFailed:
-        status, said = error.status_code, self._clean(error_message(error))
+        status, said = error.status_code, self.key.clean(error_message(error))
         reason = f"HTTP {status}: {said}"
         at_first = status in FATAL_AT_FIRST and not self._works
         if status in ALWAYS_FATAL or at_first or "insufficient_quota" in said:
@@ -224,16 +297,12 @@ class Engine:
         wait = retry_after(error.response.headers)
         return AttemptFailed(reason, retry=status in RETRIED or status >= 500, wait=wait)
 
-    def _clean(self, said: object) -> str:
-        text = str(said).replace(self.secret, "[key]") if self.secret else str(said)
-        return " ".join(text.split())[:300]
-
 
 # ---- what came back --------------------------------------------------------------------------------------------------
 
 
-def read_reply(job: Job, content: bytes, seconds: float) -> Reply:
-    """The reply in a response body; a body that is no completion may be tried again."""
+def read_reply(job: Job, content: bytes, seconds: float, clean: Callable[[str], str] = str) -> Reply:
+    """The reply in a response body; a body that is no completion may be tried again, quoted as ``clean`` leaves it."""
     try:
         body = json.loads(content)
         choice = body["choices"][0]
@@ -255,7 +324,7 @@ def read_reply(job: Job, content: bytes, seconds: float) -> Reply:
             created=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        start = content[:60].decode("utf-8", "replace")
+        start = clean(content.decode("utf-8", "replace"))[:60]
         raise AttemptFailed(f"a reply that is no completion ({start!r})", retry=True) from error
 
 

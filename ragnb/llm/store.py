@@ -124,7 +124,10 @@ class Store:
         return (Reply(*row) for row in self._execute(f"SELECT {', '.join(_NAMES)} FROM replies ORDER BY created, key"))
 
     def __repr__(self) -> str:
-        return f"Store({self.path!r}, {len(self)} replies)"
+        try:
+            return f"Store({self.path!r}, {len(self)} replies)"
+        except StoreError:  # closed: a traceback that shows it must not fail in turn
+            return f"Store({self.path!r}, closed or unreadable)"
 
     def close(self) -> None:
         """Close the file; the object cannot be used afterwards."""

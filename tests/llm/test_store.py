@@ -241,3 +241,9 @@ def test_the_module_prints_what_is_in_a_store(tmp_path):
     assert wrong.returncode == 1
     assert "needs a store that exists" in wrong.stderr
     assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_closed_store_can_still_be_shown(tmp_path):
+    store = Store(tmp_path / "s.sqlite")
+    store.close()
+    assert repr(store) == f"Store({str(tmp_path / 's.sqlite')!r}, closed or unreadable)"

@@ -1,0 +1,258 @@
+"""The key goes into the request's header and comes out nowhere else: every way out is searched for a canary."""
+
+import asyncio
+import importlib.util
+import json
+import socket
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from ragnb.errors import RagnbError
+from ragnb.llm import batch
+from ragnb.llm.client import acomplete, complete
+from ragnb.llm.engine import Key
+from ragnb.llm.store import Store
+
+CANARY = "sk-canary-0123456789abcdef"
+SPELLED = CANARY.replace("-", "\\u002d")  # another spelling of the same text in JSON
+LONG = f"{'x' * 290} {CANARY}"  # a message cut to 300 characters must not keep the start of the key
+ECHO = {"x-request-id": CANARY, "x-echo": f"Bearer {CANARY}"}
+PACKAGE = str(Path(sys.modules["ragnb"].__file__).parent)
+
+pytestmark = pytest.mark.usefixtures("quick_retries")
+
+
+def ways(faults) -> dict:
+    """What an endpoint may answer, by the first part of the path; every answer contains the key."""
+    said = faults.Answer
+    return {
+        "text": said(text=f"your key is {CANARY}", headers=ECHO),
+        "spelled": said(raw=b'{"choices": [{"message": {"content": "key \\n' + SPELLED.encode() + b'"}}]}'),
+        "around": said(body={"model": CANARY, "system_fingerprint": CANARY,
+                             "choices": [{"message": {"content": "x", "reasoning": CANARY}, "finish_reason": CANARY}]}),
+        "body": said(body={"error": f"key {CANARY} over quota"}, headers=ECHO),
+        "bodyspelled": said(raw=b'{"error": "key ' + SPELLED.encode() + b'"}'),
+        "bodycut": said(raw=b'{"error": "' + b"x" * 40 + CANARY.encode() + b'"}'),
+        "401": said(status=401, message=LONG, headers=ECHO),
+        "400": said(status=400, message=LONG, headers=ECHO),
+        "404": said(status=404, raw=f"<html>{CANARY}</html>".encode(), headers=ECHO),
+        "429": said(status=429, message=f"insufficient_quota {CANARY}", headers=ECHO),
+        "500": said(status=500, message=f"{CANARY} failed", headers=ECHO),
+        "307": said(status=307, headers={"location": f"?key={CANARY}", **ECHO}),
+        "302": said(status=302, headers={"location": f"http://127.0.0.1:1/?key={CANARY}", **ECHO}),
+        "drop": said(text=CANARY, drop="inside"),
+    }  # fmt: skip
+
+
+def server_of(faults):
+    answers = ways(faults)
+    return faults.FaultServer(lambda call: answers[call.path.split("/")[1]])
+
+
+def shown(error: BaseException | None) -> str:
+    """All that an error can show: the messages of its chain, its traceback, and the locals of every frame of ragnb."""
+    parts, met = [], set()
+    while error is not None and id(error) not in met:
+        met.add(id(error))
+        parts += [str(error), repr(error), repr(error.args), repr(vars(error))]
+        parts += traceback.format_exception(error)
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_filename.startswith(PACKAGE):
+                parts += [f"{name} = {value!r} = {value}" for name, value in frame.f_locals.items()]
+        error = error.__cause__ or error.__context__
+    return "\n".join(parts)
+
+
+@pytest.fixture
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+
+
+@pytest.fixture
+def logs(caplog):
+    for name in (None, "openai", "httpx2", "httpcore2", "asyncio"):
+        caplog.set_level("DEBUG", logger=name)
+    return caplog
+
+
+def check(seen: str, folder: Path, logs, capfd) -> None:
+    logged = "\n".join(record.getMessage() for record in logs.records)
+    assert logged, "nothing was logged, so the logs were not searched"
+    files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file()).decode("latin-1")
+    for place, text in {"seen": seen, "logged": logged, "files": files, "printed": "".join(capfd.readouterr())}.items():
+        assert "sk-canary" not in text, f"{place}: ...{text[max(0, text.index('sk-canary') - 200) :][:300]}"
+        assert "canary\\u002d" not in text, place
+
+
+ANSWERS = "text spelled around body bodyspelled bodycut 401 400 404 429 500 307 302 drop".split()
+
+
+@pytest.mark.parametrize("way", [*ANSWERS, "unreachable", "readonly"])
+@pytest.mark.parametrize("n", [1, 12])
+def test_no_answer_brings_the_key_out_of_complete(faults, chat, key, tmp_path, logs, capfd, way, n):
+    seen = []
+    with server_of(faults) as server, Store(tmp_path / "s.sqlite") as store:
+        address = server.base_url.replace("/v1", f"/{'text' if way == 'readonly' else way}/v1")
+        if way == "unreachable":
+            address = f"http://127.0.0.1:{free_port()}/v1"
+        if way == "readonly":  # the store fails when the reply is to be kept
+            store._execute("PRAGMA query_only = ON")
+        options = {"model": "m", "base_url": address, "store": store, "max_retries": 1, "max_concurrency": 4}
+        for call in (complete, lambda *asked, **given: asyncio.run(acomplete(*asked, **given))):
+            try:
+                frame = call(chat(n), progress=False, **options)
+            except RagnbError as error:
+                seen.append(shown(error))
+            else:
+                seen += [frame.to_json(), repr(frame), frame.to_string()]
+        assert all(call.headers["authorization"] == f"Bearer {CANARY}" for call in server.calls if "key=" not in call.path)
+        seen += [repr(store), repr(list(store)), json.dumps(store.failures())]
+    check("\n".join(seen), tmp_path, logs, capfd)
+
+
+def test_a_reply_that_echoes_the_key_keeps_the_rest_of_its_text(faults, chat, key):
+    with server_of(faults) as server, Store(":memory:") as store:
+        base = {"model": "m", "store": store, "progress": False}
+        plain = complete(chat(1), base_url=server.base_url.replace("/v1", "/text/v1"), **base)
+        spelled = complete(chat(2), base_url=server.base_url.replace("/v1", "/spelled/v1"), **base)
+    assert plain["response"].tolist() == ["your key is [key]"]
+    assert spelled["response"].tolist() == ["your key is [key]", "key \n[key]"]
+
+
+@pytest.mark.parametrize("word", ["EMPTY", "none-needed", "not-needed"])
+def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(faults, chat, monkeypatch, word):
+    monkeypatch.setenv("OPENAI_API_KEY", "" if word == "none-needed" else word)
+    with faults.FaultServer(lambda call: faults.Answer(text=f"an {word} cup")) as server:
+        replies = complete(chat(1), model="m", base_url=server.base_url, store=":memory:", progress=False)
+    assert replies["response"].tolist() == [f"an {word} cup"]
+
+
+@pytest.mark.parametrize("address", ["http://[::1/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:80 80/v1\n"])
+def test_an_address_that_is_none_brings_no_key_out(chat, key, tmp_path, address):
+    for call in (complete, batch.submit):
+        with pytest.raises(ValueError, match="needs an address|Invalid IPv6") as error:
+            call(chat(1), model="m", base_url=address, store=tmp_path / "s.sqlite")
+        assert "canary" not in shown(error.value)
+
+
+def test_a_key_that_is_not_ascii_is_not_shown(chat, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-ключ")
+    with pytest.raises(RagnbError, match="ASCII") as error:
+        complete(chat(1), model="m", base_url="http://127.0.0.1:1/v1", store=":memory:")
+    assert "canary" not in shown(error.value)
+
+
+def test_a_wrapped_key_shows_nothing_and_opens_only_on_purpose():
+    key = Key(CANARY)
+    assert "canary" not in f"{key} {key!r} {[key]}"
+    assert key.reveal() == asyncio.run(key.areveal()) == CANARY
+    assert key.clean(f"a  {CANARY}\n b") == "a [key] b"
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+# ---- batches ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def servers(faults):
+    spec = importlib.util.spec_from_file_location("batch_server", Path(__file__).with_name("batch_server.py"))
+    sys.modules["batch_server"] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("fault", ["400", "401", "404", "429", "500", "raw", "drop", "unreachable"])
+@pytest.mark.parametrize("step", ["upload", "create", "status", "collect", "cancel"])
+def test_no_answer_brings_the_key_out_of_a_batch(servers, chat, key, tmp_path, logs, capfd, monkeypatch, fault, step):
+    monkeypatch.setattr(batch, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(batch, "LOOKS", (0.0, 0.01))
+    path, seen = tmp_path / "s.sqlite", []
+    faults = {"raw": servers.Fault(200, raw=json.dumps({"data": CANARY}).encode()), "drop": servers.Fault(drop=True)}
+    fail = faults.get(fault) or servers.Fault(400 if fault == "unreachable" else int(fault), LONG, headers=ECHO)
+    calls = {"upload": "POST /v1/files", "create": "POST /v1/batches"}
+
+    def attempt(call, *given, **options):
+        try:
+            frame = call(*given, **options)
+        except RagnbError as error:
+            seen.append(shown(error))
+        else:
+            seen.append(frame.to_json() + repr(frame))
+
+    with servers.BatchServer() as server:
+        there = {"base_url": server.base_url, "max_retries": 0}
+        if step in calls:
+            server.behave = lambda call: fail if call.path.startswith(calls[step]) else None
+        attempt(batch.submit, chat(3), model="m", store=path, **there)
+        server.behave = lambda call: fail
+        if fault == "unreachable":
+            there["base_url"] = f"http://127.0.0.1:{free_port()}/v1"
+        attempt(batch.submit, chat(3), model="m", store=tmp_path / "other.sqlite", **there)
+        attempt({"collect": batch.collect, "cancel": batch.cancel}.get(step, batch.status), path, **there)
+        seen.append(batch.failures(path).to_json())
+    check("\n".join(seen), tmp_path, logs, capfd)
+
+
+def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(servers, chat, key, tmp_path, logs, capfd):
+    def echoing(line):
+        entry = servers.answered(line)
+        entry["response"]["body"]["choices"][0]["message"]["content"] = f"key {CANARY}"
+        number = int(line["body"]["messages"][0]["content"].split()[1])
+        spelled = json.dumps(entry).replace(CANARY, SPELLED).encode() if number else entry
+        return servers.refused(line, LONG) if number == 2 else spelled
+
+    path = tmp_path / "s.sqlite"
+    with servers.BatchServer(result=echoing) as server:
+        batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
+        seen = batch.collect(path, base_url=server.base_url).to_json() + batch.failures(path).to_json()
+    replies = complete(chat(2), model="m", store=path, offline=True)
+    assert replies["response"].tolist() == ["key [key]"] * 2
+    check(seen + replies.to_json(), tmp_path, logs, capfd)
+
+
+# ---- saved notebooks -------------------------------------------------------------------------------------------------
+
+SETUP = """
+import logging, sys
+logging.basicConfig(level="DEBUG", stream=sys.stdout)
+import pandas as pd
+from ragnb.llm import batch, client, engine
+engine.FIRST_WAIT = 0.01
+requests = pd.DataFrame({"messages": [[{"role": "user", "content": f"question {n}"}] for n in range(12)]})
+options = dict(model="m", max_retries=0)
+"""
+
+
+@pytest.mark.parametrize("mode", ["Plain", "Context", "Verbose", "Minimal"])
+def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, mode):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    cell = nbformat.v4.new_code_cell
+    cells = [cell(f"%xmode {mode}"), cell(SETUP)]
+    with server_of(faults) as server:
+        addresses = [server.base_url.replace("/v1", f"/{way}/v1") for way in ANSWERS]
+        addresses += [f"http://127.0.0.1:{free_port()}/v1", "http://[::1/v1", "http://127.0.0.1:99999/v1"]
+        for n, address in enumerate(addresses):
+            given = f"store='{tmp_path}/{{}}{n}.sqlite', base_url={address!r}, **options"
+            cells += [cell(f"client.complete(requests, {given.format('s')})")]
+            if n % 3 == 0:  # one in three is enough for what complete shares with these
+                cells += [cell(f"batch.submit(requests, {given.format('b')})")]
+                cells += [cell(f"await client.acomplete(requests, {given.format('a')})")]
+        book = nbformat.v4.new_notebook(cells=cells)
+        nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    errors = [output for each in book.cells[2:] for output in each.outputs if output.output_type == "error"]
+    assert "error" not in {output.output_type for each in book.cells[:2] for output in each.outputs}
+    assert {output.ename for output in errors} >= {"EndpointError", "InputError"}
+    assert len(errors) >= len(addresses)
+    saved = nbformat.writes(book)
+    assert "sk-canary" not in saved, saved[max(0, saved.index("sk-canary") - 600) :][:900]
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"sk-canary" not in stored
