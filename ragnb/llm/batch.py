@@ -68,7 +68,7 @@ def submit(
     max_requests, max_bytes
         The provider's limits for one file; more requests are split into several batches.
     timeout
-        Seconds for one exchange with the provider.
+        Seconds to wait for the provider's next byte.
     max_retries
         Further attempts after failures that may pass.
 

@@ -95,7 +95,7 @@ def complete(
     repeats
         Ask every request so many times and keep every reply, to tell a model's own noise from that of the sample.
     timeout
-        Seconds for one attempt.
+        Seconds for one attempt, from sending the request to the last byte of the reply.
     max_retries
         Further attempts for one request after failures that may pass; a Retry-After is honoured.
     offline
@@ -208,6 +208,7 @@ class _Run:
                 keep=lambda reply: store.add([reply]),
                 progress=self.progress,
                 max_retries=self.max_retries,
+                timeout=self.timeout,
                 key=key,
                 address=shown_address(str(client.base_url)),
                 already=self.already,

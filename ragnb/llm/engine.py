@@ -138,6 +138,8 @@ class Engine:
     max_retries
         Further attempts after a failure that may pass: no connection, timeout, 408, 409, 425, 429, 5xx, a reply that is no
         completion.
+    timeout
+        Seconds after which an attempt is given up, however much of its reply has come.
     key
         The endpoint's key, which is removed from everything that the endpoint says.
     address
@@ -152,6 +154,7 @@ class Engine:
     keep: Callable[[Reply], None]
     progress: Progress
     max_retries: int = 5
+    timeout: float | None = None
     key: Key = field(default_factory=lambda: Key("none-needed"))
     address: str = ""
     already: int = 0
@@ -272,8 +275,9 @@ class Engine:
         create = (self.client.chat.completions if chat else self.client.completions).with_raw_response.create
         content = {"messages": request["messages"]} if chat else {"prompt": request["prompt"]}
         try:
-            raw = await create(model=request["model"], **content, extra_body=dict(request["parameters"]))
-        except openai.APITimeoutError:
+            async with asyncio.timeout(self.timeout):  # the client's own timeout starts anew with every byte that comes
+                raw = await create(model=request["model"], **content, extra_body=dict(request["parameters"]))
+        except (openai.APITimeoutError, TimeoutError):
             failure = AttemptFailed("timeout", retry=True)
         except openai.APIConnectionError as error:
             failure = AttemptFailed(f"no connection ({self.key.clean(error.__cause__ or error)})", retry=True)
@@ -352,20 +356,30 @@ def error_message(error: Any) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an endpoint asks to wait, ten minutes at most; None when it does not ask."""
-    told, milliseconds = headers.get("retry-after", ""), headers.get("retry-after-ms", "")
+    """Seconds that an endpoint asks to wait, ten minutes at most; None when it does not ask, or not in a readable way.
+
+    >>> retry_after({"retry-after": "20"}), retry_after({"retry-after-ms": "1500"}), retry_after({"retry-after": "soon"})
+    (20.0, 1.5, None)
+    """
+    asked, milliseconds = headers.get("retry-after", ""), headers.get("retry-after-ms", "")
+    for seconds in (_number(milliseconds) / 1000, _number(asked), _until(asked)):
+        if math.isfinite(seconds) and seconds >= 0:
+            return min(LONGEST_ASKED, seconds)
+    return None
+
+
+def _number(text: str) -> float:
     try:
-        seconds = float(milliseconds) / 1000 if milliseconds else float(told)
+        return float(text)
     except ValueError:
-        seconds = _until(told)
-    return min(LONGEST_ASKED, max(0.0, seconds)) if math.isfinite(seconds) else None
+        return math.nan
 
 
 def _until(date: str) -> float:
-    """Seconds until a date as HTTP writes it; nan when it is none."""
+    """Seconds until a date as HTTP writes it, 0 for one that has passed; nan when it is none."""
     try:
-        return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
-    except (TypeError, ValueError):
+        return max(0.0, (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError, OverflowError):
         return math.nan
 
 

@@ -38,6 +38,7 @@ class Answer:
     raw: bytes | None = None
     drop: str = ""  # "before" any byte, or "inside" the body
     slow: float = 0.0  # seconds between two halves of the body
+    drip: float = 0.0  # seconds between two bytes of the body
     body: dict | None = None  # the whole body instead of the usual one
 
 
@@ -136,7 +137,13 @@ async def _answer(writer: asyncio.StreamWriter, answer: Answer, call: Call) -> N
     if answer.drop == "before":
         raise _Dropped
     content = answer.raw if answer.raw is not None else json.dumps(answer.body or _body(answer, call)).encode()
-    if answer.drop or answer.slow:
+    if answer.drip:
+        writer.write(_lines(answer.status, len(content), answer.headers))
+        for n in range(len(content)):
+            writer.write(content[n : n + 1])
+            await writer.drain()
+            await asyncio.sleep(answer.drip)
+    elif answer.drop or answer.slow:
         await _send_in_halves(writer, answer, content)
     else:
         await _send(writer, answer.status, content, answer.headers)

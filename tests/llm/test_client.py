@@ -7,6 +7,7 @@ import pytest
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.client import acomplete, complete
+from ragnb.llm.engine import retry_after
 from ragnb.llm.prices import estimate
 from ragnb.llm.store import Store
 
@@ -474,3 +475,58 @@ def test_a_proxy_is_not_asked_for_this_machine(faults, chat, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with faults.FaultServer() as server:
         assert run(chat(1), server)["response"].notna().all()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+        "Mon, 01 Jan 2026 009999999999:00:00 GMT",
+        "soon",
+        "inf",
+        "nan",
+        "-5",
+        "",
+    ],
+)
+def test_a_retry_after_that_nobody_can_read_means_the_ordinary_wait(faults, chat, value):
+    def busy(call):
+        return faults.Answer(status=429, headers={"retry-after": value}) if call.repeat == 0 else faults.echo(call)
+
+    with faults.FaultServer(busy) as server:
+        replies = run(chat(8), server, max_concurrency=4)
+    assert replies["response"].tolist() == expected(faults, chat(8))
+    assert retry_after({"retry-after": value}) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "5"}, 5.0),
+        ({"retry-after": "0"}, 0.0),
+        ({"retry-after": "1e9"}, 600.0),
+        ({"retry-after-ms": "soon", "retry-after": "5"}, 5.0),
+        ({"retry-after-ms": "250", "retry-after": "5"}, 0.25),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:00 GMT"}, 0.0),
+    ],
+    ids=str,
+)
+def test_a_retry_after_that_can_be_read_is_kept(headers, seconds):
+    assert retry_after(headers) == seconds
+
+
+def test_a_body_that_drips_runs_into_the_timeout_and_is_retried(faults, chat):
+    """About 300 bytes, one every 0.1 s: each comes in time for the client's own timeout, the body as a whole takes 30 s."""
+    import time
+
+    def dripping(call):
+        return faults.Answer(text="late", drip=0.1) if call.repeat == 0 else faults.echo(call)
+
+    started = time.monotonic()
+    with faults.FaultServer(dripping) as server:
+        replies = run(chat(2), server, timeout=0.5, max_concurrency=2)
+        assert replies["response"].tolist() == expected(faults, chat(2))
+        given_up = run(chat(3), server, timeout=0.5, max_retries=0, max_concurrency=1, store=":memory:")
+    assert given_up["response"].notna().tolist() == [True, True, False]
+    assert given_up["reason"][2] == "timeout"
+    assert time.monotonic() - started < 10
