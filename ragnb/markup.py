@@ -17,7 +17,7 @@ _JOINING = (
     r"\p{Tamil}\p{Telugu}\p{Kannada}\p{Malayalam}\p{Sinhala}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 )
 _HIDDEN = regex.compile(
-    rf"""[[\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Default_Ignorable_Code_Point}}]--[\p{{Prepended_Concatenation_Mark}}\t\n\r]]
+    rf"""[[\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Default_Ignorable_Code_Point}}\p{{Noncharacter_Code_Point}}]--[\p{{Prepended_Concatenation_Mark}}\t\n\r]]
     (?<! [[{_JOINING}]&&\p{{L}}] \p{{M}}* [\u200C\u200D])             # but a joiner after a letter that can join,
     (?! (?<= \p{{ExtPict}} \p{{GCB=Extend}}* \u200D) \p{{ExtPict}})   # one between the parts of an emoji,
     (?<! [\p{{Emoji}}\p{{Han}}] [\uFE00-\uFE0F])                      # and what selects a variant of the one before

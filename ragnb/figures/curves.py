@@ -7,7 +7,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from ragnb.figures.style import MARKERS, WIDTHS, interval_note, require_one_each, style
+from ragnb.figures.style import MARKERS, WIDTHS, interval_note, plain, require_one_each, style
 from ragnb.records import require_columns
 
 
@@ -54,7 +54,7 @@ def plot_noise_curve(
             _draw_published(ax, published)
         groups = list(summaries.groupby(line, sort=False))
         for number, (name, curve) in enumerate(groups):
-            _draw_curve(ax, curve.sort_values("noise_rate"), str(name), number, len(groups))
+            _draw_curve(ax, curve.sort_values("noise_rate"), plain(name), number, len(groups))
         ax.set(
             xlabel="noise rate",
             ylabel="accuracy",
@@ -63,8 +63,9 @@ def plot_noise_curve(
         )
         ax.set_xticks(sorted(summaries["noise_rate"].unique()))
         behind = "" if published is None else f"; grey: published, n = {published['n'].iloc[0]}"
-        ax.set_title(interval_note(summaries) + behind, loc="left", fontsize="small", color="0.35")
-        ax.legend(loc="lower left", fontsize="small", title=legend_title, title_fontsize="small", alignment="left")
+        ax.set_title(plain(interval_note(summaries) + behind), loc="left", fontsize="small", color="0.35")
+        title = None if legend_title is None else plain(legend_title)
+        ax.legend(loc="lower left", fontsize="small", title=title, title_fontsize="small", alignment="left")
     return ax
 
 
@@ -88,7 +89,7 @@ def plot_distribution(values: pd.DataFrame, column: str, *, ax: Axes | None = No
         ax.axvline(numbers.median(), color="0.2", ls="--", lw=0.9)
         told = f"n = {len(numbers)}, median {numbers.median():g} (dashed), range {numbers.min():g} to {numbers.max():g}"
         ax.set_title(told, loc="left", fontsize="small", color="0.35")
-        ax.set(xlabel=column, ylabel="count")
+        ax.set(xlabel=plain(column), ylabel="count")
     return ax
 
 
@@ -111,7 +112,7 @@ def _draw_published(ax: Axes, published: pd.DataFrame) -> None:
         bars = [values["mean"] - values["low"], values["high"] - values["mean"]]
         thin: Any = {"lw": 0.8, "elinewidth": 0.6, "capsize": 1.2, "capthick": 0.6}
         ax.errorbar(values["noise_rate"], values["mean"], yerr=bars, color="0.72", zorder=1, **thin)
-        ends[str(system)] = float(values["mean"].iloc[-1])
+        ends[plain(system)] = float(values["mean"].iloc[-1])
     for name, height in _spread(ends, gap=0.045).items():
         ax.annotate(name, (published["noise_rate"].max(), height), xytext=(5, 0), textcoords="offset points",
                     color="0.4", fontsize=6, va="center", annotation_clip=False)  # fmt: skip

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.figures.style import MARKERS, WIDTHS, plain, style
 from ragnb.records import require_columns
 from ragnb.results import format_p_value
 from ragnb.stats.power import mcnemar_mde, paired_t_mde
@@ -66,7 +66,7 @@ def plot_differences(
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 1.0 + 0.24 * len(lines)))[1]
         ax.axvline(0, color="0.3", lw=0.8)
-        ax.set_yticks(range(len(lines)), [name for name, _ in lines])
+        ax.set_yticks(range(len(lines)), [plain(name) for name, _ in lines])
         for height, (_, row) in reversed(list(enumerate(lines))):
             if row is None:
                 heading = ax.yaxis.get_major_ticks()[height]
@@ -78,8 +78,8 @@ def plot_differences(
         ax.margins(x=0.04)
         ax.set_ylim(-0.7, len(lines) - 0.3)
         ax.grid(axis="y", visible=False)
-        ax.set_xlabel(f"difference in {rows['metric'].iloc[0]}: first - second")
-        ax.set_title(_differences_note(rows), loc="left", fontsize="small", color="0.35", x=0)
+        ax.set_xlabel(plain(f"difference in {rows['metric'].iloc[0]}: first - second"))
+        ax.set_title(plain(_differences_note(rows)), loc="left", fontsize="small", color="0.35", x=0)
     return ax
 
 
@@ -125,10 +125,10 @@ def plot_power(
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
         for number, (name, effect) in enumerate(lines.items()):
             shown = [effect(n, confidence_level=confidence_level, power=power) for n in sizes]
-            ax.plot(sizes, shown, label=name, ls=("-", "--", "-.", ":")[number % 4])
+            ax.plot(sizes, shown, label=plain(name), ls=("-", "--", "-.", ":")[number % 4])
         for name, n in (observed or {}).items():
             ax.axvline(n, color="0.5", lw=0.8)
-            ax.annotate(f"{name}, n = {n}", (n, 1), xycoords=("data", "axes fraction"), xytext=(-2, -2), rotation=90,
+            ax.annotate(plain(f"{name}, n = {n}"), (n, 1), xycoords=("data", "axes fraction"), xytext=(-2, -2), rotation=90,
                         textcoords="offset points", ha="right", va="top", fontsize=6, color="0.35")  # fmt: skip
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(ScalarFormatter())

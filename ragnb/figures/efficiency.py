@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex, to_rgba
 from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.figures.style import MARKERS, WIDTHS, plain, style
 from ragnb.records import require_columns
 from ragnb.stats.clusters import cluster_t_test
 from ragnb.stats.paired import paired_t_test
@@ -93,7 +93,7 @@ def _point(ax: Axes, row: dict[str, Any], marker: Any, colour: str) -> None:
 def _named(row: dict[str, Any]) -> str:
     """The system, with the kind of its set where that is no wedge."""
     odd = {"undefined": "no set", "two rays": "two rays", "whole line": "any ratio"}.get(row["kind"])
-    return f"{row['system']} ({odd})" if odd else str(row["system"])
+    return plain(f"{row['system']} ({odd})" if odd else row["system"])
 
 
 def _or_0(length: float) -> float:
@@ -143,7 +143,7 @@ def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 2.8))[1]
         for number, (system, rows) in enumerate(table.sort_values("price", kind="stable").groupby("system", sort=False)):
             spaced: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "markevery": max(1, len(rows) // 8)}
-            ax.plot(rows["price"], rows["acceptability"], color=to_hex(f"C{number}"), label=str(system), **spaced)
+            ax.plot(rows["price"], rows["acceptability"], color=to_hex(f"C{number}"), label=plain(system), **spaced)
         for height in (0.025, 0.5, 0.975):
             ax.axhline(height, color="0.5", lw=0.8, ls=":")
         ax.set(ylim=(-0.03, 1.03), xlabel="price: F1 that one token has to buy", ylabel="1 - one-sided p")

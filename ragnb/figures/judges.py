@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from ragnb.errors import InputError
 from ragnb.figures.differences import NEEDED as COMPARED
 from ragnb.figures.differences import band_note, plot_differences
-from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.figures.style import MARKERS, WIDTHS, plain, style
 from ragnb.records import require_columns
 from ragnb.reports.judge import JudgeReport
 
@@ -58,16 +58,17 @@ def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = No
         below = ax.inset_axes((0.0, -0.3, 1.0, 0.24), sharex=ax)
         for number, (judge, bins) in enumerate(groups):
             shift = (number - (len(groups) - 1) / 2) * 0.012  # so that bars do not hide each other
-            _draw_curve(ax, bins, str(judge), number, shift)
+            _draw_curve(ax, bins, plain(judge), number, shift)
             _draw_histogram(below, bins, to_hex(f"C{number}"))
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), ylabel="observed share of label 1")
         ax.set_xticks(np.linspace(0, 1, 6))
         ax.set_yticks(np.linspace(0, 1, 6))
         ax.tick_params(axis="x", labelbottom=False, length=0)
-        below.set(xlabel="judge's score" if len(groups) > 1 else f"judge's score ({groups[0][0]})", ylabel="responses")
+        whose = "" if len(groups) > 1 else f" ({groups[0][0]})"
+        below.set(xlabel=plain(f"judge's score{whose}"), ylabel="responses")
         below.set_ylim(0, None)
         below.grid(axis="x", visible=False)
-        ax.set_title(_reliability_note(groups), loc="left", fontsize="small", color="0.35")
+        ax.set_title(plain(_reliability_note(groups)), loc="left", fontsize="small", color="0.35")
         if len(groups) > 1:
             ax.legend(fontsize="small", loc="upper left")
     return ax
@@ -106,8 +107,8 @@ def plot_judge_bias(bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | 
     ax = plot_differences(rows, label=["group"], group="by", ax=ax)
     with style():
         ax.set_yticks(ax.get_yticks(), [label.get_text().removeprefix("by ") for label in ax.get_yticklabels()])
-        ax.set_xlabel(f"stricter  ←  {rows['system'].iloc[0]} - {rows['baseline'].iloc[0]}  →  more lenient")
-        ax.set_title(_bias_note(rows), loc="left", fontsize="small", color="0.35", x=0)
+        ax.set_xlabel(plain(f"stricter  ←  {rows['system'].iloc[0]} - {rows['baseline'].iloc[0]}  →  more lenient"))
+        ax.set_title(plain(_bias_note(rows)), loc="left", fontsize="small", color="0.35", x=0)
     return ax
 
 

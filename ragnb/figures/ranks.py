@@ -8,7 +8,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.figures.style import MARKERS, WIDTHS, plain, style
 from ragnb.results import RankComparison, SystemRank
 from ragnb.stats.posthoc import not_separated
 
@@ -64,7 +64,7 @@ def plot_critical_difference(
         if with_difference:
             _draw_difference(ax, top - STEP, comparison)
         _finish(ax, average, systems, top)
-        ax.set_title(_note(comparison, ranks), loc="left", fontsize="small", color="0.35")
+        ax.set_title(plain(_note(comparison, ranks)), loc="left", fontsize="small", color="0.35")
     return ax
 
 
@@ -106,7 +106,7 @@ def _draw_difference(ax: Axes, height: float, comparison: RankComparison) -> Non
 def _finish(ax: Axes, average: np.ndarray, systems: Sequence[str], top: float) -> None:
     k = len(systems)
     order = np.argsort(average, kind="stable")[::-1].tolist()
-    ax.set_yticks(range(k), [str(systems[system]) for system in order])
+    ax.set_yticks(range(k), [plain(systems[system]) for system in order])
     ax.set(xlim=(0.9, k + 0.1), ylim=(-0.6, top), xticks=range(1, k + 1), xlabel="average rank (1 is best)")
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")

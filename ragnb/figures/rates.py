@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from ragnb.figures.style import MARKERS, WIDTHS, require_one_each, style
+from ragnb.figures.style import MARKERS, WIDTHS, plain, require_one_each, style
 from ragnb.records import require_columns
 
 NEEDED = ("mean", "low", "high", "interval", "confidence_level")
@@ -53,14 +53,14 @@ def plot_rates(
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.8 + 0.2 * len(rows) * max(len(groups), 1.5)))[1]
         for name, value in (marks or {}).items():
-            ax.axvline(value, color="0.4", ls=":", label=name)
+            ax.axvline(value, color="0.4", ls=":", label=plain(name))
         for number, (name, group) in enumerate(groups):
             shift = ((len(groups) - 1) / 2 - number) * 0.5 / len(groups)
             _draw(ax, group, [rows.index(row) + shift for row in group[label]], name, number)
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4), xlabel=xlabel)
-        ax.set_yticks(range(len(rows)), [str(row) for row in rows])
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4), xlabel=plain(xlabel))
+        ax.set_yticks(range(len(rows)), [plain(row) for row in rows])
         ax.grid(axis="y", visible=False)
-        ax.set_title(_note(rates), loc="left", fontsize="small", color="0.35")
+        ax.set_title(plain(_note(rates)), loc="left", fontsize="small", color="0.35")
         if series is not None or marks:
             ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax
@@ -70,7 +70,7 @@ def _draw(ax: Axes, group: pd.DataFrame, heights: list[float], name: Any, number
     bars = [group["mean"] - group["low"], group["high"] - group["mean"]]
     marker: Any = MARKERS[number % len(MARKERS)]
     colour = to_hex(f"C{number}")  # now: drawn later, outside of the style, "C0" would be another colour
-    ax.errorbar(group["mean"], heights, xerr=bars, fmt=marker, color=colour, capsize=2, label=str(name))
+    ax.errorbar(group["mean"], heights, xerr=bars, fmt=marker, color=colour, capsize=2, label=plain(name))
 
 
 def _note(rates: pd.DataFrame) -> str:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
 from ragnb.errors import InputError, check_choice
+from ragnb.markup import spelled
 
 WIDTHS = {"column": 3.3, "text": 6.3}
 """Widths in inches of one column and of a full text block."""
@@ -105,6 +106,19 @@ def paper_size(paper: str, *, columns: int = 1, aspect: float = 0.62) -> tuple[f
         )
     width = PAPERS[paper][columns - 1]
     return width, width * aspect
+
+
+def plain(text: Any) -> str:
+    """Text as a label that matplotlib draws as it is.
+
+    Two dollar signs begin no formula, and characters that hide are spelled out, some of which an SVG file cannot contain. A
+    blank comes before an underscore, because a legend leaves out the labels that begin with one.
+
+    >>> plain("$5 in, $15 out"), plain("_mine"), plain("a\\x00b")
+    ('\\\\$5 in, \\\\$15 out', ' _mine', 'a⟨U+0000⟩b')
+    """
+    label = spelled(text).replace("$", r"\$")
+    return f" {label}" if label.startswith("_") else label
 
 
 def require_one_each(rates: pd.DataFrame, keys: list[str], what: str, remedy: str) -> None:

@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, style
+from ragnb.figures.style import MARKERS, WIDTHS, plain, style
 from ragnb.records import require_columns
 
 _NAME_WIDTH = 0.3
@@ -67,7 +67,7 @@ def plot_escalation(curve: pd.DataFrame, *, points: pd.DataFrame | None = None, 
         ax.set(xlabel="share of items judged", ylabel="accuracy", xlim=(-0.03, 1.03))
         ax.xaxis.set_major_formatter(PercentFormatter(1))
         ax.margins(y=0.22)
-        ax.set_title(_note(rows), loc="left", fontsize="small", color=grey)
+        ax.set_title(plain(_note(rows)), loc="left", fontsize="small", color=grey)
         below = ax.transAxes + ScaledTranslation(0, -30 / 72, ax.figure.dpi_scale_trans)  # in inches, however tall the axes
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0)
     return ax
@@ -79,7 +79,7 @@ def _name_ends(ax: Axes, rows: pd.DataFrame, rising: bool) -> None:
         row = rows.iloc[place]
         near = rows[(rows["share"] - row["share"]).abs() <= _NAME_WIDTH]
         height = np.nanmax(near[["high", "accuracy"]]) if above else np.nanmin(near[["low", "accuracy"]])
-        told = f"{row['point']}\n{row['accuracy']:.3f}"
+        told = plain(f"{row['point']}\n{row['accuracy']:.3f}")
         ax.annotate(told, (row["share"], height), xytext=(0, 3 if above else -3), textcoords="offset points", ha=edge,
                     va="bottom" if above else "top", fontsize=6, color="0.35")  # fmt: skip
 
@@ -89,7 +89,7 @@ def _draw_points(ax: Axes, points: pd.DataFrame) -> None:
     require_columns(points, _CURVE, "plot_escalation(points=...)")
     for number, row in enumerate(points.to_dict("records"), start=1):
         reach: Any = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
-        told = f"{row['point']}: {row['share']:.1%} judged, accuracy {row['accuracy']:.3f}"
+        told = plain(f"{row['point']}: {row['share']:.1%} judged, accuracy {row['accuracy']:.3f}")
         marker: Any = MARKERS[number % len(MARKERS)]
         ax.errorbar([row["share"]], [row["accuracy"]], yerr=reach, fmt=marker, color=to_hex(f"C{number}"), capsize=2,
                     label=told, zorder=3)  # fmt: skip

@@ -183,7 +183,7 @@ def test_nine_systems_are_told_apart():
     assert len(wedges(ax)) == len(legend(ax)) == 9
 
 
-@pytest.mark.parametrize("name", ["闭卷", "日本語", "مغلق", "סגור", "सही", "ปิด", "e\u0301", "🙂", "$a_b$"])
+@pytest.mark.parametrize("name", ["闭卷", "日本語", "مغلق", "סגור", "सही", "ปิด", "e\u0301", "🙂"])
 def test_names_in_any_script_are_kept(name):
     assert points(plot_cost_effectiveness_plane(table_of(**{name: BOUNDED}))).keys() == {name}
     ax = plot_acceptability(benefits(scored({name: BOUNDED}), PRICES))

@@ -100,7 +100,7 @@ def test_an_undefined_interval_leaves_its_point(scores):
     assert [text.get_text() for text in ax.texts].count("rank undefined") == 4
 
 
-@pytest.mark.parametrize("name", ["闭卷", "日本語", "مغلق", "סגור", "सही", "ปิด", "e\u0301", "🙂", "$a_b$"])
+@pytest.mark.parametrize("name", ["闭卷", "日本語", "مغلق", "סגור", "सही", "ปิด", "e\u0301", "🙂"])
 def test_names_in_any_script_are_kept(demsar, name):
     assert rows(plot_critical_difference(demsar, [*SYSTEMS[:3], name]))[name] == 3
 

@@ -1,0 +1,127 @@
+"""Names from data are drawn as they are, whatever matplotlib, SVG or a legend would make of them."""
+
+import io
+from functools import partial
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ragnb.ensemble.escalation import escalation_curve, escalation_point
+from ragnb.figures import (
+    plot_acceptability,
+    plot_cost_effectiveness_plane,
+    plot_critical_difference,
+    plot_differences,
+    plot_distribution,
+    plot_escalation,
+    plot_judge_bias,
+    plot_noise_curve,
+    plot_power,
+    plot_rates,
+    plot_reliability,
+    style,
+)
+from ragnb.reports import judge_report
+from ragnb.reports.efficiency import benefits, efficiency
+from ragnb.scoring import compare
+from ragnb.stats.posthoc import nemenyi
+
+NAMES = {
+    "gpt-4o ($5 in, $15 out)": "gpt-4o ($5 in, $15 out)",
+    "$$": "$$",
+    r"$\foo$": r"$\foo$",
+    r"\$5": r"\$5",
+    "_mine": "_mine",
+    "_$a_b$": "_$a_b$",
+    "<b>&a\x00\x08\ufffe\uffff\u202eb": "<b>&a⟨U+0000⟩⟨U+0008⟩⟨U+FFFE⟩⟨U+FFFF⟩⟨U+202E⟩b",
+}
+"""Names, and what is seen of them."""
+
+RNG = np.random.default_rng(5)
+OTHER = "other"
+
+
+def rates(name, **columns):
+    frame = pd.DataFrame({"system": [name, OTHER], "mean": 0.5, "low": 0.4, "high": 0.6, "n_scored": 60})
+    return frame.assign(interval="Wilson", confidence_level=0.95, **columns)
+
+
+def compared(name, metric="rgb.accuracy"):
+    values = {system: RNG.random(40) < 0.5 for system in (name, OTHER)}
+    scores = pd.concat(
+        pd.DataFrame({"example_id": range(40), "system": system, "metric": metric, "value": right, "signature": "s"})
+        for system, right in values.items()
+    )
+    return compare(scores.astype({"value": float}), baseline=OTHER)
+
+
+def costs(name):
+    rows = [
+        {"example_id": k, "system": system, "metric": metric, "value": value, "reason": None, "signature": metric}
+        for system, gain, cost in ((name, [0.3, 0.5, 0.4], [10.0, 12, 11]), (OTHER, [0.0] * 3, [0.0] * 3))
+        for metric, values in (("answer.f1", gain), ("cost.translation_tokens", cost))
+        for k, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def judged(name, language="en"):
+    frame = pd.DataFrame({"example_id": range(60), "label": [0.0, 1.0] * 30, "language": [language, "zh"] * 30})
+    frame["response"] = "x"
+    return judge_report(frame.assign(**{name: RNG.random(60), OTHER: 0.5}), judge=[name, OTHER])
+
+
+def escalation(name, *, of):
+    y, probability, judge = RNG.random(60) < 0.5, RNG.random(60), RNG.random(60) < 0.5
+    curve = escalation_curve(y, probability, judge)
+    point = escalation_point(y, probability >= 0.5, probability < 0.3, judge)
+    return plot_escalation(*[curve.assign(point=name)] if of == "end" else [curve], points=point.assign(point=name))
+
+
+DRAWINGS = {
+    "noise curve": lambda name: plot_noise_curve(rates(name, noise_rate=0.0)),
+    "noise curve, published": lambda name: plot_noise_curve(
+        rates("a", noise_rate=0.0), published=rates(name, noise_rate=0.0, n=60)
+    ),
+    "noise curve, legend title": lambda name: plot_noise_curve(rates("a", noise_rate=0.0), legend_title=name),
+    "noise curve, interval": lambda name: plot_noise_curve(rates("a", noise_rate=0.0).assign(interval=name)),
+    "distribution": lambda name: plot_distribution(pd.DataFrame({name: [1.0, 2.0, 2.0]}), name),
+    "rates": lambda name: plot_rates(rates(name)),
+    "rates, series": lambda name: plot_rates(rates(name, all="all"), label="all", series="system"),
+    "rates, mark": lambda name: plot_rates(rates("a"), marks={name: 0.4}),
+    "rates, xlabel": lambda name: plot_rates(rates("a"), xlabel=name),
+    "differences": lambda name: plot_differences(compared(name)),
+    "differences, metric": lambda name: plot_differences(compared("a").assign(metric=name)),
+    "differences, rows": lambda name: plot_differences(compared("a").assign(x=name), label=["x"]),
+    "differences, headings": lambda name: plot_differences(compared("a").assign(x=name), group="x"),
+    "power": lambda name: plot_power([50, 100, 200], {name: 0.2}),
+    "power, observed": lambda name: plot_power([50, 100, 200], {"a": 0.2}, observed={name: 68}),
+    "plane": lambda name: plot_cost_effectiveness_plane(efficiency(costs(name), baseline=OTHER)),
+    "acceptability": lambda name: plot_acceptability(benefits(costs(name), [0.01, 0.02, 0.03], baseline=OTHER)),
+    "critical difference": lambda name: plot_critical_difference(nemenyi([1.2, 1.8, 3.0], 40), [name, OTHER, "third"]),
+    "reliability": lambda name: plot_reliability(judged(name)),
+    "reliability, one judge": lambda name: plot_reliability(judged(name).curve.query("judge != @OTHER")),
+    "judge bias": lambda name: plot_judge_bias(judged(name).bias, judge=name),
+    "judge bias, groups": lambda name: plot_judge_bias(judged("a", language=name).bias, judge="a"),
+    "escalation, points": partial(escalation, of="point"),
+    "escalation, ends": partial(escalation, of="end"),
+}
+
+
+def squeezed(text):
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@pytest.mark.parametrize("drawing", DRAWINGS)
+def test_a_name_is_drawn_as_it_is(drawing, name):
+    ax = DRAWINGS[drawing](name)
+    ax.figure.savefig(io.BytesIO(), format="png", dpi=30)
+    with style():
+        svg = io.BytesIO()
+        ax.figure.savefig(svg, format="svg")
+    drawn = [squeezed("".join(text.itertext())) for text in ElementTree.fromstring(svg.getvalue()).findall(".//{*}text")]
+    assert any(squeezed(NAMES[name]) in text for text in drawn), drawn
+    assert all(text.count("⟨") == text.count("⟩") and "mathdefault" not in text for text in drawn)
