@@ -1,6 +1,7 @@
 """One annotator at work on a list of items: every action goes to the log first, then it counts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from statistics import median
@@ -162,6 +163,18 @@ class AnnotationSession:
             raise InputError(f"go needs an item's id or a number below {len(self.items)}; got {target!r}; choose another")
         self._show(self.items[number])
         self.number = number
+
+    @contextmanager
+    def at(self, number: int) -> Iterator[None]:
+        """Act on the item of that number, while the one on the screen stays there."""
+        if not 0 <= number < len(self.items):
+            raise InputError(f"at needs a number below {len(self.items)}, got {number!r}")
+        with self.log.lock:
+            shown, self.number = self.number, number
+            try:
+                yield
+            finally:
+                self.number = shown
 
     @_alone
     def move(self, step: int) -> bool:

@@ -1,5 +1,7 @@
 """The annotator: a widget that labels items, and forgets nothing."""
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,14 @@ from ragnb.markup import Markup, join, spelled, tag
 from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
 from ragnb.widgets.browser import script, style, with_static
 
-OF_NO_ITEM = ("move", "go", "next", "undo", "redo")
-"""What can be asked for again before the item on the screen has changed."""
+OF_NO_ITEM = ("go", "undo", "redo")
+"""What does not depend on the item on the screen."""
+
+JUST_NOW = 10.0
+"""Seconds after which an annotator that a cell has shown does not take the focus any more."""
+
+LEAVING = ("move", "next", "done", "skip")
+"""What goes on to another item, as seen from the one on the screen."""
 
 
 class Annotator(anywidget.AnyWidget):
@@ -81,33 +89,54 @@ class Annotator(anywidget.AnyWidget):
         self.session = examples
         self.session.show()
         entries = [entry_of(self.session, number) for number in range(len(self.session.items))]
+        self._displayed = -math.inf
         super().__init__(task=task_of(self.session.task), page=page_of(self.session), jump=entries)
         self.refresh(message=self.session.log.mended)
         self.on_msg(self._receive)
 
     def refresh(self, *, ack: int = 0, message: str = "", failed: bool = False) -> None:
         """Show what the session holds now, after it was used from Python."""
-        self._update_entry(self.session.number)
-        with self.hold_sync():  # an item never stands beside the labels of another
-            if self.page["number"] != self.session.number:
-                self.page = page_of(self.session)
-            self.state = {**state_of(self.session), "message": message, "failed": failed, "ack": ack}
+        with self.session.log.lock:
+            self._update_entry(self.session.number)
+            with self.hold_sync():  # an item never stands beside the labels of another
+                if self.page["number"] != self.session.number:
+                    self.page = page_of(self.session)
+                self.state = {**state_of(self.session), "message": message, "failed": failed, "ack": ack}
 
     # ---- what the browser sends ------------------------------------------------------------------------------------------
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        """Do what a message asks for, if it is about the item on the screen; what goes wrong is said there."""
-        before, ack = self.session.number, content.get("id", 0)
-        try:
-            if content["act"] not in OF_NO_ITEM and content.get("number") != before:
-                raise InputError("an action needs the item on the screen; it was meant for another; do it again")
-            message, failed = self._acts()[content["act"]](content) or "", False
-        except RagnbError as error:
-            message, failed = str(error), True
-        except Exception as error:  # whatever it is, whoever labels has to know that this was not saved
-            message, failed = f"not saved: {type(error).__name__}: {error}", True
-        self._update_entry(before)
-        self.refresh(ack=ack, message=message, failed=failed)
+        """Do what a message asks for, to the item that it was meant for; what goes wrong is said on the screen."""
+        if content.get("act") == "shown":
+            self._offer_focus()
+            return
+        with self.session.log.lock:
+            before, ack = self.session.number, content.get("id", 0)
+            try:
+                message, failed = self._act(content) or "", False
+            except RagnbError as error:
+                message, failed = str(error), True
+            except Exception as error:  # whatever it is, whoever labels has to know that this was not saved
+                message, failed = f"not saved: {type(error).__name__}: {error}", True
+            for number in {before, content.get("number", before)} & set(range(len(self.jump))):
+                self._update_entry(number)
+            self.refresh(ack=ack, message=message, failed=failed)
+
+    def _offer_focus(self) -> None:
+        """Let the first view take the focus after the cell has run; not a view of a notebook that is opened later."""
+        if time.monotonic() - self._displayed < JUST_NOW:
+            self.send({"kind": "focus"})
+        self._displayed = -math.inf
+
+    def _act(self, content: dict[str, Any]) -> str | None:
+        act, number = self._acts()[content["act"]], content.get("number", self.session.number)
+        if content["act"] in OF_NO_ITEM or number == self.session.number:
+            return act(content)
+        if content["act"] in LEAVING:
+            self.session.go(number)
+            return act(content)
+        with self.session.at(number):
+            return act(content)
 
     def _acts(self) -> dict[str, Callable[[dict[str, Any]], str | None]]:
         session = self.session
@@ -167,4 +196,5 @@ class Annotator(anywidget.AnyWidget):
         return join([note, static_page(self.session)])
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
+        self._displayed = time.monotonic()
         return with_static(super()._repr_mimebundle_(**options), repr(self), self._repr_html_())

@@ -1,7 +1,7 @@
 """The annotator in a hurry: double clicks, keys held down, items in haste, two views of one annotator."""
 
 import pytest
-from browser.lab import CHROMIUM
+from browser.lab import CHROMIUM, show
 from browser.screen import Annotating, annotate
 
 pytestmark = [
@@ -12,6 +12,40 @@ pytestmark = [
 
 def trace(book, who, items="trace_items()"):
     return annotate(book, f"Annotator({items}, 'trace', {who!r}, '.')", f"{who}.trace.jsonl")
+
+
+def verdict(book, who):
+    return annotate(book, f"Annotator(verdict_items(), 'verdict', {who!r}, '.')", f"{who.replace(' ', '_')}.verdict.jsonl")
+
+
+FAR = """lag => { window.ragnbLag = lag; if (window.ragnbSend) return;
+  window.ragnbSend = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (data) {
+    if (window.ragnbLag) setTimeout(() => window.ragnbSend.call(this, data), window.ragnbLag);
+    else window.ragnbSend.call(this, data); } }"""
+"""Whatever the page sends comes to the kernel some milliseconds later."""
+
+VERDICTS = ("correct", "incorrect", "refuse")
+
+
+def in_haste(book, lag, pace, then, n=12):
+    """Label items with key 1, 2, 3, 1, ... and go on with another key, one key every `pace` ms; returns the annotator."""
+    who = f"haste{lag}-{pace}-{then}"
+    screen = annotate(book, f"Annotator(verdict_items({n}), 'verdict', {who!r}, '.')", f"{who}.verdict.jsonl")
+    book.evaluate(FAR, lag)
+    try:
+        for k in range(n):
+            for key in (str(k % 3 + 1), then):
+                book.keyboard.press(key)
+                book.wait_for_timeout(pace)
+        screen.settle()
+    finally:
+        book.evaluate(FAR, 0)
+    return screen
+
+
+def verdicts(screen, n=12):
+    return [screen.labels(f"v/{k}").get("verdict") for k in range(1, n + 1)]
 
 
 def two_views(book, who):
@@ -26,6 +60,83 @@ def one_tab(book):
     """Closes what is beside the notebook."""
     yield
     book.evaluate("() => [...window.jupyterapp.shell.widgets('main')].forEach(one => one.content.model || one.close())")
+
+
+SOME = [(0, 60, "n"), (0.3, 250, "n"), (0.3, 60, "Enter")]
+GRID = [(lag, pace, then) for lag in (0, 0.1, 0.3) for pace in (60, 90, 250, 400) for then in ("n", "Enter")]
+REST = [pytest.param(*one, marks=pytest.mark.slow) for one in GRID if one not in SOME]
+
+
+@pytest.mark.parametrize(("lag", "pace", "then"), [*SOME, *REST])
+def test_every_key_labels_the_item_that_it_was_typed_for(book, lag, pace, then):
+    screen = in_haste(book, round(1000 * lag), pace, then)
+    assert verdicts(screen) == [VERDICTS[k % 3] for k in range(12)]
+    assert screen.message == ("all items are labelled or skipped" if then == "Enter" else "no further item")
+
+
+@pytest.fixture
+def far(book):
+    """The kernel is 0.3 s away."""
+    book.evaluate(FAR, 300)
+    yield
+    book.evaluate(FAR, 0)
+
+
+def typed(book, *keys):
+    for key in keys:
+        book.keyboard.press(key)
+
+
+def test_a_note_that_is_typed_ahead_is_on_its_item(book, far):
+    screen = verdict(book, "note ahead")
+    typed(book, "1", "n", "m", *"1 n fe", "Backspace", "Enter", "z", "Escape", "2", "n")
+    screen.settle()
+    assert [(one["item"], one["value"]) for one in screen.events() if one["action"] == "note"] == [("v/2", "1 n f\nz")]
+    assert verdicts(screen, 3) == ["correct", "incorrect", None]
+
+
+def test_keys_for_an_item_that_does_not_come_are_refused_and_that_stays(book, far):
+    screen = verdict(book, "ahead")
+    typed(book, "Enter", "2", "Enter", "3")
+    screen.settle()
+    assert verdicts(screen, 3) == [None, None, None]
+    refused = "item 1 (typed ahead: 2 Enter 3): still missing: verdict; skip with ."
+    assert refused in screen.message
+    book.wait_for_timeout(1600)
+    screen.press("n", "1", "p")
+    assert refused in screen.message
+    screen.press("1")
+    assert screen.message == "", "what was said of this item is answered"
+    assert verdicts(screen, 3) == ["correct", "correct", None]
+
+
+FULL = """
+import errno, os, ragnb.annotation.log
+calls, whole = iter(range(10**6)), os.fsync
+def every_other(descriptor):
+    if next(calls) % 2:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    whole(descriptor)
+ragnb.annotation.log.os = type("FullDisk", (), {**vars(os), "fsync": staticmethod(every_other)})
+"""
+
+
+def test_what_a_full_disk_refuses_stays_on_the_screen_until_it_is_seen(book):
+    call = "Annotator(verdict_items(), 'verdict', 'full', '.')"
+    show(book, f"from browser.items import *\nfrom ragnb.widgets import Annotator\nshown = {call}\nshown", FULL)
+    screen = Annotating(book, "full.verdict.jsonl")
+    screen.focus()
+    typed(book, *"ffffffffff")
+    screen.settle()
+    try:
+        assert screen.actions() == ["flag"] * 5
+        assert "item 1 (flag) × 5: full.verdict.jsonl needs room on a disk" in screen.message
+        assert "No space left on device" in screen.message
+        screen.root.get_by_role("button", name="seen").click()
+        assert screen.message == ""
+        assert screen.root.locator(".part.documents").evaluate("box => box === document.activeElement")
+    finally:
+        show(book, "import os, ragnb.annotation.log\nragnb.annotation.log.os = os")
 
 
 @pytest.mark.parametrize("pause", [0, 400])

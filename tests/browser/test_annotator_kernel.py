@@ -30,10 +30,7 @@ def notebook(book):
 def test_a_page_that_is_loaded_again_shows_all_that_was_done(book):
     screen = trace(book, "reload")
     screen.press("x", "n", "e", "f")
-    book.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-    book.evaluate("() => window.jupyterapp.serviceManager.ready")
-    book.reload()
-    wait_for_kernel(book)
+    save_and_load_again(book)
     screen = Annotating(book, "reload.trace.jsonl")
     assert "Question 2" in screen.question
     assert "∅ none" in screen.root.locator("[data-field=relevant] .value").inner_text()
@@ -65,8 +62,9 @@ def test_a_cell_that_is_run_again_takes_over_and_the_earlier_output_says_so(book
 
 
 def test_a_busy_kernel_is_said_and_what_waited_is_saved(book):
-    screen = trace(book, "busy")
-    book.evaluate(f"() => {{ {KERNEL}.requestExecute({{ code: 'import time; time.sleep(4.5)' }}) }}")
+    screen = annotate(book, "shown = Annotator(trace_items(), 'trace', 'busy', '.')\nshown", "busy.trace.jsonl")
+    hold = "import time\nwith shown.session.log.lock: time.sleep(4.5)"  # another thread may handle the key, and has to wait, too
+    book.evaluate(f"code => {{ {KERNEL}.requestExecute({{ code }}) }}", hold)
     book.wait_for_function(f"() => {KERNEL}.status === 'busy'")
     book.keyboard.press("x")
     screen.wait_for_message("saving…", seconds=2)
@@ -103,6 +101,85 @@ def test_a_kernel_that_dies_takes_nothing_with_it_that_was_acknowledged(book):
 def _close_dialogs(book):
     for _ in range(book.locator(".jp-Dialog").count()):
         book.locator(".jp-Dialog .jp-mod-accept").first.click()
+
+
+def save_and_load_again(book):
+    book.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    book.evaluate("() => window.jupyterapp.serviceManager.ready")
+    book.reload()
+    wait_for_kernel(book)
+
+
+def test_a_note_that_is_being_typed_when_the_page_closes_is_saved(book):
+    screen = trace(book, "closing")
+    book.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    book.wait_for_timeout(500)
+    screen.press("m")
+    screen.type("to be continued")
+    book.reload()
+    wait_for_kernel(book)
+    screen = Annotating(book, "closing.trace.jsonl")
+    assert [event["value"] for event in screen.events() if event["action"] == "note"] == ["to be continued"]
+
+
+def test_a_note_is_saved_when_another_tab_is_shown(book):
+    screen = trace(book, "hidden")
+    screen.press("m")
+    screen.type("for now")
+    book.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")  # headless pages stay visible
+    screen.settle()
+    assert [event["value"] for event in screen.events() if event["action"] == "note"] == ["for now"]
+
+
+INSIDE = "() => Boolean(document.activeElement.closest('.ragnb-annotator'))"
+CALL = "from browser.items import *\nfrom ragnb.widgets import Annotator\nAnnotator(verdict_items(), 'verdict', {!r}, '.')"
+FILL = """cells => { const book = window.jupyterapp.shell.currentWidget.content, shared = book.model.sharedModel;
+  shared.transact(() => { shared.deleteCellRange(0, shared.cells.length);
+    shared.insertCells(0, cells.map(source => ({ cell_type: 'code', source, metadata: {}, outputs: [], execution_count: null }))) });
+  book.activeCellIndex = 0; book.activate() }"""
+"""Cells instead of those of the notebook, none of them run; the first one is the active one."""
+
+
+@pytest.mark.parametrize("more", [[], ["kept = 1", "last = 2"]])
+def test_keys_after_shift_enter_label(book, more):
+    who = f"shift{len(more)}"
+    book.evaluate(FILL, [CALL.format(who), *more])
+    book.keyboard.press("Shift+Enter")
+    book.wait_for_function(INSIDE, timeout=30_000)
+    screen = Annotating(book, f"{who}.verdict.jsonl")
+    screen.press("1", "Enter", "2", "m")
+    cells = book.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells.map(one => [one.cell_type, one.source])"
+    )
+    assert cells[1:] == [["code", source] for source in more or [""]]
+    assert [screen.labels(f"v/{k}") for k in (1, 2)] == [{"verdict": "correct"}, {"verdict": "incorrect"}]
+    assert book.evaluate("() => document.activeElement.ariaLabel") == "note on this item"
+
+
+def test_the_focus_stays_where_it_is_when_another_cell_runs_or_the_notebook_is_opened(book):
+    book.evaluate(FILL, [CALL.format("stays"), "kept = 1", "last = 2"])
+    book.keyboard.press("Shift+Enter")
+    book.wait_for_function(INSIDE, timeout=30_000)
+    book.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
+    book.keyboard.press("Control+Enter")
+    book.wait_for_function(IDLE)
+    book.wait_for_timeout(500)
+    assert not book.evaluate(INSIDE)
+    save_and_load_again(book)
+    Annotating(book, "stays.verdict.jsonl")
+    book.wait_for_timeout(1000)
+    assert not book.evaluate(INSIDE)
+
+
+def test_who_is_writing_when_the_annotator_is_shown_goes_on_writing(book):
+    book.evaluate(FILL, ["import time; time.sleep(1.5)\n" + CALL.format("writing"), ""])
+    book.keyboard.press("Shift+Enter")
+    book.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
+    book.keyboard.type("kept = 1")
+    Annotating(book, "writing.verdict.jsonl")
+    book.wait_for_timeout(500)
+    book.keyboard.type("2")
+    assert book.locator(".jp-CodeCell").nth(1).locator(".cm-content").inner_text() == "kept = 12"
 
 
 PRINTABLE = [chr(code) for code in range(32, 127)]

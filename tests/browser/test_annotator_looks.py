@@ -70,7 +70,7 @@ def test_a_picture_of_a_theme_has_its_ground_and_letters_that_differ(book, theme
 def test_an_error_stands_out_too(book, theme):
     change_theme(book, theme)
     screen = trace(book, f"error {theme}")
-    screen.root.locator(".message").evaluate("node => { node.textContent = 'not saved'; node.classList.add('failed') }")
+    screen.root.locator(".message .now").evaluate("node => { node.textContent = 'not saved'; node.classList.add('failed') }")
     measured = [one for one in screen.root.evaluate(CONTRASTS) if one[2] == "not saved"]
     change_theme(book, "light")
     assert measured[0][0] >= 4.5

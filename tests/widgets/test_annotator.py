@@ -1,5 +1,6 @@
 import json
 import re
+import time
 
 import pandas as pd
 import pytest
@@ -97,25 +98,49 @@ def test_undo_and_redo_go_back_to_their_item(annotator):
     assert actions(annotator) == ["open", "label", "open", "undo", "redo"]
 
 
-def test_a_message_about_another_item_changes_nothing(annotator):
+def test_an_act_labels_the_item_that_it_was_meant_for_and_the_screen_stays(annotator):
     send(annotator, "move", step=1)
+    sent = []
+    annotator.send = lambda content, buffers=None: sent.append(content)
     state = send(annotator, "label", field="relevant", sentence=None, value=[], number=0)
-    assert state["failed"]
-    assert "meant for another" in state["message"]
-    assert annotator.session.labels.values == {}
-    assert actions(annotator) == ["open", "open"]
+    assert (state["failed"], state["values"], annotator.page["number"], annotator.session.number) == (False, {}, 1, 1)
+    assert [annotator.session.state.of(item.id).nested() for item in annotator.session.items[:2]] == [{"relevant": []}, {}]
+    assert sent == [{"kind": "entry", "number": 0, "entry": [annotator.jump[0][0], "started", False]}]
+    assert actions(annotator) == ["open", "open", "label"]
 
 
-def test_moves_and_undo_are_about_no_item(annotator):
+def test_whoever_goes_on_goes_on_from_the_item_that_is_seen(annotator):
+    annotator.session.go(3)
+    send(annotator, "move", step=1, number=0)
+    assert annotator.page["number"] == 1
+
+
+@pytest.mark.parametrize("number", [-1, 4, 99])
+def test_an_act_on_an_item_that_is_not_there_is_refused(annotator, number):
+    state = send(annotator, "flag", number=number)
+    assert (state["failed"], state["message"]) == (True, f"at needs a number below 4, got {number}")
+    assert actions(annotator) == ["open"]
+
+
+def test_the_first_view_after_the_cell_has_run_takes_the_focus(annotator, monkeypatch):
+    sent = []
+    annotator.send = lambda content, buffers=None: sent.append(content)
+    send(annotator, "shown")
+    assert sent == []
+    annotator._repr_mimebundle_()
+    send(annotator, "shown")
+    send(annotator, "shown")
+    assert sent == [{"kind": "focus"}]
+    annotator._repr_mimebundle_()
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 11)
+    send(annotator, "shown")
+    assert sent == [{"kind": "focus"}]
+
+
+def test_going_to_an_item_and_undo_do_not_depend_on_the_screen(annotator):
     send(annotator, "flag")
-    for act, more in (
-        ("move", {"step": 1}),
-        ("move", {"step": 1}),
-        ("go", {"to": 3}),
-        ("undo", {}),
-        ("redo", {}),
-        ("next", {}),
-    ):
+    for act, more in (("go", {"to": 3}), ("undo", {}), ("redo", {})):
         assert not send(annotator, act, **more, number=99)["failed"], act
 
 

@@ -16,6 +16,7 @@ class Annotator {
       onkeydown: (event) => this.onKey(event), onkeyup: (event) => event.stopPropagation(), onkeypress: (event) => event.stopPropagation(),
     });
     this.saving = new Saving(model, this.root);
+    this.saving.onseen = () => this.focus();
     this.sentences = new Sentences(this.work, uid, {
       toggle: (lead) => this.toggle(lead),
       select: (key) => this.go(() => this.work.goToSentence(key)),
@@ -30,12 +31,14 @@ class Annotator {
     }, this.button("accept", "accept all", "a"));
     this.search = new Search(this.sentences);
     this.note = new Note(this.work, (text, number) => this.send("note", { text, number }));
-    this.items = new ItemList(this.work, uid, (number) => { this.send("go", { to: number }); this.focus(); });
+    this.items = new ItemList(this.work, uid, (number) => { this.saving.whenShown("list", () => this.send("go", { to: number })); this.focus(); });
     this.help = helpOf(this.work.task);
     this.drawFrame();
     el.append(this.root);
     this.listen();
     this.drawPage();
+    this.focusBefore = document.activeElement;
+    this.askForFocus();
   }
 
   listen() {
@@ -44,7 +47,7 @@ class Annotator {
       "change:state": () => this.keepFocus(() => this.paint()),
       "change:jump": () => this.items.draw(),
       "msg:custom": (message) => this.onMessage(message),
-      comm_live_update: () => this.saving.say("not saved from now on: the kernel is gone; run the cell again, what was saved is there", true),
+      comm_live_update: () => this.saving.gone(),
     };
     for (const [event, handler] of Object.entries(this.handlers)) this.model.on(event, handler);
   }
@@ -55,9 +58,9 @@ class Annotator {
     this.saving.stop();
   }
 
-  // One line of the list has changed; the list itself is not sent again.
   onMessage({ kind, number, entry }) {
-    if (kind !== "entry") return;
+    if (kind === "focus") this.takeFocus();
+    if (kind !== "entry") return; // one line of the list has changed; the list itself is not sent again
     this.work.entries[number] = entry;
     this.items.draw();
   }
@@ -78,7 +81,7 @@ class Annotator {
 
   // The focus goes to the texts first: an act may take it on from there.
   button(act, label, key, title = label) {
-    const onclick = () => { this.focus(); this.act({ act }); };
+    const onclick = () => { this.focus(); this.saving.whenShown(label, () => this.act({ act })); };
     return node("button", { type: "button", class: "act", title, "aria-label": title, "aria-keyshortcuts": key, onclick }, label, " ", kbd(key));
   }
 
@@ -99,7 +102,7 @@ class Annotator {
   paint() {
     const known = this.saving.paint(this.work.state);
     if (known && this.seeking) this.work.seek();
-    if (known) this.seeking = false;
+    if (known) { this.seeking = false; this.work.given = []; }
     this.paintFrame();
     this.note.paint();
     this.sentences.paint();
@@ -150,9 +153,21 @@ class Annotator {
     const notebooks = (event.ctrlKey || event.metaKey) && event.key.length === 1; // saving, say
     if (!meant && (notebooks || event.key === "Tab")) return;
     event.stopPropagation();
+    if (this.saving.waiting && !/^(Shift|Control|Alt|AltGraph|Meta|CapsLock)$/.test(event.key)) {
+      event.preventDefault();
+      this.saving.whenShown(event.key, () => this.replay(event));
+      return;
+    }
     if (!meant) return;
     event.preventDefault();
     if (!event.repeat || meant.act === "move") this.act(meant); // a key that is held down says nothing twice
+  }
+
+  // A key that was held, for whatever has the focus now: a key before it may have opened the note, a search or the list.
+  replay(event) {
+    const target = this.root.contains(document.activeElement) ? document.activeElement : this.root;
+    const untouched = target.dispatchEvent(new KeyboardEvent("keydown", event));
+    if (untouched && /^(INPUT|TEXTAREA)$/.test(target.tagName)) typeInto(target, event);
   }
 
   act({ act, step, extend, number, name }) {
@@ -245,6 +260,19 @@ class Annotator {
   }
 
   // ---- focus -----------------------------------------------------------------------------------------------------------
+
+  // Only Python knows whether a cell has just shown the annotator, or a notebook was opened that shows it.
+  askForFocus() {
+    try {
+      this.model.send({ act: "shown" });
+    } catch { /* no kernel, no labels */ }
+  }
+
+  // Unless somebody has gone elsewhere meanwhile, or is writing.
+  takeFocus() {
+    const now = document.activeElement;
+    if (now === this.focusBefore && !(now?.value || (now?.isContentEditable && now.textContent))) this.focus();
+  }
 
   focus() {
     this.sentences.focus(this.root);

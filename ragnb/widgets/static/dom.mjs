@@ -16,19 +16,34 @@ export function node(name, attributes = {}, ...children) {
 
 export const kbd = (key) => node("kbd", { "aria-hidden": "true" }, key);
 
-// Sends a text when nobody has typed for a moment, and when its field is left; with the item that it was typed on.
+// Sends a text when nobody has typed for a moment, and when its field or the page is left; with the item that it was typed on.
 export function whenTyped(input, itemNow, send) {
   let typed = null; // [text, item], not sent yet
   let timer;
   const now = () => {
     clearTimeout(timer);
+    removeEventListener("pagehide", now);
+    document.removeEventListener("visibilitychange", now);
     if (typed) send(...typed);
     typed = null;
   };
   input.addEventListener("input", () => {
     typed = [input.value, itemNow()];
+    addEventListener("pagehide", now);
+    document.addEventListener("visibilitychange", now);
     clearTimeout(timer);
     timer = setTimeout(now, PAUSE);
   });
   input.addEventListener("change", now);
+  input.addEventListener("blur", now);
+}
+
+// Types a key into a text field, as the browser does with a key that nobody has prevented.
+export function typeInto(input, { key, ctrlKey, metaKey, altKey }) {
+  const text = key === "Enter" && input.tagName === "TEXTAREA" ? "\n" : key;
+  if (ctrlKey || metaKey || altKey || !(text.length === 1 || key === "Backspace")) return;
+  const { selectionStart: start, selectionEnd: end } = input;
+  if (key === "Backspace") input.setRangeText("", start === end ? Math.max(0, start - 1) : start, end, "end");
+  else input.setRangeText(text, start, end, "end");
+  input.dispatchEvent(new Event("input", { bubbles: true }));
 }

@@ -90,3 +90,10 @@ export function votes(others, place, value) {
     return Array.isArray(said) ? said.includes(value) : said === value;
   }).map(({ name }) => name);
 }
+
+// Names with how often each of them is there: "item 1 (flag) × 2, item 3 (label)".
+export function counted(names) {
+  const times = new Map();
+  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
+  return [...times].map(([name, n]) => (n > 1 ? `${name} × ${n}` : name)).join(", ");
+}

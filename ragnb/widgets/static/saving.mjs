@@ -1,52 +1,140 @@
-// The line at the foot: sends what is done, and says what became of it.
+// The line at the foot: sends what is done, says what became of it, and keeps the keys that are for another item.
 
 const SOON = 400; // milliseconds after which it is said that something is being saved
 const LATE = 3000; // and that it is not saved yet
+const SEEN = 1500; // that a refusal is on the screen before an act on its item takes it away: it was read, and answered
+const LEAVING = ["move", "go", "next", "done", "skip", "undo", "redo"]; // may show another item
+
+const isMove = (act) => LEAVING.includes(act) && act !== "skip"; // says nothing of an item
 
 class Saving {
   constructor(model, root) {
     this.model = model;
     this.root = root;
     this.sent = Math.floor(Math.random() * 2 ** 48); // views of one annotator, in one page or two, count apart
-    this.open = false; // whether something was sent that is not acknowledged
-    this.message = node("span", { class: "message", role: "status", "aria-live": "polite" });
+    this.open = new Map(); // by id, what was sent and is not acknowledged: {act, item, time}
+    this.leaving = null; // id of the act after which another item may be shown
+    this.held = []; // what was done since then, for that item: {name, run}
+    this.refused = []; // what was not done, and not seen yet: {act, item, text, time}
+    this.now = node("span", { class: "now" });
+    this.list = node("div", { class: "refused", role: "alert" });
+    this.message = node("span", { class: "message", role: "status", "aria-live": "polite" }, this.list, this.now);
     this.saved = node("span", { class: "saved" });
     this.box = node("div", { class: "foot" }, this.message, this.saved);
   }
 
   send(act, more = {}) {
-    this.open = true;
+    const item = more.number ?? this.model.get("page").number;
     this.sent += 1;
     try {
-      this.model.send({ number: this.model.get("page").number, ...more, act, id: this.sent });
+      this.model.send({ ...more, number: item, act, id: this.sent });
     } catch (error) {
-      this.say(`not saved: the kernel is gone (${error.message}); run the cell again`, true);
+      this.refuse(act, item, `not saved: the kernel is gone (${error.message}); run the cell again`);
       return;
     }
+    this.open.set(this.sent, { act, item, time: performance.now() });
+    if (LEAVING.includes(act)) this.leaving = this.sent;
     this.stop();
-    this.root.setAttribute("aria-busy", "true");
+    this.paintBusy();
     this.soon = setTimeout(() => this.say("saving…"), SOON);
     this.late = setTimeout(() => this.say("not saved yet: the kernel does not answer; it is busy, or gone", true), LATE);
   }
 
-  // Says what came of the last thing that was sent from here; false if that is not known yet.
-  paint({ ack, message, failed, saved }) {
+  // Says what came of what was sent from here; false if something of it is not known yet.
+  paint(state) {
+    const { ack, message, failed, saved } = state;
     this.saved.textContent = saved;
-    if (this.open && ack !== this.sent) return false;
-    this.open = false;
+    const mine = this.open.get(ack);
+    if (mine) this.close(ack, mine, message, failed);
+    if (this.open.size) return false;
     this.stop();
-    this.root.setAttribute("aria-busy", "false");
-    this.say(message, failed);
+    this.paintBusy();
+    if (state !== this.painted) this.say(mine && failed ? "" : message, failed); // a page and its state are painted twice
+    this.painted = state;
     return true;
   }
 
+  close(id, { act, item, time }, message, failed) {
+    this.open.delete(id);
+    if (failed) this.refuse(act, item, message);
+    else if (!message) this.forget((one) => one.item === item && isMove(one.act) === isMove(act) && time - one.time > SEEN);
+    if (id !== this.leaving) return;
+    this.leaving = null;
+    if (failed || (message && !["undo", "redo"].includes(act))) this.drop(item, message); // the item is still the same one
+    setTimeout(() => this.goOn()); // when the item is drawn
+  }
+
   say(text, failed = false) {
-    this.message.textContent = text;
-    this.message.classList.toggle("failed", failed);
+    this.now.textContent = text;
+    this.now.classList.toggle("failed", failed);
   }
 
   stop() {
     clearTimeout(this.soon);
     clearTimeout(this.late);
+  }
+
+  paintBusy() {
+    this.root.setAttribute("aria-busy", String(this.open.size + this.held.length > 0));
+  }
+
+  // ---- keys that are faster than the kernel ------------------------------------------------------------------------
+
+  // Whether the item that a key is meant for is not known yet.
+  get waiting() {
+    return !this.goingOn && (this.leaving !== null || this.held.length > 0);
+  }
+
+  // Runs at once, or when the item that it is meant for is on the screen.
+  whenShown(name, run) {
+    if (!this.waiting) { run(); return; }
+    this.held.push({ name, run });
+    this.paintBusy();
+  }
+
+  // Does what was held, up to what shows yet another item.
+  goOn() {
+    this.goingOn = true;
+    try {
+      while (this.held.length && this.leaving === null) this.held.shift().run();
+    } finally {
+      this.goingOn = false;
+    }
+    this.paintBusy();
+  }
+
+  // The item that these keys were meant for does not come.
+  drop(item, why) {
+    const names = this.held.splice(0).map(({ name }) => name);
+    if (names.some((name) => !["n", "p", "Enter"].includes(name))) this.refuse(`typed ahead: ${names.join(" ")}`, item, why);
+  }
+
+  gone() {
+    this.leaving = null;
+    const text = "not saved from now on: the kernel is gone; run the cell again, what was saved is there";
+    this.drop(this.model.get("page").number, text);
+    this.say(text, true);
+    this.paintBusy();
+  }
+
+  // ---- what was refused stays on the screen until it is seen -------------------------------------------------------
+
+  refuse(act, item, text) {
+    this.refused.push({ act, item, text, time: performance.now() });
+    this.paintRefused();
+  }
+
+  forget(which) {
+    if (!this.refused.some(which)) return;
+    this.refused = this.refused.filter((one) => !which(one));
+    this.paintRefused();
+  }
+
+  paintRefused() {
+    const whats = new Map(); // by text
+    for (const { act, item, text } of this.refused) whats.set(text, [...(whats.get(text) ?? []), `item ${item + 1} (${act})`]);
+    const lines = [...whats].map(([text, what]) => node("div", { class: "failed" }, `${counted(what)}: ${text}`));
+    const seen = node("button", { type: "button", class: "act", onclick: () => { this.forget(() => true); this.onseen(); } }, "seen");
+    this.list.replaceChildren(...(lines.length ? [...lines, seen] : []));
   }
 }

@@ -44,6 +44,7 @@ class Work {
   }
 
   begin() {
+    this.given = []; // places with a value that the kernel has not acknowledged yet
     this.sentence = this.page.each[0] ?? null;
     this.seek();
   }
@@ -60,8 +61,8 @@ class Work {
 
   // To the next place that is still missing when this one is done.
   goOn() {
-    const [name, sentence] = this.place;
-    const missing = this.state.missing.filter((one) => one[0] !== name || one[1] !== sentence);
+    this.given.push(this.place);
+    const missing = this.state.missing.filter((one) => !this.given.some((place) => one[0] === place[0] && one[1] === place[1]));
     this.goTo(nextPlace(missing, this.page.places, this.place) || this.place);
   }
 

@@ -101,3 +101,8 @@ test("votes are those who said the value, or whose list holds it", () => {
   assert.deepEqual(logic.votes(others, ["relevant", null], "0a"), ["A", "B"]);
   assert.deepEqual(logic.votes(others, ["relevant", null], "0c"), []);
 });
+
+test("names that come again are counted", () => {
+  assert.equal(logic.counted(["item 1 (flag)", "item 3 (label)", "item 1 (flag)"]), "item 1 (flag) × 2, item 3 (label)");
+  assert.equal(logic.counted([]), "");
+});
