@@ -33,6 +33,8 @@ _LATEX = {
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     "\n": " ", "\r": " ", "\t": " ",
 }  # fmt: skip
+_LIGATURE = regex.compile(r"-(?=-)|`(?=`)|'(?=')|,(?=,)|[?!](?=`)")
+"""Where LaTeX would make one sign of two, such as a dash of two hyphens."""
 _MARKDOWN = regex.compile(r"([\\`*_{}\[\]()#+!|~$<>&-])")
 
 
@@ -65,12 +67,13 @@ def spelled(text: Any) -> str:
 
 
 def escape_latex(text: Any) -> str:
-    """Text as LaTeX that prints it and does nothing else; line breaks become spaces.
+    """Text as LaTeX that prints it and does nothing else; line breaks become spaces, and hyphens do not become dashes.
 
     >>> escape_latex("50% of R&D_1 \\\\input{x}")
     '50\\\\% of R\\\\&D\\\\_1 \\\\textbackslash{}input\\\\{x\\\\}'
     """
-    return "".join(_LATEX.get(character, character) for character in spelled(text))
+    escaped = "".join(_LATEX.get(character, character) for character in spelled(text))
+    return _LIGATURE.sub(r"\g<0>{}", escaped)
 
 
 def escape_markdown(text: Any) -> str:

@@ -115,11 +115,22 @@ def test_hostile_names_stay_text(text):
     latex = to_latex(summarize(frame), caption=text)
     assert latex.count(r"\end{tabular}") == latex.count(r"\begin{tabular}") == 1
     assert r"\input" not in latex
-    assert not re.search(r"\\\\\n[\[*]", latex)
+    assert not re.search(r"(\\\\|rule)\s*[\[*]", latex)
     body = to_html(summarize(frame))
     assert "<img" not in body
     rows = [line for line in to_markdown(summarize(frame)).splitlines() if line.startswith("|")]
     assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+
+
+@pytest.mark.parametrize("name", [" [5cm]", "\t[5cm]", "\n[5cm]", " *x"])
+def test_a_name_behind_blanks_is_no_option_of_the_line_break_before_it(name):
+    latex = to_latex(summarize(scored({"plain": [0, 0, 1, 1], name: [1, 0, 1, 1]})))
+    assert f"\n{{}} {name.strip()} & " in latex
+    assert not re.search(r"(\\\\|rule)\s*[\[*]", latex)
+
+
+def test_hyphens_and_quotes_stay_as_many_as_they_are():
+    assert escape_latex("a--b---c ``d'' ?`e!` ,,f-g, h") == "a-{}-b-{}-{}-c `{}`d'{}' ?{}`e!{}` ,{},f-g, h"
 
 
 class _Names(HTMLParser):

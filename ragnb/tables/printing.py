@@ -345,7 +345,8 @@ def _latex_cell(cell: Cell) -> str:
 
 def _latex_line(cells: Iterable[str]) -> str:
     line = " & ".join(cells)
-    return ("{}" if line[:1] in "[*" else "") + line + r" \\"  # after a line break, [ and * would be its options
+    # After a line break, [ and * would be its options, also behind blanks.
+    return ("{}" if line.lstrip()[:1] in "[*" else "") + line + r" \\"
 
 
 def _latex_label(label: str) -> str:
