@@ -23,7 +23,7 @@ from ragnb.llm.engine import Engine, Job, Key, Progress
 from ragnb.llm.limits import Bucket, Budget
 from ragnb.llm.prices import Price, price_of, require_price
 from ragnb.llm.requests import Request, canonical_requests
-from ragnb.llm.store import Reply, Store, request_key
+from ragnb.llm.store import Claims, Reply, Store, request_key
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -81,7 +81,8 @@ def complete(
         Address of the endpoint, such as ``http://127.0.0.1:8080/v1``; by default ``OPENAI_BASE_URL`` or OpenAI's own.
         The key is read from ``OPENAI_API_KEY``; loopback addresses need none.
     store
-        File (or open `Store`) that keeps the replies. Run again after a kill: only what is missing is asked.
+        File (or open `Store`) that keeps the replies. Run again after a kill: only what is missing is asked. A request that
+        another process with the same store is asking just now is not asked again: its reply is waited for.
     max_concurrency
         Requests under way at once.
     requests_per_minute, tokens_per_minute
@@ -205,6 +206,7 @@ class _Run:
             per_minute, tokens = self.buckets
             engine = Engine(
                 client,
+                Claims(store),
                 keep=lambda reply: store.add([reply]),
                 progress=self.progress,
                 max_retries=self.max_retries,

@@ -6,6 +6,7 @@ import logging
 import math
 import random
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,13 +17,14 @@ from typing import Any
 from ragnb.errors import EndpointError
 from ragnb.llm.limits import Bucket, Budget
 from ragnb.llm.prices import completion_bound, prompt_bound, prompt_tokens
-from ragnb.llm.store import Reply, canonical
+from ragnb.llm.store import LEASE_SECONDS, Claims, Reply, canonical
 from ragnb.text import well_formed
 
 RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
 ALWAYS_FATAL = frozenset({401})
 FATAL_AT_FIRST = frozenset({403, 404, 405})  # before the first reply; later they concern one request
 FIRST_WAIT, LONGEST_WAIT, LONGEST_ASKED = 0.5, 60.0, 600.0
+LOOK_AGAIN = 0.2  # seconds until a request that another run is asking is looked up again
 ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wrong
 
 SHORTEST_SECRET = 16  # characters; shorter keys are placeholders such as EMPTY, which a reply may contain by chance
@@ -131,6 +133,8 @@ class Engine:
     ----------
     client
         An ``openai.AsyncOpenAI`` made with ``max_retries=0``.
+    claims
+        Which requests other runs are asking: their replies are waited for.
     keep
         Called with each reply; what it raises ends the run.
     progress
@@ -151,6 +155,7 @@ class Engine:
     """
 
     client: Any
+    claims: Claims
     keep: Callable[[Reply], None]
     progress: Progress
     max_retries: int = 5
@@ -175,16 +180,17 @@ class Engine:
         EndpointError
             Going on is pointless: refused key, unknown model or address, endpoint out of reach. What was received is kept.
         """
-        queue = iter(jobs)
+        queue = deque(jobs)
+        renewal = asyncio.ensure_future(self._renew())
         workers = [asyncio.ensure_future(self._work(queue)) for _ in range(min(max_concurrency, len(jobs)))]
         try:
             await asyncio.gather(*workers)
         except _OverBudget:
             await asyncio.gather(*workers, return_exceptions=True)  # what is under way is paid for: wait for it
         finally:  # reached with workers left only when the run is interrupted or the store fails
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
+            for task in (*workers, renewal):
+                task.cancel()
+            await asyncio.gather(*workers, renewal, return_exceptions=True)
         if self._hopeless:
             raise EndpointError(self._hopeless)
         return self.failures
@@ -193,19 +199,37 @@ class Engine:
     def _works(self) -> bool:
         return self.progress.done + self.already > 0
 
-    async def _work(self, queue: Iterator[Job]) -> None:
-        for job in queue:
-            if self._hopeless:
-                return  # requests under way are paid for: each worker ends with its own
-            sent, most = prompt_tokens(job.request), completion_bound(job.request)
-            reserved = self.budget.cost(prompt_bound(job.request), most)
-            await self._afford(reserved)
-            try:
-                reply = await self._ask(job, sent + most)
-            except AttemptFailed as failure:
-                self.budget.settle(reserved, 0.0)
-                self._note(job, failure)
-                continue
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 3)
+            self.claims.renew()
+
+    async def _work(self, queue: deque[Job]) -> None:
+        while queue and not self._hopeless:  # requests under way are paid for: each worker ends with its own
+            job = queue.popleft()
+            claim = self.claims.take(job.key)
+            if claim == "stored":
+                self.progress.done += 1
+            elif claim == "theirs":
+                queue.append(job)
+                await asyncio.sleep(LOOK_AGAIN)
+            else:
+                try:
+                    await self._answer(job)
+                finally:
+                    self.claims.release(job.key)
+
+    async def _answer(self, job: Job) -> None:
+        """Ask for one reply and keep it, or note why there is none."""
+        sent, most = prompt_tokens(job.request), completion_bound(job.request)
+        reserved = self.budget.cost(prompt_bound(job.request), most)
+        await self._afford(reserved)
+        try:
+            reply = await self._ask(job, sent + most)
+        except AttemptFailed as failure:
+            self.budget.settle(reserved, 0.0)
+            self._note(job, failure)
+        else:
             self.keep(reply)
             self._count(reply, reserved, sent + most)
 

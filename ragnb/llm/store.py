@@ -12,10 +12,12 @@ import gzip
 import hashlib
 import json
 import os
+import socket
 import sqlite3
 import sys
 import threading
 import time
+import uuid
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -26,6 +28,7 @@ from ragnb.errors import StoreError
 
 VERSION = 1
 _WAIT_SECONDS = 60.0
+LEASE_SECONDS = 30.0  # a claim that nobody has renewed for so long is void
 _APPLICATION = 0x7261676E  # 'ragn'
 _SCHEMA = """
 CREATE TABLE replies (
@@ -80,7 +83,10 @@ def request_key(request: Mapping[str, Any]) -> str:
 
 
 class Store:
-    """Replies in one SQLite file; several processes may write to it at once.
+    """Replies in one SQLite file; several processes may use it at once.
+
+    `ragnb.complete` writes down which requests it is asking at the moment, so that another process with the same store does
+    not ask them too but takes their replies from the store.
 
     Parameters
     ----------
@@ -272,14 +278,70 @@ _ADVICE = {
 }
 
 
+class Claims:
+    """The requests that one run is asking at this moment, in the store's file, where other runs see them.
+
+    Two runs with one store therefore do not pay for the same request twice. A claim ends with `release`, when its process is
+    no longer alive (seen from the same machine), or `LEASE_SECONDS` after the last `renew`.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._owner = f"{socket.gethostname()} {os.getpid()} {uuid.uuid4().hex}"
+        self._change("CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)")
+
+    def take(self, key: str) -> str:
+        """Claim a request: ``"ours"`` if that worked, ``"theirs"`` if another run asks it, ``"stored"`` if it is done."""
+        query = "SELECT owner, until, EXISTS (SELECT 1 FROM replies WHERE key = :key) FROM (SELECT :key AS key) "
+        query += "LEFT JOIN claims USING (key)"
+        store = self._store
+        try:
+            with store._lock, _transaction(store._db) as db:
+                owner, until, stored = db.execute(query, {"key": key}).fetchone()
+                if stored:
+                    return "stored"
+                if owner and owner != self._owner and until > time.time() and _may_be_alive(owner):
+                    return "theirs"
+                db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, time.time() + LEASE_SECONDS))
+        except sqlite3.Error as error:
+            raise store._error(error) from error
+        return "ours"
+
+    def renew(self) -> None:
+        """Keep all claims of this run for another `LEASE_SECONDS`."""
+        self._change("UPDATE claims SET until = ? WHERE owner = ?", time.time() + LEASE_SECONDS, self._owner)
+
+    def release(self, key: str) -> None:
+        """Give a claim back, with or without a reply."""
+        self._change("DELETE FROM claims WHERE key = ? AND owner = ?", key, self._owner)
+
+    def _change(self, statement: str, *values: Any) -> None:
+        self._store._execute(statement, values)
+
+
+def _may_be_alive(owner: str) -> bool:
+    """Whether the process that made a claim may still run; only on its own machine can this be denied."""
+    host, pid, _ = owner.rsplit(" ", 2)
+    if host != socket.gethostname() or os.name == "nt":  # on Windows, os.kill would send a signal
+        return True
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 class _transaction:  # noqa: N801  (used as a statement)
     """BEGIN IMMEDIATE ... COMMIT, or ROLLBACK."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> sqlite3.Connection:
         self.db.execute("BEGIN IMMEDIATE")
+        return self.db
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ragnb.llm.store import LEASE_SECONDS
+
 RUN = """
 import sys, openai, openai.resources.chat, pandas as pd
 from ragnb.llm.client import complete
@@ -100,3 +102,44 @@ def test_an_interrupted_run_stops_at_once_and_keeps_what_came(tmp_path, faults):
     assert not (tmp_path / "out.json").exists()
     kept = len(stored(tmp_path / "s.sqlite"))
     assert 8 <= kept <= asked <= kept + 8
+
+
+def start_server(faults, delay):
+    command = [sys.executable, faults.__spec__.origin, str(delay)]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return server, server.stdout.readline().strip()
+
+
+def test_two_processes_with_one_store_pay_for_every_request_once(tmp_path, faults):
+    server, base_url = start_server(faults, 0.05)
+    try:
+        outs = [tmp_path / "a.json", tmp_path / "b.json"]
+        runs = [start([400, base_url, tmp_path / "s.sqlite", 16, out]) for out in outs]
+        assert [run.wait() for run in runs] == [0, 0]
+        counts = json.load(urllib.request.urlopen(base_url + "/counts"))
+    finally:
+        server.kill()
+        server.communicate()
+    wanted = [faults.expected_text({"messages": [{"role": "user", "content": f"question {i}"}]}) for i in range(400)]
+    assert [json.loads(out.read_text()) for out in outs] == [wanted, wanted]
+    assert (len(counts), sum(counts.values())) == (400, 400)
+
+
+def test_the_claims_of_a_killed_process_hold_nobody_up(tmp_path, faults):
+    server, base_url = start_server(faults, 1.0)
+    try:
+        arguments = [24, base_url, tmp_path / "s.sqlite", 8, tmp_path / "out.json"]
+        killed = start(arguments)
+        wait_for_more(killed, tmp_path / "s.sqlite", 8)
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        with sqlite3.connect(tmp_path / "s.sqlite") as db:
+            assert db.execute("SELECT count(*) FROM claims").fetchone()[0] > 0, "it was killed between two requests"
+        began = time.monotonic()
+        assert start(arguments).wait() == 0
+        assert time.monotonic() - began < LEASE_SECONDS - 5
+    finally:
+        server.kill()
+        server.communicate()
+    with sqlite3.connect(tmp_path / "s.sqlite") as db:
+        assert db.execute("SELECT count(*) FROM claims").fetchone()[0] == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ragnb.errors import StoreError
 from ragnb.llm.batch_ledger import open_ledger
-from ragnb.llm.store import Reply, Store, canonical, describe, request_key
+from ragnb.llm.store import LEASE_SECONDS, Claims, Reply, Store, canonical, describe, request_key
 
 
 def reply(number: int, response: str | None = "r") -> Reply:
@@ -247,3 +247,36 @@ def test_a_closed_store_can_still_be_shown(tmp_path):
     store = Store(tmp_path / "s.sqlite")
     store.close()
     assert repr(store) == f"Store({str(tmp_path / 's.sqlite')!r}, closed or unreadable)"
+
+
+def test_a_request_is_claimed_by_one_run_at_a_time(tmp_path):
+    with Store(tmp_path / "s.sqlite") as store, Store(tmp_path / "s.sqlite") as other:
+        ours, theirs = Claims(store), Claims(other)
+        assert [ours.take("k"), ours.take("k"), theirs.take("k"), theirs.take("l")] == ["ours", "ours", "theirs", "ours"]
+        theirs.release("k")  # not theirs to give back
+        assert theirs.take("k") == "theirs"
+        ours.release("k")
+        assert theirs.take("k") == "ours"
+        store.add([reply(1)])
+        assert theirs.take(reply(1).key) == ours.take(reply(1).key) == "stored"
+
+
+def test_a_claim_ends_with_its_process_or_its_lease(tmp_path, monkeypatch):
+    import socket
+    import time
+
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    here, now = socket.gethostname(), time.time()
+    owners = {"dead": f"{here} {gone.pid} x", "alive": f"{here} {os.getpid()} x", "elsewhere": f"other {gone.pid} x"}
+    with Store(tmp_path / "s.sqlite") as store:
+        claims = Claims(store)
+        for key, owner in owners.items():
+            store._execute("INSERT INTO claims VALUES (?, ?, ?)", (key, owner, now + LEASE_SECONDS))
+        assert [claims.take(key) for key in owners] == ["ours", "theirs", "theirs"]
+        monkeypatch.setattr("time.time", lambda: now + LEASE_SECONDS + 1)
+        claims.renew()
+        other = Claims(store)
+        assert [other.take(key) for key in owners] == ["theirs", "ours", "ours"], (
+            "the first was renewed, the others have lapsed"
+        )
