@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser.lab import CHROMIUM, show
+from browser.lab import CHROMIUM, change_theme, show
 
 HOSTILE = '<img src=x onerror="window.__hit=1"><script>window.__hit=2</script><svg onload="window.__hit=3">'
 SHORT = '<img src=x onerror="window.__hit=4">'
@@ -90,3 +90,26 @@ def test_a_researcher_reads_ten_thousand_rows(book):
     assert "⟨U+202E⟩" in rows.first.inner_text()
     assert book.evaluate("() => window.__hit") is None
     assert book.locator(".ragnb-view").locator("img, script, svg, iframe").count() == 0
+
+
+IN_SIGHT = """() => { const list = document.querySelector('.ragnb-rows-list'), seen = list.getBoundingClientRect();
+  return [...list.querySelectorAll('.ragnb-rows-row')].map(row => [row.getBoundingClientRect(), row.textContent])
+    .filter(([row]) => row.bottom > seen.top && row.top < seen.bottom && row.height).map(([, text]) => text) }"""
+
+
+def test_a_scrolled_list_keeps_its_rows_when_the_theme_changes(book):
+    show(book, CELL)
+    list_of_rows = book.locator(".ragnb-rows-list")
+    book.locator(".ragnb-rows-row").first.wait_for(timeout=90_000)
+    book.wait_for_timeout(500)
+    list_of_rows.evaluate("list => { list.scrollTop = 1305 * 46 }")
+    book.wait_for_function(f"() => ({IN_SIGHT})().some(text => text.includes('Question 1305'))", timeout=30_000)
+    before = book.evaluate(IN_SIGHT)
+    try:
+        for theme in ("dark", "light", "dark", "light"):
+            change_theme(book, theme)
+            book.wait_for_timeout(700)
+            assert book.evaluate(IN_SIGHT) == before, theme
+    finally:
+        change_theme(book, "light")
+    assert any("Question 1305" in text for text in before)

@@ -137,6 +137,9 @@ function render({ model, el }) {
   }
 
   function draw() {
+    // A list that is hidden says that it is scrolled to the top. It is drawn when it has its size again; while JupyterLab
+    // changes its theme, it keeps its rows.
+    if (list.isConnected && !list.clientHeight) return;
     const total = model.get("found").count;
     const position = model.get("position");
     const [first, last] = windowOf(list.scrollTop, heightOf(list), ROW, total, MARGIN);
