@@ -6,6 +6,10 @@ of the key or the address. The first reply to a request stands; a store is reada
     SELECT key, request, response, finish_reason, prompt_tokens, completion_tokens FROM replies;
 
 A killed process loses nothing that was stored (WAL, ``synchronous=NORMAL``); a power cut may lose the last moments.
+
+Every reply has a checksum, which is verified when the reply is read. A damaged reply is an error: skipping it would ask, and
+pay for, its request again without a word, and would lose what can still be read of it. Stores that an earlier version made
+have no checksums; they are read as before and get checksums for the replies that are added.
 """
 
 import gzip
@@ -42,7 +46,8 @@ CREATE TABLE replies (
     system_fingerprint TEXT,
     extra TEXT,                      -- JSON of what else came: reasoning, refusal, log probabilities
     seconds REAL,                    -- from sending to receiving
-    created TEXT                     -- UTC, ISO 8601
+    created TEXT,                    -- UTC, ISO 8601
+    checksum INTEGER                 -- CRC-32 of the other columns, see _checksum; NULL in rows of earlier versions
 ) WITHOUT ROWID
 """
 
@@ -65,7 +70,7 @@ class Reply:
 
 
 _NAMES = [field.name for field in fields(Reply)]
-_INSERT = f"INSERT OR IGNORE INTO replies ({', '.join(_NAMES)}) VALUES ({', '.join('?' * len(_NAMES))})"
+_INSERT = f"INSERT OR IGNORE INTO replies ({', '.join(_NAMES)}, checksum) VALUES ({', '.join('?' * (len(_NAMES) + 1))})"
 
 
 def canonical(request: Mapping[str, Any]) -> str:
@@ -97,7 +102,8 @@ class Store:
     Raises
     ------
     StoreError
-        The file is no SQLite database, is of another version, corrupt, or cannot be opened or written.
+        The file is no SQLite database, is of another version, corrupt, or cannot be opened or written, or a reply in it is
+        damaged.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -105,6 +111,7 @@ class Store:
             raise StoreError("a store needs a path; got an empty one, which would keep nothing; name a file")
         self.path = os.path.expanduser(str(path))
         self._lock = threading.Lock()
+        self._has_checksums = False  # unknown, or made by an earlier version
         try:
             if self.path != ":memory:":
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
@@ -127,7 +134,7 @@ class Store:
         return int(self._execute("SELECT count(*) FROM replies")[0][0])
 
     def __iter__(self) -> Iterator[Reply]:
-        return (Reply(*row) for row in self._execute(f"SELECT {', '.join(_NAMES)} FROM replies ORDER BY created, key"))
+        return iter(self._read("ORDER BY created, key"))
 
     def __repr__(self) -> str:
         try:
@@ -141,10 +148,12 @@ class Store:
 
     def add(self, replies: Iterable[Reply]) -> None:
         """Append replies in one transaction; a key that is already stored keeps its first reply."""
-        rows = [tuple(getattr(reply, name) for name in _NAMES) for reply in replies]
+        rows = [[getattr(reply, name) for name in _NAMES] for reply in replies]
         try:
-            with self._lock, _transaction(self._db):
-                self._db.executemany(_INSERT, rows)
+            with self._lock, _transaction(self._db) as db:
+                if not self._look_for_checksums():
+                    db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+                db.executemany(_INSERT, [[*row, _checksum(row)] for row in rows])
         except sqlite3.Error as error:
             raise self._error(error) from error
 
@@ -153,8 +162,8 @@ class Store:
         wanted, found = list(dict.fromkeys(keys)), {}
         for start in range(0, len(wanted), 500):
             some = wanted[start : start + 500]
-            query = f"SELECT {', '.join(_NAMES)} FROM replies WHERE key IN ({', '.join('?' * len(some))})"
-            found.update({row[0]: Reply(*row) for row in self._execute(query, some)})
+            replies = self._read(f"WHERE key IN ({', '.join('?' * len(some))})", some)
+            found.update({reply.key: reply for reply in replies})
         return found
 
     def known(self, keys: Iterable[str]) -> set[str]:
@@ -218,6 +227,29 @@ class Store:
         self.write_jsonl(path)  # a reply that both hold is the store's: the first one stands
         return new
 
+    def _read(self, which: str, values: Iterable[Any] = ()) -> list[Reply]:
+        """Replies after their checksums were verified."""
+        with self._lock:
+            checksum = "checksum" if self._look_for_checksums() else "NULL"
+        rows = self._execute(f"SELECT {', '.join(_NAMES)}, {checksum} FROM replies {which}", values)
+        damaged = next((row for row in rows if not _is_whole(row)), None)
+        if damaged is not None:
+            raise StoreError(
+                f"The reply with the key {damaged[0]!r} in {self.path!r} is damaged: it does not match its checksum. "
+                "Restore the file from a copy, or delete this row from the table replies to have the request asked again."
+            )
+        return [Reply(*row[:-1]) for row in rows]
+
+    def _look_for_checksums(self) -> bool:
+        """Whether the table has the column; called with the lock held."""
+        if not self._has_checksums:
+            try:
+                columns = self._db.execute("PRAGMA table_info(replies)").fetchall()
+            except sqlite3.Error as error:
+                raise self._error(error) from error
+            self._has_checksums = "checksum" in {column[1] for column in columns}
+        return self._has_checksums
+
     def _prepare(self) -> None:
         empty = not self._execute("SELECT 1 FROM sqlite_master LIMIT 1")  # first: another caller may be making it just now
         ours = self._execute("PRAGMA application_id")[0][0] == _APPLICATION
@@ -276,6 +308,20 @@ _ADVICE = {
     "disk is full": "free some space and run again: what was received before is kept",
     "unable to open": "check that the folder exists and is writable",
 }
+
+
+def _checksum(values: Iterable[Any]) -> int:
+    """CRC-32 of a row; numbers count as floats, because SQLite returns 1.0 as 1 or 1 as 1.0 according to the column."""
+    plain = [float(value) if isinstance(value, int | float) else value for value in values]
+    return zlib.crc32(json.dumps(plain, default=repr).encode("ascii"))
+
+
+def _is_whole(row: tuple[Any, ...]) -> bool:
+    """Whether a row matches its checksum, or, where it has none, its key matches its request."""
+    *values, checksum = row
+    if checksum is None:
+        return hashlib.sha256(str(row[1]).encode("utf-8")).hexdigest() == row[0]
+    return bool(_checksum(values) == checksum)
 
 
 class Claims:
@@ -381,7 +427,7 @@ def describe(path: str | Path) -> str:
             "SELECT json_extract(request, '$.model'), count(*), sum(prompt_tokens), sum(completion_tokens), "
             "sum(response IS NULL), min(created), max(created) FROM replies GROUP BY 1 ORDER BY 1"
         )
-        lines = [f"{path}: {len(store)} replies"]
+        lines = [f"{path}: {len(list(store))} replies"]  # read, not counted, so that damage shows
         for model, n, sent, received, empty, first, last in rows:
             tokens = f"{sent or 0:,} prompt and {received or 0:,} completion tokens"
             lines.append(f"  {model}: {n} replies ({empty} without text), {tokens}, {str(first)[:10]} to {str(last)[:10]}")

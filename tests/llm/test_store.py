@@ -1,6 +1,7 @@
 import gzip
 import json
 import os
+import random
 import sqlite3
 import subprocess
 import sys
@@ -280,3 +281,81 @@ def test_a_claim_ends_with_its_process_or_its_lease(tmp_path, monkeypatch):
         assert [other.take(key) for key in owners] == ["theirs", "ours", "ours"], (
             "the first was renewed, the others have lapsed"
         )
+
+
+def whole_reply(n: int) -> Reply:
+    messages = [{"role": "user", "content": f"question {n}: " + "words " * 20}]
+    request = {"model": "m", "messages": messages, "parameters": {"temperature": 0}, "repeat": 0}
+    text = f"answer {n} " + "text " * 15
+    return Reply(request_key(request), canonical(request), text, "stop", 40 + n, 12, "m-1", "fp", None, 0.25, f"2026-{n}")
+
+
+def test_no_flipped_bit_turns_a_reply_into_another(tmp_path):
+    """300 random bits of a store, flipped one at a time; without checksums 166 of them are read as other replies."""
+    made = {each.key: each for each in map(whole_reply, range(100))}
+    with Store(tmp_path / "s.sqlite") as store:
+        store.add(made.values())
+        store._execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = (tmp_path / "s.sqlite").read_bytes()
+    rng, refused = random.Random(1), 0
+    for n in range(300):
+        bit = rng.randrange(8 * len(content))
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        (path := tmp_path / f"{n}.sqlite").write_bytes(flipped)
+        try:
+            with Store(path) as store:
+                assert (
+                    store.get(made).items() <= made.items()
+                )  # a reply whose key was flipped is not found under the old key
+                assert {each.key: each for each in store} == made
+        except StoreError:
+            refused += 1
+    assert 150 < refused < 290, "flips in the unused parts of pages do no harm"
+
+
+def test_a_damaged_reply_is_refused_with_what_to_do_and_the_others_are_read(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.add([reply(1, "Alexander Fleming"), reply(2, "Marie Curie")])
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE replies SET response = 'Alexander Flemins' WHERE key = ?", [reply(1).key])
+    with Store(path) as store:
+        assert store.get([reply(2).key])[reply(2).key].response == "Marie Curie"
+        with pytest.raises(StoreError, match=f"key '{reply(1).key}' in .* is damaged.*delete this row.* asked again"):
+            store.get([reply(1).key, reply(2).key])
+        with pytest.raises(StoreError, match="is damaged"):
+            list(store)
+    with pytest.raises(StoreError, match="is damaged"):
+        describe(path)
+
+
+def test_numbers_of_either_kind_match_their_checksum(tmp_path):
+    given = Reply(reply(1).key, reply(1).request, "r", prompt_tokens=7.0, completion_tokens=2**40, seconds=3)
+    with Store(tmp_path / "s.sqlite") as store:
+        store.add([given])
+        assert list(store) == [given]
+
+
+def test_a_store_without_checksums_is_read_and_gets_them_for_what_is_added(tmp_path):
+    path = tmp_path / "old.sqlite"
+    with sqlite3.connect(path) as db:  # as version 0.1 made it
+        db.execute(
+            "CREATE TABLE replies (key TEXT PRIMARY KEY, request TEXT NOT NULL, response TEXT, finish_reason TEXT, "
+            "prompt_tokens INTEGER, completion_tokens INTEGER, served_model TEXT, system_fingerprint TEXT, extra TEXT, "
+            "seconds REAL, created TEXT) WITHOUT ROWID"
+        )
+        db.execute(f"PRAGMA application_id = {0x7261676E}")
+        db.execute("PRAGMA user_version = 1")
+        rows = [(each.key, each.request, each.response, each.prompt_tokens) for each in (reply(1, "old"), reply(2, "old"))]
+        db.executemany("INSERT INTO replies (key, request, response, prompt_tokens) VALUES (?, ?, ?, ?)", rows)
+    with Store(path) as store, Store(path) as other:
+        store._execute("PRAGMA query_only = ON")
+        assert list(store) == sorted([reply(1, "old"), reply(2, "old")], key=lambda each: each.key)
+        other.add([reply(3, "new")])
+        assert len(store.get(reply(n).key for n in (1, 2, 3))) == 3
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM replies WHERE checksum IS NULL").fetchone() == (2,)
+        db.execute("UPDATE replies SET request = replace(request, 'p1', 'p9') WHERE key = ?", [reply(1).key])
+    with Store(path) as store, pytest.raises(StoreError, match="is damaged"):
+        store.get([reply(1).key])
