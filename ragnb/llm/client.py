@@ -74,7 +74,10 @@ def complete(
     ----------
     requests
         One row a request: ``messages`` (list of ``{"role", "content"}``) or ``prompt`` (text to continue), and
-        ``parameters`` (mapping such as ``{"temperature": 0, "max_tokens": 64}``).
+        ``parameters`` (mapping such as ``{"temperature": 0, "max_tokens": 64}``). If the model refuses ``max_tokens`` (as
+        OpenAI's reasoning models do), it is sent as ``max_completion_tokens`` for the rest of the run, and a ``temperature``
+        that the model refuses is not sent. A warning says so once. The reply is stored under the request as you wrote it;
+        its column ``extra`` in the store contains the parameters that were sent.
     model
         Model name, as the endpoint knows it.
     base_url

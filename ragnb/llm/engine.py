@@ -5,11 +5,13 @@ import json
 import logging
 import math
 import random
+import re
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -114,11 +116,19 @@ class Progress:
 
 
 class AttemptFailed(Exception):
-    """An attempt failed: why, whether another may help, and how long the endpoint asks to wait."""
+    """An attempt failed: why, whether another may help, how long the endpoint asks to wait, which parameter it refuses."""
 
-    def __init__(self, reason: str, *, retry: bool, fatal: str | None = None, wait: float | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        retry: bool,
+        fatal: str | None = None,
+        wait: float | None = None,
+        parameter: str | None = None,
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.retry, self.fatal, self.wait = reason, retry, fatal, wait
+        self.reason, self.retry, self.fatal, self.wait, self.parameter = reason, retry, fatal, wait, parameter
 
 
 class _OverBudget(Exception):
@@ -167,6 +177,9 @@ class Engine:
     tokens: Bucket = field(default_factory=lambda: Bucket(None))
     budget: Budget = field(default_factory=lambda: Budget(None, None))
     failures: dict[str, str] = field(default_factory=dict)
+    _instead: dict[str, str | None] = field(
+        default_factory=dict
+    )  # parameters that the model refuses: under which name to send
     _not_before: float = 0.0
     _in_a_row: int = 0
     _spent_out: bool = False
@@ -260,9 +273,12 @@ class Engine:
         elif self._in_a_row >= (2 * ALL_BAD if self._works else 1 if failure.retry else ALL_BAD) and (
             failure.retry or not self._works
         ):
+            advice = "check the address and that the server runs"
+            if failure.reason.startswith("HTTP 4") and not failure.retry:
+                advice = "the server runs but refuses these requests, so check the model name and the parameters"
             self._hopeless = (
                 f"a run needs an endpoint that answers; got {failure.reason} from {self.address} {self._in_a_row} times "
-                f"in a row; check the address and that the server runs (replies received: {self.progress.done}, all kept)"
+                f"in a row; {advice} (replies received: {self.progress.done}, all kept)"
             )
 
     async def _ask(self, job: Job, expected_tokens: int) -> Reply:
@@ -292,6 +308,30 @@ class Engine:
         await asyncio.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * random.uniform(0.5, 1.0))
 
     async def _attempt(self, job: Job) -> Reply:
+        """One attempt; it is repeated at once where the model refuses a parameter that can be left out or renamed."""
+        sent = self._sent(job.request["parameters"])
+        try:
+            return await self._send(job, sent)
+        except AttemptFailed as failure:
+            if not failure.parameter or failure.parameter not in sent:
+                raise
+            self._give_up(job, failure.parameter)
+        return await self._attempt(job)
+
+    def _sent(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters of a request under the names that this model accepts, without those that it refuses."""
+        names = {name: self._instead.get(name, name) for name in parameters}
+        return {to: parameters[name] for name, to in names.items() if to is not None}
+
+    def _give_up(self, job: Job, name: str) -> None:
+        if name not in self._instead:
+            self._instead[name] = "max_completion_tokens" if name == "max_tokens" else None
+            done = (
+                "sent as max_completion_tokens" if name == "max_tokens" else "not sent, so that the model uses its default"
+            )
+            warnings.warn(f"{job.request['model']} refuses the parameter {name}; in this run it is {done}", stacklevel=2)
+
+    async def _send(self, job: Job, parameters: dict[str, Any]) -> Reply:
         import openai
 
         request, started = job.request, time.monotonic()
@@ -300,7 +340,7 @@ class Engine:
         content = {"messages": request["messages"]} if chat else {"prompt": request["prompt"]}
         try:
             async with asyncio.timeout(self.timeout):  # the client's own timeout starts anew with every byte that comes
-                raw = await create(model=request["model"], **content, extra_body=dict(request["parameters"]))
+                raw = await create(model=request["model"], **content, extra_body=parameters)
         except (openai.APITimeoutError, TimeoutError):
             failure = AttemptFailed("timeout", retry=True)
         except openai.APIConnectionError as error:
@@ -313,7 +353,8 @@ class Engine:
             failure = AttemptFailed(f"{type(error).__name__}: {self.key.clean(error)}", retry=False)
         else:
             body = self.key.clean_body(raw.http_response.content)
-            return read_reply(job, body, time.monotonic() - started, self.key.clean)
+            reply = read_reply(job, body, time.monotonic() - started, self.key.clean)
+            return reply if parameters == request["parameters"] else _noted(reply, parameters)
         raise failure  # outside the handlers: an exception of the client contains the key, so ours must not lead to it
 
     def _refused(self, error: Any) -> AttemptFailed:
@@ -323,7 +364,8 @@ class Engine:
         if status in ALWAYS_FATAL or at_first or "insufficient_quota" in said:
             return AttemptFailed(reason, retry=False, fatal=_explain(status, said, self.address))
         wait = retry_after(error.response.headers)
-        return AttemptFailed(reason, retry=status in RETRIED or status >= 500, wait=wait)
+        parameter = refused_parameter(said) if status == 400 else None
+        return AttemptFailed(reason, retry=status in RETRIED or status >= 500, wait=wait, parameter=parameter)
 
 
 # ---- what came back --------------------------------------------------------------------------------------------------
@@ -377,6 +419,30 @@ def error_message(error: Any) -> str:
     if isinstance(body, Mapping) and body.get("message"):
         return str(body["message"]) + (f" ({body['code']})" if body.get("code") else "")
     return error.response.text or error.message
+
+
+def refused_parameter(said: str) -> str | None:
+    """Which of max_tokens and temperature an endpoint refuses as such, as OpenAI's reasoning models do.
+
+    >>> refused_parameter("Unsupported parameter: 'max_tokens' is not supported with this model.")
+    'max_tokens'
+    >>> refused_parameter("max_tokens is too large: 100000") is None
+    True
+    """
+    found = re.search(
+        r"unsupported (?:parameter|value): ['\"]?(max_tokens|temperature)\b"
+        r"|\b(max_tokens)\b.*use ['\"]?max_completion_tokens"
+        r"|\b(temperature)\b.*only the default",
+        said,
+        flags=re.IGNORECASE,
+    )
+    return found and next(filter(None, found.groups()))
+
+
+def _noted(reply: Reply, parameters: Mapping[str, Any]) -> Reply:
+    """A reply that was made with other parameters than its request has: they are in ``extra``."""
+    extra = json.loads(reply.extra or "{}") | {"sent_parameters": dict(parameters)}
+    return replace(reply, extra=json.dumps(extra))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import math
 import socket
 
@@ -530,3 +531,65 @@ def test_a_body_that_drips_runs_into_the_timeout_and_is_retried(faults, chat):
     assert given_up["response"].notna().tolist() == [True, True, False]
     assert given_up["reason"][2] == "timeout"
     assert time.monotonic() - started < 10
+
+
+def reasoning_model(faults, call):
+    """OpenAI's own answers to parameters that GPT-5 and the o-series do not have."""
+    refusals = {
+        "max_tokens": (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "unsupported_parameter",
+        ),
+        "temperature": (
+            "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is supported.",
+            "unsupported_value",
+        ),
+    }
+    for name, (message, code) in refusals.items():
+        if name in call.body and call.body[name] != 1:
+            error = {"message": message, "type": "invalid_request_error", "param": name, "code": code}
+            return faults.Answer(status=400, raw=json.dumps({"error": error}).encode())
+    return faults.echo(call)
+
+
+@pytest.mark.parametrize("n", [5, 40])
+def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(faults, chat, tmp_path, n):
+    with faults.FaultServer(lambda call: reasoning_model(faults, call)) as server, Store(tmp_path / "s.sqlite") as store:
+        with pytest.warns(UserWarning, match="m refuses the parameter") as told:
+            replies = run(chat(n), server, store, max_concurrency=4)
+        kept = list(store)
+        again = run(chat(n), server, store)
+    assert replies["response"].tolist() == expected(faults, chat(n))
+    assert sorted(str(each.message) for each in told) == [
+        "m refuses the parameter max_tokens; in this run it is sent as max_completion_tokens",
+        "m refuses the parameter temperature; in this run it is not sent, so that the model uses its default",
+    ]
+    accepted = [
+        call.body for call in server.calls if "max_completion_tokens" in call.body and "temperature" not in call.body
+    ]
+    assert [body["max_completion_tokens"] for body in accepted] == [8] * n
+    assert n + 2 <= len(server.calls) <= n + 2 * 4, "only requests that were under way at the first refusals are repeated"
+    assert {json.dumps(json.loads(each.request)["parameters"]) for each in kept} == {'{"max_tokens": 8, "temperature": 0.0}'}
+    assert {each.extra for each in kept} == {'{"sent_parameters": {"max_completion_tokens": 8}}'}
+    pd.testing.assert_frame_equal(replies, again)
+
+
+def test_a_parameter_that_is_refused_under_its_new_name_too_is_not_sent_for_ever(faults, chat):
+    def refuses(call):
+        return faults.Answer(status=400, message="Unsupported parameter: 'max_tokens', 'temperature' nor any other")
+
+    with faults.FaultServer(refuses) as server, pytest.warns(UserWarning, match="max_tokens"):
+        replies = run(chat(1), server)
+    assert replies["reason"][0].startswith("HTTP 400: Unsupported parameter")
+    assert len(server.calls) == 2
+
+
+def test_an_endpoint_that_refuses_every_request_is_not_said_to_be_down(faults, chat):
+    refuse = faults.Answer(status=400, message="max_tokens is too large: 8")
+    with (
+        faults.FaultServer(lambda call: refuse) as server,
+        pytest.raises(EndpointError, match="refuses these requests") as e,
+    ):
+        run(chat(30), server)
+    assert "that the server runs" not in str(e.value)
+    assert all("max_tokens" in call.body for call in server.calls)
