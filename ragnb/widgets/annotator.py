@@ -112,15 +112,17 @@ class Annotator(anywidget.AnyWidget):
             return
         with self.session.log.lock:
             before, ack = self.session.number, content.get("id", 0)
+            message, failed = "the kernel was interrupted; look whether this is saved", True
             try:
                 message, failed = self._act(content) or "", False
             except RagnbError as error:
                 message, failed = str(error), True
             except Exception as error:  # whatever it is, whoever labels has to know that this was not saved
                 message, failed = f"not saved: {type(error).__name__}: {error}", True
-            for number in {before, content.get("number", before)} & set(range(len(self.jump))):
-                self._update_entry(number)
-            self.refresh(ack=ack, message=message, failed=failed)
+            finally:  # the browser keeps further keys until it is answered
+                for number in {before, content.get("number", before)} & set(range(len(self.jump))):
+                    self._update_entry(number)
+                self.refresh(ack=ack, message=message, failed=failed)
 
     def _offer_focus(self) -> None:
         """Let the first view take the focus after the cell has run; not a view of a notebook that is opened later."""

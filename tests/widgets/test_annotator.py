@@ -138,6 +138,17 @@ def test_the_first_view_after_the_cell_has_run_takes_the_focus(annotator, monkey
     assert sent == [{"kind": "focus"}]
 
 
+def test_an_interrupted_kernel_answers_all_the_same(annotator, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(annotator.session, "flag", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        send(annotator, "flag")
+    assert (annotator.state["ack"], annotator.state["failed"]) == (1, True)
+    assert "interrupted" in annotator.state["message"]
+
+
 def test_going_to_an_item_and_undo_do_not_depend_on_the_screen(annotator):
     send(annotator, "flag")
     for act, more in (("go", {"to": 3}), ("undo", {}), ("redo", {})):
