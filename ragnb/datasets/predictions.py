@@ -71,7 +71,9 @@ def load_responses(
     alternatives
         What a list of texts as a reference means: True, any of them will do, as in SQuAD; False, all of them are needed, as
         in RGB. By default False, with a warning where there is a list of several texts in a file that RGB's code has not
-        written. A list of lists is always one of parts, each with its aliases.
+        written. A list of lists is always one of parts, each with its aliases. Where a reference is a list of several
+        texts, the column ``references_as`` records the choice, ``"alternatives"`` or ``"parts"``, and `ragnb.score` writes
+        it into the signature of every metric that reads references.
     keep_empty
         What an empty cell of CSV, or a missing value in a frame, means as a response. True: the model answered with an
         empty text, which is scored, 0 under most metrics. A row with a ``reason`` of its own stays without a response.
@@ -112,9 +114,13 @@ def load_responses(
     frame = _under_our_names(given, names).assign(**constants)
     frame = frame.assign(**{name: _numbers(frame[name]) for name in NUMBERS if name in frame})
     frame = _unspelled(frame) if file is None or is_separated(file) else frame
-    if "references" in frame and alternatives is None and not (names and names.items() <= RELEASED.items()):
-        _warn_of_lists(frame["references"])
     if "references" in frame:
+        released = bool(names) and names.items() <= RELEASED.items()
+        several = sum(_is_several_texts(answer) for answer in frame["references"])
+        if several and (alternatives or not released):  # in files of RGB's code a list can only be one of parts
+            frame["references_as"] = "alternatives" if alternatives else "parts"
+        if several and alternatives is None and not released:
+            _warn_of_lists(several, len(frame))
         frame["references"] = [_parts(answer, row, bool(alternatives)) for row, answer in enumerate(frame["references"])]
     frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
     told = frame["reason"] if "reason" in frame else [None] * len(frame)
@@ -233,14 +239,12 @@ def _truths(column: pd.Series) -> pd.Series:
     return pd.Series(known, column.index, dtype=object)
 
 
-def _warn_of_lists(references: pd.Series) -> None:
-    several = sum(_is_several_texts(answer) for answer in references)
-    if several:
-        warnings.warn(
-            f"{several} of {len(references)} references are lists of several texts, read as parts, all needed; where any "
-            "of them will do, say alternatives=True (--alternatives on the command line), else alternatives=False",
-            stacklevel=3,
-        )
+def _warn_of_lists(several: int, n: int) -> None:
+    warnings.warn(
+        f"{several} of {n} references are lists of several texts, read as parts, all needed; where any "
+        "of them will do, say alternatives=True (--alternatives on the command line), else alternatives=False",
+        stacklevel=3,
+    )
 
 
 def _warn_of_empty(empty: np.ndarray, file: Path) -> None:

@@ -273,19 +273,24 @@ def _mean(values: np.ndarray) -> float:
 
 
 def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> str:
-    """The signatures behind a pair; refused when they differ in more than prompt and language."""
+    """The signatures behind a pair; refused when they differ in more than prompt and language.
+
+    A system without lists of several texts as references has no mark that says how such lists were read, and fits both.
+    """
     found = signatures(two)
-    definitions = sorted({_definition(signature) for signature in found})
+    read_as = {part for signature in found for part in signature.split("|") if part.startswith("references:")}
+    free = VARYING_MARKS if len(read_as) > 1 else (*VARYING_MARKS, "references")
+    definitions = sorted({_definition(signature, free) for signature in found})
     if len(definitions) > 1:
         raise InputError(
             f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; got {' and '.join(definitions)}; "
-            "score both with the same options"
+            "score both with the same options, and read lists of references alike (alternatives= of load_responses)"
         )
     return " & ".join(found)
 
 
-def _definition(signature: str) -> str:
-    return "|".join(part for part in signature.split("|") if part.split(":")[0] not in VARYING_MARKS)
+def _definition(signature: str, free: Sequence[str]) -> str:
+    return "|".join(part for part in signature.split("|") if part.split(":")[0] not in free)
 
 
 def _paired(two: pd.DataFrame, pair: tuple[str, str], design: _Design) -> tuple[Pairs, int, str]:

@@ -17,7 +17,7 @@ from ragnb.scoring.metric import Metric
 from ragnb.scoring.partitions import by_partition, refuse_spelled_lists
 from ragnb.text import well_formed
 
-MARKS = ("example_id", "language", "template", "reason")
+MARKS = ("example_id", "language", "template", "references_as", "reason")
 """Columns that are read beside those of the metrics: what names a row, its signature and its gaps."""
 
 TEXT = pd.Series(["text"]).dtype
@@ -49,9 +49,9 @@ def score(
     -------
     DataFrame
         The responses' identifying columns (all but long texts), ``metric``, ``value``, ``reason`` (why there is no value)
-        and ``signature``, which names the definition of the value (metric, options, language, prompt) and not the
-        experiment; `experiment_signature` does. ``attrs`` are those of the responses. A missing response stays in the frame:
-        value nan, with its reason; it never becomes 0.
+        and ``signature``, which names the definition of the value (metric, options, language, prompt, and how lists of
+        references were read, see `ragnb.load_responses`) and not the experiment; `experiment_signature` does. ``attrs`` are
+        those of the responses. A missing response stays in the frame: value nan, with its reason; it never becomes 0.
 
         Of a Dask or Spark frame a lazy frame of the same kind, whose rows are those that pandas gives, partition by
         partition. `summarize` and `compare` take pandas: hand them ``scores.compute()`` or ``scores.toPandas()``, one number
@@ -224,9 +224,8 @@ def _reasons(
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
     nothing = [None] * len(responses)
-    marks = [map(present, responses.get(column, nothing)) for column in ("language", "template")]
-    pairs = list(zip(*marks, strict=True))
-    made: dict[tuple[Any, Any], str] = {}
-    for language, template in dict.fromkeys(pairs):
-        made[language, template] = metric.signature(options, lang=language, prompt=template)
-    return [made[pair] for pair in pairs]
+    columns = {"references": "references_as"} if "references" in metric.columns.values() else {}
+    columns |= {"lang": "language", "prompt": "template"}
+    rows = list(zip(*(map(present, responses.get(column, nothing)) for column in columns.values()), strict=True))
+    made = {row: metric.signature(options, **dict(zip(columns, row, strict=True))) for row in dict.fromkeys(rows)}
+    return [made[row] for row in rows]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.separated import read_separated
 from ragnb.errors import InputError
-from ragnb.scoring import score
+from ragnb.scoring import compare, score
+from ragnb.version import __version__
 
 ROWS = [["1", "Who, and why?", "Åse; Bø", "مرحبا, 東京"], ["2", 'What is "it"?', "a\tb", "two\nlines 👩‍🔬"]]
 FRAME = pd.DataFrame(ROWS, columns=["example_id", "question", "references", "response"])
@@ -128,6 +129,46 @@ def test_who_says_what_is_meant_is_not_warned(alternatives):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_responses(of_lists(["Paris", "City of Light"]), alternatives=alternatives)
+
+
+@pytest.fixture
+def listed(tmp_path):
+    """Of 20 responses 5 hold both texts of their reference, 7 one of them and 8 none, in a CSV file as pandas writes it."""
+    responses = ["Oslo, Kristiania"] * 5 + ["In Oslo."] * 7 + ["In Bergen."] * 8
+    rows = {"question": "Where was it signed?", "language": "en", "response": responses}
+    frame = pd.DataFrame(rows).assign(references=[["Oslo", "Kristiania"]] * 20, example_id=[str(row) for row in range(20)])
+    path = tmp_path / "listed.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_the_signature_says_how_lists_of_references_were_read(listed):
+    found = {}
+    for alternatives in (True, False):
+        scores = score(load_responses(listed, alternatives=alternatives), ["answer.contains", "language.rlc"])
+        means = scores.groupby("metric")["value"].mean()
+        of_references, of_none = scores.groupby("metric")["signature"].unique().map(list)
+        found[alternatives] = means["answer.contains"], of_references
+        assert of_none == ["ragnb:" + __version__ + "|metric:language.rlc|variant:unicode|lang:en"]
+    signature = f"ragnb:{__version__}|metric:answer.contains|variant:unicode|references:"
+    assert found[True] == (0.60, [signature + "alternatives|lang:en"])
+    assert found[False] == (0.25, [signature + "parts|lang:en"])
+    with pytest.warns(UserWarning, match="lists of several texts"):
+        assert set(load_responses(listed)["references_as"]) == {"parts"}
+
+
+def test_systems_whose_lists_were_read_differently_are_not_compared(listed):
+    read = {way: load_responses(listed, alternatives=way, system=str(way)) for way in (True, False)}
+    with pytest.raises(InputError, match=r"references:alternatives\|?.* and .*references:parts.*alternatives="):
+        compare(score(pd.concat(read.values()), "answer.contains"))
+    alike = pd.concat([read[True], read[True].assign(system="again")])
+    assert compare(score(alike, "answer.contains"))["difference"].tolist() == [0.0]
+    nested = read[True].drop(columns="references_as").assign(system="nested")  # as a loader without such lists gives them
+    assert compare(score(pd.concat([read[True], nested]), "answer.contains"))["difference"].tolist() == [0.0]
+
+
+def test_where_no_reference_is_a_list_of_several_texts_nothing_is_recorded():
+    assert "references_as" not in load_responses(of_lists("Paris", ["Paris"], [["a", "b"], ["c"]], None), alternatives=True)
 
 
 def test_files_of_the_released_code_have_parts_and_no_warning():
