@@ -14,6 +14,8 @@ from ragnb.prompts.template import Template
 from ragnb.records import require_columns
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 64, "seed": 0}
+REQUEST_OPTIONS = ("noise_rates", "passage_num", "correct_rate", "order", "seed", "prompt", "parameters")
+"""Keyword arguments of `rgb_requests`; none of them is one of `ragnb.complete`."""
 CLOSED_BOOK = {"answer": "closed_book", "plain": "closed_book", "few_shot": "few_shot_closed_book"}
 """The prompt that asks the same without passages."""
 
@@ -112,11 +114,17 @@ def run_rgb(
     system
         Name of this system in tables and figures; by default the model's.
     requests
-        Arguments for `rgb_requests`, such as ``{"prompt": "plain"}``.
+        Arguments for `rgb_requests` as a mapping, such as ``{"prompt": "plain"}``. You can also pass them directly.
     **options
-        Arguments for `ragnb.complete`: ``base_url``, ``store``, ``max_concurrency``, ...
+        Arguments for `rgb_requests` (``noise_rates``, ``passage_num``, ``correct_rate``, ``order``, ``seed``, ``prompt`` and
+        ``parameters``) and for `ragnb.complete` (``base_url``, ``store``, ``max_concurrency`` and so on).
+
+    Raises
+    ------
+    InputError
+        An argument is given both directly and in ``requests``; see also `rgb_requests` and `ragnb.complete`.
     """
-    asked = rgb_requests(examples, ability, **(requests or {}))
+    asked = rgb_requests(examples, ability, **_request_options(requests, options))
     return complete(asked, model=model, **options).assign(system=system or model)
 
 
@@ -143,12 +151,21 @@ def run_counterfactual_robustness(
     The benchmark admits only models whose accuracy without passages is above 70 %: what is not known cannot be defended.
     `ragnb.rgb_report` shows that accuracy and leaves the decision to you. See `run_rgb`.
     """
-    asked = dict(requests or {})
+    asked = _request_options(requests, options)
     prompt = asked.get("prompt", "answer")
     bare = CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt
     alone = {**asked, "passage_num": 0, "noise_rates": (0.0,), "correct_rate": 0.0, "prompt": bare}
     runs = [run_rgb(examples, "counterfactual_robustness", model=model, requests=each, **options) for each in (asked, alone)]
     return pd.concat(runs, ignore_index=True)
+
+
+def _request_options(requests: Mapping[str, Any] | None, options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments for `rgb_requests`; those among ``options`` are moved out of it."""
+    asked = dict(requests or {})
+    direct = {name: options.pop(name) for name in REQUEST_OPTIONS if name in options}
+    if twice := sorted(set(asked) & set(direct)):
+        raise InputError(f"{', '.join(twice)} must be given either directly or in requests, not in both")
+    return asked | direct
 
 
 def _ability(name: str) -> Ability:

@@ -313,6 +313,9 @@ def _is_here(address: str | None) -> bool:
         raise InputError(
             f"base_url needs an address such as http://127.0.0.1:8080/v1; got one with {error}; mend it"
         ) from error
+    if address and parts.scheme not in ("http", "https"):
+        shown = address.rpartition("@")[2].partition("?")[0]  # the rest may be secret
+        raise InputError(f"base_url must start with http:// or https://, got {shown!r}")
     return host in ("localhost", "::1") or host.startswith("127.")
 
 

@@ -62,6 +62,25 @@ def test_responses_survive_a_round_trip(responses, tmp_path):
         pd.testing.assert_frame_equal(ragnb.score(back, "rgb.accuracy"), scores, check_dtype=False)
 
 
+DIRECT = {"noise_rates": [0.0, 0.4], "passage_num": 3, "order": "released", "seed": 7, "prompt": "plain",
+          "parameters": {"temperature": 0.5}, "correct_rate": 0.0}  # fmt: skip
+
+
+@pytest.mark.parametrize("run", [run_noise_robustness, run_counterfactual_robustness])
+def test_arguments_of_the_requests_may_be_given_directly(run, sample):
+    examples = sample.head(3) if run is run_noise_robustness else FALSE
+    with FaultServer() as server:
+        options = {"model": "m", "base_url": server.base_url, "store": ":memory:", "progress": False}
+        direct = run(examples, **DIRECT, **options)
+        pd.testing.assert_frame_equal(direct, run(examples, requests=DIRECT, **options))
+        assert {0.0, 0.4} == set(direct["noise_rate"])
+        assert set(map(len, direct["passages"])) <= {3, 0}
+        with pytest.raises(InputError, match="prompt must be given either directly or in requests, not in both"):
+            run(examples, requests={"prompt": "plain"}, prompt="answer", **options)
+        with pytest.raises(TypeError, match="noise_rate"):
+            run(examples, noise_rate=0.4, **options)
+
+
 # ---- counterfactual robustness, from client to report ------------------------------------------------------------------
 
 

@@ -404,6 +404,9 @@ def test_no_traceback_and_no_address_shows_a_secret(faults, chat, monkeypatch):
         ({"timeout": 0}, "above 0 in timeout"),
         ({"base_url": "http://127.0.0.1:99999/v1"}, "base_url needs an address"),
         ({"base_url": "http://[::1/v1"}, "base_url needs an address"),
+        ({"base_url": "localhost:8080/v1"}, "must start with http:// or https://, got 'localhost:8080/v1'"),
+        ({"base_url": "127.0.0.1:8080/v1"}, "must start with http:// or https://, got '127.0.0.1:8080/v1'"),
+        ({"base_url": "user:pw@models.example.org/v1?key=k"}, "must start with http:// .*got 'models.example.org/v1'$"),
     ],
     ids=str,
 )
