@@ -153,7 +153,7 @@ class Store:
             with self._lock, _transaction(self._db) as db:
                 if not self._look_for_checksums():
                     db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
-                db.executemany(_INSERT, [[*row, _checksum(row)] for row in rows])
+                db.executemany(_INSERT, ([*row, _checksum(row)] for row in rows))
         except sqlite3.Error as error:
             raise self._error(error) from error
 

@@ -138,10 +138,11 @@ def test_an_address_that_is_none_brings_no_key_out(chat, key, tmp_path, address)
         assert "canary" not in shown(error.value)
 
 
-def test_a_key_that_is_not_ascii_is_not_shown(chat, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-ключ")
-    with pytest.raises(RagnbError, match="ASCII") as error:
-        complete(chat(1), model="m", base_url="http://127.0.0.1:1/v1", store=":memory:")
+@pytest.mark.parametrize("value", ["sk-canary-ключ", "sk-canary\nsecond-line", "sk-canary\x00"])
+def test_a_key_that_cannot_be_one_is_refused_and_not_shown(chat, monkeypatch, value):
+    monkeypatch.setattr("os.environ", {"OPENAI_API_KEY": value})
+    with pytest.raises(RagnbError, match=r"line break or a letter outside ASCII.*Copy it again") as error:
+        complete(chat(1), model="m", base_url="http://127.0.0.1:1/v1", store=":memory:", progress=False)
     assert "canary" not in shown(error.value)
 
 
