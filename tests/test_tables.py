@@ -133,6 +133,31 @@ def test_hyphens_and_quotes_stay_as_many_as_they_are():
     assert escape_latex("a--b---c ``d'' ?`e!` ,,f-g, h") == "a-{}-b-{}-{}-c `{}`d'{}' ?{}`e!{}` ,{},f-g, h"
 
 
+@pytest.mark.parametrize("printed", [to_markdown, to_latex, to_html, to_text])
+def test_narrow_intervals_are_printed_with_as_many_decimals_as_they_need(printed):
+    """800 and 760 right of 20,000: statsmodels 0.15.0, proportion_confint(method="wilson") and the difference by hand."""
+    n = 20_000
+    frame = scored({"two": [1.0] * 760 + [0.0] * (n - 760), "one": [1.0] * 800 + [0.0] * (n - 800)})
+    means = printed(summarize(frame)).replace("\\", "")
+    assert "[0.0374, 0.0428]" in means
+    assert re.search(r"0\.0400\b.*\[0\.0374, 0\.0428\]", means)
+    assert "[0.04, 0.04]" in printed(summarize(frame), digits=2).replace("\\", "")
+    differences = printed(compare(frame)).replace("\\", "")
+    assert "+0.00200" in differences
+    assert not re.search(r"0\.00\b", differences.split("Bold")[0])
+    assert "+0.002" in printed(compare(frame), digits=3).replace("\\", "")
+
+
+def test_one_wide_interval_keeps_the_decimals_of_its_metric(scores):
+    means = summarize(scores)
+    narrow = means.assign(low=means["mean"] - 0.001, high=means["mean"] + 0.001)
+    assert "0.90  [0.70, 0.97]" in to_text(means)
+    assert "0.9000  [0.8990, 0.9010]" in to_text(narrow)
+    assert "0.90  [0.90, 0.90]" in to_text(pd.concat([narrow, means.tail(1).assign(noise_rate=0.8)]))
+    flat = means.assign(low=means["mean"], high=means["mean"])  # no width, which no number of decimals would show
+    assert "0.90  [0.90, 0.90]" in to_text(flat)
+
+
 class _Names(HTMLParser):
     def __init__(self):
         super().__init__()

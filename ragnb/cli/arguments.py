@@ -111,7 +111,7 @@ def _add_printing(parser: _Parser) -> None:
 def _add_format(parser: _Parser, formats: tuple[str, ...]) -> None:
     parser.add_argument("--format", choices=formats, default=formats[0], help=f"default: {formats[0]}")
     parser.add_argument(
-        "--digits", type=int, choices=range(17), metavar="N", help="decimals (default: 2, or the metric's own)"
+        "--digits", type=int, choices=range(17), metavar="N", help="decimals (default: 2, or as many as intervals need)"
     )
 
 

@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
@@ -59,9 +58,25 @@ def check_digits(digits: int | None) -> None:
         raise InputError(f"a table needs from 0 to {MOST_DIGITS} digits; got {digits!r:.40}; leave them out")
 
 
-def decimals(row: dict[str, Any], digits: int | None) -> int:
-    """The decimals asked for, or those of the row's metric."""
-    return DECIMALS.get(row["metric"], 2) if digits is None else digits
+def decimals(frame: pd.DataFrame, digits: int | None) -> dict[str, int]:
+    """Decimals of each metric in a frame of intervals: those asked for, or else enough to see the intervals.
+
+    By default they are the metric's own decimals. If half the width of even its widest interval is smaller than one unit of
+    the last of them, that half is printed with two significant digits.
+
+    >>> decimals(pd.DataFrame({"metric": ["a", "a", "b"], "low": [0.1, 0.2, 0.0373], "high": [0.3, 0.2, 0.0427]}), None)
+    {'a': 2, 'b': 4}
+    """
+    metrics = dict.fromkeys(frame["metric"])
+    if digits is not None:
+        return dict.fromkeys(metrics, digits)
+    halves = ((frame["high"] - frame["low"]) / 2).where(lambda half: half < math.inf)
+    widest = halves.groupby(frame["metric"]).max()
+    return {metric: _places(DECIMALS.get(metric, 2), widest[metric]) for metric in metrics}
+
+
+def _places(own: int, half: float) -> int:
+    return min(1 - math.floor(math.log10(half)), MOST_DIGITS) if 0 < half < 10**-own else own
 
 
 def number(value: float, digits: int, signed: bool = False) -> str:

@@ -3,7 +3,7 @@
 import json
 import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
     frame
         As `ragnb.summarize`, `ragnb.compare`, `ragnb.audit` or a report returns it.
     digits
-        Decimals; by default 2 or the metric's own, and 3 in other frames.
+        Decimals; by default as `ragnb.tables.to_latex` chooses them, and 3 in other frames.
 
     Raises
     ------
@@ -105,13 +105,14 @@ def _of_summaries(frame: pd.DataFrame, digits: int | None) -> Table:
     more = [name for name in frame.columns[place:] if name not in (*SUMMARY, "worst_low", "worst_high", *_ASIDE)]
     partly = "worst_low" in frame and bool((frame["n_scored"] < frame["n"]).any())
     level = f"{frame['confidence_level'].iloc[0]:.0%} interval"
+    places = decimals(frame, digits)
     rows = [
         [
             *(Cell(str(row[name])) for name in [*keys, "metric"]),
-            Cell(number(row["mean"], decimals(row, digits))),
-            Cell(_limits(row, "low", "high", digits)),
+            Cell(number(row["mean"], places[row["metric"]])),
+            Cell(_limits(row, "low", "high", places)),
             Cell(f"{row['n_scored']} of {row['n']}"),
-            *([Cell(_limits(row, "worst_low", "worst_high", digits))] if partly else []),
+            *([Cell(_limits(row, "worst_low", "worst_high", places))] if partly else []),
             *(Cell(_printed(name, row[name], digits)) for name in more),
         ]
         for row in frame.to_dict("records")
@@ -122,8 +123,9 @@ def _of_summaries(frame: pd.DataFrame, digits: int | None) -> Table:
     return Table(header, rows, [f"Intervals: {kinds}.", *worst, signatures(frame)])
 
 
-def _limits(row: dict[str, Any], low: str, high: str, digits: int | None) -> str:
-    return f"[{number(row[low], decimals(row, digits))}, {number(row[high], decimals(row, digits))}]"
+def _limits(row: dict[str, Any], low: str, high: str, places: Mapping[str, int]) -> str:
+    digits = places[row["metric"]]
+    return f"[{number(row[low], digits)}, {number(row[high], digits)}]"
 
 
 def _of_others(frame: pd.DataFrame, digits: int | None) -> Table:

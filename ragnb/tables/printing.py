@@ -7,7 +7,7 @@ stand in the cells or in the note below.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,8 @@ def to_latex(
         Of summaries: comparisons of the same systems and cells. A mean whose difference to the baseline has an adjusted
         p-value below 1 - confidence level is marked by an asterisk; where there are several baselines, by their letters.
     digits
-        Decimals of means, differences and limits; by default 2, or the metric's own (`ragnb.tables.cells.DECIMALS`).
+        Decimals of means, differences and limits. By default 2, or the metric's own (`ragnb.tables.cells.DECIMALS`), or more
+        where all intervals of the metric are so narrow that these would hide them.
     caption, label
         Of the table; escaped as all text is.
     wide
@@ -177,11 +178,12 @@ def _of_summaries(
     records = {(record[rows], tuple(record[name] for name in columns)): record for record in frame.to_dict("records")}
     systems, cells = (list(dict.fromkeys(key[part] for key in records)) for part in (0, 1))
     alike = bool((frame["n_scored"] == frame["n"]).all()) and frame["n"].nunique() == 1
+    places = decimals(frame, digits)
     marks, explained = _marks(comparisons, columns, systems)
-    best = {cell: _best([records[name, cell] for name in systems if (name, cell) in records], digits) for cell in cells}
+    best = {cell: _best([records[name, cell] for name in systems if (name, cell) in records], places) for cell in cells}
 
     def cell(name: Any, column: tuple[Any, ...]) -> Cell:
-        return _summary_cell(records.get((name, column)), best[column], marks.get((column, name), ""), alike, digits)
+        return _summary_cell(records.get((name, column)), best[column], marks.get((column, name), ""), alike, places)
 
     body = [
         [Cell(str(name), marks=marks.get(("", name), "")), *(cell(name, column) for column in cells)] for name in systems
@@ -195,7 +197,7 @@ def _heading(columns: Sequence[str], cell: Sequence[Any]) -> str:
     return ", ".join(str(value) if name == "metric" else f"{name} {value}" for name, value in named)
 
 
-def _best(records: list[dict[str, Any]], digits: int | None) -> str:
+def _best(records: list[dict[str, Any]], places: Mapping[str, int]) -> str:
     """The best mean of a column as printed, so that what looks equal is bold together.
 
     Empty for a single system, and for a metric of somebody's own: a frame does not tell which way is better.
@@ -205,16 +207,16 @@ def _best(records: list[dict[str, Any]], digits: int | None) -> str:
     if known is None or len(records) < 2 or not values:
         return ""
     best = max(values) if known.higher_is_better else min(values)
-    return number(best, decimals(records[0], digits))
+    return number(best, places[records[0]["metric"]])
 
 
-def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: bool, digits: int | None) -> Cell:
+def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: bool, places: Mapping[str, int]) -> Cell:
     if record is None:
         return Cell("")
     counted = (
         "" if alike else f", n = {record['n_scored']}" + (f" of {record['n']}" if record["n_scored"] < record["n"] else "")
     )
-    digits = decimals(record, digits)
+    digits = places[record["metric"]]
     mean = number(record["mean"], digits)
     limits = f"[{number(record['low'], digits)}, {number(record['high'], digits)}]{counted}"
     return Cell(mean, limits, bold=mean == best, marks=marks)
@@ -296,7 +298,8 @@ def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
         effect,
         f"MDE ({frame['power'].iloc[0]:.0%})",
     ]
-    body = [_comparison_cells(row, shown, digits) for row in frame.to_dict("records")]
+    places = decimals(frame, digits)
+    body = [_comparison_cells(row, shown, places[row["metric"]]) for row in frame.to_dict("records")]
     kinds = " / ".join(dict.fromkeys(f"{a} ({b})" for a, b in zip(frame["interval"], frame["duality"], strict=True)))
     notes = [
         f"Bold: adjusted p below {1 - frame['confidence_level'].iloc[0]:.2g}. Intervals: {kinds}. Tests: {_tests(frame)}.",
@@ -306,8 +309,7 @@ def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
     return Table(header, body, notes)
 
 
-def _comparison_cells(row: dict[str, Any], shown: list[str], digits: int | None) -> list[Cell]:
-    digits = decimals(row, digits)
+def _comparison_cells(row: dict[str, Any], shown: list[str], digits: int) -> list[Cell]:
     limits = f"[{number(row['low'], digits, signed=True)}, {number(row['high'], digits, signed=True)}]"
     difference = Cell(number(row["difference"], digits, signed=True), bold=row["p_adjusted"] < 1 - row["confidence_level"])
     p_values = [Cell(format_p_value(row[name]).removeprefix("p ").removeprefix("= ")) for name in ("p_value", "p_adjusted")]
