@@ -232,7 +232,10 @@ options = dict(model="m", max_retries=0)
 """
 
 
-@pytest.mark.parametrize("mode", ["Plain", "Context", "Verbose", "Minimal"])
+SLOW = (pytest.param(mode, marks=pytest.mark.slow) for mode in ("Plain", "Context", "Minimal"))
+
+
+@pytest.mark.parametrize("mode", ["Verbose", *SLOW])
 def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, mode):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
