@@ -106,7 +106,7 @@ class Saving {
   // The item that these keys were meant for does not come.
   drop(item, why) {
     const names = this.held.splice(0).map(({ name }) => name);
-    if (names.some((name) => !["n", "p", "Enter"].includes(name))) this.refuse(`typed ahead: ${names.join(" ")}`, item, why);
+    if (names.some((name) => !["n", "p", "Enter"].includes(name))) this.refuse(`keys typed ahead, not used: ${names.join(" ")}`, item, why);
   }
 
   gone() {
