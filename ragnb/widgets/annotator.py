@@ -30,7 +30,9 @@ LEAVING = ("move", "next", "done", "skip")
 class Annotator(anywidget.AnyWidget):
     """Labels items by mouse and keyboard; every action is on the disk before it is shown as done.
 
-    Where no kernel runs, the item on the screen is shown with its labels.
+    Every key labels the item that it was typed for, however slowly the kernel answers. An action that is refused stays on
+    the screen until it is dismissed, or until something is said of the same item again. The annotator takes the focus when
+    its cell has run. Where no kernel runs, the item on the screen is shown with its labels.
 
     Parameters
     ----------
