@@ -1,6 +1,7 @@
 """Viewers for the notebook: static first, live where a kernel runs."""
 
 from ragnb.widgets.annotator import Annotator
+from ragnb.widgets.browser import Interactive
 from ragnb.widgets.contexts import ContextBrowser, ContextView
 from ragnb.widgets.judge import JudgeView
 from ragnb.widgets.language import LanguageBrowser, LanguageView
@@ -13,6 +14,7 @@ __all__ = [
     "ContextBrowser",
     "ContextView",
     "FrameView",
+    "Interactive",
     "JudgeView",
     "LanguageBrowser",
     "LanguageView",

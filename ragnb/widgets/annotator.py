@@ -90,9 +90,8 @@ class Annotator(anywidget.AnyWidget):
             )
         self.session = examples
         self.session.show()
-        entries = [entry_of(self.session, number) for number in range(len(self.session.items))]
         self._displayed = -math.inf
-        super().__init__(task=task_of(self.session.task), page=page_of(self.session), jump=entries)
+        super().__init__(task=task_of(self.session.task), page=page_of(self.session), jump=self._entries())
         self.refresh(message=self.session.log.mended)
         self.on_msg(self._receive)
 
@@ -182,6 +181,9 @@ class Annotator(anywidget.AnyWidget):
         names = ", ".join(dict.fromkeys(one["field"] for one in event.get("set", ()))) or event["action"]
         return f"{what}: {names}"
 
+    def _entries(self) -> list[Any]:
+        return [entry_of(self.session, number) for number in range(len(self.session.items))]
+
     def _update_entry(self, number: int) -> None:
         """Tell the browser of one line of the list; the list itself stays as long as it was."""
         entry = entry_of(self.session, number)
@@ -201,4 +203,15 @@ class Annotator(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         self._displayed = time.monotonic()
-        return with_static(super()._repr_mimebundle_(**options), repr(self), self._repr_html_())
+        self._show_session()
+        static = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        return with_static(super()._repr_mimebundle_(**options), static)
+
+    def _show_session(self) -> None:
+        """Send all that the session holds now: it may have been used from Python since the widget was made.
+
+        The list is sent as a whole, because a line of it that is sent before the list is on the screen is lost.
+        """
+        self.refresh(message=self.state["message"], failed=self.state["failed"])
+        self.jump[:] = self._entries()
+        self.send_state("jump")

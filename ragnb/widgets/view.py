@@ -139,7 +139,7 @@ class FrameView(HBox):
         return f"FrameView({self.kind!r}, {total if found == total else f'{found} of {total}'} rows)"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        return with_static(super()._repr_mimebundle_(**options), repr(self), self._static())
+        return with_static(super()._repr_mimebundle_(**options), {"text/plain": repr(self), "text/html": self._static()})
 
     # ---- what is asked for ---------------------------------------------------------------------------------------------
 

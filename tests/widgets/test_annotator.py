@@ -333,6 +333,22 @@ def test_a_session_is_shown_as_it_is(records, tmp_path):
     assert widget.state["values"] == {"relevant": ["0a"]}
 
 
+def test_it_shows_what_its_session_was_used_for_before_it_is_displayed(annotator):
+    annotator.session.label("relevant", ["0a"])
+    annotator.session.go(2)
+    annotator.session.label("utilized", [])
+    annotator._repr_mimebundle_()
+    assert annotator.page["number"] == 2
+    assert annotator.state["values"] == {"utilized": []}
+    assert [status for _, status, _ in annotator.jump] == ["started", "untouched", "started", "untouched"]
+
+
+def test_a_message_stays_when_the_annotator_is_displayed_again(annotator):
+    annotator.refresh(message="not saved", failed=True)
+    annotator._repr_mimebundle_()
+    assert (annotator.state["message"], annotator.state["failed"]) == ("not saved", True)
+
+
 def test_without_a_path_or_a_name_it_is_refused(records, tmp_path):
     with pytest.raises(InputError, match="needs a path for its log; got none"):
         Annotator(records, "trace", "ana", **BY)
