@@ -282,9 +282,10 @@ def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> st
     free = VARYING_MARKS if len(read_as) > 1 else (*VARYING_MARKS, "references")
     definitions = sorted({_definition(signature, free) for signature in found})
     if len(definitions) > 1:
+        alike = ", and read lists of references alike (alternatives= of load_responses)" if len(read_as) > 1 else ""
         raise InputError(
             f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; got {' and '.join(definitions)}; "
-            "score both with the same options, and read lists of references alike (alternatives= of load_responses)"
+            f"score both with the same options{alike}"
         )
     return " & ".join(found)
 

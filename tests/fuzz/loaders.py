@@ -274,7 +274,7 @@ def _check(frame: Any, columns: tuple[str, ...], lists: tuple[str, ...] = (), te
 def _loaded(load: Callable[[Path], pd.DataFrame], path: Path) -> pd.DataFrame:
     """What a loader makes of a file, without the warnings that it means to give."""
     with warnings.catch_warnings():
-        for meant in ("no language was given", ".* responses in .* are empty cells"):
+        for meant in ("no language was given", ".* responses in .* are empty cells", ".* has several lines with one number"):
             warnings.filterwarnings("ignore", meant)
         return load(path)
 
@@ -340,11 +340,12 @@ def _annotations(path: Path) -> None:
 
 
 def _labels(path: Path) -> None:
-    frame = read_labels(path)
+    frame = _loaded(read_labels, path)
     if frame.empty:
         return
     _check(frame, ("item", "annotator", "task", "status", "seconds"), (), ("item", "annotator", "task", "status"))
-    agreement([path, recorded_passes("trace" if "relevant" in frame else "verdict")[1]])
+    other = recorded_passes("trace" if "relevant" in frame else "verdict")[1]
+    _loaded(lambda log: agreement([log, other]), path)
 
 
 def _table(path: Path) -> None:
