@@ -364,7 +364,7 @@ def corrects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """Error correction (CR) of one response to false passages: 1.0 when it gives the true answer, else 0.0.
+    """Error correction (CR) of one response to false passages: 1.0 if it gives the true answer, else 0.0.
 
     Higher is better; 0.0 or 1.0; nan where there is no response or no verdict on which a rule relies and, except under
     ``flexible``, where no error is detected.

@@ -83,7 +83,7 @@ def test_the_function_hides_no_table_of_the_same_name():
 def test_a_card_says_all_there_is_to_one_metric():
     card = repr(definitions("rgb.error_correction"))
     assert card.splitlines()[:7] == [
-        "rgb.error_correction: Error correction (CR) of one response to false passages: 1.0 when it gives the true answer, "
+        "rgb.error_correction: Error correction (CR) of one response to false passages: 1.0 if it gives the true answer, "
         "else 0.0.",
         "  higher is better; 0 or 1",
         "  needs         response, references; if there: language, false_answers, judged_refusal, refusal, judged_detection,",
@@ -225,7 +225,7 @@ def test_the_markdown_table_has_a_compact_row_a_metric():
     assert {len(cells(line)) for line in lines} == {6}
     names = [cells(line)[0].strip().replace("\\", "") for line in lines[2:]]
     assert names == list(METRICS)
-    assert max(map(len, lines)) < 500
+    assert max(map(len, lines)) < 400
 
 
 def test_the_table_in_readme_is_that_of_the_package():

@@ -395,6 +395,10 @@ def test_a_metric_takes_documented_columns_and_keyword_options(entry):
     assert set(entry.columns) | set(entry.options) == set(parameters)
     assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in entry.options)
     assert all(parameters[name].default == value for name, value in entry.options.items())
+    if entry.evidence:  # the same arguments, those with defaults by name or as **options
+        evidence = inspect.signature(entry.evidence)
+        evidence.bind(**dict.fromkeys(parameters))
+        assert not set(evidence.parameters) - {*parameters, "options"}
 
 
 CASES = {  # a value of every column that some metric takes; None last: a response that is missing
