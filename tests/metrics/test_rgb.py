@@ -647,6 +647,25 @@ def test_paper_is_released_except_for_letter_case_thoughts_and_unicode_forms(res
     assert detects_error(response, language=language) == detects_error(plain, **released)
 
 
+@given(said, reference, falsehood, st.sampled_from(["en", "zh", "th"]), st.sampled_from(PROTOCOLS))
+def test_values_and_evidence_agree(response, answer, false, language, protocol):
+    options = {"language": language, "protocol": protocol}
+    labels, right = answer_labels(response, answer, **options), is_correct(response, answer, **options)
+    assert answer_evidence(response, answer, **options).startswith("refusal: ") == (labels == [REFUSED])
+    assert is_refusal(response, **options) == refusal_evidence(response, **options).startswith("refusal")
+    assert detects_error(response, false_answer=false, **options) == (
+        detection_evidence(response, false_answer=false, **options) != "no error detected"
+    )
+    assert is_rejection(response, answer, **options) >= is_refusal(response, **options)
+    corrected = corrects_error(response, answer, false_answer=false, **options)
+    if protocol == "paper" and not math.isnan(corrected):
+        assert corrected == right
+    if protocol == "released" and not math.isnan(corrected):
+        assert corrected == max(right, is_refusal(response, **options))
+    if protocol == "flexible":
+        assert corrected <= right
+
+
 # ---- Unicode forms -----------------------------------------------------------------------------------------------------
 
 FORMS = [
