@@ -201,12 +201,9 @@ def _data(scores: pd.DataFrame) -> list[str]:
     if source:
         facts = [source.get("citation"), f"licence {source['licence']}" if source.get("licence") else None]
         known = "; ".join(fact for fact in facts if fact and "unknown" not in fact)
-        return [f"Data: {data_name(source)}{f' ({known})' if known else ''}{_in_format(formats)}."]
-    return [f"The scores do not name the data file{_in_format(formats)}."] if formats else []
-
-
-def _in_format(formats: list[str]) -> str:
-    return f", in the format of {_listed(formats)}" if formats else ""
+        written = f", in the format of {_listed(formats)}" if formats else ""
+        return [f"Data: {data_name(source)}{f' ({known})' if known else ''}{written}."]
+    return [f"The data are in the format of {_listed(formats)}; the scores do not name the file."] if formats else []
 
 
 def _models(scores: pd.DataFrame, responses: pd.DataFrame | None) -> list[str]:

@@ -149,7 +149,7 @@ def test_real_files_are_named_as_such_and_not_as_the_authors_own(data_folder):
 
 def test_scores_whose_file_is_not_known_say_so(small):
     text = methods_paragraph(small.assign(benchmark="rgb"))
-    assert "The scores do not name the data file, in the format of rgb." in text
+    assert "The data are in the format of rgb; the scores do not name the file." in text
 
 
 # ---- what is missing ---------------------------------------------------------------------------------------------------
