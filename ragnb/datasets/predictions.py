@@ -85,8 +85,8 @@ def load_responses(
     Returns
     -------
     DataFrame
-        ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts; no such
-        column where the file has none, as may be when only refusals are counted),
+        ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts; absent
+        if the file has no references, which are not needed to count refusals),
         ``response`` and all other columns. References and responses are None where there is none, then with a ``reason``
         (the file's own, if there is one); an empty response is a response. What a released code wrote stays beside: RGB's
         labels as ``released_labels`` and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` and so
@@ -241,8 +241,8 @@ def _truths(column: pd.Series) -> pd.Series:
 
 def _warn_of_lists(several: int, n: int) -> None:
     warnings.warn(
-        f"{several} of {n} references are lists of several texts, read as parts, all needed; where any "
-        "of them will do, say alternatives=True (--alternatives on the command line), else alternatives=False",
+        f"{several} of {n} references are lists of several texts and were read as parts, all of which are needed; "
+        "if any one of them is enough, pass alternatives=True (--alternatives on the command line), else alternatives=False",
         stacklevel=3,
     )
 

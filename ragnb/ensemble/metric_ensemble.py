@@ -273,8 +273,8 @@ class MetricEnsemble:
 
         The sets depend on the features only through the probability, so its row is the most important one without labels.
         A shift that changes the labels but not the features can only be seen if labels are given. With
-        ``guarantee="class"`` a shift of the features alone may be harmless, because the guarantee allows another share of
-        each class.
+        ``guarantee="class"`` a shift of the features alone may be harmless, because the guarantee holds even if the shares
+        of the classes change.
 
         References
         ----------
@@ -361,8 +361,8 @@ class MetricEnsemble:
     def summary(self, new: pd.DataFrame | XYData | None = None, *, groups: Iterable[Any] | None = None) -> str:
         """The guarantee in one sentence: what it means and what it does not.
 
-        With `new` and `groups`, which are those of `check_shift`, it adds whether the new responses differ from the
-        calibration responses.
+        If `new` is given, a second sentence says whether the new responses differ from the calibration responses. `new` and
+        `groups` are passed to `check_shift`.
         """
         shift = "" if new is None else f". {self.check_shift(new, groups=groups).attrs['summary']}"
         return f"{self._promise()}{shift}"

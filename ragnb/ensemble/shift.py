@@ -13,10 +13,10 @@ from ragnb.stats.multiplicity import adjusted_columns
 from ragnb.stats.numerics import SMALLEST_P
 
 LEVEL = 0.001
-"""A difference counts from this adjusted p-value down."""
+"""Adjusted p-values below this one are reported as a difference."""
 
 MIN_UNITS = 20
-"""Independent responses that each side needs. The p-values are accurate from here on."""
+"""Smallest number of independent responses on each side. Smaller samples are not tested."""
 
 PROBABILITY, SCORE = "probability", "score of the true label"
 
@@ -60,7 +60,7 @@ class Sample:
         return self.where(np.array([name == group for name in self.groups], dtype=bool))
 
     def unit_size(self) -> float:
-        """Mean number of responses in the unit of a response; 1 where no units are known."""
+        """Size of a unit, averaged over responses; 1 where no units are known."""
         if self.units is None or not len(self):
             return 1.0
         sizes = np.unique(self.units, return_counts=True)[1]
@@ -68,7 +68,7 @@ class Sample:
 
 
 def shift_tests(known: Sample, new: Sample, *, by_class: bool) -> pd.DataFrame:
-    """One row per test of whether new responses are distributed as known ones are; see `MetricEnsemble.check_shift`."""
+    """Test whether new responses are distributed like known ones, one row per test; see `MetricEnsemble.check_shift`."""
     rows = [
         row
         for group in dict.fromkeys(new.groups)
@@ -123,10 +123,11 @@ def _test(known: Sample, new: Sample, before: Any, after: Any, size: float, test
 
 
 def _kolmogorov_smirnov(before: Any, after: Any, units: tuple[float, float], test: str) -> tuple[float, float]:
-    """The statistic over all responses, and its p-value for as many independent responses as there are units.
+    """Kolmogorov-Smirnov statistic over all responses, with a p-value that counts only the independent ones.
 
-    This is conservative however similar the responses of a unit are. An empirical distribution function over correlated
-    responses varies at most as much as one over independent responses of which there are as many as units.
+    This is conservative however similar the responses of a unit are. At each point, the empirical
+    distribution function of n correlated responses has at most the variance of that of as many independent ones as there
+    are units.
     """
     from scipy.stats import ks_2samp, ksone, kstwo
 

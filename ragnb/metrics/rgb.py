@@ -3,7 +3,7 @@
 A reference answer is a list of *parts*, all of which a response must contain. A part is a text or a list of *aliases*, any
 of which will do. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means a OR b.
 
-``protocol`` says whose definition a number follows: ``"paper"`` is the definition in print, ``"released"`` is the published
+``protocol`` selects the definition: ``"paper"`` is the definition in print, ``"released"`` is the published
 code (chen700564/RGB at commit 65ec39e4) with its slips, and ``"flexible"`` is a lenient re-implementation with long lists of
 English phrases. `ragnb.metrics.rgb_reading` describes how each protocol reads a text. Under ``paper``, Unicode forms of the
 same character are made equal in the response and in the references (see `ragnb.metrics.rgb_reading.folded`).
@@ -65,7 +65,7 @@ def answer_labels(
 
     Under ``flexible`` the parts of a refusal are labelled too.
 
-    A part is found when one of its aliases is a substring of the response. Letter case does not count. For Chinese, spaces
+    A part is found when one of its aliases is a substring of the response. Letter case is ignored. For Chinese, spaces
     are first removed, under ``released`` from the response only. Under ``flexible`` both texts are normalised instead (see
     `ragnb.metrics.rgb_reading.normalised`), and it is enough that 80 % of an alias's words occur anywhere in the response.
 
@@ -154,7 +154,7 @@ def is_correct(
 
 
 def answer_evidence(response: str | None, answer: Answer, *, noise_rate: float | None = None, **options: Any) -> str:
-    """What decided `is_correct`, in words: the refusal, or the alias found for each part. Same arguments.
+    """Explain `is_correct` in words: the refusal, or the alias found for each part. Takes the same arguments.
 
     >>> answer_evidence("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
     "part 1: 'Tampa'; part 2: not found"
@@ -262,7 +262,7 @@ def is_rejection(
 
 
 def refusal_evidence(response: str | None, **options: Any) -> str:
-    """What decided `is_refusal`, in words: the phrase, or whose verdict. Same arguments.
+    """Explain `is_refusal` in words: the phrase found, or whose verdict it is. Takes the same arguments.
 
     >>> refusal_evidence("I cannot say.", protocol="flexible")
     "refusal: 'i cannot'"
@@ -277,7 +277,7 @@ def refusal_evidence(response: str | None, **options: Any) -> str:
 
 
 def rejection_evidence(response: str | None, answer: Answer | None = None, **options: Any) -> str:
-    """What decided `is_rejection`, in words: the refusal, and under ``released`` the aliases. Same arguments.
+    """Explain `is_rejection` in words: the refusal, and under ``released`` the aliases. Takes the same arguments.
 
     >>> rejection_evidence("It is Oslo.", "Oslo", protocol="released")
     "no refusal phrase; part 1: 'Oslo'"
@@ -371,8 +371,8 @@ def corrects_error(
 
     Its mean is CR, and the number of its values is CR's denominator. Under ``paper``, right / detected. Under ``released``,
     detected with no part labelled 0 / detected, so a refusal counts as corrected. Under ``flexible``, right / n, whether or
-    not an error is detected; a response is not right when its normalised text contains a false answer but not the true one
-    (which the rule of 80 % of the words may have let pass).
+    not an error is detected; a response is not right when its normalised text contains a false answer but not the true one,
+    even if 80 % of the words of the true one occur.
 
     The detection is that of `detects_error`. Which detection is used is part of the definition: the paper's printed CR rests
     on a judge's.
@@ -411,7 +411,7 @@ def corrects_error(
 
 
 def detection_evidence(response: str | None, *, false_answer: FalseAnswer = None, **options: Any) -> str:
-    """What decided `detects_error`, in words: the phrase, or whose verdict. Same arguments.
+    """Explain `detects_error` in words: the phrase found, or whose verdict it is. Takes the same arguments.
 
     >>> detection_evidence("There are factual errors in the provided documents.")
     "error: 'factual errors'"
@@ -425,7 +425,7 @@ def detection_evidence(response: str | None, *, false_answer: FalseAnswer = None
 
 
 def correction_evidence(response: str | None, answer: Answer, *, false_answer: FalseAnswer = None, **options: Any) -> str:
-    """What decided `corrects_error`, in words: the detection, the aliases found, the false answer kept. Same arguments.
+    """Explain `corrects_error` in words: the detection, the aliases found, the false answer kept. Takes the same arguments.
 
     >>> correction_evidence("There are factual errors: it is Oslo.", "Oslo")
     "error: 'factual errors'; part 1: 'Oslo'"

@@ -13,7 +13,7 @@ clusters of items, mixed model  `t_mde`, the same with the standard error and th
 
 The t distribution also serves for the sign-flip test, whose power is close to that of the t-test.
 
-`sample_size` and `minimum_detectable_effect` are the formulas of Miller (2024), which use normal quantiles. They serve to
+`sample_size` and `minimum_detectable_effect` are the formulas of Miller (2024), which use normal quantiles. Use them to
 plan how many questions and how many answers per question a run needs.
 """
 
@@ -62,7 +62,7 @@ def sample_size(
     confidence_level : float, default 0.95
         One minus the level of the two-sided test.
     power : float, default 0.8
-        Wanted probability of showing the difference.
+        Probability with which the test is to detect the difference.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def mcnemar_sample_size(
     confidence_level : float, default 0.95
         One minus the level of the two-sided test.
     power : float, default 0.8
-        Wanted probability of showing the difference.
+        Probability with which the test is to detect the difference.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def mcnemar_sample_size(
 def mcnemar_mde(
     n: int, *, discordance: float, method: str = "mid-p", confidence_level: float = 0.95, power: float = 0.8
 ) -> float:
-    """Minimum detectable effect of the McNemar test: the difference of two rates that n items show with this power.
+    """Minimum detectable effect of the McNemar test: the difference of two rates that n items detect with this power.
 
     In [0, 1]; ``nan`` when n is so small that the test does not reject even if one system is right on every item and the
     other on none (n < 5 for mid-p at 95 %).
@@ -209,7 +209,7 @@ def mcnemar_mde(
     confidence_level : float, default 0.95
         One minus the level of the two-sided test.
     power : float, default 0.8
-        Wanted probability of showing the difference.
+        Probability with which the test is to detect the difference.
 
     Raises
     ------
@@ -336,7 +336,7 @@ def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: fl
     confidence_level : float, default 0.95
         One minus the level of the test.
     power : float, default 0.8
-        Wanted probability of showing the difference, above 1 - confidence_level.
+        Probability with which the test is to detect the difference, above 1 - confidence_level.
 
     Raises
     ------
@@ -366,7 +366,7 @@ def t_mde(standard_error: float, *, df: float, confidence_level: float = 0.95, p
     confidence_level : float, default 0.95
         One minus the level of the test.
     power : float, default 0.8
-        Wanted probability of showing the difference, above 1 - confidence_level.
+        Probability with which the test is to detect the difference, above 1 - confidence_level.
 
     Raises
     ------
