@@ -196,7 +196,7 @@ class LabelState:
         labels.id = event.get("id", labels.id)
 
     def _place(self, stack: list[Event], event: Event) -> int | None:
-        """Place in its stack of the action that this one undoes or redoes; None where two threads were in each other's way.
+        """Place in its stack of the action that this one undoes or redoes; None where two threads interfered.
 
         It is the last action of the stack, or lines are missing. In the log of two threads it can be an earlier one, or one
         that the other thread undid before.

@@ -50,7 +50,7 @@ class AnnotationLog:
     mended : str
         What a crash left of a last line, now in a file beside the log; empty as a rule.
     lock : threading.RLock
-        Held while an action is written. JupyterLab handles clicks in another thread than the one that runs the cells.
+        Held while an action is written. JupyterLab handles clicks in a different thread from the one that runs cells.
 
     Raises
     ------

@@ -25,7 +25,7 @@ R = TypeVar("R")
 def _alone(
     method: Callable[Concatenate["AnnotationSession", P], R],
 ) -> Callable[Concatenate["AnnotationSession", P], R]:
-    """Let one thread act at a time: JupyterLab handles clicks in another thread than the one that runs the cells."""
+    """Let one thread act at a time: JupyterLab handles clicks in a different thread from the one that runs cells."""
 
     @wraps(method)
     def act(session: "AnnotationSession", *args: P.args, **options: P.kwargs) -> R:

@@ -123,7 +123,7 @@ def _groups(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str,
 def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:
     """Which parts of the answer a passage holds, and whether it holds one of them only after folding.
 
-    Phrases of refusal and ``<think>`` in a passage have no meaning.
+    Refusal phrases and ``<think>`` in a passage are treated as ordinary text.
     """
     view = view_of("paper", example["language"])
     reading = read(text, view, reasoning=True)

@@ -125,9 +125,8 @@ def _test(known: Sample, new: Sample, before: Any, after: Any, size: float, test
 def _kolmogorov_smirnov(before: Any, after: Any, units: tuple[float, float], test: str) -> tuple[float, float]:
     """Kolmogorov-Smirnov statistic over all responses, with a p-value that counts only the independent ones.
 
-    This is conservative however similar the responses of a unit are. At each point, the empirical
-    distribution function of n correlated responses has at most the variance of that of as many independent ones as there
-    are units.
+    This is conservative however similar the responses of a unit are. At each point, the empirical distribution function
+    of the responses has at most the variance that it would have for as many independent responses as there are units.
     """
     from scipy.stats import ks_2samp, ksone, kstwo
 

@@ -26,7 +26,7 @@ RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
 ALWAYS_FATAL = frozenset({401})
 FATAL_AT_FIRST = frozenset({403, 404, 405})  # before the first reply; later they concern one request
 FIRST_WAIT, LONGEST_WAIT, LONGEST_ASKED = 0.5, 60.0, 600.0
-LOOK_AGAIN = 0.2  # seconds until a request that another run is asking is looked up again
+LOOK_AGAIN = 0.2  # seconds between checks for the reply to a request that another run is sending
 ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wrong
 
 SHORTEST_SECRET = 16  # characters; shorter keys are placeholders such as EMPTY, which a reply may contain by chance
@@ -153,7 +153,7 @@ class Engine:
         Further attempts after a failure that may pass: no connection, timeout, 408, 409, 425, 429, 5xx, a reply that is no
         completion.
     timeout
-        Seconds after which an attempt is given up, however much of its reply has come.
+        Seconds after which an attempt is abandoned, even if part of the reply has arrived.
     key
         The endpoint's key, which is removed from everything that the endpoint says.
     address

@@ -90,7 +90,7 @@ def request_key(request: Mapping[str, Any]) -> str:
 class Store:
     """Replies in one SQLite file; several processes may use it at once.
 
-    `ragnb.complete` writes down which requests it is asking at the moment, so that another process with the same store does
+    `ragnb.complete` records which requests it is currently sending, so that another process with the same store does
     not ask them too but takes their replies from the store.
 
     Parameters

@@ -78,7 +78,7 @@ def view_of(protocol: str, language: str, *, refusal: Rule = None, detection: Ru
     Raises
     ------
     InputError
-        Unknown protocol; a language that is no language code; a rule that is none, or has no phrases for the language.
+        Unknown protocol; an invalid language code; an invalid rule, or one without phrases for the language.
     """
     if not isinstance(protocol, str) or protocol not in PROTOCOLS:
         raise InputError(f"protocol needs one of {', '.join(PROTOCOLS)}; got {protocol!r}; choose one")
@@ -217,7 +217,7 @@ _FORMS = {
     **{ord(quote): "'" for quote in "\u2018\u2019\u201b\u02bc"},
     **{ord(quote): '"' for quote in "\u201c\u201d\u201f"},
 }
-"""White space, dashes and quotation marks that NFKC leaves apart."""
+"""White space, dashes and quotation marks that NFKC does not unify."""
 
 
 def folded(text: str) -> str:

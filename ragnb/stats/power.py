@@ -193,7 +193,7 @@ def mcnemar_sample_size(
 def mcnemar_mde(
     n: int, *, discordance: float, method: str = "mid-p", confidence_level: float = 0.95, power: float = 0.8
 ) -> float:
-    """Minimum detectable effect of the McNemar test: the difference of two rates that n items detect with this power.
+    """Minimum detectable effect of the McNemar test: the difference of two rates that it detects with this power.
 
     In [0, 1]; ``nan`` when n is so small that the test does not reject even if one system is right on every item and the
     other on none (n < 5 for mid-p at 95 %).

@@ -107,7 +107,7 @@ class Annotator(anywidget.AnyWidget):
     # ---- what the browser sends ------------------------------------------------------------------------------------------
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        """Do what a message asks for, to the item that it was meant for; what goes wrong is said on the screen."""
+        """Do what a message asks for, to the item that it was meant for; errors are shown on the screen."""
         if content.get("act") == "shown":
             self._offer_focus()
             return
