@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ragnb"
 FLOORS = [
     {"errors", "version"},
-    {"markup", "records", "results", "teaching", "text"},
+    {"arguments", "markup", "records", "results", "teaching", "text"},
     {"metrics", "stats", "conformal", "prompts"},
     {"scoring", "ensemble"},
     {"datasets", "llm", "reports"},
