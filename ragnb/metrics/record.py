@@ -1,0 +1,150 @@
+"""What ragnb knows about a metric: one record, declared next to the function that computes it."""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ragnb.errors import InputError
+from ragnb.version import __version__
+
+Function = TypeVar("Function", bound=Callable[..., float])
+
+METRICS: dict[str, "Metric"] = {}
+"""The metrics of ragnb by name; `metric` adds to it when `ragnb.metrics` is imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The record of a metric. Give a record of your own to `score` to use your own metric.
+
+    `summarize` and the tables look up direction, bounds and condition in `METRICS`. They take any
+    other metric to be binary if all of its values are 0 or 1.
+
+    Attributes
+    ----------
+    name
+        ``"family.name"``.
+    function
+        Pure function of one response that returns a float, ``nan`` where the metric is undefined.
+    columns
+        Column of the responses that each argument is read from: ``{"answer": "references"}``.
+    higher_is_better
+        Whether a higher value is better.
+    bounds
+        Lowest and highest value, except for the cases that ``beyond`` names.
+    source
+        Paper and equation, or repository and commit.
+    options
+        Keyword options that choose a variant, with their defaults. They are part of the signature.
+    binary
+        Whether the only values are 0 and 1. Their mean gets a Wilson interval.
+    evidence
+        Optional function of the same arguments that says in words what decided the value.
+    condition
+        Why a response may have no value by definition. Such responses do not count in n.
+    variants
+        Sentence for each value of each option, the default first:
+        ``{"variant": {"a": "...", "b": "..."}}``. The key ``...`` describes other values.
+    undefined
+        When a response has no value although all columns are there; "Never ..." if it always has.
+    beyond
+        Where a value can lie outside the bounds: "more where ...".
+    optional_under
+        Arguments that are needed except under some options:
+        ``{"documents_sentences": {"variant": "guide"}}``. Every other argument is needed if it has
+        no default.
+    """
+
+    name: str
+    function: Callable[..., float]
+    columns: Mapping[str, str]
+    higher_is_better: bool
+    bounds: tuple[float, float]
+    source: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    binary: bool = False
+    evidence: Callable[..., str] | None = None
+    condition: str = ""
+    variants: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    undefined: str = ""
+    beyond: str = ""
+    optional_under: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, Mapping):
+            raise InputError(
+                "columns must be a mapping from arguments to columns, such as "
+                f"{{'response': 'response'}}, got {self.columns!r:.60}"
+            )
+
+    def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
+        """One line that names the definition of a value: version, metric, options and marks.
+
+        >>> words = Metric("own.words", len, {"response": "response"}, False, (0, 1000), "here",
+        ...                options={"variant": "a"})
+        >>> words.signature({"variant": "b"}, lang="en").split("|", 1)[1]
+        'metric:own.words|variant:b|lang:en'
+        """
+        parts = {"ragnb": __version__, "metric": self.name, **self.options, **options, **marks}
+        return "|".join(
+            f"{name}:{_text(value)}" for name, value in parts.items() if value is not None
+        )
+
+    def needs(self, argument: str, options: Mapping[str, Any] | None = None) -> bool:
+        """Whether an argument must have a value under these options, by default the defaults."""
+        if argument in self.optional_under:
+            chosen = {**self.options, **(options or {})}
+            return any(
+                str(chosen[name]) != value for name, value in self.optional_under[argument].items()
+            )
+        parameter = inspect.signature(self.function).parameters.get(argument)
+        return parameter is None or parameter.default is inspect.Parameter.empty
+
+
+def metric(
+    name: str,
+    columns: Mapping[str, str],
+    *,
+    source: str,
+    options: Mapping[str, Mapping[Any, str]] | None = None,
+    higher_is_better: bool = True,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    **more: Any,
+) -> Callable[[Function], Function]:
+    """Declare the metric that the decorated function computes, and add its record to `METRICS`.
+
+    Parameters
+    ----------
+    name, columns, source, higher_is_better, bounds, **more
+        See `Metric`.
+    options
+        Sentence for each value of each option (`Metric.variants`). The defaults are those of the
+        function.
+    """
+
+    def declare(function: Function) -> Function:
+        parameters = inspect.signature(function).parameters
+        defaults = {option: parameters[option].default for option in options or {}}
+        METRICS[name] = Metric(
+            name,
+            function,
+            columns,
+            higher_is_better,
+            bounds,
+            source,
+            options=defaults,
+            variants=options or {},
+            **more,
+        )
+        return function
+
+    return declare
+
+
+def _text(value: Any) -> Any:
+    """Lists and mappings, such as a list of phrases, as JSON; everything else as it is."""
+    if not isinstance(value, list | tuple | Mapping):
+        return value
+    return json.dumps(value, ensure_ascii=False).replace("|", "\\u007c")
