@@ -37,16 +37,26 @@ _HOMES = {
     "ragnb.widgets": "view",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+_MODULES = (
+    "annotation datasets ensemble experiments.escalation experiments.judges figures llm.batch llm.embed llm.store "
+    "reports scoring stats tables widgets"
+).split()
+"""Modules that the README names, which ``import ragnb`` makes available without loading them."""
 
 __all__ = ["__version__", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name in _HOME:
+        value = globals()[name] = getattr(import_module(_HOME[name]), name)
+        return value
+    modules = [module for module in _MODULES if module.split(".")[0] == name]
+    if not modules:
         raise AttributeError(f"module 'ragnb' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOME[name]), name)
-    return value
+    for module in modules:
+        import_module(f"ragnb.{module}")
+    return import_module(f"ragnb.{name}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *(module.split(".")[0] for module in _MODULES)})

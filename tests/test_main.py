@@ -240,7 +240,7 @@ def test_compare_without_baseline_method_and_names_of_systems(two, printed):
 def test_what_one_system_lacks_is_refused_or_dropped_and_counted(two, printed, refused):
     (two / "short.jsonl").write_text("".join((two / "bad.jsonl").read_text().splitlines(keepends=True)[:30]))
     asked = "compare", two / "good.jsonl", two / "short.jsonl", "--metrics", "answer.exact_match"
-    assert "10 of 40 items without both" in refused(*asked)
+    assert "10 of 40 items lack at least one of the two" in refused(*asked)
     assert "Items left out for want of a value, line by line: 10." in printed(*asked, "--unpaired", "drop")[0]
 
 
@@ -248,13 +248,24 @@ def test_files_in_another_order_are_not_paired_by_the_numbers_of_their_rows(two,
     turned = [json.loads(line) for line in reversed((two / "bad.jsonl").read_text().splitlines())]
     (two / "turned.jsonl").write_text(lines_of(turned))
     asked = "compare", two / "good.jsonl", two / "turned.jsonl", "--metrics", "answer.exact_match"
-    assert "needs one question an example_id; got 40 with several, such as 0: 'q0' and 'q39'; name the column" in refused(
-        *asked
-    )
+    said = "example_id 0 belongs to 'q0' and to 'q39' (ids with several questions: 40). If the files have a column of ids"
+    assert said in refused(*asked)
     spaced = [row | {"question": f" {row['question']}\n"} for row in reversed(turned)]
     (two / "spaced.jsonl").write_text(lines_of(spaced))
     asked = "compare", two / "good.jsonl", two / "spaced.jsonl", "--metrics", "answer.exact_match", "--format", "json"
     assert json.loads(printed(*asked)[0])[0]["difference"] == pytest.approx((14 - 32) / 40)
+
+
+def test_files_without_ids_in_another_order_are_compared_as_the_message_says(two, printed, refused):
+    good, bad = ([json.loads(line) for line in (two / f"{name}.jsonl").read_text().splitlines()] for name in ("good", "bad"))
+    for name, rows in (("one", good), ("other", bad[::-1])):
+        rows = [{("user_input" if key == "question" else key): value for key, value in row.items()} for row in rows]
+        (two / f"{name}.jsonl").write_text(lines_of(rows))
+    asked = "compare", two / "one.jsonl", two / "other.jsonl", "--metrics", "answer.exact_match", "--format", "json"
+    remedy = "--columns", "example_id=user_input", "question=user_input"
+    assert " ".join(remedy) in refused(*asked, "--columns", "question=user_input")
+    row = json.loads(printed(*asked, *remedy)[0])[0]
+    assert (row["n_pairs"], row["difference"]) == (40, pytest.approx((14 - 32) / 40))
 
 
 @pytest.mark.parametrize("command", ["score", "compare"])
@@ -497,6 +508,12 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
         (["--metrics", "answer.f1", "--out", "scores.xlsx"], "got 'scores.xlsx'"),
         (["--metrics", "answer.f1", "--out", "/dev/null/scores.jsonl"], "/dev/null"),
         (["--metrics", "answer.f1", "--columns", "question=q"], "without q"),
+        (
+            ["--metrics", "answer.f1", "--columns", "response=baseline", "response=ours"],
+            "response is set twice, to 'baseline' and to 'ours'.",
+        ),
+        (["--metrics", "answer.f1", "--set", "task=noise", "--set", "task=x"], "task is set twice, to 'noise' and to 'x'."),
+        (["--metrics", "answer.f1", "--option", "variant=lbrag", "variant=rgb"], "variant is set twice"),
         (["--metrics", "answer.f1", "--benchmark", "ragbench"], "tiny.jsonl line 1"),
         (["--metrics", "answer.f1", "--benchmark", "evouna"], "needs question, golden_answer"),
         (["--metrics", "answer.f1", "--benchmark", "evouna", "--language", "en"], "got --language"),

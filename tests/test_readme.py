@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -53,6 +55,22 @@ def test_a_wrong_recipe_is_seen(tmp_path, monkeypatch):
     assert typed(recipe) == recipe.replace("3\n", "2\n")
     with pytest.raises(NameError):
         typed("```python\nprint(nothing_of_that_name)\n```\n")
+
+
+def test_the_modules_that_the_text_names_are_there_after_import_ragnb():
+    text = re.sub(r"^ *from .*", "", README, flags=re.MULTILINE)
+    names = {name for name in re.findall(r"\bragnb((?:\.[a-z_]+)+)", text) if name.split(".")[1] not in ragnb.__all__}
+    assert {".scoring.experiment_signature", ".reports.methods_paragraph", ".llm.batch"} <= names
+    script = """
+import sys
+from operator import attrgetter
+for name in sys.argv[1:]:
+    for module in [module for module in sys.modules if module.partition(".")[0] == "ragnb"]:
+        del sys.modules[module]
+    import ragnb
+    attrgetter(name[1:])(ragnb)
+"""
+    subprocess.run([sys.executable, "-c", script, *names], check=True)
 
 
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))

@@ -56,7 +56,7 @@ def _load(arguments: argparse.Namespace, file: str | Path, system: str | None) -
 
     constants = keywords(load_responses, arguments.set)
     own = {name: getattr(arguments, name) for name in ("language", "alternatives", "keep_empty")}
-    return load_responses(file, dict(arguments.columns) or None, system=system, **own, **constants)
+    return load_responses(file, _once_each(arguments.columns) or None, system=system, **own, **constants)
 
 
 def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
@@ -98,7 +98,17 @@ def keywords(function: Callable[..., Any], given: Iterable[tuple[str, Any]]) -> 
         wrong, use = [name for name, _ in given if name not in known], f"choose out of {', '.join(known)}"
     if wrong:
         raise InputError(f"{function.__name__} needs settings that it knows; got {wrong[0]!r}; {use}")
-    return dict(given)
+    return _once_each(given)
+
+
+def _once_each(given: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Settings by name, refused where a name is given twice."""
+    settings: dict[str, Any] = {}
+    for name, value in given:
+        if name in settings:
+            raise InputError(f"{name} is set twice, to {settings[name]!r} and to {value!r}. Set it once.")
+        settings[name] = value
+    return settings
 
 
 def fitting(functions: Iterable[Callable[..., Any]], given: Mapping[str, Any]) -> Mapping[str, Any]:

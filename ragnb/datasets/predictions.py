@@ -1,7 +1,6 @@
 """Responses that were made elsewhere, as the frame that `ragnb.score` takes."""
 
 import warnings
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from ragnb.datasets.separated import is_separated, read_separated, spelled_list
 from ragnb.datasets.tables import read_table, renamed
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_reading import answer_parts
-from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, refuse_partitioned, require_columns
+from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, refuse_partitioned
 from ragnb.text import well_formed
 
 RELEASED = {
@@ -62,7 +61,8 @@ def load_responses(
         "output"}``. By default ragnb's own names, or those of the released code of RGB where the file has ``prediction`` and
         ``ans``, or those of LBRAG where it has ``sample_id``, ``sample_lang``, ``gold_answer`` and ``pred_answer``. Columns
         that are not named keep their names; where such a name is wanted for a column that you name, it becomes
-        ``other_response`` and so on, and is not scored.
+        ``other_response`` and so on, and is not scored. A file without ids can use its questions as ids:
+        ``{"example_id": "user_input", "question": "user_input"}``.
     system
         Name of what answered; by default the file's column ``system`` if there is one, else the file's name.
     language
@@ -158,12 +158,22 @@ def _check_name(value: Any, what: str) -> None:
 
 
 def _under_our_names(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    frame = renamed(given, {theirs: ours for ours, theirs in names.items()}).reset_index(drop=True)
+    ids = names.get("example_id")
+    frame = given
+    if ids in {theirs for ours, theirs in names.items() if ours != "example_id"} | (set(NEEDED) - set(names)):
+        frame = frame.assign(**{f"{ids} as id": frame[ids]})  # such as the question, which stays the question
+        names = {**names, "example_id": f"{ids} as id"}
+    frame = renamed(frame, {theirs: ours for ours, theirs in names.items()}).reset_index(drop=True)
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"load_responses needs columns of different names; got {twice!r} twice; rename or drop one")
     if not {"question", "response"} <= set(frame):  # references may be missing: negative rejection needs none
-        require_columns(frame, NEEDED, "load_responses")
+        missing = [name for name in NEEDED if name not in frame]
+        raise InputError(
+            f"load_responses found no column named {' or '.join(missing)}; the columns are {', '.join(map(str, given))}. "
+            f"Say which columns to use: columns={dict.fromkeys(missing, '...')}, or --columns {'=... '.join(missing)}=... "
+            "on the command line."
+        )
     return frame
 
 
@@ -208,9 +218,13 @@ def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str
         return {ours: theirs for ours, theirs in RELEASED.items() if theirs in frame} if released else {}
     if not isinstance(columns, Mapping) or not all(isinstance(name, str) for pair in columns.items() for name in pair):
         raise InputError(f"load_responses needs names of columns by ours; got {columns!r:.60}; write a mapping of texts")
-    doubled = [theirs for theirs, count in Counter(columns.values()).items() if count > 1]
+    named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
+    doubled = [theirs for theirs in named if named.count(theirs) > 1]
     if doubled:
-        raise InputError(f"load_responses needs a column of its own for each name; got {doubled[0]!r} twice; name another")
+        raise InputError(
+            f"load_responses got the column {doubled[0]!r} for several names. Only example_id may share a column with "
+            "another name."
+        )
     missing = [theirs for theirs in columns.values() if theirs not in frame]
     if missing:
         have = ", ".join(map(str, frame.columns))

@@ -97,9 +97,11 @@ def refuse_other_questions(responses: pd.DataFrame, what: str) -> None:
     if second:
         key, question = min(second.items())
         raise InputError(
-            f"{what} needs one question an example_id; got {len(second)} with several, such as {key[0]}: "
-            f"{first[key]!r:.60} and {question!r:.60}; name the column of ids, as in --columns example_id=id or "
-            "columns={'example_id': 'id'}, or take one system at a time"
+            f"{what} pairs systems by example_id, but example_id {key[0]} belongs to {first[key]!r:.60} and to "
+            f"{question!r:.60} (ids with several questions: {len(second)}). If the files have a column of ids, name it, as "
+            "in --columns example_id=id or columns={'example_id': 'id'}. If not, sort the files alike or use the questions "
+            "as ids: --columns example_id=user_input question=user_input or columns={'example_id': 'user_input', "
+            "'question': 'user_input'}, where user_input is the column of questions."
         )
 
 

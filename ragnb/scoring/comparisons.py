@@ -302,10 +302,19 @@ def _paired(two: pd.DataFrame, pair: tuple[str, str], design: _Design) -> tuple[
     missing = both[both.isna().any(axis=1)]
     if len(missing) and design.unpaired == "error":
         cell = ", ".join(f"{name} {two[name].iloc[0]}" for name in design.cells)
+        at = f" at {cell}" if cell else ""
+        ids, others = (values.index.get_level_values("example_id") for values in (first, second))
+        if len(ids) and len(others) and set(ids).isdisjoint(others):
+            raise InputError(
+                f"compare pairs systems by example_id, but {pair[0]!r} and {pair[1]!r} have no example_id in common{at}: "
+                f"{pair[0]!r} begins with {ids[0]!r:.60}, {pair[1]!r} with {others[0]!r:.60}. Give each question the same "
+                "example_id for every system before you score. If the responses have no ids of their own, use the "
+                "questions: responses.assign(example_id=responses['question'])"
+            )
         raise InputError(
-            f"compare needs a value of {pair[0]!r} and of {pair[1]!r} for every item{f' at {cell}' if cell else ''}; got "
-            f"{len(missing)} of {len(both)} items without both, such as {_some(missing.index)}; score them, choose by=, or "
-            "pass unpaired='drop', which counts them"
+            f"compare needs a value of {pair[0]!r} and of {pair[1]!r} for every item{at}; {len(missing)} of {len(both)} "
+            f"items lack at least one of the two, such as {_some(missing.index)}; score them, choose by=, or pass "
+            "unpaired='drop', which counts them"
         )
     both = both.drop(missing.index)
     unit = design.cluster or ("example_id" if both.index.get_level_values("example_id").has_duplicates else "")

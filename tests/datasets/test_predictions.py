@@ -131,14 +131,24 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
 def test_a_file_without_one_of_these_names_is_not_taken_for_one_of_lbrag(tmp_path, missing):
     record = {"sample_id": 1, "sample_lang": "ja", "question": "q", "gold_answer": "a", "pred_answer": "b"}
     del record[missing]
-    with pytest.raises(InputError, match="load_responses needs the columns question, references, response"):
+    with pytest.raises(InputError, match="load_responses found no column named references or response; the columns are"):
         load_responses(lines(tmp_path, [record], "run_answers.jsonl"))
 
 
 @pytest.mark.parametrize(
     ("records", "columns", "message"),
     [
-        ([{"q": 1}], None, "load_responses needs the columns question, references, response"),
+        (
+            [{"user_input": "a", "response": "b", "gold": "c"}],
+            None,
+            "found no column named question or references; the columns are user_input, response, gold. Say which columns to "
+            r"use: columns=\{'question': '...', 'references': '...'\}, or --columns question=... references=... on",
+        ),
+        (
+            [{"q": "a", "gold": "c"}],
+            {"question": "q", "example_id": "q", "references": "gold"},
+            "found no column named response; the columns are q, gold. Say .*--columns response=...",
+        ),
         ([{"q": 1}], {"question": "q", "response": "r"}, "needs the columns that you name; got a table of q without r"),
         ([{"question": "a", "references": [], "response": "b"}], None, "row 0: a reference answer needs at least one part"),
         ([{"question": "a", "references": "c", "response": 5}], None, "row 0: a response needs to be a text; got int"),
@@ -210,11 +220,32 @@ def test_names_that_cannot_be_told_apart_are_refused():
     with pytest.raises(InputError, match="needs columns of different names; got 'response' twice"):
         load_responses(table)
     table.columns = ["question", "references", "response", "output"]
-    with pytest.raises(InputError, match="needs a column of its own for each name; got 'output' twice"):
+    with pytest.raises(InputError, match="got the column 'output' for several names. Only example_id may share a column"):
         load_responses(table, {"references": "output", "response": "output"})
     table = table.assign(other_response="x")
     with pytest.raises(InputError, match="got 'other_response' twice; rename or drop one"):
         load_responses(table, {"response": "output"})
+
+
+@pytest.mark.parametrize(
+    ("question", "columns"),
+    [
+        ("user_input", {"example_id": "user_input", "question": "user_input"}),
+        ("question", {"example_id": "question", "question": "question"}),
+        ("question", {"example_id": "question"}),
+    ],
+)
+def test_a_question_may_serve_as_its_own_id(question, columns):
+    table = pd.DataFrame({question: ["Who?", "Where?"], "example_id": [7, 8], "references": "Oslo", "response": "Oslo"})
+    frame = load_responses(table, columns, language="en")
+    assert frame["example_id"].tolist() == frame["question"].tolist() == ["Who?", "Where?"]
+    assert list(frame) == "example_id system language question references response other_example_id reason".split()
+
+
+def test_an_id_in_the_column_that_ragnb_calls_question_is_only_the_id():
+    table = pd.DataFrame({"question": [3], "q": ["Who?"], "references": "Oslo", "response": "Oslo"})
+    frame = load_responses(table, {"example_id": "question", "question": "q"}, language="en")
+    assert frame[["example_id", "question"]].values.tolist() == [[3, "Who?"]]
 
 
 # ---- CSV, where everything is text -------------------------------------------------------------------------------------

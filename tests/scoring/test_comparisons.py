@@ -13,8 +13,9 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
+from ragnb.datasets import load_responses
 from ragnb.errors import InputError
-from ragnb.scoring import compare
+from ragnb.scoring import compare, score
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES
 
 GRADED = {"a": [0.9, 0.4, 0.5, 0.8, 0.25, 0.6, 1.0, 0.3], "b": [0.5, 0.5, 0.1, 0.4, 0.25, 0.2, 0.7, 0.0]}
@@ -270,10 +271,24 @@ def test_repeats_of_a_question_are_items_in_one_cluster():
 def test_missing_pairs_are_listed_or_dropped_and_counted():
     frame = scored({"a": [1, 1, 0, 1, math.nan], "b": [0, 1, 0, 1, 1]}, metric="rgb.accuracy")
     frame = frame.drop(index=frame[(frame.system == "b") & (frame.example_id == "q0")].index)
-    with pytest.raises(InputError, match=r"got 2 of 5 items without both, such as q4, q0.*unpaired='drop'"):
+    with pytest.raises(InputError, match=r"2 of 5 items lack at least one of the two, such as q4, q0.*unpaired='drop'"):
         compare(frame)
     row = compare(frame, unpaired="drop").iloc[0]
     assert (row["n_pairs"], row["n_dropped"]) == (3, 2)
+
+
+def test_a_wide_frame_that_was_melted_without_ids_is_told_so_and_the_remedy_works():
+    wide = pd.DataFrame({"question": ["q0", "q1", "q2"], "references": "Oslo", "plain": "Oslo", "other": ["Oslo", "x", "y"]})
+    long = wide.melt(["question", "references"], var_name="system", value_name="response")
+    responses = load_responses(long, language="en")
+    said = (
+        "'other' and 'plain' have no example_id in common: 'other' begins with '3', 'plain' with '0'.*"
+        r"responses\.assign\(example_id=responses\['question'\]\)"
+    )
+    with pytest.raises(InputError, match=said):
+        compare(score(responses, "answer.exact_match"))
+    row = compare(score(responses.assign(example_id=responses["question"]), "answer.exact_match")).iloc[0]
+    assert (row["n_pairs"], row["difference"]) == (3, pytest.approx(-2 / 3))
 
 
 def test_systems_without_a_common_item_are_undefined_when_dropping():
