@@ -4,7 +4,9 @@ Every message is one sentence in three parts: what needs what; what it got; what
 """
 
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
+
+Choice = TypeVar("Choice", bound=str | None)
 
 
 class RagnbError(Exception):
@@ -18,6 +20,10 @@ class InputError(RagnbError, ValueError):
 class EndpointError(RagnbError, RuntimeError):
     """A model endpoint cannot be used: unreachable, refused, unknown model, or not an OpenAI-compatible API."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter display: the message alone, because the mistake is in no line of any traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class StoreError(RagnbError, RuntimeError):
     """A store of replies cannot be read or written."""
@@ -27,9 +33,9 @@ class MissingPartError(RagnbError, ImportError):
     """An optional part (such as the packaged model) is not installed; the message names the one command to run."""
 
 
-def check_choice(value: str, choices: tuple[str, ...], what: str) -> str:
+def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
     """Return `value` if it is one of `choices`, else raise `InputError` that lists them."""
-    if not isinstance(value, str) or value not in choices:
+    if not isinstance(value, str | None) or value not in choices:
         raise InputError(f"{what} needs one of {', '.join(map(repr, choices))}; it got {value!r}; choose one of them.")
     return value
 

@@ -1,6 +1,7 @@
 """Frozen results that the statistics return: plain values, printed with their method."""
 
 from dataclasses import dataclass
+from math import nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,18 @@ class SignificanceResult:
             f"statistic {self.statistic:.4g}, {format_p_value(self.p_value)} "
             f"({self.method}, {self.alternative}, n = {self.n}{note})"
         )
+
+
+def undefined_interval(
+    estimate: float, confidence_level: float, method: str, n: int, reason: str
+) -> Interval:
+    """Interval with limits ``nan`` whose method states the reason."""
+    return Interval(estimate, nan, nan, confidence_level, f"{method}; undefined: {reason}", n)
+
+
+def undefined_test(alternative: str, method: str, n: int, reason: str) -> SignificanceResult:
+    """Test result of ``nan`` whose warning states the reason."""
+    return SignificanceResult(nan, nan, alternative, method, n, f"undefined: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,36 +247,3 @@ class CalibrationError:
     expected_if_calibrated: float
     n_bins: int
     n: int
-
-
-@dataclass(frozen=True, slots=True)
-class TraceScores:
-    """The TRACe scores of one response, and what in its labels is to be doubted.
-
-    Attributes
-    ----------
-    relevance, utilization, completeness : float
-        In [0, 1] where every key is used once; ``nan`` where undefined.
-    adherence : float
-        1.0 or 0.0, never between; ``nan`` where undefined.
-    supported_fraction : float
-        Share of the response's sentences that are supported, in [0, 1]; ``nan`` where undefined.
-    rmse_to_ideal, consistency : float
-        Root mean square distance of the four scores from 1, and 1 minus it; ``nan`` when one of them is.
-    issues : tuple of str
-        One readable line each; empty when there is nothing to say.
-    """
-
-    relevance: float
-    utilization: float
-    completeness: float
-    adherence: float
-    supported_fraction: float
-    rmse_to_ideal: float
-    consistency: float
-    issues: tuple[str, ...] = ()
-
-    @property
-    def average(self) -> float:
-        """Mean of relevance, utilization, completeness and adherence; ``nan`` when one of them is."""
-        return (self.relevance + self.utilization + self.completeness + self.adherence) / 4

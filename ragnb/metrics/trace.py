@@ -1,17 +1,22 @@
-"""RAGBench's TRACe: relevance, utilization, completeness and adherence, counted from sentence labels.
+"""TRACe of RAGBench: relevance, utilization, completeness and adherence, from sentence labels.
 
-Two definitions go by these names. ``variant="ragbench"`` is that of the benchmark (Friel et al. 2024, arXiv 2407.11005) as
-its data publish it; ``variant="guide"`` is that of a much-read visual guide, where relevance is the number of relevant
-sentences over 20 and utilization is relative to them. R are the relevant, U the utilized, D all sentences of the context.
-The guide counts labels alone, so under ``"guide"`` the context may be None, except that ``unknown_keys="drop"`` needs it.
+Two definitions go by these names. ``variant="ragbench"`` is that of the benchmark (Friel et al.
+2024, arXiv 2407.11005) as its data publish it. ``variant="guide"`` is that of a popular visual
+guide, where relevance is the number of relevant sentences over 20 and utilization is relative to
+the relevant sentences. Below, R are the relevant, U the utilized and D all sentences of the context.
+The guide counts labels only, so under ``"guide"`` the context may be None, unless
+``unknown_keys="drop"`` needs it.
 
-Keys that name no sentence of the context occur in published records. ``unknown_keys="count"`` counts them as the benchmark
-does, ``"drop"`` leaves them out. Len is the number of sentences; with ``length="token"`` the number of their
-`ragnb.text.tokens`, with ``"character"`` of their `ragnb.text.graphemes`, and an unknown key has length 0.
+``length`` is what Len counts: sentences, their `ragnb.text.tokens` (``"token"``) or their
+`ragnb.text.graphemes` (``"character"``). Published records contain keys that name no sentence of
+the context. ``unknown_keys="count"`` counts them as the benchmark does (their length in tokens or
+characters is 0); ``"drop"`` leaves them out.
 
-Sources disagree on the completeness of a response to a context without a relevant sentence. By default the variant decides:
-1 under ``"ragbench"``, and under ``"guide"`` 1 if nothing is utilized either, else 0. ``when_none_relevant="one"``,
-``"zero"`` or ``"undefined"`` (nan) chooses the value under either variant.
+Sources disagree on the completeness of a response to a context without a relevant sentence. By
+default the variant decides: 1 under ``"ragbench"``, and under ``"guide"`` 1 if nothing is utilized
+either, else 0. ``when_none_relevant="one"``, ``"zero"`` or ``"undefined"`` (nan) chooses the value.
+
+All functions raise InputError for an unknown option and for a field of another shape.
 """
 
 import math
@@ -19,15 +24,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ragnb.errors import InputError, check_choice
+from ragnb.metrics.record import metric
 from ragnb.metrics.trace_labels import (
     FIELDS,
     UNKNOWN_KEYS,
     VARIANTS,
-    check_keys,
-    check_record,
+    as_keys,
     label_issues,
     listed,
     needed_fields,
@@ -35,14 +38,13 @@ from ragnb.metrics.trace_labels import (
     supported_sentences,
 )
 from ragnb.records import present
-from ragnb.results import TraceScores
 from ragnb.text import graphemes, tokens
 
 Keys = Sequence[str]
 Sentences = Sequence[Sequence[str]]
 """``[[key, text], ...]``."""
 Support = Sequence[Mapping[str, Any]]
-"""``[{"response_sentence_key", "supporting_sentence_keys", "fully_supported", "explanation"}, ...]``."""
+"""``[{"response_sentence_key", "supporting_sentence_keys", "fully_supported"}, ...]``."""
 
 LENGTHS: dict[str, Callable[[str], int]] = {
     "sentence": lambda text: 1,
@@ -55,6 +57,75 @@ GUIDE_SENTENCES = 20
 """Number of relevant sentences that the guide takes for a relevance of 1."""
 
 
+# ---- what the records of the metrics say -------------------------------------------------------
+
+_FRIEL = "Friel et al. 2024, arXiv 2407.11005; equal to the published columns in 50 of 50 records"
+_GUIDE = "the visual guide to TRACe; root mean square distance from the ideal 1"
+_RELEVANT = {
+    "relevant_keys": "all_relevant_sentence_keys",
+    "documents_sentences": "documents_sentences",
+}
+_USED = {**_RELEVANT, "utilized_keys": "all_utilized_sentence_keys"}
+_SUPPORT = {
+    "support": "sentence_support_information",
+    "unsupported_keys": "unsupported_response_sentence_keys",
+}
+_LABELS_ONLY = {"documents_sentences": {"variant": "guide", "unknown_keys": "count"}}
+_NO_CONTEXT = "Where the context has no sentence, or none of any length."
+_MORE = "more where keys are repeated or name no sentence"
+_ONE_UNDEFINED = "Where relevance, utilization, completeness or adherence is undefined."
+_COUNTED: Mapping[str, Mapping[Any, str]] = {
+    "length": {
+        "sentence": "Every sentence counts one, as in the published dataset.",
+        "token": "A sentence counts as many as it has tokens; not with the variant guide.",
+        "character": "A sentence counts as many as it has characters (grapheme clusters); not with "
+        "the variant guide.",
+    },
+    "unknown_keys": {
+        "count": "Keys that name no sentence are counted, as the dataset does; in tokens or "
+        "characters they have length 0.",
+        "drop": "Keys that name no sentence are left out.",
+    },
+}
+_NONE_RELEVANT: Mapping[str, Mapping[Any, str]] = {
+    "when_none_relevant": {
+        None: "By the variant: 1 under ragbench; under guide 1 if no sentence is utilized either, "
+        "else 0.",
+        "one": "Completeness is 1 when no sentence is relevant: nothing that was needed is left out.",
+        "zero": "Completeness is 0 when no sentence is relevant: nothing that was needed is used.",
+        "undefined": "Completeness has no value when no sentence is relevant: a share of nothing is "
+        "not defined.",
+    },
+}
+_FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
+    "variant": {
+        "ragbench": "Of the benchmark's four scores.",
+        "guide": "Of the visual guide's four scores, which need the labels only.",
+    },
+    **_COUNTED,
+    **_NONE_RELEVANT,
+}
+
+
+# ---- the four scores ---------------------------------------------------------------------------
+
+
+@metric(
+    "trace.relevance",
+    _RELEVANT,
+    options={
+        "variant": {
+            "ragbench": "The benchmark: length of the relevant sentences / length of the context.",
+            "guide": "The visual guide: number of relevant sentences / 20, at most 1, however long "
+            "the context is; it needs the labels only.",
+        },
+        **_COUNTED,
+    },
+    source=_FRIEL,
+    undefined=_NO_CONTEXT,
+    beyond=_MORE,
+    optional_under=_LABELS_ONLY,
+)
 def relevance(
     relevant_keys: Keys,
     documents_sentences: Sequence[Sentences] | None = None,
@@ -65,28 +136,21 @@ def relevance(
 ) -> float:
     """Context relevance: the share of the context that is relevant to the question.
 
-    Higher is better; from 0, at most 1 unless keys are repeated or unknown; nan when the context has no sentence (or
-    none of any length), or is None although it is needed.
+    Higher is better. At least 0, and at most 1 unless keys are repeated or unknown; nan when the
+    context has no sentence (or none of any length), or is None although it is needed.
+
+    ``ragbench``: Len(R) / Len(D). ``guide``: min(1, number of R / 20).
 
     Parameters
     ----------
     relevant_keys
-        Keys of the relevant sentences; one given twice counts twice, as in the benchmark.
+        Keys of the relevant sentences. A key given twice counts twice, as in the benchmark.
     documents_sentences
-        Sentences of each document as ``[key, text]`` pairs; None if there are only labels, see the module.
+        Sentences of each document as ``[key, text]`` pairs; None if there are only labels.
     variant, length, unknown_keys
-        See the module; under ``"guide"`` only sentences are counted.
+        See the top of the module.
 
-    Raises
-    ------
-    InputError
-        Unknown option, or a column of another shape.
-
-    Notes
-    -----
-    ``ragbench``: Len(R) / Len(D). ``guide``: min(1, number of R / 20).
-
-    Source: Friel et al. (2024), arXiv 2407.11005, "Context Relevance"; checked against the published ``relevance_score``.
+    Source: Friel et al. (2024), "Context Relevance"; equal to the published ``relevance_score``.
 
     >>> documents = [[["0a", "Oslo is a city."], ["0b", "It rains."]]]
     >>> relevance(["0a"], documents), relevance(["0a"], variant="guide")
@@ -94,13 +158,29 @@ def relevance(
     """
     context = _context(documents_sentences, variant, length, unknown_keys)
     relevant = context.kept(relevant_keys)
-    if not context.is_countable:
+    if not context.is_known:
         return math.nan
     if variant == "guide":
         return min(1.0, len(relevant) / GUIDE_SENTENCES)
-    return _ratio(context.measure(relevant), context.total)
+    return _ratio(context.length(relevant), context.total)
 
 
+@metric(
+    "trace.utilization",
+    _USED,
+    options={
+        "variant": {
+            "ragbench": "The benchmark: length of the utilized sentences / length of the context.",
+            "guide": "The visual guide: number of utilized / number of relevant sentences, at most "
+            "1, or 0 when none is relevant. It needs the labels only.",
+        },
+        **_COUNTED,
+    },
+    source=_FRIEL,
+    undefined=_NO_CONTEXT,
+    beyond=_MORE,
+    optional_under=_LABELS_ONLY,
+)
 def utilization(
     relevant_keys: Keys,
     utilized_keys: Keys,
@@ -112,28 +192,49 @@ def utilization(
 ) -> float:
     """Context utilization: the share of the context that the response uses.
 
-    Higher means that more is used; range, nan, parameters and errors as for `relevance`; ``utilized_keys`` are those of the
-    sentences that the response rests on.
+    A higher value means that more is used. Range, nan and other parameters as for `relevance`.
 
-    Notes
-    -----
-    ``ragbench``: Len(U) / Len(D). ``guide``: min(1, number of U / number of R), and 0 when R is empty.
+    ``ragbench``: Len(U) / Len(D). ``guide``: min(1, number of U / number of R); 0 if R is empty.
 
-    Source: Friel et al. (2024), "Context Utilization"; checked against the published ``utilization_score``.
+    Parameters
+    ----------
+    utilized_keys
+        Keys of the sentences that the response uses.
+
+    Source: Friel et al. (2024), "Context Utilization"; equal to the published
+    ``utilization_score``.
 
     >>> documents = [[["0a", "Oslo is a city."], ["0b", "It rains."]]]
-    >>> utilization(["0a"], ["0a"], documents), utilization(["0a"], ["0a"], documents, variant="guide")
+    >>> utilization(["0a"], ["0a"], documents), utilization(["0a"], ["0a"], variant="guide")
     (0.5, 1.0)
     """
     context = _context(documents_sentences, variant, length, unknown_keys)
     relevant, utilized = context.kept(relevant_keys), context.kept(utilized_keys)
-    if not context.is_countable:
+    if not context.is_known:
         return math.nan
     if variant == "guide":
         return min(1.0, len(utilized) / len(relevant)) if relevant else 0.0
-    return _ratio(context.measure(utilized), context.total)
+    return _ratio(context.length(utilized), context.total)
 
 
+@metric(
+    "trace.completeness",
+    _USED,
+    options={
+        "variant": {
+            "ragbench": "The benchmark: of the relevant sentences the share that is utilized; by "
+            "default 1 when none is relevant.",
+            "guide": "The visual guide: the same share; by default, when none is relevant, 1 if none "
+            "is utilized either, else 0. It needs the labels only.",
+        },
+        **_COUNTED,
+        **_NONE_RELEVANT,
+    },
+    source=_FRIEL,
+    undefined="Where the context has no sentence, the relevant sentences have no length, or none is "
+    "relevant and when_none_relevant is undefined.",
+    optional_under=_LABELS_ONLY,
+)
 def completeness(
     relevant_keys: Keys,
     utilized_keys: Keys,
@@ -146,18 +247,14 @@ def completeness(
 ) -> float:
     """Completeness: the share of the relevant sentences that the response uses.
 
-    Higher is better; in [0, 1]; nan when the context has no sentence or is None although it is needed, when the relevant
-    keys have no length (all of them unknown, with a length in tokens or characters), and, if ``when_none_relevant`` says so,
-    when no sentence is relevant.
+    Higher is better, in [0, 1]. It is nan when the context has no sentence or is None although it
+    is needed, when the relevant keys have no length (all of them unknown, with a length in tokens
+    or characters), and, if ``when_none_relevant="undefined"``, when no sentence is relevant.
 
-    Parameters and errors as for `utilization`; ``when_none_relevant`` is explained in the module.
+    Len(R and U) / Len(R), each key once. If R is empty, see the top of the module. Parameters as
+    for `utilization`.
 
-    Notes
-    -----
-    Len(R and U) / Len(R), each key once. By default, if R is empty: 1 under ``ragbench``, as the benchmark publishes it;
-    under ``guide`` 1 if U is empty too, else 0.
-
-    Source: Friel et al. (2024), "Completeness"; checked against the published ``completeness_score``.
+    Source: Friel et al. (2024), "Completeness"; equal to the published ``completeness_score``.
 
     >>> documents = [[["0a", "Oslo is a city."], ["0b", "It rains."]]]
     >>> completeness(["0a", "0b"], ["0a"], documents), completeness([], ["0a"], documents)
@@ -165,49 +262,65 @@ def completeness(
     >>> completeness([], ["0a"], documents, when_none_relevant="zero")
     0.0
     """
-    check_options(variant=variant, length=length, unknown_keys=unknown_keys, when_none_relevant=when_none_relevant)
+    check_choice(when_none_relevant, (None, *NONE_RELEVANT), "when_none_relevant")
     context = _context(documents_sentences, variant, length, unknown_keys)
     relevant, utilized = set(context.kept(relevant_keys)), set(context.kept(utilized_keys))
-    if not context.is_countable:
+    if not context.is_known:
         return math.nan
-    if not relevant:
-        return NONE_RELEVANT[when_none_relevant] if when_none_relevant else float(variant == "ragbench" or not utilized)
-    return _ratio(context.measure(relevant & utilized), context.measure(relevant))
+    if relevant:
+        return _ratio(context.length(relevant & utilized), context.length(relevant))
+    if when_none_relevant:
+        return NONE_RELEVANT[when_none_relevant]
+    return float(variant == "ragbench" or not utilized)
 
 
-def adherence(support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench") -> float:
-    """Adherence: 1.0 when every sentence of the response is supported by the context, else 0.0.
+@metric(
+    "trace.adherence",
+    _SUPPORT,
+    options={
+        "variant": {
+            "ragbench": "The benchmark: no sentence of the response is listed as unsupported. If "
+            "there is no such list, every sentence has a supporting key, or is marked "
+            "fully_supported if its list of keys is absent.",
+            "guide": "The visual guide: every sentence is marked fully_supported, where null means "
+            "no.",
+        }
+    },
+    source=_FRIEL,
+    binary=True,
+    undefined="Where the labels say nothing about a sentence and no other is unsupported; a response "
+    "without sentences has 1.",
+)
+def adherence(
+    support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
+) -> float:
+    """Adherence: 1.0 when the context supports every sentence of the response, else 0.0.
 
-    Higher is better; 0.0 or 1.0, never a fraction (see `supported_fraction`); 1.0 for a response without sentences; nan
-    when the labels that the variant needs are None, or say nothing about a sentence while no other is unsupported.
+    Higher is better; 0.0 or 1.0, never a fraction (see `supported_fraction`). It is 1.0 for a
+    response without sentences, and nan when the labels that the variant needs are None, or say
+    nothing about a sentence while no other is unsupported.
 
     Parameters
     ----------
     support
-        Support information, one mapping a response sentence.
+        Support information, one mapping per response sentence.
     unsupported_keys
-        Keys of the response's unsupported sentences; None if the labels do not list them, as in a judge's raw reply.
+        Keys of the response's unsupported sentences; None if the labels do not list them.
     variant
-        ``"ragbench"``: no key is listed as unsupported. If there is no such list, every sentence has a supporting key; a
-        sentence without a list of ``supporting_sentence_keys`` needs to be ``fully_supported``.
+        ``"ragbench"``: no key is listed as unsupported. Without such a list, every sentence is
+        supported in the sense of `ragnb.metrics.trace_labels.supported_sentences`.
         ``"guide"``: every sentence is ``fully_supported``, where null means no.
-        A sentence with neither ``supporting_sentence_keys`` nor ``fully_supported`` is unknown under both, see
-        `ragnb.metrics.trace_labels.supported_sentences`.
 
-    Raises
-    ------
-    InputError
-        Unknown variant, or a column of another shape.
+    Source: Friel et al. (2024), "Adherence"; equal to the published ``adherence_score``.
 
-    Source: Friel et al. (2024), "Adherence"; checked against the published ``adherence_score``.
-
-    >>> labels = [{"response_sentence_key": "a", "supporting_sentence_keys": ["0a"], "fully_supported": None}]
+    >>> labels = [{"response_sentence_key": "a", "supporting_sentence_keys": ["0a"],
+    ...            "fully_supported": None}]
     >>> adherence(labels, []), adherence(labels, [], variant="guide"), adherence(labels, ["a"])
     (1.0, 0.0, 0.0)
     """
     check_choice(variant, VARIANTS, "variant")
     if variant == "ragbench" and unsupported_keys is not None:
-        return float(not check_keys(unsupported_keys))
+        return float(not as_keys(unsupported_keys))
     if support is None:
         return math.nan
     supported = [value for _, value in supported_sentences(support, variant=variant)]
@@ -216,6 +329,25 @@ def adherence(support: Support | None, unsupported_keys: Keys | None = None, *, 
     return math.nan if None in supported else 1.0
 
 
+# ---- scores made of these ----------------------------------------------------------------------
+
+
+@metric(
+    "trace.supported_fraction",
+    {"response_sentences": "response_sentences", **_SUPPORT},
+    options={
+        "variant": {
+            "ragbench": "Share of the response's sentences that are not listed as unsupported. If "
+            "there is no such list, a sentence is supported if it has a supporting key, or is marked "
+            "fully_supported if its list of keys is absent.",
+            "guide": "Share of the labelled sentences that are marked fully_supported.",
+        }
+    },
+    source="ours: the fraction that is sometimes mistaken for adherence",
+    undefined="Where the response has no sentence, under guide no labelled one, or the labels say "
+    "nothing about one.",
+    optional_under={"response_sentences": {"variant": "guide"}},
+)
 def supported_fraction(
     response_sentences: Sentences | None,
     support: Support | None,
@@ -223,17 +355,14 @@ def supported_fraction(
     *,
     variant: str = "ragbench",
 ) -> float:
-    """Share of the response's sentences that are supported: the fraction that is sometimes mistaken for adherence.
+    """Share of the response's sentences that are supported, sometimes mistaken for adherence.
 
-    Higher is better; in [0, 1]; 1 exactly where adherence is 1; nan for a response without sentences, without the labels
-    that the variant needs, or with a sentence about which they say nothing.
+    Higher is better, in [0, 1]; 1 exactly where adherence is 1; nan for a response without
+    sentences, without the labels that the variant needs, or with a sentence that has no label.
 
-    Parameters and errors as for `adherence`; ``response_sentences`` are ``[key, text]`` pairs, which ``"guide"`` ignores.
-
-    Notes
-    -----
-    ``ragbench``: 1 - (number of unsupported keys, each once) / (number of response sentences), at least 0.
-    ``guide``: (number of supported sentences) / (number of sentences with support information).
+    ``ragbench``: 1 - (number of unsupported keys, each once) / (number of response sentences), at
+    least 0. ``guide``: (number of supported) / (number of labelled sentences); it ignores
+    ``response_sentences``, which are ``[key, text]`` pairs. Other parameters as for `adherence`.
 
     Source: none; neither the benchmark nor the guide publishes it.
 
@@ -242,7 +371,7 @@ def supported_fraction(
     """
     check_choice(variant, VARIANTS, "variant")
     if variant == "ragbench" and unsupported_keys is not None:
-        unsupported = set(check_keys(unsupported_keys))
+        unsupported = set(as_keys(unsupported_keys))
     elif support is None:
         return math.nan
     else:
@@ -252,13 +381,23 @@ def supported_fraction(
             return math.nan
         if variant == "guide":
             return _ratio(values.count(True), len(values))
-        unsupported = {key for key, value in supported if value is False}
+        unsupported = {key for key, value in supported if not value}
     if response_sentences is None:
         return math.nan
     n = len(listed(response_sentences, "response_sentences"))
-    return _ratio(n - min(n, len(unsupported)), n)
+    return _ratio(max(0, n - len(unsupported)), n)
 
 
+@metric(
+    "trace.rmse_to_ideal",
+    {**_USED, **_SUPPORT},
+    options=_FOUR_SCORES,
+    source=_GUIDE,
+    higher_is_better=False,
+    undefined=_ONE_UNDEFINED,
+    beyond=_MORE,
+    optional_under=_LABELS_ONLY,
+)
 def rmse_to_ideal(
     relevant_keys: Keys,
     utilized_keys: Keys,
@@ -273,10 +412,12 @@ def rmse_to_ideal(
 ) -> float:
     """Root mean square distance of relevance, utilization, completeness and adherence from 1.
 
-    Lower is better; in [0, 1] where the scores are; nan when one of them is. Parameters and errors as for `completeness`.
+    Lower is better, in [0, 1] where the scores are; nan when one of them is. Parameters as for
+    `completeness` and `adherence`.
 
-    sqrt(((1 - relevance)^2 + (1 - utilization)^2 + (1 - completeness)^2 + (1 - adherence)^2) / 4). The guide prints 0.437
-    for its own example: that is the distance with an adherence of 1, where the example's is 0 and the distance 0.664.
+    sqrt(((1 - relevance)^2 + (1 - utilization)^2 + (1 - completeness)^2 + (1 - adherence)^2) / 4).
+    The guide prints 0.437 for its own example. That is the distance with an adherence of 1; the
+    example's adherence is 0, and its distance 0.664.
 
     Source: the visual guide to TRACe, there "RMSE aggregation".
 
@@ -294,6 +435,15 @@ def rmse_to_ideal(
     )
 
 
+@metric(
+    "trace.consistency",
+    {**_USED, **_SUPPORT},
+    options=_FOUR_SCORES,
+    source=_GUIDE,
+    undefined=_ONE_UNDEFINED,
+    beyond=_MORE.replace("more", "less"),
+    optional_under=_LABELS_ONLY,
+)
 def consistency(
     relevant_keys: Keys,
     utilized_keys: Keys,
@@ -306,9 +456,9 @@ def consistency(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> float:
-    """Closeness of the four scores to 1: one minus `rmse_to_ideal`.
+    """Closeness of the four scores to 1: one minus `rmse_to_ideal`, with the same parameters.
 
-    Higher is better; in [0, 1] where the scores are; nan when one of them is. Parameters and errors as there.
+    Higher is better, in [0, 1] where the scores are; nan when one of them is.
 
     Source: the visual guide to TRACe.
 
@@ -328,6 +478,45 @@ def consistency(
     )
 
 
+def distance_from_ideal(*scores: float) -> float:
+    """Root mean square distance of scores from 1.
+
+    >>> round(distance_from_ideal(0.2, 0.75, 0.75, 0.0), 3)
+    0.664
+    """
+    return math.sqrt(sum((1 - score) ** 2 for score in scores) / len(scores))
+
+
+# ---- all scores of a record --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TraceScores:
+    """The TRACe scores of one response, and what is doubtful in its labels.
+
+    Attributes
+    ----------
+    relevance, utilization, completeness, adherence, supported_fraction, rmse_to_ideal, consistency
+        See the functions of these names; ``nan`` where undefined.
+    issues
+        One readable line per doubt; empty if there is none.
+    """
+
+    relevance: float
+    utilization: float
+    completeness: float
+    adherence: float
+    supported_fraction: float
+    rmse_to_ideal: float
+    consistency: float
+    issues: tuple[str, ...] = ()
+
+    @property
+    def average(self) -> float:
+        """Mean of relevance, utilization, completeness and adherence; ``nan`` when one of them is."""
+        return (self.relevance + self.utilization + self.completeness + self.adherence) / 4
+
+
 def trace_scores(
     record: Mapping[str, Any],
     *,
@@ -341,113 +530,92 @@ def trace_scores(
     Parameters
     ----------
     record
-        Mapping with RAGBench's field names: ``documents_sentences, response_sentences, all_relevant_sentence_keys,
-        all_utilized_sentence_keys, sentence_support_information, unsupported_response_sentence_keys`` and, if there is one,
-        ``overall_supported``. A field that is missing or None although a score needs it leaves that score nan, and is an
-        issue. Under ``"guide"`` the scores need the relevant keys, the utilized keys and the support information only.
+        Mapping, or row of a frame, with RAGBench's field names: `FIELDS` and, if there is one,
+        ``overall_supported``. A field that is missing although a score needs it leaves that score
+        nan, and is an issue. Under ``"guide"`` the scores need only the relevant keys, the utilized
+        keys and the support information.
     variant, length, unknown_keys, when_none_relevant
-        See `relevance`, `adherence` and `completeness`.
-
-    Raises
-    ------
-    InputError
-        Unknown option, or a field of another shape.
+        See the top of the module.
 
     >>> scores = trace_scores({
     ...     "documents_sentences": [[["0a", "Oslo is a city."], ["0b", "It rains."]]],
     ...     "response_sentences": [["a", "Oslo is rainy."]],
     ...     "all_relevant_sentence_keys": ["0a", "0b"],
     ...     "all_utilized_sentence_keys": ["0b"],
-    ...     "sentence_support_information": [
-    ...         {"response_sentence_key": "a", "supporting_sentence_keys": ["0b"], "fully_supported": True}],
+    ...     "sentence_support_information": [{"response_sentence_key": "a",
+    ...         "supporting_sentence_keys": ["0b"], "fully_supported": True}],
     ...     "unsupported_response_sentence_keys": []})
     >>> scores.relevance, scores.utilization, scores.completeness, scores.adherence, scores.issues
     (1.0, 0.5, 0.5, 1.0, ())
     """
-    check_record(record)
     options = {"variant": variant, "length": length, "unknown_keys": unknown_keys}
-    values = trace_values(record, when_none_relevant=when_none_relevant, **options)
-    unknown = "length 0" if length != "sentence" and unknown_keys == "count" else UNKNOWN_KEYS[unknown_keys]
-    return TraceScores(*values, label_issues(record, variant=variant, unknown_keys=unknown_keys, unknown=unknown))
-
-
-def trace_values(
-    record: Mapping[str, Any], *, variant: str, length: str, unknown_keys: str, when_none_relevant: str | None
-) -> tuple[float, float, float, float, float, float, float]:
-    """The seven numbers of `trace_scores` in their order, without the issues."""
-    options = {"variant": variant, "length": length, "unknown_keys": unknown_keys}
-    check_options(when_none_relevant=when_none_relevant, **options)
-    documents, response, relevant, utilized, support, unsupported = (present(record.get(name)) for name in FIELDS)
-    no_overlap = relevant is None or utilized is None
-    scores = (
-        math.nan if relevant is None else relevance(relevant, documents, **options),
-        math.nan if no_overlap else utilization(relevant, utilized, documents, **options),
-        math.nan
-        if no_overlap
-        else completeness(relevant, utilized, documents, when_none_relevant=when_none_relevant, **options),
-        adherence(support, unsupported, variant=variant),
-    )
+    fields = (present(record.get(name)) for name in FIELDS)
+    documents, response, relevant, utilized, support, unsupported = fields
+    _context(documents, **options)  # checks the options and the context even if no key is given
+    check_choice(when_none_relevant, (None, *NONE_RELEVANT), "when_none_relevant")
+    used = relevant, utilized, documents
+    four: list[float] = [math.nan] * 3 + [adherence(support, unsupported, variant=variant)]
+    if relevant is not None:
+        four[0] = relevance(relevant, documents, **options)
+    if relevant is not None and utilized is not None:
+        four[1] = utilization(*used, **options)
+        four[2] = completeness(*used, when_none_relevant=when_none_relevant, **options)
     fraction = supported_fraction(response, support, unsupported, variant=variant)
-    distance = distance_from_ideal(*scores)
-    return (*scores, fraction, distance, 1 - distance)
+    distance = distance_from_ideal(*four)
+    has_length = length == "sentence" or unknown_keys == "drop"
+    unknown = UNKNOWN_KEYS[unknown_keys] if has_length else "length 0"
+    issues = label_issues(record, variant=variant, unknown_keys=unknown_keys, unknown=unknown)
+    return TraceScores(*four, fraction, distance, 1 - distance, issues)  # type: ignore
 
 
-def distance_from_ideal(relevance: Any, utilization: Any, completeness: Any, adherence: Any) -> Any:
-    """Root mean square distance from 1 of four scores, or of four arrays of them.
-
-    >>> round(distance_from_ideal(0.2, 0.75, 0.75, 0.0), 3)
-    0.664
-    """
-    gaps = [1 - score for score in (relevance, utilization, completeness, adherence)]
-    mean_square = (gaps[0] * gaps[0] + gaps[1] * gaps[1] + gaps[2] * gaps[2] + gaps[3] * gaps[3]) / 4
-    return np.sqrt(mean_square) if isinstance(mean_square, np.ndarray) else math.sqrt(mean_square)
-
-
-# ---- lengths and keys --------------------------------------------------------------------------------------------------
+# ---- lengths -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """Length of every sentence by its key, of all together, and what happens to a key that is not among them.
+    """Lengths of the sentences of the context.
 
-    ``is_countable`` says whether the scores are defined: there is a sentence, or no context is needed.
+    Attributes
+    ----------
+    lengths
+        Length of each sentence by its key.
+    total
+        Len(D): the sum over all sentences.
+    unknown
+        Length of a key that names no sentence; None if such keys are left out.
+    is_known
+        False where the scores are undefined: no sentence although a context is needed.
     """
 
-    sizes: Mapping[str, int]
+    lengths: Mapping[str, int]
     total: int
-    unknown_size: int
-    drops_unknown: bool
-    is_countable: bool
+    unknown: int | None
+    is_known: bool
 
     def kept(self, keys: Keys) -> list[str]:
-        checked = check_keys(keys)
-        return [key for key in checked if key in self.sizes] if self.drops_unknown else checked
+        """The keys without those that are left out."""
+        return [key for key in as_keys(keys) if self.unknown is not None or key in self.lengths]
 
-    def measure(self, keys: Keys | set[str]) -> int:
-        return sum(self.sizes.get(key, self.unknown_size) for key in keys)
+    def length(self, keys: Keys | set[str]) -> int:
+        """Len of some sentences."""
+        return sum(self.lengths.get(key, self.unknown or 0) for key in keys)
 
 
-def _context(documents_sentences: Sequence[Sentences] | None, variant: str, length: str, unknown_keys: str) -> _Context:
-    check_options(variant=variant, length=length, unknown_keys=unknown_keys)
+def _context(
+    documents_sentences: Sequence[Sentences] | None, variant: str, length: str, unknown_keys: str
+) -> _Context:
+    check_choice(length, tuple(LENGTHS), "length")
+    needed = needed_fields(variant=variant, unknown_keys=unknown_keys)
+    if variant == "guide" and length != "sentence":
+        raise InputError(
+            f"length must be 'sentence' with variant 'guide', which counts sentences, got {length!r}"
+        )
     if documents_sentences is None:
-        is_needed = FIELDS[0] in needed_fields(variant=variant, unknown_keys=unknown_keys)
-        return _Context({}, 0, 1, drops_unknown=False, is_countable=not is_needed)
-    size_of = LENGTHS[length]
-    sizes = [(key, size_of(text)) for key, text in sentence_pairs(documents_sentences)]
-    total, unknown_size = sum(size for _, size in sizes), int(length == "sentence")
-    return _Context(dict(sizes), total, unknown_size, unknown_keys == "drop", is_countable=bool(sizes))
+        return _Context({}, 0, 1, is_known=FIELDS[0] not in needed)
+    sizes = [(key, LENGTHS[length](text)) for key, text in sentence_pairs(documents_sentences)]
+    unknown = None if unknown_keys == "drop" else int(length == "sentence")
+    return _Context(dict(sizes), sum(size for _, size in sizes), unknown, is_known=bool(sizes))
 
 
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else math.nan
-
-
-def check_options(*, variant: str, length: str, unknown_keys: str, when_none_relevant: str | None = None) -> None:
-    """Raise InputError unless the options are known and go together."""
-    check_choice(variant, VARIANTS, "variant")
-    check_choice(length, tuple(LENGTHS), "length")
-    check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
-    if when_none_relevant is not None:
-        check_choice(when_none_relevant, tuple(NONE_RELEVANT), "when_none_relevant")
-    if variant == "guide" and length != "sentence":
-        raise InputError(f"variant 'guide' needs length 'sentence', all that it defines; got {length!r}; leave length out")

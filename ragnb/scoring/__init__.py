@@ -3,13 +3,13 @@
 Per-example values come first and are kept; every aggregate is computed from them.
 """
 
+from ragnb.metrics.record import Metric
 from ragnb.scoring.bridges import bridging
 from ragnb.scoring.comparisons import compare
 from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.edges import edge_cases
 from ragnb.scoring.experiments import experiment_signature
 from ragnb.scoring.glossary import definitions
-from ragnb.scoring.metric import Metric
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 

@@ -5,17 +5,16 @@ from difflib import get_close_matches
 from math import inf
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError, check_choice
-from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, semantic, trace, verdict
+from ragnb.metrics import answer, cost, language, readability, rgb, rgb_judged, semantic, trace, verdict  # noqa: F401
 from ragnb.metrics.answer_columns import answer_columns, rlc_column, rlc_ok_column
+from ragnb.metrics.record import METRICS as DECLARED
+from ragnb.metrics.record import Metric
 from ragnb.metrics.rgb_columns import verdicts
 from ragnb.metrics.rgb_phrases import PROTOCOLS
-from ragnb.metrics.trace_columns import trace_column
 from ragnb.scoring import variants
-from ragnb.scoring.metric import Metric
 
 _SHARE = (0.0, 1.0)
 _NEVER = "Never where there is a response."
@@ -134,108 +133,7 @@ RGB = (
 
 # ---- TRACe -------------------------------------------------------------------------------------------------------------
 
-_FRIEL = "Friel et al. 2024, arXiv 2407.11005; equal to the published columns in 50 of 50 records"
-_GUIDE = "the visual guide to TRACe; root mean square distance from the ideal 1"
-_RELEVANT = {"relevant_keys": "all_relevant_sentence_keys", "documents_sentences": "documents_sentences"}
-_USED = {**_RELEVANT, "utilized_keys": "all_utilized_sentence_keys"}
-_SUPPORT = {"support": "sentence_support_information", "unsupported_keys": "unsupported_response_sentence_keys"}
-_COUNTED = {"variant": "ragbench", "length": "sentence", "unknown_keys": "count"}
-_COMPLETED = {**_COUNTED, "when_none_relevant": None}
-_JUDGED = {"variant": "ragbench"}
-_LABELS_ALONE = {"documents_sentences": {"variant": "guide", "unknown_keys": "count"}}
-_NO_CONTEXT = "Where the context has no sentence, or none of any length."
-_MORE = "more where keys are repeated or name no sentence"
-_ONE_UNDEFINED = "Where relevance, utilization, completeness or adherence is undefined."
-
-
-def _trace(
-    function: Callable[..., float], columns: Mapping[str, str], source: str, options: Mapping[str, Any], **more: Any
-) -> Metric:
-    better = more.pop("higher_is_better", True)
-
-    def column(**values: Any) -> Any:
-        """The columnar twin; row by row where the columns or the options ask for it."""
-        chosen = {name: values.pop(name) for name in options}
-        found = trace_column(function.__name__, {columns[name]: rows for name, rows in values.items()}, **chosen)
-        rows = (dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True))
-        return np.array([function(**row, **chosen) for row in rows]) if found is None else found
-
-    named = f"trace.{function.__name__}"
-    return Metric(named, function, columns, better, _SHARE, source, options=options, columnar=column, **more)
-
-
-TRACE = (
-    _trace(
-        trace.relevance,
-        _RELEVANT,
-        _FRIEL,
-        _COUNTED,
-        variants=variants.RELEVANCE,
-        undefined=_NO_CONTEXT,
-        beyond=_MORE,
-        optional_under=_LABELS_ALONE,
-    ),
-    _trace(
-        trace.utilization,
-        _USED,
-        _FRIEL,
-        _COUNTED,
-        variants=variants.UTILIZATION,
-        undefined=_NO_CONTEXT,
-        beyond=_MORE,
-        optional_under=_LABELS_ALONE,
-    ),
-    _trace(
-        trace.completeness,
-        _USED,
-        _FRIEL,
-        _COMPLETED,
-        variants=variants.COMPLETENESS,
-        undefined="Where the context has no sentence, the relevant sentences have no length, or none is relevant and "
-        "when_none_relevant is undefined.",
-        optional_under=_LABELS_ALONE,
-    ),
-    _trace(
-        trace.adherence,
-        _SUPPORT,
-        _FRIEL,
-        _JUDGED,
-        binary=True,
-        variants=variants.ADHERENCE,
-        undefined="Where the labels say nothing about a sentence and no other is unsupported; "
-        "a response without sentences has 1.",
-    ),
-    _trace(
-        trace.supported_fraction,
-        {"response_sentences": "response_sentences", **_SUPPORT},
-        "ours: the fraction that is sometimes mistaken for adherence",
-        _JUDGED,
-        variants=variants.SUPPORTED,
-        undefined="Where the response has no sentence, under guide no labelled one, or the labels say nothing about one.",
-        optional_under={"response_sentences": {"variant": "guide"}},
-    ),
-    _trace(
-        trace.rmse_to_ideal,
-        {**_USED, **_SUPPORT},
-        _GUIDE,
-        _COMPLETED,
-        higher_is_better=False,
-        variants=variants.FOUR_SCORES,
-        undefined=_ONE_UNDEFINED,
-        beyond=_MORE,
-        optional_under=_LABELS_ALONE,
-    ),
-    _trace(
-        trace.consistency,
-        {**_USED, **_SUPPORT},
-        _GUIDE,
-        _COMPLETED,
-        variants=variants.FOUR_SCORES,
-        undefined=_ONE_UNDEFINED,
-        beyond=_MORE.replace("more", "less"),
-        optional_under=_LABELS_ALONE,
-    ),
-)
+TRACE = tuple(record for name, record in DECLARED.items() if name.startswith("trace."))
 
 # ---- answers in any language -------------------------------------------------------------------------------------------
 

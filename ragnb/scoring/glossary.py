@@ -15,9 +15,8 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape_markdown, tag
+from ragnb.metrics.record import Metric
 from ragnb.scoring.definitions import METRICS, suggestion
-from ragnb.scoring.metric import Metric
-from ragnb.scoring.scores import is_required
 
 HEADER = ("metric", "what it measures", "better", "range", "definitions", "source")
 WIDTH = 120
@@ -87,6 +86,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
       needs         response, language
       candidates    None       default  Any language that ragnb and the identifier know may occur.
                     other               A list of the language codes that may occur: the fewer, the fewer errors.
+      reasoning     Only the answer is read; <think>…</think> is set apart.
       undefined     Where the response has no letter.
       source        Lui and Baldwin 2012; py3langid
       signature     ragnb:...|metric:language.rlc_lid
@@ -139,7 +139,7 @@ def _range(metric: Metric) -> str:
 
 
 def _needs(metric: Metric) -> str:
-    needed = {column: is_required(metric, argument) for argument, column in metric.columns.items()}
+    needed = {column: metric.needs(argument) for argument, column in metric.columns.items()}
     optional = [column for column in needed if not needed[column]]
     helped = f"; if there: {', '.join(optional)}" if optional else ""
     return ", ".join(column for column in needed if needed[column]) + helped
@@ -155,12 +155,21 @@ def _variants(metric: Metric) -> Iterator[tuple[str, Any, bool, str]]:
 def _facts(metric: Metric) -> list[tuple[str, str]]:
     """What holds for all variants of a metric, but for its direction and range."""
     facts = {
+        "reasoning": _reasoning(metric),
         "undefined": metric.undefined,
         "no part of n": metric.condition,
         "source": metric.source,
         "signature": metric.signature({}),
     }
     return [(name, text) for name, text in facts.items() if text]
+
+
+def _reasoning(metric: Metric) -> str:
+    """Whether the metric reads the reasoning in a response; nothing of a metric that does not read responses."""
+    if "response" not in metric.columns.values():
+        return ""
+    released = ", except under released" if "released" in metric.variants.get("protocol", {}) else ""
+    return f"Only the answer is read; <think>…</think> is set apart{released}."
 
 
 # ---- frame, Markdown, text, HTML ---------------------------------------------------------------------------------------

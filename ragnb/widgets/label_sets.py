@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, trace_scores
-from ragnb.metrics.trace_labels import check_keys, is_fully_supported, listed, sentence_pairs, unsupported_sentences
+from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, TraceScores, trace_scores
+from ragnb.metrics.trace_labels import as_keys, is_fully_supported, listed, sentence_pairs, unsupported_sentences
 from ragnb.records import present
-from ragnb.results import TraceScores
 
 Sentence = tuple[str, str]
 """Key and text."""
@@ -32,7 +31,7 @@ class Support:
         decided = isinstance(fully, bool | np.bool_)
         return cls(
             key=str(label.get("response_sentence_key")),
-            supporting=None if supporting is None else tuple(check_keys(supporting)),
+            supporting=None if supporting is None else tuple(as_keys(supporting)),
             glyph=("✓" if is_fully_supported(label) else "✗") if decided else "?",
             explanation=_text(label.get("explanation")),
         )

@@ -16,7 +16,6 @@ from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_labels
 from ragnb.reports import rgb_report
 from ragnb.scoring import METRICS, score, summarize
-from ragnb.scoring.scores import is_required
 
 RELEASED = [  # of the form that the released code writes; texts are ours
     {"id": 0, "query": "Where?", "ans": ["Oslo", "1920"], "label": [1, 0], "prediction": "In Oslo.", "docs": ["Oslo."],
@@ -261,7 +260,7 @@ def same_scores(frame, path):
     """The metrics that the frame has columns for, after its values are found to be the same from the disk and from memory."""
     again = load_responses(write_table(frame, path))
     needed = {
-        name: {column for argument, column in metric.columns.items() if is_required(metric, argument)}
+        name: {column for argument, column in metric.columns.items() if metric.needs(argument)}
         for name, metric in METRICS.items()
     }
     names = [name for name, columns in needed.items() if columns <= {*frame, "language", "noise_rate"}]
@@ -530,3 +529,26 @@ def test_files_that_tell_empty_from_missing_need_no_word_on_it(tmp_path, ending)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert load_responses(path, keep_empty=keep_empty)["response"].tolist() == ["", None]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "parquet"])
+def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path, ending):
+    replies = ["<think>Florey? Alexander Fleming? no</think>Howard Florey", "<think>Florey?</think>\nAlexander Fleming"]
+    made = pd.DataFrame(
+        {"question": "Who?", "references": "Alexander Fleming", "response": [*replies, "<think>Alexander", "Fleming"]}
+    )
+    path = tmp_path / f"m.{ending}"
+    if ending == "json":
+        path.write_text(made.to_json(orient="records"), encoding="utf-8")
+    else:
+        write_table(made, path)
+    for source in (path, made):
+        frame = load_responses(source, language="en")
+        assert frame["response"].tolist() == ["Howard Florey", "Alexander Fleming", "", "Fleming"]
+        assert frame["reasoning"].tolist()[1:] == ["<think>Florey?</think>", "<think>Alexander", None]
+        assert frame["reason"].isna().all()
+        values = score(frame, ["answer.contains", "answer.exact_match", "rgb.accuracy"])["value"]
+        assert values.tolist() == [0, 1, 0, 0] * 3
+    assert "reasoning" not in load_responses(made.tail(1), language="en")
+    again = load_responses(frame)  # a frame that was split before
+    assert again["reasoning"].tolist() == frame["reasoning"].tolist()

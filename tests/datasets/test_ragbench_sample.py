@@ -4,11 +4,11 @@ import json
 from importlib import resources
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ragnb.datasets.ragbench import FIELDS, load_ragbench
 from ragnb.metrics.trace import trace_scores
-from ragnb.metrics.trace_columns import trace_columns
 from ragnb.metrics.trace_labels import SPECIAL_KEYS, unsupported_sentences
 from ragnb.text import keyed_response, keyed_sentences, scripts
 
@@ -42,7 +42,7 @@ def test_its_fields_are_the_benchmarks_own(raw):
 
 
 def test_the_score_columns_are_those_of_the_labels(sample):
-    scores = trace_columns(sample)
+    scores = pd.DataFrame([trace_scores(record) for record in sample.to_dict("records")])
     for name in ("relevance", "utilization", "completeness", "adherence"):
         np.testing.assert_array_equal(scores[name], sample[f"{name}_score"].astype(float), err_msg=name)
 

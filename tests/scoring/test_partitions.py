@@ -21,7 +21,6 @@ from ragnb.records import COLUMNS, PAYLOAD, PLAIN_TEXT
 from ragnb.scoring import METRICS, Metric, compare, score, summarize
 from ragnb.scoring.edges import _ORDINARY, CASES
 from ragnb.scoring.partitions import _spells_a_list
-from ragnb.scoring.scores import is_required
 
 NO_DASK = None if importlib.util.find_spec("dask") else "dask is not installed: make .venv/scale"
 NO_SPARK = (
@@ -85,8 +84,17 @@ def recorded(name):
     return lambda: numbered(recorded_responses(name))
 
 
+def replies():
+    """Replies of a reasoning model, some with their reasoning in the text and some with it apart."""
+    said = ["<think>Oslo?</think>Bergen", "<think>Bergen?</think>Oslo", "<think>Oslo, or", "Oslo", None, "Bergen", "Oslo"]
+    apart = [None] * 5 + ["<think>Oslo?</think>", "Bergen?"]
+    columns = {"response": said, "reasoning": apart, "references": [["Oslo"]] * 7, "language": ["en"] * 7}
+    return numbered(pd.DataFrame(columns, dtype=object).assign(example_id=[f"r/{k}" for k in range(7)], noise_rate=0.2))
+
+
 FRAMES = {
     "edges": edges,
+    "replies": replies,
     "languages": languages,
     "noise": recorded("rgb_noise"),
     "counterfactual": recorded("rgb_counterfactual"),
@@ -112,7 +120,7 @@ def computable(frame, options):
 
 
 def needed(metric):
-    return [column for argument, column in metric.columns.items() if is_required(metric, argument)]
+    return [column for argument, column in metric.columns.items() if metric.needs(argument)]
 
 
 def in_order(scores):

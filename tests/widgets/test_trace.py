@@ -525,12 +525,12 @@ def test_what_is_no_record_is_refused(bad):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"documents_sentences": "[['0a', 'x']]"}, "documents_sentences needs a list; got str"),
+        ({"documents_sentences": "[['0a', 'x']]"}, "documents_sentences must be a list, got str"),
         ({"documents_sentences": [[["0a"]]]}, "key, text"),
         ({"response_sentences": [["a", 1]]}, "sentence of response_sentences"),
-        ({"all_relevant_sentence_keys": "0a"}, "needs a list; got str"),
-        ({"all_utilized_sentence_keys": [1]}, "sentence key needs to be a text"),
-        ({"sentence_support_information": ["a"]}, "support information needs a mapping"),
+        ({"all_relevant_sentence_keys": "0a"}, "must be a list, got str"),
+        ({"all_utilized_sentence_keys": [1]}, "sentence key must be a text"),
+        ({"sentence_support_information": ["a"]}, "support information must be a mapping"),
     ],
 )
 def test_fields_of_another_shape_are_refused_when_the_view_is_made(changes, message):
@@ -542,7 +542,7 @@ def test_fields_of_another_shape_are_refused_when_the_view_is_made(changes, mess
     "options", [{"variant": "paper"}, {"length": "word"}, {"variant": "guide", "length": "token"}], ids=str
 )
 def test_unknown_options_are_refused(options):
-    with pytest.raises(InputError, match="needs"):
+    with pytest.raises(InputError, match="needs one of|must be"):
         TraceView(record(), **options)
 
 
