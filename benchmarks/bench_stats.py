@@ -12,8 +12,7 @@ import pytest
 from benchmarks.timing import ours, peer, task
 from ragnb.stats.auroc import auroc
 from ragnb.stats.binary import mcnemar_test, paired_table
-from ragnb.stats.bootstrap import bca_interval
-from ragnb.stats.clusters import cluster_robust_interval
+from ragnb.stats.intervals import bca_interval, mean_interval
 from ragnb.stats.paired import sign_flip_test, wilcoxon_test
 
 SIZES = [300, 10_000]
@@ -42,7 +41,7 @@ def warm() -> None:
     first, second = scores(300)
     bca_interval(first - second), sign_flip_test(first, second), wilcoxon_test(first, second)
     mcnemar_test(paired_table(first > 0.5, second > 0.5), method="exact")
-    cluster_robust_interval(first, np.arange(300) // 3), auroc(first > 0.5, second)
+    mean_interval(first, np.arange(300) // 3), auroc(first > 0.5, second)
 
 
 @task("paired mean interval (BCa)")
@@ -140,7 +139,7 @@ class TestClusters:
     @ours()
     def test_ragnb(self, benchmark, n: int) -> None:
         first, clusters = scores(n)[0], np.arange(n) // 3
-        benchmark(lambda: cluster_robust_interval(first, clusters))
+        benchmark(lambda: mean_interval(first, clusters))
 
     @peer("statsmodels `OLS`, clustered", "statsmodels")
     def test_statsmodels(self, benchmark, n: int) -> None:

@@ -5,11 +5,12 @@ receives clean values: arrays of floats or booleans, cluster codes, plain number
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import wraps
 from inspect import signature
 from math import isfinite
 from numbers import Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -73,9 +73,7 @@ def as_clusters(keys: ArrayLike) -> Integers:
 def _array(values: ArrayLike, dimensions: int) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != dimensions:
-        raise InputError(
-            f"must have {dimensions} dimension{'s' if dimensions > 1 else ''}, got {array.ndim}"
-        )
+        raise InputError(f"must have {dimensions} dimension{'s' if dimensions > 1 else ''}, got {array.ndim}")
     return array
 
 
@@ -121,6 +119,14 @@ def as_level(value: Any) -> float:
     return float(value)
 
 
+def as_rate(value: Any) -> Fraction:
+    """A number strictly between 0 and 1, as the exact fraction that it prints as: 0.1 is 1/10."""
+    exact = Fraction(str(value))
+    if not 0 < exact < 1:
+        raise InputError(f"must be strictly between 0 and 1, such as 0.1, got {value!r}")
+    return exact
+
+
 def as_count(value: Any) -> int:
     """A whole number of at least 0."""
     if as_number(value) < 0 or float(value) != int(value):
@@ -145,6 +151,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "positive": as_positive,
     "share": as_share,
     "level": as_level,
+    "rate": as_rate,
     "count": as_count,
     "size": as_size,
 }
@@ -158,7 +165,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 def accepts(
     *, aligned: bool = True, **kinds: str | tuple[str, ...] | Callable[[Any], Any]
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Convert and check the named arguments of a function.
 
     A kind is a name in `KINDS`, a tuple of the allowed values, or a function that converts and checks. None is passed on
@@ -174,18 +181,16 @@ def accepts(
     ragnb.errors.InputError: values must be finite numbers, got nan at position 2 (1 such values); leave these items out ...
     """
 
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
         known = signature(function)
 
         @wraps(function)
-        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        def checked(*args: Any, **kwargs: Any) -> R:
             bound = known.bind(*args, **kwargs)
             lengths = {}
             for name, kind in kinds.items():
                 given = bound.arguments.get(name)
-                if given is None and (
-                    name not in bound.arguments or known.parameters[name].default is None
-                ):
+                if given is None and (name not in bound.arguments or known.parameters[name].default is None):
                     continue
                 value = bound.arguments[name] = convert(given, kind, name)
                 if isinstance(value, np.ndarray):

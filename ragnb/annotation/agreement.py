@@ -17,9 +17,7 @@ from ragnb.reports.judge_data import interval_columns
 from ragnb.results import Interval
 from ragnb.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
 from ragnb.stats.checks import Floats, Integers, check_clusters, check_level, undefined_interval
-from ragnb.stats.clusters import cluster_robust_interval
-from ragnb.stats.intervals import mean_interval_t
-from ragnb.stats.jackknife import jackknife_interval
+from ragnb.stats.intervals import jackknife_interval, mean_interval
 from ragnb.stats.rater_sums import RATER_COEFFICIENTS, kappa_of, rater_sums, rater_tables
 
 KAPPA, FLEISS, OVERLAP, PERCENT = "Cohen's kappa", "Fleiss' kappa", "mean overlap", "percent agreement"
@@ -251,7 +249,7 @@ def _percent(codes: Integers, q: int, clusters: Integers | None, level: float) -
         return share(sums[:, 1], clusters, level)
     if clusters is None:
         return percent_agreement(_with_gaps(codes), confidence_level=level)
-    found = cluster_robust_interval(sums[:, 1], clusters, confidence_level=level)
+    found = mean_interval(sums[:, 1], clusters, confidence_level=level)
     return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
 
 
@@ -289,9 +287,9 @@ def _overlap(asked: Field, people: list[Labelled], groups: dict[str, int] | None
             clusters.append(groups[item] if groups else len(means))
         n, alone = n + len(found), alone + sum(len(values) == 1 for values in said)
     if groups:
-        interval = cluster_robust_interval(means, clusters, confidence_level=level)
+        interval = mean_interval(means, clusters, confidence_level=level)
     else:
-        interval = mean_interval_t(means, confidence_level=level)
+        interval = mean_interval(means, confidence_level=level)
     clipped = replace(interval, low=float(np.clip(interval.low, 0, 1)), high=float(np.clip(interval.high, 0, 1)))
     return [{"metric": OVERLAP, **interval_columns(clipped), "n": n, "n_unlabelled": alone}]
 

@@ -6,7 +6,7 @@ from math import nan
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.intervals import rate_interval
 
 _RGB = "Chen, Lin, Han, Sun (AAAI 2024), arXiv 2309.01431"
 _RAGBENCH = "Friel, Belyi, Sanyal (2024), arXiv 2407.11005v2"
@@ -84,7 +84,7 @@ def _shares(wide: pd.DataFrame, confidence_level: float) -> pd.DataFrame:
 
 def _share(printed: float, n: int, confidence_level: float) -> dict[str, object]:
     count = round(printed / 100 * n)
-    found = wilson_interval(count, n, confidence_level=confidence_level)
+    found = rate_interval(count, n, confidence_level=confidence_level)
     return {
         "printed": printed,
         "n": n,

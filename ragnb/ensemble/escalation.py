@@ -28,8 +28,8 @@ from ragnb.ensemble.escalated_items import (
 from ragnb.results import Interval, SignificanceResult
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
 from ragnb.stats.checks import Floats, Integers, check_binary, check_level
-from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval, cluster_sign_flip_test, cluster_t_test
-from ragnb.stats.intervals import mean_interval_t, wilson_interval
+from ragnb.stats.clusters import cluster_sign_flip_test, cluster_t_test
+from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval, rate_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
 from ragnb.text import well_formed
@@ -255,8 +255,8 @@ def _escalated(items: Items, confidence: np.ndarray, steps: Integers, level: flo
 def _wilson(right: float, n: int, level: float) -> Interval:
     """Wilson's interval; between two whole numbers of right items, between their intervals."""
     below = floor(right)
-    first = wilson_interval(below, n, confidence_level=level)
-    second = wilson_interval(min(below + 1, n), n, confidence_level=level)
+    first = rate_interval(below, n, confidence_level=level)
+    second = rate_interval(min(below + 1, n), n, confidence_level=level)
     part = right - below
     low, high = first.low + part * (second.low - first.low), first.high + part * (second.high - first.high)
     return Interval(right / n, low, high, level, first.method, n)
@@ -275,7 +275,7 @@ def _robust(
         now = totals + np.bincount(codes, gained, keys.size)
         mean = now.sum() / items.n
         added = (now - mean * sizes).round(9) * keys.size / items.n
-        spread = cluster_robust_interval(added, keys, confidence_level=level)
+        spread = mean_interval(added, keys, confidence_level=level)
         low, high = np.clip([mean + spread.low - spread.estimate, mean + spread.high - spread.estimate], 0.0, 1.0)
         found.append(Interval(mean, float(low), float(high), level, spread.method, keys.size))
     return found
@@ -329,7 +329,7 @@ def _paired(items: Items, policy: _Policy, baseline: _Policy, level: float) -> t
     if items.clusters is None:
         table = paired_table(first, second)
         return mcnemar_test(table), tango_interval(table, confidence_level=level), "not dual"
-    interval = cluster_robust_interval(first - second, items.clusters, confidence_level=level)
+    interval = mean_interval(first - second, items.clusters, confidence_level=level)
     if items.n_clusters < FEW_CLUSTERS:
         return cluster_sign_flip_test(first, second, clusters=items.clusters), interval, "not dual"
     return cluster_t_test(first, second, clusters=items.clusters), interval, "dual"
@@ -341,6 +341,6 @@ def _against_random(
     """The covariance of being chosen and gain, which is the difference to the mean over all draws of as many items."""
     products = (policy.chosen - baseline.chosen) * (items.gain - items.gain.mean())
     if items.clusters is None:
-        return paired_t_test(products), mean_interval_t(products, confidence_level=level), "dual"
-    interval = cluster_robust_interval(products, items.clusters, confidence_level=level)
+        return paired_t_test(products), mean_interval(products, confidence_level=level), "dual"
+    interval = mean_interval(products, items.clusters, confidence_level=level)
     return cluster_t_test(products, clusters=items.clusters), interval, "dual"

@@ -17,13 +17,11 @@ from ragnb.records import is_missing
 from ragnb.results import Interval
 from ragnb.scoring.bridges import COST, F1, known_metric, paired_f1
 from ragnb.stats.checks import check_scores
-from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.cost_effectiveness import acceptability_curve, incremental_table, mean_of_ratios, net_benefit
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
-from ragnb.stats.ranks import rank_intervals
 from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
-from ragnb.stats.several import friedman_test
+from ragnb.stats.several import friedman_test, rank_intervals
 
 READINGS = {
     "mean of ratios": "mean of gain / cost over the responses that cost something",
@@ -122,9 +120,7 @@ def _counts(group: pd.DataFrame) -> dict[str, int]:
 
 def _mean(name: str, group: pd.DataFrame, level: float) -> dict[str, float]:
     values, units = group[name].to_numpy(float), _arrays(group)[2]
-    if units is None:
-        return _named(name, mean_interval_t(values, confidence_level=level))
-    return _named(name, cluster_robust_interval(values, units, confidence_level=level))
+    return _named(name, mean_interval(values, units, confidence_level=level))
 
 
 def _readings(group: pd.DataFrame, level: float) -> list[dict[str, Any]]:

@@ -15,9 +15,7 @@ from ragnb.results import Interval
 from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha
 from ragnb.stats.auroc import auroc, clustered_auroc
 from ragnb.stats.checks import Floats, Integers, undefined_interval
-from ragnb.stats.clusters import cluster_robust_interval
-from ragnb.stats.intervals import wilson_interval
-from ragnb.stats.jackknife import jackknife_interval
+from ragnb.stats.intervals import jackknife_interval, mean_interval, rate_interval
 from ragnb.stats.verdicts import AGAINST, COEFFICIENTS, verdict_counts
 
 AUROC = "AUROC"
@@ -63,12 +61,12 @@ def ceiling(judged: Judged) -> pd.DataFrame:
 def share(values: Floats, units: Integers | None, level: float) -> Interval:
     """Interval of a share: Wilson; with clusters cluster-robust, or Wilson over the clusters where all values are alike."""
     if units is None:
-        return wilson_interval(int(values.sum()), values.size, confidence_level=level)
+        return rate_interval(int(values.sum()), values.size, confidence_level=level)
     n = np.unique(units).size
     if values.size and np.ptp(values) == 0:
-        found = wilson_interval(int(values[0]) * n, n, confidence_level=level)
+        found = rate_interval(int(values[0]) * n, n, confidence_level=level)
         return replace(found, method="Wilson over clusters")
-    found = cluster_robust_interval(values, units, confidence_level=level)
+    found = mean_interval(values, units, confidence_level=level)
     return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))  # nan stays nan: it comes first
 
 

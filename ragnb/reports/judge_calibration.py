@@ -11,7 +11,7 @@ from ragnb.reports.judge_data import Judged, interval_columns, kind_of
 from ragnb.results import Interval
 from ragnb.stats.calibration import brier_score, expected_calibration_error, reliability_curve
 from ragnb.stats.checks import Floats, Integers
-from ragnb.stats.clusters import cluster_robust_interval
+from ragnb.stats.intervals import mean_interval
 
 TWO_POINTS = "verdicts of 0 and 1: the curve has two points, share of 1 among its 0 and its 1 (precision)"
 """Said of a judge that gives no scores."""
@@ -60,7 +60,7 @@ def _errors(judged: Judged, judge: str) -> dict[str, Any]:
 def _brier(labels: Floats, scores: Floats, units: Integers | None, level: float) -> Interval:
     if units is None:
         return brier_score(labels, scores, confidence_level=level)
-    found = cluster_robust_interval((scores - labels) ** 2, units, confidence_level=level)
+    found = mean_interval((scores - labels) ** 2, units, confidence_level=level)
     return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0), method=f"Brier, {found.method}")
 
 

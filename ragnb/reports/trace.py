@@ -18,9 +18,8 @@ from ragnb.scoring.columns import numbers
 from ragnb.stats.auroc import auroc, auroc_difference_interval, clustered_auroc, delong_test
 from ragnb.stats.calibration import rmse
 from ragnb.stats.checks import Floats, check_clusters
-from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval, cluster_t_test
-from ragnb.stats.intervals import mean_interval_t
-from ragnb.stats.jackknife import jackknife_interval
+from ragnb.stats.clusters import cluster_t_test
+from ragnb.stats.intervals import FEW_CLUSTERS, jackknife_interval, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
 
@@ -201,8 +200,8 @@ def _mse_difference(
 ) -> tuple[Interval, SignificanceResult]:
     differences = (one - wanted) ** 2 - (two - wanted) ** 2
     if units is None:
-        return mean_interval_t(differences, confidence_level=level), paired_t_test(differences)
-    return cluster_robust_interval(differences, units, confidence_level=level), cluster_t_test(differences, clusters=units)
+        return mean_interval(differences, confidence_level=level), paired_t_test(differences)
+    return mean_interval(differences, units, confidence_level=level), cluster_t_test(differences, clusters=units)
 
 
 _MEASURES = {

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ragnb.markup import Markup, join, tag
 from ragnb.results import SignificanceResult, format_p_value
-from ragnb.stats.clusters import FEW_CLUSTERS
+from ragnb.stats.intervals import FEW_CLUSTERS
 from ragnb.stats.numerics import t_quantile
 from ragnb.stats.random_intercept import RandomIntercept
 

@@ -21,17 +21,10 @@ from ragnb.stats.binary import (
     score_test,
     tango_interval,
 )
-from ragnb.stats.bootstrap import bca_interval
 from ragnb.stats.checks import paired_differences
-from ragnb.stats.clusters import (
-    FEW_CLUSTERS,
-    cluster_robust_interval,
-    cluster_sign_flip_test,
-    cluster_t_test,
-    clustered_mean,
-)
+from ragnb.stats.clusters import cluster_sign_flip_test, cluster_t_test, clustered_mean
 from ragnb.stats.effects import cliffs_delta, cohen_d_z, discordant_odds_ratio, rank_biserial
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.intervals import FEW_CLUSTERS, bca_interval, mean_interval
 from ragnb.stats.paired import paired_t_test, sign_flip_interval, sign_flip_test, sign_test, wilcoxon_test
 from ragnb.stats.power import mcnemar_mde, paired_t_mde, t_mde
 
@@ -159,7 +152,7 @@ _CLUSTER_D_Z: Effect = (_cluster_d_z, "d_z of cluster means", _clustered_mde)
 PROCEDURES: dict[str, Procedure] = {
     # name: arguments, test, interval of the difference, whether they are dual, effect size and detectable difference
     "sign-flip": Procedure(_differences, sign_flip_test, sign_flip_interval, True, *_D_Z),
-    "t": Procedure(_differences, paired_t_test, mean_interval_t, True, *_D_Z),
+    "t": Procedure(_differences, paired_t_test, mean_interval, True, *_D_Z),
     "bca": Procedure(_differences, sign_flip_test, bca_interval, False, *_D_Z),
     "wilcoxon": Procedure(_differences, wilcoxon_test, sign_flip_interval, False, *_RANKS),
     "sign": Procedure(_both, sign_test, sign_flip_interval, False, *_CLIFF),
@@ -168,8 +161,8 @@ PROCEDURES: dict[str, Procedure] = {
     "mcnemar-exact": Procedure(_table, partial(mcnemar_test, method="exact"), tango_interval, False, *_EXACT_ODDS),
     "newcombe": Procedure(_table, mcnemar_test, newcombe_interval, False, *_ODDS),
     "bonett-price": Procedure(_table, mcnemar_test, bonett_price_interval, False, *_ODDS),
-    "cluster-t": Procedure(_clustered, _cluster_t_test, cluster_robust_interval, True, *_CLUSTER_D_Z),
-    "cluster-sign-flip": Procedure(_clustered, _cluster_sign_flip_test, cluster_robust_interval, False, *_CLUSTER_D_Z),
+    "cluster-t": Procedure(_clustered, _cluster_t_test, mean_interval, True, *_CLUSTER_D_Z),
+    "cluster-sign-flip": Procedure(_clustered, _cluster_sign_flip_test, mean_interval, False, *_CLUSTER_D_Z),
 }
 """The procedures by the name that ``compare(method=...)`` takes."""
 

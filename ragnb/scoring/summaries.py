@@ -13,24 +13,10 @@ from ragnb.records import CONDITION, column_names, one_column, require_columns
 from ragnb.results import Interval
 from ragnb.scoring.columns import check_names, numbers, signatures
 from ragnb.scoring.definitions import METRICS, is_binary
-from ragnb.stats.bootstrap import bca_interval, percentile_interval
 from ragnb.stats.checks import check_level
-from ragnb.stats.clusters import cluster_robust_interval
-from ragnb.stats.intervals import (
-    clopper_pearson_interval,
-    jeffreys_interval,
-    mean_interval_t,
-    wald_interval,
-    wilson_interval,
-)
+from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
 
-RATES: dict[str, Callable[..., Interval]] = {
-    "wilson": wilson_interval,
-    "clopper-pearson": clopper_pearson_interval,
-    "jeffreys": jeffreys_interval,
-    "wald": wald_interval,
-}
-MEANS: dict[str, Callable[..., Interval]] = {"t": mean_interval_t, "bca": bca_interval, "percentile": percentile_interval}
+MEANS: dict[str, Callable[..., Interval]] = {"t": mean_interval, "bca": bca_interval}
 
 
 def summarize(
@@ -54,8 +40,8 @@ def summarize(
         share; intervals are then cluster-robust.
     interval
         ``"auto"``: Wilson where the only values are 0 and 1, t otherwise. Or one by name: ``"wilson"``,
-        ``"clopper-pearson"``, ``"jeffreys"``, ``"wald"`` for rates; ``"t"``, ``"bca"``, ``"percentile"`` (bootstraps
-        computed exactly, without a seed) for means.
+        ``"clopper-pearson"``, ``"jeffreys"``, ``"wald"`` for rates; ``"t"``, ``"bca"`` (a bootstrap computed exactly,
+        without a seed) for means.
     confidence_level
         Nominal coverage, in (0, 1).
 
@@ -90,8 +76,8 @@ def summarize(
     check_level(confidence_level)
     check_names(scores, dict.fromkeys([*keys, "metric", "signature"]), "summarize")
     scores = scores.assign(value=numbers(scores, "value", "summarize"))
-    if not isinstance(interval, str) or interval not in ("auto", *RATES, *MEANS):
-        known = ", ".join(["auto", *RATES, *MEANS])
+    if not isinstance(interval, str) or interval not in ("auto", *RATE_METHODS, *MEANS):
+        known = ", ".join(["auto", *RATE_METHODS, *MEANS])
         raise InputError(f"summarize needs an interval out of {known}; got {interval!r}; choose one")
     cells = scores.groupby([*keys, "metric"], sort=False, dropna=False)
     rows = [
@@ -147,12 +133,12 @@ def _refuse_repeats(group: pd.DataFrame) -> None:
 def _interval(scored: pd.DataFrame, binary: bool, cluster: str | None, kind: str, confidence_level: float) -> Interval:
     values = scored["value"].to_numpy(float)
     if cluster is not None:
-        return cluster_robust_interval(values, scored[cluster].to_numpy(), confidence_level=confidence_level)
-    if kind in RATES and not np.isin(values, (0.0, 1.0)).all():
+        return mean_interval(values, scored[cluster].to_numpy(), confidence_level=confidence_level)
+    if kind in RATE_METHODS and not np.isin(values, (0.0, 1.0)).all():
         raise InputError(
             f"the interval {kind!r} needs values of 0 and 1; got {scored['metric'].iloc[0]} with others; use 't' or 'bca'"
         )
     chosen = ("wilson" if binary else "t") if kind == "auto" else kind
-    if chosen in RATES:
-        return RATES[chosen](int(values.sum()), len(values), confidence_level=confidence_level)
+    if chosen in RATE_METHODS:
+        return rate_interval(int(values.sum()), len(values), method=chosen, confidence_level=confidence_level)
     return MEANS[chosen](values, confidence_level=confidence_level)

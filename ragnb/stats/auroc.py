@@ -18,7 +18,8 @@ from ragnb.stats.checks import (
     undefined_interval,
     undefined_test,
 )
-from ragnb.stats.clusters import FEW_CLUSTERS, clustered_mean
+from ragnb.stats.clusters import clustered_mean
+from ragnb.stats.intervals import FEW_CLUSTERS
 from ragnb.stats.numerics import midranks, normal_cdf, normal_quantile, t_quantile, two_sided
 
 #: Variances up to this are rounding error.

@@ -22,7 +22,7 @@ from ragnb.stats.checks import (
     undefined_interval,
     undefined_test,
 )
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.intervals import rate_interval
 from ragnb.stats.numerics import binomial_cdf, bisect, normal_cdf, normal_quantile, two_sided
 
 MCNEMAR_METHODS = ("mid-p", "exact", "asymptotic", "asymptotic-cc")
@@ -334,7 +334,7 @@ def newcombe_interval(table: PairedTable, *, confidence_level: float = 0.95) -> 
     b, c, n = _discordant(table)
     if n == 0:
         return undefined_interval(float("nan"), level, "Newcombe (method 10)", 0, "no items")
-    one, two = (wilson_interval(table.both + only, n, confidence_level=level) for only in (b, c))
+    one, two = (rate_interval(table.both + only, n, confidence_level=level) for only in (b, c))
     phi = _corrected_phi(table)
     down = (one.estimate - one.low, two.high - two.estimate)
     up = (one.high - one.estimate, two.estimate - two.low)

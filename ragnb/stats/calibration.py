@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError, check_choice
 from ragnb.results import CalibrationError, Interval, ReliabilityBin
-from ragnb.stats.bootstrap import bca_interval
 from ragnb.stats.checks import (
     Floats,
     Integers,
@@ -18,7 +17,7 @@ from ragnb.stats.checks import (
     check_level,
     check_scores,
 )
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.intervals import bca_interval, rate_interval
 
 
 def rmse(predictions: ArrayLike, targets: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
@@ -199,7 +198,7 @@ def reliability_curve(
             float(edges[b]),
             float(edges[b + 1]),
             float(means[b]),
-            wilson_interval(int(successes[b]), int(sizes[b]), confidence_level=level),
+            rate_interval(int(successes[b]), int(sizes[b]), confidence_level=level),
         )
         for b in np.flatnonzero(sizes)
     )

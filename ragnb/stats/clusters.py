@@ -9,71 +9,18 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.results import Interval, SignificanceResult
-from ragnb.stats.bootstrap import bca_from_resamples
+from ragnb.results import SignificanceResult
 from ragnb.stats.checks import (
     Floats,
     check_alternative,
     check_clusters,
-    check_count,
     check_differences,
-    check_generator,
-    check_level,
     check_number,
-    check_scores,
-    undefined_interval,
     undefined_test,
 )
-from ragnb.stats.numerics import t_cdf, t_quantile, two_sided
+from ragnb.stats.intervals import FEW_CLUSTERS
+from ragnb.stats.numerics import t_cdf, two_sided
 from ragnb.stats.paired import sign_flip_test
-
-#: Below this number of clusters the cluster-robust standard error is itself too uncertain.
-FEW_CLUSTERS = 30
-
-
-def cluster_robust_interval(values: ArrayLike, clusters: ArrayLike, *, confidence_level: float = 0.95) -> Interval:
-    """Cluster-robust t interval of the mean over items.
-
-    In the unit of the values; limits are ``nan`` for fewer than two clusters or no spread between them; the method
-    says so when there are fewer than 30 clusters. Dual of `cluster_t_test`.
-
-    Parameters
-    ----------
-    values : array_like of shape (n,)
-        Finite scores or paired differences.
-    clusters : array_like of shape (n,)
-        Key of the cluster (the question) of each item.
-    confidence_level : float, default 0.95
-        Nominal coverage.
-
-    Raises
-    ------
-    InputError
-        If a value is not finite, the lengths differ, or the level is not in (0, 1).
-
-    Notes
-    -----
-    Standard error sqrt(G / (G - 1) sum_g S_g^2) / n with S_g the sum of deviations from the mean in cluster g, and
-    t with G - 1 degrees of freedom. With one item a cluster it is the plain t interval.
-
-    References
-    ----------
-    Liang, K.-Y. & Zeger, S. L. (1986). Biometrika 73, 13-22. Cameron, A. C. & Miller, D. L. (2015). A practitioner's
-    guide to cluster-robust inference. J. Human Resources 50, 317-372.
-
-    Examples
-    --------
-    >>> print(cluster_robust_interval([1, 1, 0, 0, 1, 0], ["a", "a", "b", "b", "c", "c"]))
-    0.500 [-0.742, 1.742] (95% cluster-robust t, 3 clusters (fewer than 30: too narrow), n = 3)
-    """
-    scores, level = check_scores(values), check_level(confidence_level)
-    mean, error, n_clusters = clustered_mean(scores, clusters)
-    caution = f" (fewer than {FEW_CLUSTERS}: too narrow)" if n_clusters < FEW_CLUSTERS else ""
-    method = f"cluster-robust t, {n_clusters} clusters{caution}"
-    if problem := _cluster_problem(error, n_clusters):
-        return undefined_interval(mean, level, method, n_clusters, problem)
-    half = t_quantile((1 + level) / 2, n_clusters - 1) * error
-    return Interval(mean, mean - half, mean + half, level, method, n_clusters)
 
 
 def cluster_t_test(
@@ -87,7 +34,7 @@ def cluster_t_test(
     """Cluster-robust t-test of a mean paired difference.
 
     p in (0, 1]; ``nan`` for fewer than two clusters or no spread between them; the warning says when there are fewer
-    than 30. Dual of `cluster_robust_interval`.
+    than 30. Dual of `ragnb.stats.intervals.mean_interval`.
 
     Parameters
     ----------
@@ -179,73 +126,6 @@ def cluster_sign_flip_test(
     mean = float(differences.mean()) if differences.size else float("nan")
     method = result.method.replace("sign-flip", "cluster sign-flip")
     return SignificanceResult(mean, result.p_value, alternative, method, n_clusters, result.warning)
-
-
-def cluster_bootstrap_interval(
-    values: ArrayLike,
-    clusters: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
-) -> Interval:
-    """BCa bootstrap interval of the mean over items, resampling whole clusters.
-
-    In the unit of the values; limits are ``nan`` for fewer than two clusters or no spread between them. Dual of no
-    test.
-
-    Parameters
-    ----------
-    values : array_like of shape (n,)
-        Finite scores or paired differences.
-    clusters : array_like of shape (n,)
-        Key of the cluster (the question) of each item.
-    rng : numpy.random.Generator
-        Source of the resamples; clusters may differ in size, so there is no lattice to do without.
-    confidence_level : float, default 0.95
-        Nominal coverage; too low below about 30 clusters.
-    n_resamples : int, default 10_000
-        Number of resamples.
-
-    Raises
-    ------
-    InputError
-        If a value is not finite, the lengths differ, `rng` is no generator, or an option is out of range.
-
-    Notes
-    -----
-    A resample is a ratio, sum of the drawn clusters' totals over sum of their sizes; the acceleration comes from the
-    linear influence of each cluster on that ratio.
-
-    References
-    ----------
-    Davison, A. C. & Hinkley, D. V. (1997). Bootstrap Methods and their Application, section 3.8.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> interval = cluster_bootstrap_interval([1, 1, 0, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4], rng=rng)
-    >>> interval.estimate, interval.method
-    (0.5, 'BCa, 10000 resamples of 4 clusters')
-    """
-    scores, level = check_scores(values), check_level(confidence_level)
-    check_generator(rng, "The cluster bootstrap")
-    check_count(n_resamples, "n_resamples", minimum=100)
-    mean, error, n_clusters = clustered_mean(scores, clusters)
-    method = f"BCa, {n_resamples} resamples of {n_clusters} clusters"
-    if problem := _cluster_problem(error, n_clusters):
-        return undefined_interval(mean, level, method, n_clusters, problem)
-    codes, _ = check_clusters(clusters, scores.size)
-    totals, sizes = np.bincount(codes, scores, n_clusters), np.bincount(codes, minlength=n_clusters)
-    influence = totals - mean * sizes
-    acceleration = float((influence**3).sum() / (6 * (influence**2).sum() ** 1.5))
-    even = np.full(n_clusters, 1 / n_clusters)
-    block = max(1, 2**20 // n_clusters)
-    means = []
-    for start in range(0, n_resamples, block):
-        draws = rng.multinomial(n_clusters, even, size=min(block, n_resamples - start))
-        means.append((draws @ totals) / (draws @ sizes))
-    return bca_from_resamples(np.concatenate(means), mean, acceleration, level, method, n_clusters)
 
 
 def clustered_mean(scores: Floats, clusters: ArrayLike) -> tuple[float, float, int]:

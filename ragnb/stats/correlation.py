@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ragnb.results import Interval
 from ragnb.stats.checks import Floats, check_aligned, check_clusters, check_level, spread_problem, undefined_interval
-from ragnb.stats.jackknife import jackknife_interval
+from ragnb.stats.intervals import jackknife_interval
 from ragnb.stats.numerics import midranks, normal_quantile
 
 

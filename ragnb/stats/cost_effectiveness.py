@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from ragnb.errors import InputError, check_choice
 from ragnb.results import Interval
 from ragnb.stats.checks import Floats, check_clusters, check_scores
-from ragnb.stats.clusters import cluster_robust_interval, cluster_t_test
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.clusters import cluster_t_test
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import paired_t_test
 
 ZERO_RULES = ("nan", "zero")
@@ -51,7 +51,7 @@ def mean_of_ratios(
 ) -> MeanOfRatios:
     """Mean of the per-item ratios gain / cost, with t interval: CNBE, for gains in token F1 and costs in translated tokens.
 
-    Unbounded; ``nan`` without an item to average; limits as `ragnb.stats.intervals.mean_interval_t`. The cheap items rule
+    Unbounded; ``nan`` without an item to average; limits as `ragnb.stats.intervals.mean_interval`. The cheap items rule
     it, and it is not the ratio of means unless cost and ratio are unrelated.
 
     Parameters
@@ -177,8 +177,8 @@ def acceptability_curve(
 
 def _mean_interval(values: Floats, clusters: ArrayLike | None, confidence_level: float) -> Interval:
     if clusters is None:
-        return mean_interval_t(values, confidence_level=confidence_level)
-    return cluster_robust_interval(values, clusters, confidence_level=confidence_level)
+        return mean_interval(values, confidence_level=confidence_level)
+    return mean_interval(values, clusters, confidence_level=confidence_level)
 
 
 def _loses(benefit: Floats, clusters: ArrayLike | None) -> float:

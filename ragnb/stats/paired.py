@@ -8,7 +8,7 @@ which needs no normal distribution; for 0/1 scores `ragnb.stats.binary`; where i
 test                   interval that inverts it
 =====================  ==============================================
 `sign_flip_test`       `sign_flip_interval`
-`paired_t_test`        `ragnb.stats.intervals.mean_interval_t`
+`paired_t_test`        `ragnb.stats.intervals.mean_interval`
 `tost`                 the same at level 2 * confidence_level - 1
 `wilcoxon_test`        none here
 `sign_test`            Clopper-Pearson, of the share of positive differences
@@ -35,7 +35,7 @@ from ragnb.stats.checks import (
     undefined_interval,
     undefined_test,
 )
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.lattice import (
     MAX_LISTED,
     MAX_POINTS,
@@ -232,7 +232,7 @@ def paired_t_test(
 ) -> SignificanceResult:
     """Student's t-test of a mean paired difference.
 
-    p in (0, 1]; ``nan`` for fewer than two pairs or when all differences are equal. Dual of `mean_interval_t`.
+    p in (0, 1]; ``nan`` for fewer than two pairs or when all differences are equal. Dual of `mean_interval`.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def tost(
     differences = check_differences(first, second)
     above = paired_t_test(differences, null=-margin, alternative="greater").p_value
     below = paired_t_test(differences, null=margin, alternative="less").p_value
-    interval = mean_interval_t(differences, confidence_level=2 * confidence_level - 1)
+    interval = mean_interval(differences, confidence_level=2 * confidence_level - 1)
     return EquivalenceResult(max(above, below), margin, interval, -margin < interval.low and interval.high < margin)
 
 

@@ -28,7 +28,7 @@ from ragnb.errors import InputError, as_real, check_choice
 from ragnb.results import Interval, PairedTable
 from ragnb.stats.binary import MCNEMAR_METHODS, mcnemar_test
 from ragnb.stats.checks import LARGEST, check_count, check_generator, check_level, check_number
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.intervals import rate_interval
 from ragnb.stats.numerics import bisect, noncentral_t_cdf, normal_quantile, t_quantile
 
 #: Most items for which the power of the McNemar test is computed exactly: about a third of a second.
@@ -448,7 +448,7 @@ def power_by_simulation(
     if not 0 < as_real(significance_level) < 1:
         raise InputError(f"significance_level needs a number between 0 and 1; it got {significance_level!r}; write 0.05.")
     rejections = sum(test(draw(rng)).p_value <= significance_level for _ in range(n))
-    return wilson_interval(rejections, n, confidence_level=confidence_level)
+    return rate_interval(rejections, n, confidence_level=confidence_level)
 
 
 def _critical_values(confidence_level: float, power: float) -> tuple[float, float]:

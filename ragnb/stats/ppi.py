@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 from ragnb.errors import InputError, as_real
 from ragnb.results import Interval
 from ragnb.stats.checks import Floats, check_differences, check_level, undefined_interval
-from ragnb.stats.clusters import FEW_CLUSTERS, cluster_robust_interval
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.numerics import t_quantile
 from ragnb.stats.ppi_sample import RATE, Bounds, PpiSample, Spread, check_labels, check_verdicts, ppi_sample, wilson_limits
 
@@ -274,9 +273,9 @@ def _named(name: str, sample: PpiSample, spread: Spread, ends: Bounds | None) ->
 def _judge_only(sample: PpiSample, level: float) -> Interval:
     verdicts = np.concatenate([sample.judged, sample.unlabelled])
     if sample.codes is None:
-        found = mean_interval_t(verdicts, confidence_level=level)
+        found = mean_interval(verdicts, confidence_level=level)
     else:
-        found = cluster_robust_interval(verdicts, sample.codes, confidence_level=level)
+        found = mean_interval(verdicts, sample.codes, confidence_level=level)
     return replace(found, method=f"judge alone, {found.method}; its bias ignored")
 
 

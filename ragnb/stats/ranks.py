@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from ragnb.errors import InputError
 from ragnb.results import Interval, SystemRank
-from ragnb.stats.bootstrap import bca_from_resamples
 from ragnb.stats.checks import (
     Floats,
     Integers,
@@ -22,6 +21,7 @@ from ragnb.stats.checks import (
     check_scores,
     undefined_interval,
 )
+from ragnb.stats.intervals import bca_from_resamples
 from ragnb.stats.multiplicity import simultaneous_intervals
 from ragnb.stats.numerics import scaled_to_largest
 

@@ -1,7 +1,7 @@
 """Agreement of any number of raters over any categories, as a function of sums.
 
 Sums may be added up over items, so one call gives the coefficient with each cluster left out in turn, as
-`ragnb.stats.jackknife.jackknife_interval` needs it. Two yes/no raters have the shorter `ragnb.stats.verdicts`; intervals for
+`ragnb.stats.intervals.jackknife_interval` needs it. Two yes/no raters have the shorter `ragnb.stats.verdicts`; intervals for
 independent items are in `ragnb.stats.agreement`.
 """
 

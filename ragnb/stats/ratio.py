@@ -22,7 +22,7 @@ from ragnb.stats.checks import (
     undefined_interval,
     undefined_test,
 )
-from ragnb.stats.clusters import FEW_CLUSTERS
+from ragnb.stats.intervals import FEW_CLUSTERS
 from ragnb.stats.numerics import normal_quantile, t_cdf, t_quantile, two_sided
 
 

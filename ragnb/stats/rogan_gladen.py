@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragnb.results import Interval
 from ragnb.stats.checks import check_binary, check_level
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.intervals import rate_interval
 from ragnb.stats.numerics import normal_quantile
 from ragnb.stats.ppi_sample import check_labels, check_sizes, check_verdicts
 
@@ -72,8 +72,8 @@ def rogan_gladen(
     truth, said = check_binary(check_labels(labels, "labels")), _verdicts(judged, "judged")
     unlabelled = _verdicts(judged_unlabelled, "judged_unlabelled")
     check_sizes(truth.size, said.size, unlabelled.size)
-    sensitivity = wilson_interval(int((truth & said).sum()), int(truth.sum()), confidence_level=level)
-    specificity = wilson_interval(int((~truth & ~said).sum()), int((~truth).sum()), confidence_level=level)
+    sensitivity = rate_interval(int((truth & said).sum()), int(truth.sum()), confidence_level=level)
+    specificity = rate_interval(int((~truth & ~said).sum()), int((~truth).sum()), confidence_level=level)
     estimate, low, high, method = nan, nan, nan, "Rogan-Gladen, Lang-Reiczigel"
     if problem := _problem(sensitivity, specificity):
         method += f"; undefined: {problem}"

@@ -3,7 +3,7 @@
 The counts are the last axis of an array: both say yes, only the first, only the second, neither. So one call gives the
 coefficient of many tables, as leaving out one cluster at a time needs it. The formulas are those of
 `ragnb.stats.rater_sums`; intervals for independent items, weights, more raters and more categories are in
-`ragnb.stats.agreement`; over clusters, `ragnb.stats.jackknife`.
+`ragnb.stats.agreement`; over clusters, `ragnb.stats.intervals`.
 """
 
 from collections.abc import Callable

@@ -16,8 +16,7 @@ from ragnb.annotation.tasks import TASKS, read_task
 from ragnb.errors import InputError
 from ragnb.reports.judge import judge_report
 from ragnb.stats import agreement as independent
-from ragnb.stats.intervals import wilson_interval
-from ragnb.stats.jackknife import jackknife_interval
+from ragnb.stats.intervals import jackknife_interval, rate_interval
 from ragnb.stats.verdicts import kappa_of, verdict_counts
 
 WORDS = ("correct", "incorrect", "refuse")
@@ -67,7 +66,7 @@ def test_verdicts_of_two_against_other_libraries():
     alpha = krippendorff.alpha(both.T.astype(float), level_of_measurement="nominal", value_domain=range(3))
     assert found.loc["Krippendorff's alpha", "mean"] == pytest.approx(alpha)
     same = int((both[:, 0] == both[:, 1]).sum())
-    wilson = wilson_interval(same, len(both))
+    wilson = rate_interval(same, len(both))
     assert found.loc["percent agreement", ["mean", "low", "high"]].tolist() == [wilson.estimate, wilson.low, wilson.high]
     ac1 = independent.gwet_ac(both.astype(float), categories=[0, 1, 2])
     assert found.loc["Gwet's AC1", ["mean", "low", "high"]].tolist() == [ac1.estimate, ac1.low, ac1.high]
@@ -167,7 +166,7 @@ def test_nothing_in_common_is_undefined():
 def test_agreement_in_everything_has_no_kappa_interval():
     found = measures(agreement([frame(name, ["correct"] * 5) for name in "ab"]))
     assert found.loc["percent agreement", "mean"] == 1
-    assert found.loc["percent agreement", "low"] == pytest.approx(wilson_interval(5, 5).low)
+    assert found.loc["percent agreement", "low"] == pytest.approx(rate_interval(5, 5).low)
     assert np.isnan(found.loc["Cohen's kappa", "mean"])
 
 

@@ -13,8 +13,8 @@ from ragnb.ensemble import compare_escalation, escalation_curve, escalation_poin
 from ragnb.errors import InputError
 from ragnb.results import PairedTable
 from ragnb.stats.binary import mcnemar_test, tango_interval
-from ragnb.stats.clusters import cluster_robust_interval, cluster_sign_flip_test
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.clusters import cluster_sign_flip_test
+from ragnb.stats.intervals import mean_interval, rate_interval
 
 Y = [1, 0, 1, 0, 1]
 PROBABILITY = [
@@ -212,7 +212,7 @@ def test_cost_is_paid_for_every_item_asked_about():
 def test_without_groups_each_row_has_wilson_s_interval():
     y, probability, judged, _ = simulated(n=150)
     for row in escalation_curve(y, probability, judged, confidence_level=0.9).itertuples():
-        found = wilson_interval(round(row.accuracy * 150), 150, confidence_level=0.9)
+        found = rate_interval(round(row.accuracy * 150), 150, confidence_level=0.9)
         assert (row.low, row.high, row.interval) == pytest.approx((found.low, found.high, "Wilson"))
         assert row.confidence_level == 0.9
 
@@ -220,7 +220,7 @@ def test_without_groups_each_row_has_wilson_s_interval():
 def test_at_a_cut_the_interval_lies_between_its_neighbours():
     curve = escalation_curve([1] * 10, [0.2] * 10, [1] * 5 + [0] * 5)
     assert curve["accuracy"].tolist() == pytest.approx(np.arange(11) / 20)
-    whole = [wilson_interval(k, 10).low for k in range(6)]
+    whole = [rate_interval(k, 10).low for k in range(6)]
     assert curve["low"].tolist()[::2] == pytest.approx(whole)
     assert curve["low"].is_monotonic_increasing
     assert curve["high"].is_monotonic_increasing
@@ -233,7 +233,7 @@ def test_with_groups_each_row_has_the_cluster_robust_interval():
     curve = escalation_curve(y, probability, judged, groups=names, shares=[0.1, 0.25, 0.7])
     for row in curve.itertuples():
         mask = np.isin(np.arange(400), ranked[: row.n_escalated])
-        found = cluster_robust_interval(rights(y, probability, judged, mask), question)
+        found = mean_interval(rights(y, probability, judged, mask), question)
         assert (row.accuracy, row.low, row.high) == pytest.approx((found.estimate, found.low, found.high), abs=1e-8)
         assert (row.interval, row.n_clusters, row.n) == (found.method, found.n, 400)
 
@@ -242,7 +242,7 @@ def test_with_groups_a_cut_through_ties_has_the_interval_of_the_expected_labels(
     y, right = [1] * 8, np.array([0.5] * 4 + [0.0] * 4)  # half of the four mended ones
     groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
     curve = escalation_curve(y, [0.2] * 8, [1] * 4 + [0] * 4, groups=groups, shares=[0.5])
-    found = cluster_robust_interval(right, groups)
+    found = mean_interval(right, groups)
     assert curve.loc[1, ["low", "high"]].tolist() == pytest.approx([max(found.low, 0), found.high])
 
 
@@ -250,7 +250,7 @@ def test_with_groups_no_limit_of_an_accuracy_leaves_0_and_1():
     groups, y = np.repeat(range(34), 10), np.ones(340)
     probability = np.where(np.arange(340) % 50, 0.9, 0.1)  # seven of the 340 are wrong, each in another question
     judged = np.where(np.arange(340) < 1, 0, 1)
-    free = cluster_robust_interval(np.arange(340) >= 1, groups)
+    free = mean_interval(np.arange(340) >= 1, groups)
     assert free.high > 1
     curve = escalation_curve(y, probability, judged, groups=groups)
     point = escalation_point(y, probability > 0.5, np.ones(340), judged, groups=groups)
@@ -303,7 +303,7 @@ def test_the_published_run():
         0.825531914893617, abs=1e-15
     )
     assert (row["n_escalated"], row["n_judged"], row["n_missing"], row["point"]) == (37, 37, 0, "conformal set, alpha = 0.1")
-    found = wilson_interval(202, 235)
+    found = rate_interval(202, 235)
     assert (row["low"], row["high"]) == pytest.approx((found.low, found.high))
 
 

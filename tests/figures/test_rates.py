@@ -8,14 +8,14 @@ import seaborn as sns
 from ragnb.datasets.published import published
 from ragnb.errors import InputError
 from ragnb.figures import plot_rates, save_figure
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.intervals import rate_interval
 
 
 def rates(cells):
     """A frame of Wilson rates from (system, language, right, n)."""
     rows = []
     for system, language, right, n in cells:
-        found = wilson_interval(right, n)
+        found = rate_interval(right, n)
         rows.append({"system": system, "language": language, "mean": found.estimate, "low": found.low, "high": found.high})
     return pd.DataFrame(rows).assign(interval="Wilson", confidence_level=0.95)
 

@@ -24,8 +24,8 @@ from ragnb.reports.efficiency import (
     ratio_differences,
 )
 from ragnb.scoring import bridging
-from ragnb.stats.clusters import cluster_robust_interval
 from ragnb.stats.cost_effectiveness import acceptability_curve, mean_of_ratios, net_benefit
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import holm
 from ragnb.stats.ranks import rank_intervals
 from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
@@ -199,7 +199,7 @@ def test_means_have_the_interval_of_means():
         assert limits(reading(alone, MEAN), *names) == pytest.approx(
             (mean, *stats.t.interval(0.95, 4, mean, stats.sem(values)))
         )
-        assert limits(reading(shared, MEAN), *names) == of(cluster_robust_interval(values, list("aabbc")))
+        assert limits(reading(shared, MEAN), *names) == of(mean_interval(values, list("aabbc")))
 
 
 # ---- the readings ------------------------------------------------------------------------------------------------------

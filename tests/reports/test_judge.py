@@ -25,7 +25,7 @@ from ragnb.reports.judge_calibration import TWO_POINTS
 from ragnb.scoring.scores import score
 from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
-from ragnb.stats.clusters import cluster_robust_interval
+from ragnb.stats.intervals import mean_interval
 from ragnb.tables import to_html, to_latex, to_markdown
 
 NAN = math.nan
@@ -192,7 +192,7 @@ def test_bias_is_robust_to_questions_as_another_library_has_it(frame, report):
 def test_shares_are_robust_to_questions(frame, report):
     table = rows_of(report.agreement, rater="judged_correct", against="label")
     positive = frame[frame["label"] == 1]
-    known = cluster_robust_interval(positive["judged_correct"], positive["example_id"].to_numpy(str))
+    known = mean_interval(positive["judged_correct"], positive["example_id"].to_numpy(str))
     row = table.loc["sensitivity"]
     assert (row["mean"], row["low"], row["high"]) == pytest.approx((known.estimate, known.low, known.high))
     assert (row["interval"], row["n_units"]) == ("cluster-robust t", known.n)

@@ -7,7 +7,7 @@ from scipy import stats
 
 from ragnb.errors import InputError
 from ragnb.scoring import compare, summarize
-from ragnb.stats.bootstrap import bca_interval
+from ragnb.stats.intervals import bca_interval
 
 
 def scored(values, metric="own.f1", **columns):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
-from ragnb.stats.clusters import cluster_robust_interval, cluster_sign_flip_test, cluster_t_test
+from ragnb.stats.clusters import cluster_sign_flip_test, cluster_t_test
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import holm
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
@@ -41,5 +42,5 @@ def test_mcnemar_with_holm_over_ten_pairs(judged) -> None:
         assert [pair for pair in pairs if adjusted[pair] > 0.05] == [("gpt4", "newbing")]
     for a, b in pairs:
         interval = tango_interval(paired_table(judgements[a], judgements[b]))
-        robust = cluster_robust_interval(judgements[a] * 1.0 - judgements[b], answers)
+        robust = mean_interval(judgements[a] * 1.0 - judgements[b], answers)
         assert (interval.low, interval.high) == pytest.approx((robust.low, robust.high), abs=0.002)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.metrics.cost import bridging_efficiency
-from ragnb.stats.clusters import cluster_robust_interval, cluster_t_test
+from ragnb.stats.clusters import cluster_t_test
 from ragnb.stats.cost_effectiveness import acceptability_curve, incremental_table, mean_of_ratios, net_benefit
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import paired_t_test
 from ragnb.stats.ratio import fieller_interval
 
@@ -34,7 +34,7 @@ def test_mean_of_ratios_is_the_mean_of_the_metric(zero: str, variant: str) -> No
     items = zip(system, baseline, cost, strict=True)
     each = np.array([bridging_efficiency(f1, direct, spent, variant=variant) for f1, direct, spent in items])
     result = mean_of_ratios(system - baseline, cost, zero=zero)
-    expected = mean_interval_t(each[~np.isnan(each)])
+    expected = mean_interval(each[~np.isnan(each)])
     assert result.interval.estimate == pytest.approx(expected.estimate)
     assert (result.interval.low, result.interval.high) == pytest.approx((expected.low, expected.high))
     assert result.interval.n == expected.n
@@ -54,7 +54,7 @@ def test_mean_of_ratios_with_clusters() -> None:
     paid = cost > 0
     gains = system - baseline
     result = mean_of_ratios(gains, cost, clusters=questions)
-    assert result.interval == cluster_robust_interval(gains[paid] / cost[paid], questions[paid])
+    assert result.interval == mean_interval(gains[paid] / cost[paid], questions[paid])
     counted = mean_of_ratios(gains, cost, zero="zero", clusters=questions).interval
     assert (counted.n, counted.method) == (20, "cluster-robust t, 20 clusters (fewer than 30: too narrow)")
 
@@ -93,9 +93,9 @@ def test_mean_of_ratios_refuses_what_has_no_meaning() -> None:
 def test_net_benefit_is_a_t_interval_at_every_price() -> None:
     system, baseline, cost, questions = bridged()
     gain = system - baseline
-    assert net_benefit(gain, cost, PRICES) == tuple(mean_interval_t(gain - price * cost) for price in PRICES)
+    assert net_benefit(gain, cost, PRICES) == tuple(mean_interval(gain - price * cost) for price in PRICES)
     clustered = net_benefit(gain, cost, PRICES, clusters=questions, confidence_level=0.9)
-    assert clustered[3] == cluster_robust_interval(gain - PRICES[3] * cost, questions, confidence_level=0.9)
+    assert clustered[3] == mean_interval(gain - PRICES[3] * cost, questions, confidence_level=0.9)
     assert net_benefit(gain, cost, []) == ()
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ragnb.errors import InputError
 from ragnb.results import PairedTable
 from ragnb.stats.binary import MCNEMAR_METHODS, mcnemar_test
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import adjusted_columns, benjamini_hochberg, bonferroni, holm, simultaneous_intervals
 from ragnb.stats.paired import paired_t_test, sign_flip_test
 from ragnb.stats.power import (
@@ -79,7 +79,7 @@ def test_the_columns_beside_p_values_hold_each_family_by_itself() -> None:
 
 def test_one_column_is_the_t_interval() -> None:
     x = np.random.default_rng(0).normal(size=100)
-    single = mean_interval_t(x)
+    single = mean_interval(x)
     (result,) = simultaneous_intervals(x[:, None], rng=np.random.default_rng(1), n_resamples=40_000)
     # the .95 quantile of 40,000 |T| has sd sqrt(.95 * .05 / 40,000) / (2 * .0584) = .0093; 5 of it, and 1 % of kurtosis
     assert (result.high - result.low) / (single.high - single.low) == pytest.approx(1, abs=0.035)
@@ -90,7 +90,7 @@ def test_correlated_columns_cost_less_than_bonferroni() -> None:
     x = rng.normal(size=(80, 1)) + 0.3 * rng.normal(size=(80, 6))
     results = simultaneous_intervals(x, rng=rng)
     for column, result in zip(x.T, results, strict=True):
-        single, bonferroni_like = mean_interval_t(column), mean_interval_t(column, confidence_level=1 - 0.05 / 6)
+        single, bonferroni_like = mean_interval(column), mean_interval(column, confidence_level=1 - 0.05 / 6)
         assert single.high < result.high < bonferroni_like.high
 
 

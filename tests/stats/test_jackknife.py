@@ -14,7 +14,7 @@ from ragnb.errors import InputError
 from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha, percent_agreement
 from ragnb.stats.auroc import auroc, clustered_auroc
 from ragnb.stats.correlation import clustered_pearson, pearson
-from ragnb.stats.jackknife import jackknife_interval
+from ragnb.stats.intervals import jackknife_interval
 from ragnb.stats.numerics import t_quantile
 from ragnb.stats.verdicts import (
     AGAINST,

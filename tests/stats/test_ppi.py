@@ -11,8 +11,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from ragnb.errors import InputError
-from ragnb.stats.clusters import cluster_robust_interval
-from ragnb.stats.intervals import mean_interval_t, wilson_interval
+from ragnb.stats.intervals import mean_interval, rate_interval
 from ragnb.stats.ppi import ppi_difference, ppi_mean
 
 LABELS = np.array([0.9, 0.2, 0.5, 1.0, 0.7, 0.3, 0.8, 0.6])
@@ -76,7 +75,7 @@ def test_rates_by_hand() -> None:
 
 def test_the_labels_alone_and_the_judge_alone_stand_beside() -> None:
     result = ppi_mean(LABELS, JUDGED, REST)
-    plain, judge = mean_interval_t(LABELS), mean_interval_t(np.concatenate([JUDGED, REST]))
+    plain, judge = mean_interval(LABELS), mean_interval(np.concatenate([JUDGED, REST]))
     assert (result.classical.low, result.classical.high) == pytest.approx((plain.low, plain.high))
     assert result.classical.method == "labels alone, t"
     assert (result.judge_only.estimate, result.judge_only.low) == (judge.estimate, judge.low)
@@ -95,7 +94,7 @@ def test_tuning_0_is_the_labels_alone() -> None:
 def test_rates_without_help_of_the_judge_are_nearly_wilson() -> None:
     for x in range(0, 201, 20):
         labels = np.arange(200) < x
-        result, wilson = ppi_mean(labels, np.ones(200), np.ones(500)), wilson_interval(x, 200)
+        result, wilson = ppi_mean(labels, np.ones(200), np.ones(500)), rate_interval(x, 200)
         assert result.tuning == 0.0
         assert (result.classical.low, result.classical.high) == pytest.approx((wilson.low, wilson.high), abs=0.003)
 
@@ -297,7 +296,7 @@ def test_clusters_at_tuning_0_are_the_cluster_robust_interval() -> None:
     labels, judged, rest = graded(6, n=60)
     keys = np.repeat([f"q{i}" for i in range(20)], 3)
     result = ppi_mean(labels, judged, rest, clusters=keys, clusters_unlabelled=[f"r{i}" for i in range(200)], tuning=0)
-    plain = cluster_robust_interval(labels, keys)
+    plain = mean_interval(labels, keys)
     assert (result.low, result.high) == pytest.approx((plain.low, plain.high))
     assert result.n == 20
     assert result.method == "PPI++, cluster-robust t, 20 clusters (fewer than 30: too narrow)"

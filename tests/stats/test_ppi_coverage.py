@@ -13,7 +13,7 @@ import pytest
 
 from ragnb.datasets.evouna import load_evouna
 from ragnb.metrics.answer import contains
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.ppi import PpiInterval, ppi_difference, ppi_mean
 from ragnb.stats.rogan_gladen import rogan_gladen
 
@@ -242,7 +242,7 @@ def test_rogan_gladen_is_wider_on_the_same_labels(people) -> None:
     for _ in range(50):
         order = rng.permutation(labels.size)
         lists = labels[order[:200]], verdicts[order[:200]], verdicts[order[200:]]
-        pairs = ppi_mean(*lists), rogan_gladen(*lists), mean_interval_t(lists[0])
+        pairs = ppi_mean(*lists), rogan_gladen(*lists), mean_interval(lists[0])
         widths.append([x.high - x.low for x in pairs])
     ppi, corrected, alone = np.mean(widths, axis=0)
     assert ppi < alone < corrected

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragnb.errors import InputError
-from ragnb.stats.intervals import wilson_interval
+from ragnb.stats.intervals import rate_interval
 from ragnb.stats.rogan_gladen import rogan_gladen
 
 SD = 3.8
@@ -39,8 +39,8 @@ def lang_reiczigel(called: int, n: int, hits: int, positives: int, passes: int, 
 def test_the_correction_by_hand() -> None:
     result = rogan_gladen(*labelled(45, 50, 40, 50), verdicts(550, 1000))
     assert result.estimate == pytest.approx(0.5)  # (.55 + .8 - 1) / (.9 + .8 - 1)
-    assert result.sensitivity == wilson_interval(45, 50)
-    assert result.specificity == wilson_interval(40, 50)
+    assert result.sensitivity == rate_interval(45, 50)
+    assert result.specificity == rate_interval(40, 50)
     assert (result.n, result.method) == (100, "Rogan-Gladen, Lang-Reiczigel")
 
 

@@ -13,7 +13,7 @@ from ragnb.errors import InputError
 from ragnb.results import Interval
 from ragnb.stats.clusters import cluster_t_test
 from ragnb.stats.cost_effectiveness import net_benefit
-from ragnb.stats.intervals import mean_interval_t
+from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import paired_t_test
 from ragnb.stats.ratio import _fieller_roots, compare_ratios, fieller_interval, ratio_of_means_bca
 
@@ -165,7 +165,7 @@ def test_units_of_any_size_change_nothing(interval, up: float) -> None:
 
 def test_a_constant_denominator_is_a_unit() -> None:
     x = np.random.default_rng(3).normal(1, 1, 30)
-    found, t = fieller_interval(x, np.full(30, 0.1)), mean_interval_t(x / 0.1)
+    found, t = fieller_interval(x, np.full(30, 0.1)), mean_interval(x / 0.1)
     assert (found.estimate, found.low, found.high) == pytest.approx((t.estimate, t.low, t.high))
     flipped = fieller_interval(np.full(30, 0.1), x)
     assert flipped.limits == pytest.approx((1 / t.high, 1 / t.low))
@@ -406,7 +406,7 @@ def test_comparison_interval_and_test_are_duals(clusters) -> None:
 def test_comparison_at_unit_cost_is_the_paired_t_test() -> None:
     x, _, y, _ = two_systems(30)
     one = np.ones(30)
-    result, t, test = compare_ratios(x, one, y, one), mean_interval_t(x - y), paired_t_test(x, y)
+    result, t, test = compare_ratios(x, one, y, one), mean_interval(x - y), paired_t_test(x, y)
     assert (result.interval.low, result.interval.high) == pytest.approx((t.low, t.high))
     assert (result.test.statistic, result.test.p_value) == pytest.approx((test.statistic, test.p_value))
 
