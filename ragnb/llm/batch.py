@@ -29,6 +29,7 @@ from ragnb.errors import EndpointError, InputError
 from ragnb.llm.batch_ledger import Ledger, open_ledger
 from ragnb.llm.batch_lines import Harvest, Seen
 from ragnb.llm.batch_provider import Gone, Provider, Refused, Unsure, address_of
+from ragnb.llm.engine import warn_of_refused
 from ragnb.llm.requests import canonical_requests
 from ragnb.llm.store import Store, request_key
 
@@ -57,7 +58,8 @@ def submit(
     """Batches that hold the requests: those sent now and those that were pending already.
 
     Sent are only requests that are neither stored nor pending in a batch. A call that was killed is finished by calling
-    again with the same requests.
+    again with the same requests. If a collected batch shows that the model refuses ``max_tokens`` or ``temperature``, submit
+    its requests again: they are then sent as `ragnb.complete` sends them to such a model.
 
     Parameters
     ----------
@@ -96,6 +98,9 @@ def submit(
         new = ledger.claim(wanted, model, address, max_requests, max_bytes)
         tickets = ledger.holding(wanted)
         try:
+            asked = {name for request in wanted.values() for name in request["parameters"]}
+            for name in sorted(asked & {name for ticket in new for name in ledger.refused(ticket)}):
+                warn_of_refused(model, name)
             if ledger.unsent(tickets, address):
                 with Provider(base_url, timeout, max_retries) as provider:
                     _send_all(ledger, provider, tickets)
@@ -280,7 +285,7 @@ def _look_up(ledger: Ledger, provider: Provider) -> Iterator[tuple[str, Seen]]:
 
 def _bring_home(ledger: Ledger, provider: Provider, ticket: str, seen: Seen) -> None:
     """Replies into the store first; then, in one transaction, what became of each request."""
-    harvest = Harvest(ledger.pending(ticket), provider.clean)
+    harvest = Harvest(ledger.pending(ticket), provider.clean, ledger.refused(ticket))
     try:
         if seen.completed and not seen.output_file_id:
             raise Gone(f"{seen.completed} requests completed, but no output file is named")

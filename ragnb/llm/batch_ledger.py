@@ -14,6 +14,7 @@ import pandas as pd
 
 from ragnb.errors import InputError, StoreError
 from ragnb.llm.batch_lines import Harvest, Seen, file_line, line_of, parts
+from ragnb.llm.engine import refused_parameter
 from ragnb.llm.store import Store
 from ragnb.version import __version__
 
@@ -70,9 +71,10 @@ class Ledger:
         """Tickets, all new, under which the requests that are neither stored nor pending are now pending."""
         tickets = set[str]()
         with self._change() as db:
+            refused = self._refused(model, address, _now())
             pending = {row["key"] for row in db.execute("SELECT key FROM batch_requests WHERE state = 'pending'")}
             taken = pending | self.store.known(wanted)
-            free = [line_of(key, request) for key, request in wanted.items() if key not in taken]
+            free = [line_of(key, request, refused) for key, request in wanted.items() if key not in taken]
             for part in parts(free, max_requests, max_bytes):
                 tickets.add(ticket := uuid.uuid4().hex)
                 db.execute(
@@ -102,7 +104,19 @@ class Ledger:
     def content(self, ticket: str) -> bytes:
         """The input file of a batch."""
         rows = self._query("SELECT key, request FROM batch_requests WHERE ticket = ? ORDER BY line", ticket)
-        return b"".join(file_line(row["key"], json.loads(row["request"])) for row in rows)
+        refused = self.refused(ticket)
+        return b"".join(file_line(row["key"], json.loads(row["request"]), refused) for row in rows)
+
+    def refused(self, ticket: str) -> set[str]:
+        """Parameters that the model had refused when the batch was claimed, so that its file has them not or renamed."""
+        rows = self._query("SELECT model, base_url, created FROM batches WHERE ticket = ?", ticket)
+        return self._refused(*rows[0]) if rows else set()
+
+    def _refused(self, model: str, address: str, before: str) -> set[str]:
+        query = "SELECT DISTINCT r.reason FROM batch_requests r JOIN batches b USING (ticket) "
+        query += "WHERE b.model = ? AND b.base_url = ? AND b.collected < ? AND r.reason LIKE 'HTTP 400: %'"
+        found = {refused_parameter(row["reason"]) for row in self._query(query, model, address, before)}
+        return {name for name in found if name}
 
     def pending(self, ticket: str) -> dict[str, str]:
         """Requests of a batch that wait for a reply, by key."""

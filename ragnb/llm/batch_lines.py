@@ -1,12 +1,12 @@
 """What passes between the parts of a batch: the lines of its files, and the batch as its provider shows it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ragnb.errors import InputError
-from ragnb.llm.engine import AttemptFailed, Job, read_reply
+from ragnb.llm.engine import AttemptFailed, Job, accepted, noted, read_reply
 from ragnb.llm.store import Reply, canonical
 
 
@@ -19,15 +19,15 @@ class Line(NamedTuple):
     size: int
 
 
-def line_of(key: str, request: Mapping[str, Any]) -> Line:
-    """A request as a line that is still to be put into a file."""
-    return Line(key, canonical(request), _endpoint(request), len(file_line(key, request)))
+def line_of(key: str, request: Mapping[str, Any], refused: Collection[str]) -> Line:
+    """A request as a line that is still to be put into a file, for a model that refuses some parameters."""
+    return Line(key, canonical(request), _endpoint(request), len(file_line(key, request, refused)))
 
 
-def file_line(key: str, request: Mapping[str, Any]) -> bytes:
+def file_line(key: str, request: Mapping[str, Any], refused: Collection[str]) -> bytes:
     """A line of the input file; ASCII only, so that no script's line separators can break it."""
     content = {name: request[name] for name in ("messages", "prompt") if name in request}
-    body = {"model": request["model"], **content, **request["parameters"]}
+    body = {"model": request["model"], **content, **accepted(request["parameters"], refused)}
     line = canonical({"custom_id": key, "method": "POST", "url": _endpoint(request), "body": body})
     return line.encode("ascii") + b"\n"
 
@@ -70,10 +70,14 @@ class Seen:
 
 @dataclass
 class Harvest:
-    """What the files of a finished batch say about the requests ``asked`` (canonical JSON by key)."""
+    """What the files of a finished batch say about the requests ``asked`` (canonical JSON by key).
+
+    The requests were sent without the parameters ``refused``, or with these under another name.
+    """
 
     asked: dict[str, str]
     clean: Any = str
+    refused: Collection[str] = ()
     failed: dict[str, str] = field(default_factory=dict)
     malformed: int = 0
     unknown: int = 0
@@ -100,9 +104,10 @@ class Harvest:
         if not isinstance(key, str) or key not in self.asked:
             self.unknown += 1
             return None
-        outcome = _outcome(Job(key, json.loads(self.asked[key])), entry)
+        request = json.loads(self.asked[key])
+        outcome = _outcome(Job(key, request), entry)
         if isinstance(outcome, Reply):
-            return outcome
+            return noted(outcome, request["parameters"], accepted(request["parameters"], self.refused))
         self.failed[key] = self.clean(outcome)
         return None
 

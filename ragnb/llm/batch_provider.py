@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.batch_lines import Seen
-from ragnb.llm.client import api_key, given_address
+from ragnb.llm.client import api_key, given_address, is_here
 from ragnb.llm.engine import error_message, retry_after
 from ragnb.version import __version__
 
@@ -43,7 +43,10 @@ class Provider:
             raise InputError(f"a batch needs timeout > 0 and max_retries >= 0; got {timeout} and {max_retries}; change them")
         self._key, self.address = api_key(base_url), address_of(base_url)
         self.max_retries, self.timeout = max_retries, timeout
-        self._client = openai.OpenAI(api_key=self._key.reveal, base_url=base_url, max_retries=max_retries, timeout=timeout)
+        own = openai.DefaultHttpxClient(trust_env=False) if is_here(given_address(base_url)) else None  # no proxy
+        self._client = openai.OpenAI(
+            api_key=self._key.reveal, base_url=base_url, max_retries=max_retries, timeout=timeout, http_client=own
+        )
 
     def __enter__(self) -> "Provider":
         return self

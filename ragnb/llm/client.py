@@ -201,7 +201,7 @@ class _Run:
         import openai
 
         key, address = api_key(self.base_url), given_address(self.base_url)
-        own = openai.DefaultAsyncHttpxClient(trust_env=False) if _is_here(address) else None  # no proxy to this machine
+        own = openai.DefaultAsyncHttpxClient(trust_env=False) if is_here(address) else None  # no proxy to this machine
         client = openai.AsyncOpenAI(
             api_key=key.areveal, base_url=address, timeout=self.timeout, max_retries=0, http_client=own
         )
@@ -270,7 +270,7 @@ def api_key(base_url: str | None) -> Key:
             f"The key in the environment variable {KEY_VARIABLE} contains a line break or a letter outside ASCII, which no "
             "key has. Copy it again."
         )
-    here = _is_here(given_address(base_url))
+    here = is_here(given_address(base_url))
     if key.reveal():
         return key
     if here:
@@ -296,7 +296,7 @@ def shown_address(address: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _is_here(address: str | None) -> bool:
+def is_here(address: str | None) -> bool:
     """Whether an address is on this machine.
 
     Raises

@@ -9,7 +9,7 @@ import re
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -27,6 +27,8 @@ ALWAYS_FATAL = frozenset({401})
 FATAL_AT_FIRST = frozenset({403, 404, 405})  # before the first reply; later they concern one request
 FIRST_WAIT, LONGEST_WAIT, LONGEST_ASKED = 0.5, 60.0, 600.0
 LOOK_AGAIN = 0.2  # seconds between checks for the reply to a request that another run is sending
+INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": None}
+"""Parameters that OpenAI's reasoning models refuse, and what is sent instead: another name, or nothing."""
 ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wrong
 
 SHORTEST_SECRET = 16  # characters; shorter keys are placeholders such as EMPTY, which a reply may contain by chance
@@ -177,9 +179,7 @@ class Engine:
     tokens: Bucket = field(default_factory=lambda: Bucket(None))
     budget: Budget = field(default_factory=lambda: Budget(None, None))
     failures: dict[str, str] = field(default_factory=dict)
-    _instead: dict[str, str | None] = field(
-        default_factory=dict
-    )  # parameters that the model refuses: under which name to send
+    refused: set[str] = field(default_factory=set)  # parameters that the model refuses
     _not_before: float = 0.0
     _in_a_row: int = 0
     _spent_out: bool = False
@@ -309,27 +309,16 @@ class Engine:
 
     async def _attempt(self, job: Job) -> Reply:
         """One attempt; it is repeated at once where the model refuses a parameter that can be left out or renamed."""
-        sent = self._sent(job.request["parameters"])
+        sent = accepted(job.request["parameters"], self.refused)
         try:
             return await self._send(job, sent)
         except AttemptFailed as failure:
             if not failure.parameter or failure.parameter not in sent:
                 raise
-            self._give_up(job, failure.parameter)
+            if failure.parameter not in self.refused:
+                self.refused.add(failure.parameter)
+                warn_of_refused(job.request["model"], failure.parameter)
         return await self._attempt(job)
-
-    def _sent(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters of a request under the names that this model accepts, without those that it refuses."""
-        names = {name: self._instead.get(name, name) for name in parameters}
-        return {to: parameters[name] for name, to in names.items() if to is not None}
-
-    def _give_up(self, job: Job, name: str) -> None:
-        if name not in self._instead:
-            self._instead[name] = "max_completion_tokens" if name == "max_tokens" else None
-            done = (
-                "sent as max_completion_tokens" if name == "max_tokens" else "not sent, so that the model uses its default"
-            )
-            warnings.warn(f"{job.request['model']} refuses the parameter {name}; in this run it is {done}", stacklevel=2)
 
     async def _send(self, job: Job, parameters: dict[str, Any]) -> Reply:
         import openai
@@ -354,7 +343,7 @@ class Engine:
         else:
             body = self.key.clean_body(raw.http_response.content)
             reply = read_reply(job, body, time.monotonic() - started, self.key.clean)
-            return reply if parameters == request["parameters"] else _noted(reply, parameters)
+            return noted(reply, request["parameters"], parameters)
         raise failure  # outside the handlers: an exception of the client contains the key, so ours must not lead to it
 
     def _refused(self, error: Any) -> AttemptFailed:
@@ -439,9 +428,28 @@ def refused_parameter(said: str) -> str | None:
     return found and next(filter(None, found.groups()))
 
 
-def _noted(reply: Reply, parameters: Mapping[str, Any]) -> Reply:
-    """A reply that was made with other parameters than its request has: they are in ``extra``."""
-    extra = json.loads(reply.extra or "{}") | {"sent_parameters": dict(parameters)}
+def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+    """The parameters to send to a model that refuses some: under another name, or without those that have none.
+
+    >>> accepted({"max_tokens": 8, "temperature": 0, "seed": 1}, {"max_tokens", "temperature"})
+    {'max_completion_tokens': 8, 'seed': 1}
+    """
+    names = {name: INSTEAD[name] if name in refused else name for name in parameters}
+    return {to: parameters[name] for name, to in names.items() if to is not None}
+
+
+def warn_of_refused(model: str, name: str) -> None:
+    """Warn that a model refuses a parameter, also where an earlier run of this process has warned of it."""
+    done = f"sent as {INSTEAD[name]}" if INSTEAD[name] else "not sent, so that the model uses its default"
+    text = f"{model} refuses the parameter {name}; in this run it is {done}"
+    warnings.warn_explicit(text, UserWarning, "ragnb", 0, module=__name__, registry={})
+
+
+def noted(reply: Reply, asked: Mapping[str, Any], sent: Mapping[str, Any]) -> Reply:
+    """A reply; if it was made with other parameters than its request has, these are in ``extra``."""
+    if sent == asked:
+        return reply
+    extra = json.loads(reply.extra or "{}") | {"sent_parameters": dict(sent)}
     return replace(reply, extra=json.dumps(extra))
 
 

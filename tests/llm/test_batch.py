@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections import Counter
 from contextlib import contextmanager
 
@@ -258,6 +259,49 @@ def test_a_partial_failure_keeps_its_reason_and_can_be_submitted_again(servers, 
     ]
     assert again["n_requests"].tolist() == [1]
     assert replay(requests, path)["response"].tolist() == expected(faults, requests)
+
+
+REFUSALS = {  # as OpenAI's reasoning models say it
+    "max_tokens": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    "temperature": "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is "
+    "supported.",
+}
+
+
+def test_parameters_that_the_model_refused_are_adapted_when_the_requests_are_submitted_again(servers, faults, chat, path):
+    def result(line):
+        refused = next((name for name in REFUSALS if name in line["body"]), None)
+        return servers.refused(line, REFUSALS[refused]) if refused else servers.answered(line)
+
+    warned = []
+    with servers.BatchServer(result=result) as server:
+        for _ in range(3):  # a model refuses one parameter at a time
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("default")
+                send(chat(4), server, path)
+            warned.append([str(each.message) for each in caught])
+            done = bring(server, path)
+        submit(chat(1), model="other", store=path, base_url=server.base_url)
+    renamed = "m refuses the parameter max_tokens; in this run it is sent as max_completion_tokens"
+    left_out = "m refuses the parameter temperature; in this run it is not sent, so that the model uses its default"
+    assert warned == [[], [renamed], [renamed, left_out]]
+    assert done["n_stored"].tolist() == [0, 0, 4]
+    sent = [[set(line["body"]) - {"model", "messages"} for line in server.input(b)] for b in server.batches.values()]
+    assert sent == [
+        [{"max_tokens", "temperature"}] * 4,
+        [{"max_completion_tokens", "temperature"}] * 4,
+        [{"max_completion_tokens"}] * 4,
+        [{"max_tokens", "temperature"}],
+    ]
+    assert replay(chat(4), path)["response"].tolist() == expected(faults, chat(4))
+    with Store(path) as store:
+        assert {reply.extra for reply in store} == {'{"sent_parameters": {"max_completion_tokens": 8}}'}
+
+
+def test_a_proxy_is_not_asked_for_a_batch_on_this_machine(servers, chat, path, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with servers.BatchServer() as server:
+        assert send(chat(1), server, path, max_retries=0)["state"].tolist() == ["validating"]
 
 
 def test_a_batch_in_which_everything_fails_has_no_output_file(servers, chat, path):
