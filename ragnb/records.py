@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError
+from ragnb.text import join_reasoning, split_reasoning
 
 COLUMNS: dict[str, str] = {
     # examples
@@ -76,7 +77,8 @@ COLUMNS: dict[str, str] = {
     "template": "name, version and hash of the prompt template",
     "model": "model name as sent to the endpoint",
     "request_key": "hash of all that can change a reply: model, messages or prompt, parameters, repeat",
-    "response": "the model's text; None when there is no reply",
+    "response": "the model's answer, without its reasoning; None when there is no reply",
+    "reasoning": "the reasoning before the answer: from the text of the reply with its tags, else from a field of its own",
     "reason": "why there is no reply or no value; None when there is one",
     "finish_reason": "why the model stopped: 'stop', 'length', ...",
     "prompt_tokens": "tokens sent, as the endpoint counts them",
@@ -269,7 +271,7 @@ CONDITION = ("system", "benchmark", "task", "language", "noise_rate", "passage_n
 
 PAYLOAD = frozenset(
     "question references positive negative positive_wrong false_answers passages kinds messages prompt parameters "
-    "response reason documents documents_sentences response_sentences all_relevant_sentence_keys "
+    "response reasoning reason documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
     "overall_supported_explanation relevance_explanation label_attempts label_keys label_repairs judge_keys "
     "judge_explanation label_note response_embedding reference_embedding translations translation_keys passage_languages "
@@ -278,7 +280,7 @@ PAYLOAD = frozenset(
 """Columns too long to repeat beside every score."""
 
 PLAIN_TEXT = frozenset(
-    "question prompt response reason overall_supported_explanation relevance_explanation judge_explanation "
+    "question prompt response reasoning reason overall_supported_explanation relevance_explanation judge_explanation "
     "label_note".split()
 )
 """Those of them that are texts; the others are lists or mappings."""
@@ -301,6 +303,44 @@ def is_missing(value: Any) -> bool:
 def present(value: Any) -> Any:
     """A cell's value, None where it holds nothing."""
     return None if is_missing(value) else value
+
+
+def reasoning_apart(frame: Any) -> Any:
+    """A frame whose column ``response`` contains answers only: reasoning in it is moved to the column ``reasoning``.
+
+    The frame is returned as it is if no response contains reasoning; see `ragnb.text.split_reasoning`.
+    """
+    if "response" not in frame:
+        return frame
+    responses = frame["response"].tolist()
+    split = [split_reasoning(text) if isinstance(text, str) else ("", text) for text in responses]
+    if not any(reasoning for reasoning, _ in split):
+        return frame
+    before = frame["reasoning"] if "reasoning" in frame else [None] * len(split)
+    reasonings = [f"{present(old) or ''}{new}" or None for old, (new, _) in zip(before, split, strict=True)]
+    answers = [answer for _, answer in split]
+    return frame.assign(response=_like_response(frame, answers), reasoning=_like_response(frame, reasonings))
+
+
+def whole_replies(frame: Any) -> Any:
+    """A frame whose column ``response`` contains the text of each reply with its reasoning; undoes `reasoning_apart`."""
+    if not {"response", "reasoning"} <= set(frame):
+        return frame
+    pairs = zip(frame["reasoning"], frame["response"], strict=True)
+    texts = [
+        join_reasoning(reasoning, answer) if isinstance(reasoning, str) and isinstance(answer, str) else answer
+        for reasoning, answer in pairs
+    ]
+    return frame.assign(response=_like_response(frame, texts)).drop(columns="reasoning")
+
+
+def _like_response(frame: Any, values: list[Any]) -> Any:
+    """Values as a column of objects with the rows of ``response``; pandas would turn None among texts into nan."""
+    column = frame["response"].astype(object)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    column.iloc[:] = array
+    return column
 
 
 def as_array(values: ArrayLike, what: str) -> NDArray[Any]:

@@ -58,10 +58,38 @@ def visible(text: str) -> str:
     return _IGNORABLE.sub("", text)
 
 
-def strip_reasoning(text: str) -> str:
-    """Text without the ``<think>…</think>`` passages of reasoning models.
+def split_reasoning(reply: str) -> tuple[str, str]:
+    """Split the reply of a reasoning model into its reasoning and its answer.
 
-    One that is not closed reaches to the end; one that is not opened (its tag stood in the prompt) begins at the start.
+    The reasoning is every ``<think>…</think>`` passage with its tags; it is empty if there is none. If a passage is not
+    closed because the reply was cut off, it reaches to the end. If only the closing tag is there because the opening one was
+    in the prompt, the passage begins at the start. A reply that is one JSON object is all answer.
+
+    >>> split_reasoning("<think>Paris or Lyon?</think>\\n\\nParis.")
+    ('<think>Paris or Lyon?</think>', 'Paris.')
+    >>> split_reasoning("<think>Paris or"), split_reasoning("Paris.")
+    (('<think>Paris or', ''), ('', 'Paris.'))
+    """
+    bare = reply.strip()
+    if ">" not in reply or (bare.startswith("{") and bare.endswith("}")):
+        return "", reply
+    reasoning = "".join(reply[start:end] for start, end in reasoning_spans(reply))
+    return reasoning, strip_reasoning(reply).strip() if reasoning else reply
+
+
+def join_reasoning(reasoning: str, answer: str) -> str:
+    """The text of a reply as the model wrote it: the inverse of `split_reasoning`.
+
+    Reasoning without tags came in a field of its own, so it was never part of the text.
+
+    >>> join_reasoning("<think>Paris or Lyon?</think>", "Paris."), join_reasoning("Paris or Lyon?", "Paris.")
+    ('<think>Paris or Lyon?</think>Paris.', 'Paris.')
+    """
+    return reasoning + answer if "think>" in reasoning.lower() else answer
+
+
+def strip_reasoning(text: str) -> str:
+    """Remove the ``<think>…</think>`` passages of reasoning models from a text, as `split_reasoning` finds them.
 
     >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
     'Paris.'
@@ -70,7 +98,7 @@ def strip_reasoning(text: str) -> str:
 
 
 def reasoning_spans(text: str) -> list[tuple[int, int]]:
-    """Where the reasoning that `strip_reasoning` takes out stands: start and end of each passage, in order.
+    """Start and end of each passage of reasoning in a text, in order.
 
     >>> reasoning_spans("<think>Paris or Lyon?</think>Paris.")
     [(0, 29)]

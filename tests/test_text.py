@@ -10,6 +10,7 @@ from ragnb.text import (
     SCRIPTS,
     fold,
     graphemes,
+    join_reasoning,
     keyed_response,
     keyed_sentences,
     reasoning_spans,
@@ -17,6 +18,7 @@ from ragnb.text import (
     scripts,
     sentence_key,
     sentences,
+    split_reasoning,
     strip_reasoning,
     tokens,
 )
@@ -106,6 +108,37 @@ def test_reasoning_spans_stand_where_reasoning_is_left_out(text):
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     assert edges == sorted(edges)
     assert "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)) == strip_reasoning(text)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reasoning", "answer"),
+    [
+        ("Howard Florey", "", "Howard Florey"),
+        ("  no reasoning\n", "", "  no reasoning\n"),
+        ("", "", ""),
+        ("3 > 2", "", "3 > 2"),
+        ("<think>Florey?\n</think>\n\nAlexander Fleming", "<think>Florey?\n</think>", "Alexander Fleming"),
+        ("<think>\n\n</think>\n\nFleming", "<think>\n\n</think>", "Fleming"),
+        ("<THINK>a</Think>b", "<THINK>a</Think>", "b"),
+        ("Florey? No.</think>Fleming", "Florey? No.</think>", "Fleming"),
+        ("<think>Florey? cut of", "<think>Florey? cut of", ""),
+        ("<think>a</think>Flem<think>b</think>ing", "<think>a</think><think>b</think>", "Fleming"),
+        ('{"note": "<think> is a tag"}', "", '{"note": "<think> is a tag"}'),
+        ('<think>{"a": 1}</think>{"a": 2}', '<think>{"a": 1}</think>', '{"a": 2}'),
+    ],
+)
+def test_a_reply_is_split_into_reasoning_and_answer(reply, reasoning, answer):
+    assert split_reasoning(reply) == (reasoning, answer)
+
+
+@given(st.text(), st.text(st.characters(exclude_characters="<>")))
+def test_reasoning_that_comes_first_can_be_joined_to_the_answer_again(thought, answer):
+    reply = f"<think>{thought.replace('think>', '')}</think>{answer.strip()}"
+    assert join_reasoning(*split_reasoning(reply)) == reply
+
+
+def test_reasoning_from_a_field_of_its_own_was_never_part_of_the_text():
+    assert join_reasoning("Florey or Fleming?", "Fleming") == "Fleming"
 
 
 # ---- scripts -----------------------------------------------------------------------------------------------------------

@@ -123,10 +123,10 @@ def _groups(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str,
 def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:
     """Which parts of the answer a passage holds, and whether it holds one of them only after folding.
 
-    Refusal phrases and ``<think>`` in a passage are treated as ordinary text.
+    Refusal phrases in a passage are treated as ordinary text.
     """
     view = view_of("paper", example["language"])
-    reading = read(text, view, reasoning=True)
+    reading = read(text, view)
     if reading is None:
         return [NOT_FOUND], False
     parts = read_answer(example["references"], view)

@@ -14,7 +14,7 @@ from ragnb.datasets.separated import is_separated, read_separated, spelled_list
 from ragnb.datasets.tables import read_table, renamed
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_reading import answer_parts
-from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, refuse_partitioned
+from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, reasoning_apart, refuse_partitioned
 from ragnb.text import well_formed
 
 RELEASED = {
@@ -88,9 +88,10 @@ def load_responses(
         ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts; absent
         if the file has no references, which are not needed to count refusals),
         ``response`` and all other columns. References and responses are None where there is none, then with a ``reason``
-        (the file's own, if there is one); an empty response is a response. What a released code wrote stays beside: RGB's
-        labels as ``released_labels`` and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` and so
-        on, its ``translate_tokens`` also as ``translations``.
+        (the file's own, if there is one); an empty response is a response. If any response contains ``<think>…</think>``,
+        the column ``reasoning`` contains it and ``response`` the answer alone. What a released code wrote stays beside:
+        RGB's labels as ``released_labels`` and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1``
+        and so on, its ``translate_tokens`` also as ``translations``.
 
     Raises
     ------
@@ -137,7 +138,7 @@ def load_responses(
         language = guess_language(map(str, frame["question"].dropna()))
     _name_all(frame, system, language, "responses" if file is None else system_of(file))
     first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
-    return frame[[*first, *(column for column in frame if column not in first)]]
+    return reasoning_apart(frame[[*first, *(column for column in frame if column not in first)]])
 
 
 def system_of(file: Path) -> str:

@@ -17,7 +17,7 @@ SCORE = ("metric", "value", "reason", "evidence", "signature")
 MISSING = ("raise", "drop", "indicator")
 
 #: Parts of a signature that speak of the response, not of the metric's variant.
-_OF_THE_RESPONSE = ("metric", "references", "lang", "prompt")
+_OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
 
 
 def feature_frame(scores: pd.DataFrame, *, responses: pd.DataFrame | None = None, missing: str = "raise") -> pd.DataFrame:

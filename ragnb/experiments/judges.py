@@ -26,7 +26,7 @@ from ragnb.prompts.answer_judges import (
 )
 from ragnb.prompts.rgb_judges import DETECTION, REFUSAL, DetectionVerdict, RefusalVerdict
 from ragnb.prompts.template import Message, Template
-from ragnb.records import require_columns
+from ragnb.records import reasoning_apart, require_columns
 from ragnb.text import well_formed
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
@@ -206,7 +206,7 @@ def _items(responses: pd.DataFrame, asked: Judgement) -> list[dict[str, Any]]:
     """Of each response what the judge is shown; None where it is missing."""
     fields = list(asked.template.fields)
     require_columns(responses, fields, "a judgement")
-    shown = responses[fields].astype(object)
+    shown = reasoning_apart(responses)[fields].astype(object)
     return shown.where(shown.notna(), None).to_dict("records")
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from ragnb.experiments.retrieval import Embedding
 from ragnb.llm.embed import embed
 from ragnb.metrics.answer import reference_texts
-from ragnb.records import is_missing, require_columns
+from ragnb.records import is_missing, reasoning_apart, require_columns
 
 
 def embed_answers(responses: pd.DataFrame, *, embedding: Embedding = embed) -> pd.DataFrame:
@@ -33,7 +33,7 @@ def embed_answers(responses: pd.DataFrame, *, embedding: Embedding = embed) -> p
         Missing columns, or a malformed reference.
     """
     require_columns(responses, ("response", "references"), "embed_answers")
-    said = [text if isinstance(text, str) and text.strip() else None for text in responses["response"]]
+    said = [text if isinstance(text, str) and text.strip() else None for text in reasoning_apart(responses)["response"]]
     wanted = [_ways(reference) if text else [] for text, reference in zip(said, responses["references"], strict=True)]
     vectors = _vectors([*filter(None, said), *(way for ways in wanted for way in ways)], embedding)
     pairs = [_most_alike(vectors, text, ways) for text, ways in zip(said, wanted, strict=True)]

@@ -22,7 +22,6 @@ from ragnb.metrics.answer import exact_match
 from ragnb.metrics.language import language_identified
 from ragnb.prompts.multilingual import answer_template, render_answer, render_translation, translation_template
 from ragnb.records import require_columns
-from ragnb.text import strip_reasoning
 
 SYSTEMS = ("direct", "multi", "cross", "lbrag")
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
@@ -221,7 +220,7 @@ def _with_translations(contexts: pd.DataFrame, done: pd.DataFrame) -> pd.DataFra
 
 
 def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
-    text = strip_reasoning(row["response"] or "").strip() or None
+    text = (row["response"] or "").strip() or None
     counted = row["completion_tokens"]
     estimate = count_tokens(text) if text else None
     made = {"text": text, "token_count": estimate if pd.isna(counted) else int(counted)}

@@ -6,6 +6,7 @@ columns of your own, which are carried along. Requests whose reply is already st
 
 import asyncio
 import itertools
+import json
 import math
 import os
 import sys
@@ -24,12 +25,14 @@ from ragnb.llm.limits import Bucket, Budget
 from ragnb.llm.prices import Price, price_of, require_price
 from ragnb.llm.requests import Request, canonical_requests
 from ragnb.llm.store import Claims, Reply, Store, request_key
+from ragnb.records import reasoning_apart
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
 KEY_VARIABLE = "OPENAI_API_KEY"
 ADDRESS_VARIABLE = "OPENAI_BASE_URL"
 REPLY_COLUMNS = (
-    "model request_key repeat response reason finish_reason prompt_tokens completion_tokens system_fingerprint".split()
+    "model request_key repeat response reasoning reason finish_reason prompt_tokens completion_tokens "
+    "system_fingerprint".split()
 )
 """Columns that `complete` adds (or makes anew)."""
 
@@ -113,7 +116,9 @@ def complete(
     DataFrame
         The requests' columns and ``model, request_key, repeat, response, reason, finish_reason, prompt_tokens,
         completion_tokens, system_fingerprint``; each request's repeats stand one below the other. ``response`` is None where
-        no reply came, and ``reason`` says why.
+        no reply came, and ``reason`` says why. If any reply contains reasoning, in ``<think>…</think>`` or in a field of its
+        own, the column ``reasoning`` contains it and ``response`` the answer alone. A reply that was cut off during its
+        reasoning has an empty answer. The store keeps the reply as it came.
 
     Raises
     ------
@@ -241,7 +246,10 @@ class _Run:
         frame["reason"] = pd.Series(list(map(self._reason, self.keys, replies)), index=frame.index, dtype=object)
         for name in ("finish_reason", "prompt_tokens", "completion_tokens", "system_fingerprint"):
             frame[name] = [reply and getattr(reply, name) for reply in replies]
-        return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
+        sent_apart = [reply and _sent_apart(reply) for reply in replies]
+        if any(sent_apart):
+            frame["reasoning"] = pd.Series(sent_apart, index=frame.index, dtype=object)
+        return reasoning_apart(frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"}))
 
     def _numbers(self) -> list[int]:
         return list(itertools.islice(itertools.cycle(range(self.repeats)), len(self.keys)))
@@ -252,6 +260,13 @@ class _Run:
             spent = "not asked" if limit is None else f"not asked: the budget of ${limit:g} is spent"
             return self.failures.get(key, spent)
         return None if reply.response is not None else f"the model sent no text (finish_reason {reply.finish_reason!r})"
+
+
+def _sent_apart(reply: Reply) -> str | None:
+    """The reasoning that the endpoint sent in a field of its own, as DeepSeek, vLLM and OpenRouter do; None without one."""
+    extra = json.loads(reply.extra) if reply.extra and "reasoning" in reply.extra else {}
+    found = extra.get("reasoning_content") or extra.get("reasoning")
+    return found if isinstance(found, str) else None
 
 
 def api_key(base_url: str | None) -> Key:

@@ -143,7 +143,11 @@ class _Run:
         self._ask(*next(self.steps))
 
     def take(self, replies: pd.DataFrame) -> None:
-        """Go on with the replies of a step."""
+        """Go on with the replies of a step; records are looked for in the replies as they came, with their reasoning."""
+        stored = self.store.get(replies["request_key"])
+        pairs = zip(replies["request_key"], replies["response"], strict=True)
+        came = [stored[key].response if text is not None else None for key, text in pairs]
+        replies = replies.assign(response=_column(came, replies.index)).drop(columns="reasoning", errors="ignore")
         self.budget.spent += sum(_cost(reply, self.budget) for reply in self.store.get(self.unknown).values())
         try:
             self._ask(*self.steps.send(replies))
@@ -281,7 +285,7 @@ def _turns(bad: pd.DataFrame, schema: "type[BaseModel]") -> pd.DataFrame:
     """Requests that show a model its reply and what is wrong with it."""
     from ragnb.prompts.parsing import repair_message
 
-    asked = bad.drop(columns=[*REPLY_COLUMNS, *STRUCTURED_COLUMNS])
+    asked = bad.drop(columns=[*REPLY_COLUMNS, *STRUCTURED_COLUMNS], errors="ignore")
     messages = [
         [
             *before,

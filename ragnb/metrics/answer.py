@@ -4,6 +4,10 @@ A reference is a text, or a list of *parts*, all of which the answer needs, each
 will do: ``["a", "b"]`` means a AND b, ``[["a", "b"]]`` means a OR b. The reference texts of several parts are their aliases
 joined by a space, one of each part, in the order given; a response gets its best value over these texts.
 
+The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning (``<think>…</think>``). If
+you call a function yourself with the reply of a reasoning model, first take the answer out of it with
+`ragnb.text.split_reasoning`.
+
 nan wherever there is nothing to compare with: no response (None), no reference (None), or both of them empty.
 
 Exact match and F1 are not SQuAD's numbers. SQuAD drops *a, an, the* and deletes punctuation, so that "the cat" is "cat",

@@ -22,6 +22,10 @@ a mapping                 it contains one of the phrases listed for its language
 ``"label"``               a person says so, in ``refusal_label`` or ``detection_label``
 ========================  ================================================================================================
 
+The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning (``<think>…</think>``), and
+under ``released`` the whole reply, as the published code reads it. If you call a function yourself with the reply of a
+reasoning model, first take the answer out of it with `ragnb.text.split_reasoning`.
+
 The metrics are 1.0 or 0.0, and nan where there is no response (None or nan) or no verdict of the judge or person. nan is
 true in an ``if``. `ragnb.metrics.rgb_columns` has the metrics for whole columns.
 """
@@ -189,10 +193,10 @@ def is_refusal(
     relies.
 
     Under ``paper`` a refusal contains the key phrase of the agreed sentence, ``insufficient information`` or ``信息不足``,
-    in any letter case, outside ``<think>…</think>``; under ``released`` in lower case, anywhere. For Chinese, spaces are
-    first removed; ``released`` keeps them in its phrases and so never finds the English one there. Under ``flexible`` one of
-    `FLEXIBLE_REFUSALS` occurs in the lower-cased response; no such list is known for Chinese, and the two key phrases are
-    looked for. Models that refuse in other words, or in another language than that of the question, need your own phrases.
+    in any letter case; under ``released`` in lower case. For Chinese, spaces are first removed; ``released`` keeps them in
+    its phrases and so never finds the English one there. Under ``flexible`` one of `FLEXIBLE_REFUSALS` occurs in the
+    lower-cased response; no such list is known for Chinese, and the two key phrases are looked for. Models that refuse in
+    other words, or in another language than that of the question, need your own phrases.
 
     Parameters
     ----------
@@ -311,9 +315,9 @@ def detects_error(
     Higher is better; 0.0 or 1.0; nan where there is no response, or no verdict on which ``detection`` relies.
 
     Its mean is ED. Under ``paper`` the response contains the key phrase ``factual errors`` or ``事实性错误``, in any letter
-    case, outside ``<think>…</think>``; under ``released`` in lower case, anywhere; for Chinese, spaces are first removed.
-    Under ``flexible`` one of `FLEXIBLE_ERRORS` (for Chinese, where no such list is known, one of the two key phrases),
-    ``not <false answer>`` or ``<false answer> is wrong`` occurs in the lower-cased response.
+    case; under ``released`` in lower case; for Chinese, spaces are first removed. Under ``flexible`` one of
+    `FLEXIBLE_ERRORS` (for Chinese, where no such list is known, one of the two key phrases), ``not <false answer>`` or
+    ``<false answer> is wrong`` occurs in the lower-cased response.
 
     Parameters
     ----------

@@ -3,7 +3,6 @@
 ===================  ================================  ==========================  =================================
 protocol             ``paper``                         ``released``                ``flexible``
 ===================  ================================  ==========================  =================================
-reasoning            removed                           kept                        removed
 answers compared in  `folded`, lower case              lower case                  see `normalised`
 phrases compared in  `folded`, lower case              the text as it stands       lower case
 Chinese              all spaces removed                no spaces in the response   tokens are characters
@@ -32,7 +31,7 @@ from ragnb.metrics.rgb_phrases import (
     REFUSAL_SENTENCES,
 )
 from ragnb.records import is_missing
-from ragnb.text import strip_reasoning, tokens
+from ragnb.text import tokens
 
 Answer = str | Sequence[str | Sequence[str]]
 FalseAnswer = str | Sequence[str] | None
@@ -183,10 +182,8 @@ class Reading:
         return self._words
 
 
-def read(response: str | None, view: View, *, reasoning: bool = False) -> Reading | None:
+def read(response: str | None, view: View) -> Reading | None:
     """Return the response as a view reads it; None where there is no response.
-
-    With ``reasoning=True`` what looks like ``<think>…</think>`` stays in the text, as in a passage.
 
     Raises
     ------
@@ -200,10 +197,9 @@ def read(response: str | None, view: View, *, reasoning: bool = False) -> Readin
     if view.protocol == "released":
         said = response.replace(" ", "") if view.chinese else response
         return Reading(said, said.lower(), view)
-    said = strip_reasoning(response) if ">" in response and not reasoning else response  # no tag without ">"
     if view.protocol == "flexible":
-        return Reading(said.lower(), normalised(said), view)
-    plain, text = said.lower(), folded(said).lower()
+        return Reading(response.lower(), normalised(response), view)
+    plain, text = response.lower(), folded(response).lower()
     if view.chinese:
         plain, text = plain.replace(" ", ""), text.replace(" ", "")
     return Reading(text, text, view, plain)

@@ -1,7 +1,7 @@
 """Where in a response RGB's protocols see what decides: the alias of each part, the phrases, the false answers.
 
-Protocols compare texts that were lower-cased, stripped of reasoning or normalised; here each character of such a text
-remembers where it came from.
+Protocols compare texts that were lower-cased or normalised; here each character of such a text remembers where it
+came from.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ from ragnb.metrics.rgb_reading import (
     read_false_answers,
     view_of,
 )
-from ragnb.text import GRAPHEME, reasoning_spans
+from ragnb.text import GRAPHEME
 
 REFUSAL, ERROR, FALSE = "refusal", "error", "false answer"
 
@@ -74,7 +74,7 @@ class _Sight:
     """A response beside its reading: finds there what stands here."""
 
     def __init__(self, response: str, reading: Reading) -> None:
-        characters = list(_characters(response, reading.view))
+        characters = [(found.group(), *found.span()) for found in GRAPHEME.finditer(response)]
         each = list(_readings(characters, reading.view))
         lenient = reading.view.protocol == "flexible"
         self.reading = reading
@@ -112,15 +112,6 @@ class _Seen:
     def find(self, pattern: str) -> list[tuple[int, int]]:
         spans = [found.span() for found in regex.finditer(pattern, self.text)]
         return [(self.places[start][0], self.places[end - 1][1]) for start, end in spans]
-
-
-def _characters(response: str, view: View) -> Iterator[Placed]:
-    """Each character as people count them that the protocol reads."""
-    skipped = [] if view.protocol == "released" else reasoning_spans(response)
-    hidden = {place for start, end in skipped for place in range(start, end)}
-    for found in GRAPHEME.finditer(response):
-        if found.start() not in hidden:
-            yield found.group(), found.start(), found.end()
 
 
 def _readings(characters: Iterable[Placed], view: View) -> Iterator[tuple[Reading, int, int]]:

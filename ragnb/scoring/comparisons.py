@@ -15,7 +15,7 @@ from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Proce
 from ragnb.stats.checks import LARGEST
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
-VARYING_MARKS = ("prompt", "lang")
+VARYING_MARKS = ("prompt", "lang", "reasoning")
 """Parts of a signature in which compared systems may differ."""
 
 ITEM_COLUMNS = (*(name for name in CONDITION if name != "system"), "repeat")
@@ -273,7 +273,7 @@ def _mean(values: np.ndarray) -> float:
 
 
 def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> str:
-    """The signatures behind a pair; refused when they differ in more than prompt and language.
+    """The signatures behind a pair; refused when they differ in more than prompt, language and reasoning.
 
     A system without lists of several texts as references has no mark that says how such lists were read, and fits both.
     """

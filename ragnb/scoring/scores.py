@@ -10,14 +10,22 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import PAYLOAD, PLAIN_TEXT, is_partitioned, present, require_columns
+from ragnb.metrics.record import Metric
+from ragnb.records import (
+    PAYLOAD,
+    PLAIN_TEXT,
+    is_partitioned,
+    present,
+    reasoning_apart,
+    require_columns,
+    whole_replies,
+)
 from ragnb.scoring.columns import check_names, refuse_other_questions
 from ragnb.scoring.definitions import lookup
-from ragnb.scoring.metric import Metric
 from ragnb.scoring.partitions import by_partition, refuse_spelled_lists
 from ragnb.text import well_formed
 
-MARKS = ("example_id", "language", "template", "references_as", "reason")
+MARKS = ("example_id", "language", "template", "references_as", "reason", "reasoning")
 """Columns that are read beside those of the metrics: what names a row, its signature and its gaps."""
 
 TEXT = pd.Series(["text"]).dtype
@@ -37,7 +45,9 @@ def score(
     ----------
     responses
         One row a response, with the columns that the metrics need (see ``METRICS[name].columns``). A frame of pandas, or one
-        of Dask or Spark, which is scored by its own engine.
+        of Dask or Spark, which is scored by its own engine. Reasoning in a response (``<think>…</think>``) is set apart
+        before any metric reads it, see `ragnb.text.split_reasoning`. Only ``protocol="released"`` reads it too, because the
+        published code does.
     metrics
         Names out of `METRICS`, `Metric` records of your own, or several of them.
     explain
@@ -49,9 +59,10 @@ def score(
     -------
     DataFrame
         The responses' identifying columns (all but long texts), ``metric``, ``value``, ``reason`` (why there is no value)
-        and ``signature``, which names the definition of the value (metric, options, language, prompt, and how lists of
-        references were read, see `ragnb.load_responses`) and not the experiment; `experiment_signature` does. ``attrs`` are
-        those of the responses. A missing response stays in the frame: value nan, with its reason; it never becomes 0.
+        and ``signature``, which names the definition of the value (metric, options, language, prompt, how lists of
+        references were read, see `ragnb.load_responses`, and ``reasoning:apart`` where the response had reasoning that the
+        metric did not read) and not the experiment; `experiment_signature` does. ``attrs`` are those of the responses. A
+        missing response stays in the frame: value nan, with its reason; it never becomes 0.
 
         Of a Dask or Spark frame a lazy frame of the same kind, whose rows are those that pandas gives, partition by
         partition. `summarize` and `compare` take pandas: hand them ``scores.compute()`` or ``scores.toPandas()``, one number
@@ -78,7 +89,8 @@ def score(
     refuse_other_questions(responses, "score")
     lists = {column for metric in chosen for column in metric.columns.values()} & (PAYLOAD - PLAIN_TEXT) & set(responses)
     refuse_spelled_lists(responses, sorted(lists), "score", "make the frame with ragnb.load_responses, which reads them")
-    scores = pd.concat([_score_one(responses, metric, options, explain) for metric in chosen], ignore_index=True)
+    apart, whole = reasoning_apart(responses), whole_replies(responses)
+    scores = pd.concat([_score_one(apart, whole, metric, options, explain) for metric in chosen], ignore_index=True)
     scores.attrs = dict(responses.attrs)
     return scores
 
@@ -100,9 +112,13 @@ def _check_options(metrics: Iterable[Metric], options: Mapping[str, Any]) -> Non
         )
 
 
-def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any], explain: bool) -> pd.DataFrame:
+def _score_one(
+    apart: pd.DataFrame, whole: pd.DataFrame, metric: Metric, options: Mapping[str, Any], explain: bool
+) -> pd.DataFrame:
+    """The scores of one metric, which reads the responses without their reasoning or, as released code does, with it."""
     own = {name: value for name, value in {**metric.options, **options}.items() if name in metric.options}
-    needed = [column for argument, column in metric.columns.items() if is_required(metric, argument, own)]
+    responses = whole if str(own.get("protocol")) == "released" else apart
+    needed = [column for argument, column in metric.columns.items() if metric.needs(argument, own)]
     require_columns(responses, needed, f"the metric {metric.name}")
     columns = _columns(responses, metric)
     gaps = _gaps(columns, metric, own)
@@ -114,18 +130,6 @@ def _score_one(responses: pd.DataFrame, metric: Metric, options: Mapping[str, An
         scores["evidence"] = pd.array(_evidence(columns, gaps, metric, own), TEXT)
     scores["signature"] = pd.array(_signatures(responses, metric, own), TEXT)
     return scores
-
-
-def is_required(metric: Metric, argument: str, options: Mapping[str, Any] | None = None) -> bool:
-    """Whether a metric needs a value of an argument under some options, by default its own defaults.
-
-    The column of an argument that it does not need may be missing.
-    """
-    if argument in metric.optional_under:
-        chosen = metric.options if options is None else options
-        return any(str(chosen[name]) != value for name, value in metric.optional_under[argument].items())
-    parameter = inspect.signature(metric.function).parameters.get(argument)
-    return parameter is None or parameter.default is inspect.Parameter.empty
 
 
 def _columns(responses: pd.DataFrame, metric: Metric) -> dict[str, list[Any]]:
@@ -157,7 +161,7 @@ def _as_lists(value: Any) -> Any:
 
 def _gaps(columns: Mapping[str, list[Any]], metric: Metric, own: Mapping[str, Any]) -> list[str | None]:
     """Of each row the first required column without a value."""
-    required = {metric.columns[name]: values for name, values in columns.items() if is_required(metric, name, own)}
+    required = {metric.columns[name]: values for name, values in columns.items() if metric.needs(name, own)}
     rows = zip(*required.values(), strict=True)
     return [next((name for name, value in zip(required, row, strict=True) if value is None), None) for row in rows]
 
@@ -226,6 +230,9 @@ def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, A
     nothing = [None] * len(responses)
     columns = {"references": "references_as"} if "references" in metric.columns.values() else {}
     columns |= {"lang": "language", "prompt": "template"}
-    rows = list(zip(*(map(present, responses.get(column, nothing)) for column in columns.values()), strict=True))
-    made = {row: metric.signature(options, **dict(zip(columns, row, strict=True))) for row in dict.fromkeys(rows)}
+    marks = {mark: [*map(present, responses.get(column, nothing))] for mark, column in columns.items()}
+    if "response" in metric.columns.values():
+        marks["reasoning"] = ["apart" if present(text) else None for text in responses.get("reasoning", nothing)]
+    rows = list(zip(*marks.values(), strict=True))
+    made = {row: metric.signature(options, **dict(zip(marks, row, strict=True))) for row in dict.fromkeys(rows)}
     return [made[row] for row in rows]

@@ -15,8 +15,8 @@ _LENIENT = "A lenient re-implementation: "
 _FOLDED = "letter case and Unicode forms of white space, hyphens and quotation marks aside"
 _RIGHT = f"Every answer part is a substring of the response, {_FOLDED}; a refusal is wrong."
 _NEARLY_RIGHT = f"{_LENIENT}80 % of the words of a part will do, and what also reads as a refusal can be right."
-_BY_PHRASE = f"The agreed key phrase occurs outside <think>…</think>, {_FOLDED}."
-_BY_PHRASE_AS_WRITTEN = "The key phrase occurs in lower case, anywhere; "
+_BY_PHRASE = f"The agreed key phrase occurs, {_FOLDED}."
+_BY_PHRASE_AS_WRITTEN = "The key phrase occurs in lower case, in the reasoning too; "
 
 
 def _protocol(paper: str, released: str, flexible: str, **rules: Mapping[Any, str]) -> Variants:
@@ -39,7 +39,7 @@ _DETECTION = _rule("a report of errors", "judged_detection", "error_detected")
 
 ACCURACY = _protocol(
     _RIGHT,
-    "As in the published code: <think> is searched too, a refusal counts in lower case only, and is right at noise rate 1.",
+    "As in the published code: reasoning is read too, a refusal counts in lower case only, and is right at noise rate 1.",
     _NEARLY_RIGHT,
     refusal=_REFUSAL,
     parts={"all": "Every part of the answer must be found, as RGB defines it.", "any": "One part of the answer is enough."},
@@ -65,7 +65,7 @@ CORRECTION = _protocol(
 )
 JUDGED_CORRECTION = _protocol(
     _RIGHT,
-    "As in the published code: <think> is searched too, and a refusal counts in lower case only.",
+    "As in the published code: reasoning is read too, and a refusal counts in lower case only.",
     _NEARLY_RIGHT,
 )
 

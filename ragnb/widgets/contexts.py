@@ -11,6 +11,7 @@ from ragnb.markup import Markup, join, marked, page, tag
 from ragnb.metrics.rgb import NO_RESPONSE, answer_evidence, is_correct
 from ragnb.metrics.rgb_reading import answer_parts
 from ragnb.records import require_columns
+from ragnb.text import join_reasoning, split_reasoning
 from ragnb.widgets.browser import Browser
 
 GLYPHS = {"positive": "✓", "negative": "✗", "wrong": "≠"}
@@ -27,6 +28,12 @@ def without_response(row: Mapping[str, Any]) -> Markup | None:
         return None
     reason = row.get("reason")
     return tag("p", tag("b", "? unscored "), f"({reason if isinstance(reason, str) else NO_RESPONSE})")
+
+
+def reply_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The reasoning in the text of a reply, empty without any, and the answer, whether or not they are in one column."""
+    reasoning = row.get("reasoning")
+    return split_reasoning(join_reasoning(reasoning if isinstance(reasoning, str) else "", row["response"]))
 
 
 class ContextView:
@@ -72,10 +79,11 @@ class ContextView:
             return silence
         given = {"language": self.row["language"], "noise_rate": self.row.get("noise_rate")}
         options = given | {"protocol": self.protocol}
-        response, references = self.row["response"], self.row["references"]
+        (reasoning, answer), references = reply_of(self.row), self.row["references"]
+        response = reasoning + answer if self.protocol == "released" else answer
         right = is_correct(response, references, **options) == 1
         why = tag("small", f"({answer_evidence(response, references, **options)})")
-        said = tag("p", tag("b", "response: "), marked(response, aliases), dir="auto")
+        said = tag("p", tag("b", "response: "), marked(reasoning + answer, aliases), dir="auto")
         return join([said, tag("p", tag("b", "✓ right " if right else "✗ not right "), why)])
 
 

@@ -29,7 +29,7 @@ from ragnb.metrics.references import listed
 from ragnb.records import require_columns
 from ragnb.text import SCRIPTS, graphemes
 from ragnb.widgets.browser import Browser
-from ragnb.widgets.contexts import without_response
+from ragnb.widgets.contexts import reply_of, without_response
 from ragnb.widgets.looks import APART, CELL, QUOTED, fact
 from ragnb.widgets.rgb import VERDICTS
 
@@ -89,7 +89,7 @@ class LanguageView:
         self.language, self.threshold, self.identify = self.row["language"], threshold, identify
         _check(self.language, threshold, identify)
         self._own = scripts_of(self.language)
-        self._text = self.row["response"] if isinstance(self.row["response"], str) else ""
+        self._text = reply_of(self.row)[1] if isinstance(self.row["response"], str) else ""
         self._page = self._drawn()
 
     def __repr__(self) -> str:

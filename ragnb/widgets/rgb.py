@@ -24,7 +24,7 @@ from ragnb.metrics.rgb_reading import answer_parts, read_false_answers, view_of
 from ragnb.metrics.rgb_spans import ERROR, FALSE, REFUSAL, evidence_spans
 from ragnb.records import require_columns
 from ragnb.text import graphemes
-from ragnb.widgets.contexts import GLYPHS, NEEDED, without_response
+from ragnb.widgets.contexts import GLYPHS, NEEDED, reply_of, without_response
 from ragnb.widgets.looks import APART, CELL, LONG
 
 WORDS = {"positive": "positive", "negative": "negative", "wrong": "false"}
@@ -62,8 +62,9 @@ class RgbView:
     """One response to one RGB item: the passages, what decides in the response, and the verdicts of several protocols.
 
     The aliases of the answer's parts are marked and carry the number of their part, false answers ``≠``, refusal phrases
-    ``R`` and phrases that report an error ``E``; in the response, where one of the protocols shown sees them. Long passages
-    are folded. Renders without JavaScript, in JupyterLab, on code-hosting pages and in exported HTML.
+    ``R`` and phrases that report an error ``E``; in the response, where one of the protocols shown sees them. Reasoning in
+    ``<think>…</think>`` is shown before the answer; only ``released`` reads it. Long passages are folded.
+    Renders without JavaScript, in JupyterLab, on code-hosting pages and in exported HTML.
 
     Parameters
     ----------
@@ -143,9 +144,14 @@ class RgbView:
     # ---- what was said, and what it is worth ---------------------------------------------------------------------------
 
     def _said(self) -> Markup:
-        found = {found for protocol in self.protocols for found in evidence_spans(**self._faced(protocol))}
+        whole = "".join(reply_of(self.row))
+        found = {
+            (start + len(whole) - len(faced["response"]), end + len(whole) - len(faced["response"]), what)
+            for faced in map(self._faced, self.protocols)
+            for start, end, what in evidence_spans(**faced)
+        }
         spans = [Span(start, end, self._signs[what]) for start, end, what in found if self._false or what != ERROR]
-        return join([_led_by("response:", annotated(self.row["response"], spans), "p", _LINES), self._table()])
+        return join([_led_by("response:", annotated(whole, spans), "p", _LINES), self._table()])
 
     def _table(self) -> Markup:
         columns = [self._verdicts(protocol) for protocol in self.protocols]
@@ -167,8 +173,10 @@ class RgbView:
             yield _verdict(corrects_error(**faced), correction_evidence(**faced))
 
     def _faced(self, protocol: str) -> dict[str, Any]:
-        """All that a metric can ask for."""
-        row = {"response": self.row["response"], "language": self.row["language"]}
+        """All that a metric can ask for; only released code reads the reasoning before the answer."""
+        reasoning, answer = reply_of(self.row)
+        said = reasoning + answer if protocol == "released" else answer
+        row = {"response": said, "language": self.row["language"]}
         return {**row, "protocol": protocol, "answer": self._parts, "false_answer": self._false}
 
     def _judged(self) -> Markup:

@@ -483,3 +483,9 @@ def test_the_packaged_model_judges_or_says_why_not():
     assert judged["judged_similarity"].dropna().between(0, 1).all()
     assert judged["judge_keys"].str.len().gt(0).tolist() == [True, False, True]
     assert (ragnb.score(judged, "semantic.judged_similarity")["value"].notna() == there).all()
+
+
+def test_a_judge_is_shown_the_answer_without_the_reasoning():
+    reply = "<think>It was Alexander Fleming?</think>Howard Florey"
+    shown = judgement_requests(of(reply, "<think>cut off"), "correctness")
+    assert [asked_about(messages) for messages in shown["messages"]] == ["Howard Florey"]

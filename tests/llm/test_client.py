@@ -11,6 +11,7 @@ from ragnb.llm.client import acomplete, complete
 from ragnb.llm.engine import retry_after
 from ragnb.llm.prices import estimate
 from ragnb.llm.store import Store
+from ragnb.scoring import score
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -596,3 +597,58 @@ def test_an_endpoint_that_refuses_every_request_is_not_said_to_be_down(faults, c
         run(chat(30), server)
     assert "that the server runs" not in str(e.value)
     assert all("max_tokens" in call.body for call in server.calls)
+
+
+# ---- reasoning ---------------------------------------------------------------------------------------------------------
+
+THOUGHTS = [  # a reply, its reasoning and its answer
+    (
+        "<think>Maybe Florey? It was Alexander Fleming? no</think>Howard Florey",
+        "<think>Maybe Florey? It was Alexander Fleming? no</think>",
+        "Howard Florey",
+    ),
+    ("<think>It was not Florey.</think>\n\nAlexander Fleming", "<think>It was not Florey.</think>", "Alexander Fleming"),
+    ("<think>Alexander Fleming, or", "<think>Alexander Fleming, or", ""),
+    ("Alexander Fleming", None, "Alexander Fleming"),
+]
+
+
+def number(call):
+    return int(call.body["messages"][-1]["content"].split()[1])
+
+
+def test_reasoning_is_set_apart_from_the_answer_and_stays_in_the_store(faults, chat, tmp_path):
+    path = tmp_path / "s.sqlite"
+    with faults.FaultServer(lambda call: faults.Answer(text=THOUGHTS[number(call)][0])) as server:
+        replies = run(chat(4), server, path)
+    assert replies["reasoning"].tolist() == [reasoning for _, reasoning, _ in THOUGHTS]
+    assert replies["response"].tolist() == [answer for *_, answer in THOUGHTS]
+    assert replies["reason"].isna().all()
+    with Store(path) as store:
+        kept = store.get(replies["request_key"])
+    assert [kept[key].response for key in replies["request_key"]] == [reply for reply, *_ in THOUGHTS]
+    again = complete(chat(4), model="m", store=path, offline=True)  # a store of raw replies, as earlier versions left it
+    pd.testing.assert_frame_equal(again, replies)
+    scores = score(
+        replies.assign(references=[["Alexander Fleming"]] * 4, language="en"),
+        ["answer.contains", "answer.exact_match", "rgb.accuracy"],
+    )
+    assert scores["value"].tolist() == [0, 1, 0, 1] * 3
+
+
+def test_without_reasoning_there_is_no_column_for_it(faults, chat):
+    with faults.FaultServer() as server:
+        assert "reasoning" not in run(chat(2).assign(reasoning="of another reply"), server)
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_in_a_field_of_its_own_has_the_same_column(faults, chat, field):
+    def behave(call):
+        message = {"role": "assistant", "content": "Fleming"} | ({field: "Florey?"} if number(call) else {})
+        body = {"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+        return faults.Answer(body=body)
+
+    with faults.FaultServer(behave) as server:
+        replies = run(chat(2), server)
+    assert replies["response"].tolist() == ["Fleming"] * 2
+    assert replies["reasoning"].tolist() == [None, "Florey?"]

@@ -151,6 +151,21 @@ def test_a_reply_that_cannot_be_read_gets_one_repair_turn(faults, chat):
     assert "response_format" in server.calls[-1].body
 
 
+def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning(faults, chat):
+    asides = ["<think>Is it 7?</think>", "", "<think>cut off, ", ""]
+    texts = [f"{asides[0]}{GOOD}", GOOD, f"{asides[2]}{GOOD}", '{"verdict": "yes", "score": 4, "note": "<think>"}']
+
+    def behave(call):
+        return faults.Answer(text=GOOD if is_turn(call) else texts[number(call)])
+
+    with faults.FaultServer(behave) as server:
+        frame = run(chat(4), server, structured=False)
+    assert frame["record"].tolist() == [RECORD] * 4
+    assert frame["response"].tolist() == texts
+    assert frame["repaired"].tolist() == [False, False, True, False]
+    assert server.calls[-1].body["messages"][1]["content"] == texts[2]
+
+
 def test_a_second_bad_reply_stays_unscored_with_both_reasons(faults, chat):
     with faults.FaultServer(answering(faults, BAD, "I'd rather not.")) as server:
         frame = run(chat(3), server)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ragnb.datasets.evouna import load_evouna
 from ragnb.errors import InputError
+from ragnb.metrics.answer import contains
 from ragnb.metrics.rgb import (
     answer_evidence,
     answer_labels,
@@ -30,7 +31,7 @@ from ragnb.metrics.rgb import (
 from ragnb.metrics.rgb_phrases import ERROR_PHRASES, FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, PROTOCOLS, REFUSAL_PHRASES
 from ragnb.metrics.rgb_reading import answer_parts, folded, normalised
 from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, REFUSED
-from ragnb.text import strip_reasoning, tokens
+from ragnb.text import split_reasoning, tokens
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."
 REFUSAL_ZH = "文档信息不足，因此我无法基于提供的文档回答该问题。"
@@ -186,7 +187,7 @@ def test_spaces_are_removed_in_chinese_only(response, answer, language, labels):
     ],
 )
 def test_reasoning_counts_neither_for_nor_against_a_response(response, labels):
-    assert answer_labels(response, "Tampa") == labels
+    assert answer_labels(split_reasoning(response)[1], "Tampa") == labels
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -491,12 +492,14 @@ def test_a_refusal_is_never_right_even_when_it_holds_the_answer(answer, before, 
 
 @given(st.text(st.characters(exclude_characters="<>")), st.text(st.characters(exclude_characters="<>")), answers)
 def test_a_think_block_changes_nothing(thought, said, answer):
-    assert answer_labels(f"<think>{thought}</think>{said}", answer) == answer_labels(said, answer)
+    _, left = split_reasoning(f"<think>{thought}</think>{said}")
+    assert answer_labels(left, answer) == answer_labels(said.strip(), answer)
 
 
-def test_reasoning_whose_opening_tag_stood_in_the_prompt_is_stripped():
-    assert is_correct("It may be Oslo. </think> Bergen.", "Oslo") == 0.0
-    assert is_correct("It may be Oslo. </think> Bergen.", "Bergen") == 1.0
+def test_a_function_reads_a_response_as_it_is_and_so_do_those_of_answers():
+    reply = "<think>Maybe Oslo.</think>Bergen."
+    assert is_correct(reply, "Oslo") == contains(reply, "Oslo") == 1.0
+    assert is_correct(split_reasoning(reply)[1], "Oslo") == contains(split_reasoning(reply)[1], "Oslo") == 0.0
 
 
 # ---- two more readings of the definitions ------------------------------------------------------------------------------
@@ -599,7 +602,7 @@ def test_released_is_what_the_code_does(response, answer, chinese, noise_rate):
 
 def flexible_by_hand(response, answer, false, chinese):
     """Labels, refusal, report and correction under ``flexible``, step by step."""
-    raw, text = strip_reasoning(response).lower(), normalised(strip_reasoning(response))
+    raw, text = response.lower(), normalised(response)
     cut = tokens if chinese else str.split
     refusals, reports = (["insufficient information", "信息不足"], ["factual errors", "事实性错误"])
     if not chinese:
@@ -633,9 +636,8 @@ def test_flexible_is_what_its_definition_says(response, answer, false, chinese):
 
 
 @given(said, reference, st.sampled_from(["en", "zh"]))
-def test_paper_is_released_except_for_letter_case_thoughts_and_unicode_forms(response, answer, language):
-    plain = folded(strip_reasoning(response)).lower()
-    assume(strip_reasoning(plain) == plain)
+def test_paper_is_released_except_for_letter_case_and_unicode_forms(response, answer, language):
+    plain = folded(response).lower()
     parts = [[folded(alias).lower() for alias in part] for part in answer_parts(answer)]
     if language == "zh":
         parts = [[alias.replace(" ", "") for alias in part] for part in parts]

@@ -7,11 +7,15 @@ which ``paper`` and ``released`` see no reported error: it is not among those wh
 import math
 from dataclasses import dataclass
 
+import pandas as pd
 import pytest
 
 from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal, is_rejection
 from ragnb.metrics.rgb_columns import verdicts
 from ragnb.metrics.rgb_phrases import FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, PROTOCOLS
+from ragnb.records import reasoning_apart
+from ragnb.scoring import score
+from ragnb.text import split_reasoning
 
 N = math.nan
 SAME = None
@@ -247,24 +251,30 @@ def same(value, expected):
     return value == expected or (math.isnan(value) and math.isnan(expected))
 
 
+def as_read(response, protocol):
+    """What of a reply a protocol reads: the published code all of it, the others the answer without the reasoning."""
+    return response if protocol == "released" else split_reasoning(response)[1]
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.why)
 def test_a_response_is_judged_as_its_protocol_says(case, protocol):
     labels, refusal, detection, correction = case.expected(protocol)
     options = {"language": case.language, "protocol": protocol}
     right = float(0 not in labels and 1 in labels)
-    assert answer_labels(case.response, case.answer, **options) == labels
-    assert is_correct(case.response, case.answer, **options) == right
-    assert is_refusal(case.response, **options) == refusal
-    assert is_rejection(case.response, case.answer, **options) == (refusal or (protocol == "released" and right))
-    assert detects_error(case.response, false_answer=case.false, **options) == detection
-    assert same(corrects_error(case.response, case.answer, false_answer=case.false, **options), correction)
+    response = as_read(case.response, protocol)
+    assert answer_labels(response, case.answer, **options) == labels
+    assert is_correct(response, case.answer, **options) == right
+    assert is_refusal(response, **options) == refusal
+    assert is_rejection(response, case.answer, **options) == (refusal or (protocol == "released" and right))
+    assert detects_error(response, false_answer=case.false, **options) == detection
+    assert same(corrects_error(response, case.answer, false_answer=case.false, **options), correction)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_all_cases_are_judged_alike_in_columns(protocol):
     found = verdicts(
-        [case.response for case in CASES],
+        [as_read(case.response, protocol) for case in CASES],
         [case.answer for case in CASES],
         false_answers=[case.false for case in CASES],
         languages=[case.language for case in CASES],
@@ -274,6 +284,26 @@ def test_all_cases_are_judged_alike_in_columns(protocol):
     assert found.labels == [labels for labels, *_ in expected]
     for n, values in enumerate((found.refusal, found.detection, found.correction), start=1):
         assert all(map(same, values.tolist(), [outcome[n] for outcome in expected]))
+
+
+@pytest.mark.parametrize("split", [False, True], ids=["raw replies", "reasoning apart"])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_score_gives_each_protocol_the_part_of_a_reply_that_it_reads(protocol, split):
+    frame = pd.DataFrame(
+        {
+            "response": [case.response for case in CASES],
+            "references": [case.answer for case in CASES],
+            "false_answers": [case.false for case in CASES],
+            "language": [case.language for case in CASES],
+        },
+        dtype=object,
+    )
+    names = ["rgb.accuracy", "rgb.error_detection", "rgb.error_correction"]
+    scores = score(reasoning_apart(frame) if split else frame, names, protocol=protocol)
+    values = scores["value"].to_numpy().reshape(3, -1).T.tolist()
+    for case, found in zip(CASES, values, strict=True):
+        labels, _, detection, correction = case.expected(protocol)
+        assert all(map(same, found, [float(0 not in labels and 1 in labels), detection, correction])), case.why
 
 
 def test_there_are_cases_enough_and_none_twice():
@@ -311,7 +341,7 @@ def test_the_flexible_lists_hold_these_phrases_and_no_other():
 
 @pytest.mark.parametrize(("protocol", "label"), [("paper", 1), ("released", -1), ("flexible", 1)])
 def test_reasoning_whose_opening_tag_stood_in_the_prompt_is_left_out_too(protocol, label):
-    response = "There is insufficient information?</think>Tampa."
+    response = as_read("There is insufficient information?</think>Tampa.", protocol)
     assert answer_labels(response, "Tampa", protocol=protocol) == [label]
 
 

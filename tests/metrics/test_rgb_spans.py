@@ -48,10 +48,8 @@ def seen(response, answer="-", **options):
             [("事实性错误", "error"), ("巴黎", "part 1")],
         ),
         ("信 息不足", "-", {"language": "zh", "protocol": "flexible"}, []),
-        # reasoning is read by the released code only
-        ("<think>Oslo</think>Oslo", "Oslo", {}, [("Oslo", "part 1")]),
-        ("<think>Oslo</think>Bergen", "Oslo", {}, []),
-        ("Oslo</think>Bergen <think>Oslo", "Oslo", {}, []),
+        # a response is read as it is: what reads the reasoning too is decided before
+        ("<think>Oslo</think>Oslo", "Oslo", {}, [("Oslo", "part 1"), ("Oslo", "part 1")]),
         ("<think>Oslo</think>Oslo", "Oslo", {"protocol": "released"}, [("Oslo", "part 1"), ("Oslo", "part 1")]),
         # the flexible normaliser: width, punctuation, articles, spaces, and most of the words
         ("the Ｕ.S. of\n A", "US of a", {"protocol": "flexible"}, [("Ｕ.S. of", "part 1")]),

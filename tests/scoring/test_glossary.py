@@ -189,9 +189,17 @@ def test_a_metric_of_ones_own_is_shown_as_far_as_it_is_known():
         "  lower is better; 0 to 9",
         "  needs         response",
         "  limit         2          default  (not described)",
+        "  reasoning     Only the answer is read; <think>…</think> is set apart.",
         "  source        here",
         f"  signature     ragnb:{__version__}|metric:own.words|limit:2",
     ]
+
+
+def test_a_card_says_which_definition_reads_the_reasoning():
+    apart = "reasoning     Only the answer is read; <think>…</think> is set apart"
+    assert f"{apart}, except under released." in repr(definitions("rgb.accuracy"))
+    assert f"{apart}." in repr(definitions("answer.exact_match"))
+    assert apart not in repr(definitions("trace.relevance"))
 
 
 @given(any_text)

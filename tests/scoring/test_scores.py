@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from ragnb.datasets.predictions import load_responses
+from ragnb.ensemble.features import feature_frame
 from ragnb.errors import InputError
-from ragnb.records import COLUMNS
-from ragnb.scoring import METRICS, Metric, score, summarize
+from ragnb.records import COLUMNS, reasoning_apart
+from ragnb.reports.methods import methods_paragraph
+from ragnb.scoring import METRICS, Metric, compare, score, summarize
 from ragnb.version import __version__
 
 REFUSAL = "I can not answer the question because of the insufficient information in documents."
@@ -566,3 +568,69 @@ def test_lists_that_pandas_read_as_texts_are_refused_and_load_responses_reads_th
 def test_one_text_that_is_no_list_leaves_the_others_texts():
     frame = pd.DataFrame({"references": ["[1, 2]", "Oslo"], "response": ["[1, 2]", "Oslo"]})
     assert score(frame, "answer.exact_match")["value"].tolist() == [1.0, 1.0]
+
+
+# ---- reasoning ---------------------------------------------------------------------------------------------------------
+
+REPLIES = [
+    "<think>Maybe Florey? It was Alexander Fleming? no</think>Howard Florey",
+    "<think>Maybe Florey?</think>Alexander Fleming",
+    "<think>Alexander Fleming, or",
+    "Alexander Fleming",
+]
+OF_ANSWERS = ["answer.contains", "answer.exact_match", "answer.f1", "rgb.accuracy"]
+
+
+def replied(replies=REPLIES, **columns):
+    return frame(replies, references=[["Alexander Fleming"]] * len(replies), **columns)
+
+
+def test_no_metric_reads_the_reasoning_of_a_reply():
+    scores = score(replied(), OF_ANSWERS, explain=True)
+    assert scores["value"].tolist() == [0, 1, 0, 1] * 4
+    assert scores["reason"].isna().all()
+    assert score(replied(), WORDS)["value"].tolist() == [2, 2, 0, 2]
+
+
+def test_a_reply_whose_reasoning_was_set_apart_before_has_the_same_scores():
+    once = reasoning_apart(replied())
+    assert once["response"].tolist() == ["Howard Florey", "Alexander Fleming", "", "Alexander Fleming"]
+    assert reasoning_apart(once) is once
+    for options in ({}, {"protocol": "released"}, {"protocol": "flexible"}, {"variant": "lbrag"}):
+        metrics = "rgb.accuracy" if "protocol" in options else OF_ANSWERS
+        pd.testing.assert_frame_equal(score(once, metrics, **options), score(replied(), metrics, **options))
+
+
+def test_published_code_reads_the_whole_reply():
+    assert score(replied(), "rgb.accuracy", protocol="released")["value"].tolist() == [1, 1, 1, 1]
+    field = replied(["Howard Florey"], reasoning=["It was Alexander Fleming?"])  # that code would not have seen it
+    assert score(field, "rgb.accuracy", protocol="released")["value"].tolist() == [0]
+
+
+def test_the_signature_says_where_reasoning_was_set_apart():
+    scores = score(replied(), [*OF_ANSWERS, WORDS])
+    marked = scores["signature"].str.contains("|reasoning:apart", regex=False)
+    assert marked.tolist() == [True, True, True, False] * 5
+    released = score(replied(), "rgb.accuracy", protocol="released")["signature"]
+    assert not released.str.contains("reasoning").any()
+    judged = score(replied(judged_correct=1), "semantic.judged_correctness")["signature"]
+    assert not judged.str.contains("reasoning").any()
+    assert not score(replied(["Fleming"]), OF_ANSWERS)["signature"].str.contains("reasoning").any()
+
+
+def test_reasoning_is_not_repeated_beside_the_scores_and_the_frame_stays_as_it_was():
+    given = replied()
+    assert "reasoning" not in score(given, "answer.f1")
+    assert given["response"].tolist() == REPLIES
+    assert "reasoning" not in given
+
+
+def test_a_reasoning_model_can_be_compared_with_another():
+    plain = replied(["Howard Florey", "Howard Florey", "Alexander Fleming", "Alexander Fleming"], system="plain")
+    both = pd.concat([replied(system="thinks"), plain], ignore_index=True)
+    scores = score(both, "answer.exact_match")
+    row = compare(scores, baseline="plain").iloc[0]
+    assert (row["mean"], row["baseline_mean"], row["n_pairs"]) == (0.5, 0.5, 4)
+    assert "reasoning:apart" in row["signature"]
+    assert feature_frame(scores).columns.tolist() == ["answer.exact_match"]
+    assert "answer.exact_match (variant unicode / variant unicode, reasoning apart)" in methods_paragraph(scores)

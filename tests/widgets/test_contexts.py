@@ -47,6 +47,10 @@ def test_passages_stand_numbered_with_the_sign_of_their_kind_and_every_alias_mar
         ({"response": ""}, "response: ✗ not right (part 1: not found)"),
         ({"response": "insufficient information"}, "✗ not right (refusal: 'insufficient information')"),
         ({"response": "<think>Oslo</think>Bergen"}, "response: <think>Oslo</think>Bergen✗ not right (part 1: not found)"),
+        (
+            {"response": "Bergen", "reasoning": "<think>Oslo</think>"},
+            "response: <think>Oslo</think>Bergen✗ not right (part 1: not found)",
+        ),
         ({"response": None, "reason": "timed out <b>"}, "? unscored (timed out <b>)"),
         ({"response": math.nan, "reason": None}, "? unscored (no response)"),
         ({"response": None, "reason": math.nan}, "? unscored (no response)"),

@@ -11,6 +11,7 @@ from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal
 from ragnb.metrics.rgb_phrases import PROTOCOLS
+from ragnb.text import split_reasoning
 from ragnb.widgets import RgbView
 from ragnb.widgets.contexts import NEEDED
 from ragnb.widgets.rgb import HEADS, LONG
@@ -194,10 +195,16 @@ CASES = [
 def test_the_table_holds_the_values_of_the_metrics(response, language, answer, false, noise_rate):
     options = {"response": response, "language": language, "noise_rate": noise_rate}
     top, *rows = cells(html(**options, references=answer, false_answers=[false]))
+    reply, (reasoning, last) = response, split_reasoning(response)
+    assert cells(html(**options | {"response": last, "reasoning": reasoning}, references=answer, false_answers=[false])) == [
+        top,
+        *rows,
+    ]
     assert top == ["", *PROTOCOLS]
     assert [line[0] for line in rows] == ["".join(head) for head in HEADS]
     for column, protocol in enumerate(PROTOCOLS, start=1):
         how = {"language": language, "protocol": protocol}
+        response = reply if protocol == "released" else last
         values = [
             is_correct(response, answer, noise_rate=noise_rate, **how),
             is_refusal(response, **how),
