@@ -280,6 +280,8 @@ def _parts(answer: Any, row: int, alternatives: bool) -> list[list[str]] | None:
     if is_missing(answer):
         return None
     given = answer.tolist() if hasattr(answer, "tolist") else answer
+    if isinstance(given, list):  # pandas reads a list of lists in Parquet as an array of arrays
+        given = [part.tolist() if isinstance(part, np.ndarray) else part for part in given]
     try:
         return answer_parts([given] if alternatives and _is_several_texts(given) else given)
     except InputError as error:

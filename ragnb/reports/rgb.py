@@ -109,7 +109,7 @@ def rgb_report(
     check_names(responses, ("system", "language", "task"), "rgb_report")
     conditions = [name for name in ("noise_rate", "passage_num", "correct_rate") if name in responses]
     rates = {name: numbers(responses, name, "rgb_report") for name in conditions}
-    responses = responses.assign(**rates)
+    responses = responses.assign(**rates).reset_index(drop=True)
     known = responses[responses["task"].isin(["noise", "integration", "counterfactual"])]
     asked = known.assign(closed=known["passage_num"] == 0)
     if "correct_rate" in asked:

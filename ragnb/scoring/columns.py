@@ -110,7 +110,12 @@ def _spaced_once(question: object) -> str:
 
 
 def with_numbers(frame: pd.DataFrame, columns: Iterable[str], what: str) -> pd.DataFrame:
-    """A frame whose columns of any other type are floats; see `numbers`."""
+    """A frame whose columns of numbers have the types of numpy.
+
+    Columns of whole numbers stay whole numbers. All others become floats; see `numbers`.
+    """
+    whole = [name for name in columns if pd.api.types.is_integer_dtype(frame[name]) and frame[name].notna().all()]
+    frame = frame.astype(dict.fromkeys(whole, "int64"))
     plain = [name for name in columns if isinstance(frame[name].dtype, np.dtype) and frame[name].dtype.kind in "iuf"]
     return frame.assign(**{name: numbers(frame, name, what) for name in columns if name not in plain})
 

@@ -154,7 +154,7 @@ def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataF
     read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
     check_names(scores, [name for name in read if name not in ("metric", "value")], "compare")
     check_texts(scores, ("metric",), "compare")
-    scores = scores.assign(value=numbers(scores, "value", "compare"))
+    scores = scores.assign(value=numbers(scores, "value", "compare")).reset_index(drop=True)
     present = scores["metric"].unique().tolist()
     wanted = column_names(metrics, "compare(metrics=...)") or present
     if unknown := [name for name in wanted if name not in present]:

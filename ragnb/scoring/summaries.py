@@ -75,7 +75,7 @@ def summarize(
         )
     check_level(confidence_level)
     check_names(scores, dict.fromkeys([*keys, "metric", "signature"]), "summarize")
-    scores = scores.assign(value=numbers(scores, "value", "summarize"))
+    scores = scores.assign(value=numbers(scores, "value", "summarize")).reset_index(drop=True)
     if not isinstance(interval, str) or interval not in ("auto", *RATE_METHODS, *MEANS):
         known = ", ".join(["auto", *RATE_METHODS, *MEANS])
         raise InputError(f"summarize needs an interval out of {known}; got {interval!r}; choose one")

@@ -300,7 +300,7 @@ def _choices(name: Any, column: pd.Series) -> Choices | None:
     """What a column can be filtered by; None where its values are many, long, or no single values."""
     try:
         codes, values = pd.factorize(column)
-    except TypeError:  # lists and mappings
+    except (TypeError, NotImplementedError):  # lists and mappings, the latter error for those of Arrow
         return None
     kept = list(map(listed, values)) + [None] * bool((codes == -1).any())
     if not FEWEST <= len(kept) <= min(MOST, max(FEW, len(column) // 2)) or name in PAYLOAD - {"reason"}:

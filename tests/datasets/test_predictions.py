@@ -318,6 +318,13 @@ def test_examples_of_rgb_are_the_same_from_csv(tmp_path, sample):
         assert again[name].tolist() == frame[name].tolist(), name
 
 
+def test_a_frame_that_pandas_read_from_parquet_has_arrays_in_arrays_as_references(tmp_path):
+    frame = pd.DataFrame({"question": ["q"], "references": [[["Oslo", "Kristiania"], ["Norway"]]], "response": ["Oslo"]})
+    frame.to_parquet(tmp_path / "run.parquet")
+    loaded = load_responses(pd.read_parquet(tmp_path / "run.parquet"), language="en")
+    assert loaded["references"][0] == [["Oslo", "Kristiania"], ["Norway"]]
+
+
 def test_arrays_in_arrays_as_parquet_gives_them_are_lists_in_csv(tmp_path):
     parts = np.empty(1, dtype=object)
     parts[0] = np.array(["Oslo", "Kristiania"], dtype=object)

@@ -289,6 +289,13 @@ def test_csv_runs_no_formula_and_keeps_numbers(tmp_path):
     assert {row[1] for row in rows} == {"-1.5"}
 
 
+def test_csv_runs_no_formula_behind_blanks_quotes_and_hidden_characters(tmp_path):
+    before = ["", ' "\t', *" \t\r\n\u00a0\u3000\ufeff\u200b\x00\"'“\u202e\u2066"]
+    texts = [f'{hidden}{trigger}HYPERLINK("https://example.org")' for hidden in before for trigger in "=+-@＝＋－＠"]
+    _, *rows = spreadsheet(pd.DataFrame({"t": texts, "w": "x"}), tmp_path / "t.csv")
+    assert [row[0] for row in rows] == [f"'{text}" for text in texts]
+
+
 def test_csv_has_json_for_lists_and_mappings_and_nothing_for_what_is_missing(tmp_path):
     values = [["ä", None], {"=k": "\u202eال"}, True, False, None, math.nan, pd.NA, np.int64(-3), 0.1]
     _, *rows = spreadsheet(pd.DataFrame({"v": pd.Series(values, dtype=object), "w": "x"}), tmp_path / "T.CSV")
@@ -303,6 +310,16 @@ def test_csv_of_any_text_is_read_back_but_for_the_apostrophe(tmp_path_factory, t
     for text, (cell, _) in zip(texts, rows, strict=True):
         assert cell in (text, f"'{text}")
         assert not cell.startswith(tuple("=+-@\t\r"))
+
+
+def test_infinity_is_kept_in_parquet(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, math.inf]})
+    assert read_table(write_table(frame, tmp_path / "t.parquet"))["a"].tolist() == [1.0, math.inf]
+
+
+def test_half_a_surrogate_pair_in_a_reply_is_written_as_the_replacement_character(tmp_path):
+    frame = pd.DataFrame({"a": ["x\ud800", "🙂"]}, dtype=object)
+    assert read_table(write_table(frame, tmp_path / "t.jsonl"))["a"].tolist() == ["x\ufffd", "🙂"]
 
 
 def test_csv_is_not_read(tmp_path):
