@@ -3,6 +3,11 @@
 from dataclasses import dataclass
 from math import nan
 
+import numpy as np
+
+SMALLEST_P = 2.0**-1022
+"""The smallest positive double of full precision. No p-value is 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -81,6 +86,21 @@ def undefined_test(alternative: str, method: str, n: int, reason: str) -> Signif
     return SignificanceResult(nan, nan, alternative, method, n, f"undefined: {reason}")
 
 
+def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
+    """p-value from the two one-sided ones: twice the smaller one if `alternative` is two-sided.
+
+    The result is in (0, 1]. Arrays of tails give an array of p-values.
+
+    Examples
+    --------
+    >>> float(two_sided(0.99, 0.02, "two-sided")), float(two_sided(0.99, 0.02, "greater"))
+    (0.04, 0.02)
+    """
+    both = 2 * np.minimum(lower_tail, upper_tail)
+    tails = {"less": lower_tail, "greater": upper_tail, "two-sided": both}
+    return np.clip(tails[alternative], SMALLEST_P, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class PairedTable:
     """Counts of the items on which both, one or neither of two systems succeed.
@@ -115,29 +135,6 @@ def format_p_value(p_value: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AdjustedPValues:
-    """P-values corrected over one declared family.
-
-    Attributes
-    ----------
-    p_values, adjusted : tuple of float
-        As given and corrected, in the order given; ``nan`` stays ``nan``.
-    method : str
-        Name of the correction.
-    family_size : int
-        Number of p-values corrected together.
-    left_out : tuple of int
-        Positions of the undefined (``nan``) p-values, which are no part of the family.
-    """
-
-    p_values: tuple[float, ...]
-    adjusted: tuple[float, ...]
-    method: str
-    family_size: int
-    left_out: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class EquivalenceResult:
     """The outcome of two one-sided tests against a margin, with the interval that decides it.
 
@@ -157,56 +154,6 @@ class EquivalenceResult:
     margin: float
     interval: Interval
     equivalent: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RankComparison:
-    """Several systems compared pair by pair on their average ranks.
-
-    Attributes
-    ----------
-    average_ranks : tuple of float
-        Mean over items of each system's rank within the item, 1 the best.
-    p_values : tuple of tuple of float
-        Symmetric, one row and one column a system, adjusted over all pairs; 1 on the diagonal, ``nan`` where undefined.
-    critical_difference : float
-        Difference of average ranks beyond which p is below 1 - `confidence_level`; ``nan`` where the test has no such one.
-    confidence_level : float
-        One minus the level at which systems are told apart.
-    method : str
-        Name of the test and its correction, as printed under figures.
-    n : int
-        Number of items.
-    warning : str
-        Why the result is undefined or to be doubted; empty when there is nothing to say.
-    """
-
-    average_ranks: tuple[float, ...]
-    p_values: tuple[tuple[float, ...], ...]
-    critical_difference: float
-    confidence_level: float
-    method: str
-    n: int
-    warning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SystemRank:
-    """Where one of several systems stands, and how sure that is.
-
-    Attributes
-    ----------
-    average_rank : Interval
-        Mean over items of its rank within the item, 1 the best.
-    rank : Interval
-        Its rank by mean score, 1 the best; the limits are whole numbers and hold for all systems at once.
-    probability_best : float
-        Share of resamples in which its mean score is the highest, ties shared equally; ``nan`` where undefined.
-    """
-
-    average_rank: Interval
-    rank: Interval
-    probability_best: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 
 from ragnb.errors import InputError
 from ragnb.figures.style import MARKERS, WIDTHS, plain, style
-from ragnb.results import RankComparison, SystemRank
-from ragnb.stats.posthoc import not_separated
+from ragnb.stats.several import RankComparison, SystemRank, not_separated
 
 STEP = 0.42
 """Height of a bar of the diagram, in rows."""
@@ -23,17 +22,17 @@ def plot_critical_difference(
     ranks: Sequence[SystemRank] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Critical-difference diagram: average ranks, and bars that join the systems not told apart.
+    """Critical-difference diagram: average ranks, and bars that join systems that are not separated.
 
     Parameters
     ----------
     comparison
-        Of `ragnb.stats.posthoc`: `nemenyi`, which has a critical difference to draw, `conover` or `pairwise_tests`.
+        The result of `ragnb.stats.several.pairwise_tests`.
     systems
         Names of the systems, in the order of the comparison.
     ranks
-        Of `ragnb.stats.ranks.rank_intervals`, in the same order: adds the interval of each average rank and, at the right,
-        the interval of the rank by mean score and the probability of being best.
+        The result of `ragnb.stats.several.rank_intervals`, in the same order. It adds the interval of each average rank and,
+        at the right, the interval of the rank by mean score and the probability of being the best.
     ax
         Axes to draw on; a new figure of text width by default.
 
@@ -41,7 +40,7 @@ def plot_critical_difference(
     -------
     Axes
         The best system on top and at the left, a thin stem from the axis of average ranks to each. Bars as in
-        `ragnb.stats.posthoc.not_separated`.
+        `ragnb.stats.several.not_separated`.
 
     Raises
     ------
@@ -53,16 +52,13 @@ def plot_critical_difference(
     _check(comparison, systems, ranks)
     average = np.array(comparison.average_ranks)
     groups = not_separated(average, comparison.p_values, confidence_level=comparison.confidence_level)
-    with_difference = bool(np.isfinite(comparison.critical_difference))
-    top = len(systems) + STEP * (len(groups) + with_difference) - 0.3
+    top = len(systems) + STEP * len(groups) - 0.3
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.75 + 0.24 * top))[1]
         for place, system in enumerate(np.argsort(average, kind="stable").tolist()):
             height = len(systems) - 1 - place
             _draw_system(ax, height, top, average[system], None if ranks is None else ranks[system])
         _draw_bars(ax, len(systems) - 0.4, [average[list(group)] for group in groups], 0.012 * (len(systems) - 1))
-        if with_difference:
-            _draw_difference(ax, top - STEP, comparison)
         _finish(ax, average, systems, top)
         ax.set_title(plain(_note(comparison, ranks)), loc="left", fontsize="small", color="0.35")
     return ax
@@ -94,13 +90,6 @@ def _draw_bars(ax: Axes, base: float, groups: list[np.ndarray], overhang: float)
     for number, members in enumerate(reversed(groups)):
         reach = [members.min() - overhang, members.max() + overhang]
         ax.plot(reach, 2 * [base + number * STEP], color="0.15", lw=3, solid_capstyle="butt", zorder=4)
-
-
-def _draw_difference(ax: Axes, height: float, comparison: RankComparison) -> None:
-    reach = [1, 1 + comparison.critical_difference]
-    ax.plot(reach, [height, height], color="0.35", lw=1, marker="|", ms=5, mew=1)
-    ax.annotate(f"CD = {comparison.critical_difference:.3g}", (0, height), xycoords=("axes fraction", "data"), ha="right",
-                va="center", xytext=(-4, 0), textcoords="offset points", fontsize=6, color="0.35")  # fmt: skip
 
 
 def _finish(ax: Axes, average: np.ndarray, systems: Sequence[str], top: float) -> None:

@@ -1,183 +1,445 @@
-"""Tests that several systems score alike on the same items, all of them at once.
+"""Comparisons of several systems on the same items: joint test, all pairs, and ranks.
 
-Scores are an array of n items by k systems. The tests work on the ranks of the systems within each item and are dual of no
-interval here. Items have to be independent: where several share a question, average their scores within it first.
+Scores are an array with one row per item and one column per system. Higher scores are better;
+negate them where lower is better. All functions raise InputError for arguments outside the stated
+range.
 
-=================================  ================================================================
-question                           answer
-=================================  ================================================================
-any difference, graded scores?     `friedman_test`; from published ranks `friedman_from_ranks`
-any difference, scores of 0 or 1?  `cochran_q_test`
-which pairs, which groups?         `ragnb.stats.posthoc`
-who is best, how surely?           `ragnb.stats.ranks.rank_intervals`
-=================================  ================================================================
+=======================================  ========================
+question                                 function
+=======================================  ========================
+Do the systems differ at all?            `friedman_test`
+Which pairs differ?                      `pairwise_tests`
+Which systems cannot be separated?       `not_separated`
+Which rank does each system have?        `rank_intervals`
+How large are all differences at once?   `simultaneous_intervals`
+=======================================  ========================
 """
 
-from math import exp, lgamma
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from math import factorial, inf, nan, prod, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import chdtrc, fdtrc, ndtr, stdtrit
 
-from ragnb.errors import check_choice
-from ragnb.results import SignificanceResult
-from ragnb.stats.checks import Floats, check_binary, check_count, undefined_test
-from ragnb.stats.numerics import SMALLEST_P
-from ragnb.stats.ranks import check_average_ranks, check_systems, item_ranks
+from ragnb.arguments import Floats, Integers, accepts, as_matrix
+from ragnb.errors import InputError
+from ragnb.results import (
+    SMALLEST_P,
+    Interval,
+    SignificanceResult,
+    undefined_interval,
+    undefined_test,
+)
+from ragnb.stats.intervals import bca_from_resamples, unit_values
+from ragnb.stats.multiplicity import holm
+from ragnb.stats.paired import sign_flip_test
 
-FRIEDMAN_METHODS = ("F", "chi2")
 FEW_ITEMS = 10
-"""Below this number of items the laws of F and chi-squared fit the ranks badly: F of 3 systems on 3 items errs in 20 %."""
+"""With fewer items, the F test is only approximate: for 3 systems on 3 items it errs in 20 %."""
 
 
-def friedman_test(scores: ArrayLike, *, method: str = "F") -> SignificanceResult:
+@dataclass(frozen=True, slots=True)
+class RankComparison:
+    """All pairs of systems compared, with their average ranks.
+
+    Attributes
+    ----------
+    average_ranks : tuple of float
+        Mean over items of each system's rank within the item; 1 is the best.
+    p_values : tuple of tuple of float
+        Symmetric table with one row and one column per system, corrected over all pairs; 1 on the
+        diagonal.
+    confidence_level : float
+        Two systems are separated if their p-value is below 1 - `confidence_level`.
+    method : str
+        Name of the test and of the correction.
+    n : int
+        Number of items, or of clusters.
+    warning : str
+        Why the result is undefined or doubtful; otherwise empty.
+    """
+
+    average_ranks: tuple[float, ...]
+    p_values: tuple[tuple[float, ...], ...]
+    confidence_level: float
+    method: str
+    n: int
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRank:
+    """The rank of one of several systems, with its uncertainty.
+
+    Attributes
+    ----------
+    average_rank : Interval
+        Mean over items of its rank within the item; 1 is the best.
+    rank : Interval
+        Its rank by mean score; 1 is the best. The limits are whole numbers and hold for all systems
+        at once.
+    probability_best : float
+        Share of resamples in which its mean score is the highest, with ties shared equally.
+    """
+
+    average_rank: Interval
+    rank: Interval
+    probability_best: float
+
+
+def as_systems(scores: ArrayLike) -> Floats:
+    """Finite scores with one row per item and one column per system, for at least two systems."""
+    values = as_matrix(scores)
+    if values.shape[1] < 2:
+        raise InputError(f"must have one column per system, at least two, got shape {values.shape}")
+    return values
+
+
+# ---- tests -------------------------------------------------------------------------------------
+
+
+@accepts(scores=as_systems)
+def item_ranks(scores: Floats) -> Floats:
+    """Rank of each system within each item: 1 for the highest score, mean ranks for ties.
+
+    Scores count as tied if they differ by less than about 1e-12 of the largest score of the item.
+
+    >>> item_ranks([[0.9, 0.5, 0.9], [0.2, 0.1, 0.4]])
+    array([[1.5, 3. , 1.5],
+           [2. , 3. , 1. ]])
+    """
+    from scipy.stats import rankdata
+
+    largest = np.abs(scores).max(axis=1, keepdims=True)
+    return rankdata(-np.round(scores / np.where(largest > 0, largest, 1.0), 12), axis=1)
+
+
+def average_ranks(scores: ArrayLike) -> Floats:
+    """Mean over items of each system's rank within the item; NaN without items.
+
+    >>> average_ranks([[0.9, 0.5, 0.9], [0.2, 0.1, 0.4]])
+    array([1.75, 3.  , 1.25])
+    """
+    ranks = item_ranks(scores)
+    return ranks.mean(axis=0) if len(ranks) else np.full(ranks.shape[1], nan)
+
+
+@accepts(scores=as_systems, method=("F", "chi2"))
+def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
     """Friedman test that several systems score alike on the same items, corrected for ties.
 
-    p in (0, 1]; 1 when no item tells the systems apart; ``nan`` for fewer than two items.
-
-    Parameters
-    ----------
-    scores : array_like of shape (n, k)
-        Finite scores of independent items: one row an item, one column a system.
-    method : {"F", "chi2"}
-        ``"F"`` refers Iman and Davenport's F to its law and keeps its level from about ten items on; ``"chi2"``, Friedman's
-        own, is conservative for few items and many systems. The warning says when there are fewer than ten.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two systems, the shape is wrong, a score is not finite, or the method is unknown.
+    The items must be independent. The p-value is 1 if no item separates the systems, and NaN for
+    fewer than two items. The method ``"F"`` is Iman and Davenport's test, which keeps its level
+    from about ten items on. ``"chi2"`` is Friedman's own test, which is conservative for few items
+    and many systems; for scores of 0 and 1 it is Cochran's Q test.
 
     Notes
     -----
-    With W (Kendall's) the share of the ranks' variance within items that lies between systems, chi2 = n (k - 1) W with k - 1
-    degrees of freedom, and F = (n - 1) W / (1 - W) with k - 1 and (k - 1)(n - 1). Where all items rank the systems alike F
-    is infinite and p the exact probability of that, m^(1-n) for m arrangements of an item's ranks. With two systems chi2 is
-    the sign test's z^2. Without the correction for ties: `friedman_from_ranks` of the average ranks.
+    Kendall's W is the share of the variance of the ranks within items that lies between systems.
+    chi2 = n (k - 1) W has k - 1 degrees of freedom, and F = (n - 1) W / (1 - W) has k - 1 and (k -
+    1)(n - 1). If all items rank the systems in the same way, F is infinite and p is the exact
+    probability of this, m^(1 - n) for m arrangements of the ranks of an item.
 
     References
     ----------
-    Friedman, M. (1937). The use of ranks to avoid the assumption of normality implicit in the analysis of variance. JASA
-    32, 675-701. Iman, R. L. & Davenport, J. M. (1980). Approximations of the critical region of the Friedman statistic.
-    Commun. Statist. A9, 571-595. Conover, W. J. (1999). Practical Nonparametric Statistics, section 5.8.
+    Iman, R. L. & Davenport, J. M. (1980). Approximations of the critical region of the Friedman
+    statistic. Commun. Statist. A9, 571-595. Conover, W. J. (1999). Practical Nonparametric
+    Statistics, section 5.8.
 
     Examples
     --------
     >>> scores = 3 * [[0.9, 0.5, 0.1], [0.8, 0.9, 0.3], [0.7, 0.6, 0.2], [1.0, 0.4, 0.6]]
-    >>> print(friedman_test(scores, method="chi2"))
-    statistic 13.5, p = 0.0012 (Friedman chi-squared(2), corrected for ties, two-sided, n = 12)
     >>> print(friedman_test(scores))
     statistic 14.14, p = 0.00011 (Friedman F(2, 22), corrected for ties, two-sided, n = 12)
     """
-    check_choice(method, FRIEDMAN_METHODS, "method")
-    return _rank_test(item_ranks(scores), method, "Friedman", ", corrected for ties")
+    n, df = len(scores), scores.shape[1] - 1
+    if n < 2:
+        return undefined_test("two-sided", "Friedman", n, f"needs 2 items, got {n}")
+    distribution = f"F({df}, {df * (n - 1)})" if method == "F" else f"chi-squared({df})"
+    name = f"Friedman {distribution}, corrected for ties"
+    deviations = item_ranks(scores) - (df + 2) / 2
+    means, total = deviations.mean(axis=0), float((deviations**2).sum())
+    if total == 0:
+        return SignificanceResult(0.0, 1.0, "two-sided", name, n, "no item separates the systems")
+    w = min(n * float(means @ means) / total, 1.0)
+    warning = (
+        f"p is only approximate for {n} items, fewer than {FEW_ITEMS}" if n < FEW_ITEMS else ""
+    )
+    if method == "chi2":
+        statistic = n * df * w
+        p = float(chdtrc(df, statistic))
+    elif w < 1 - 1e-12:
+        statistic = (n - 1) * w / (1 - w)
+        p = float(fdtrc(df, df * (n - 1), statistic))
+    else:
+        ties = np.unique(means, return_counts=True)[1].tolist()
+        statistic, p, warning = inf, (factorial(df + 1) / prod(map(factorial, ties))) ** (1 - n), ""
+    return SignificanceResult(
+        statistic, max(p, SMALLEST_P), "two-sided", name, n, warning
+    )
 
 
-def friedman_from_ranks(average_ranks: ArrayLike, n: int, *, method: str = "F") -> SignificanceResult:
-    """Friedman test from average ranks alone, as papers print them; without a correction for ties.
+@accepts(scores=as_systems, confidence_level="level")
+def pairwise_tests(
+    scores: Floats,
+    *,
+    test: Callable[[Floats, Floats], SignificanceResult] = sign_flip_test,
+    confidence_level: float = 0.95,
+) -> RankComparison:
+    """Paired test of every pair of systems, with Holm's correction over all pairs.
 
-    p in (0, 1]; ``nan`` for fewer than two items. Where items hold ties it is conservative beside `friedman_test`.
+    `test` takes two columns of scores; for items that share questions, pass a test of clusters. In
+    simulations, 3 % of samples have a false positive at a nominal 5 %, whether all systems are
+    equal or only some. Tests that pool ranks over all systems do not keep their level if only some
+    are equal (Benavoli, Corani & Mangili 2016, JMLR 17(5), 1-10).
+
+    Examples
+    --------
+    >>> result = pairwise_tests(4 * [[1, 0, 0], [0.8, 0, 0.1]])
+    >>> result.p_values[0], result.method
+    ((1.0, 0.0234375, 0.0234375), 'exact sign-flip test, Holm')
+    """
+    results = [test(first, second) for first, second in combinations(scores.T, 2)]
+    table = np.eye(scores.shape[1])
+    table[np.triu_indices_from(table, 1)] = holm([result.p_value for result in results]).adjusted
+    table = table + np.triu(table, 1).T
+    method = " / ".join(dict.fromkeys(result.method for result in results))
+    warning = "; ".join(dict.fromkeys(result.warning for result in results if result.warning))
+    ranks, p_values = tuple(average_ranks(scores).tolist()), tuple(map(tuple, table.tolist()))
+    return RankComparison(
+        ranks, p_values, confidence_level, f"{method}, Holm", results[0].n, warning
+    )
+
+
+@accepts(average_ranks="scores", confidence_level="level")
+def not_separated(
+    average_ranks: Floats, p_values: ArrayLike, *, confidence_level: float = 0.95
+) -> tuple[tuple[int, ...], ...]:
+    """Groups of systems that cannot be separated: the bars of a critical-difference diagram.
+
+    A group is a longest run of systems, adjacent by average rank, in which no pair has a p-value
+    below 1 - `confidence_level`. The best group comes first, and in each group the best system.
+    Systems that cannot be separated need not be equal, and the ends of two overlapping groups may
+    differ.
 
     Parameters
     ----------
     average_ranks : array_like of shape (k,)
-        Mean over items of each system's rank within the item; they add up to k (k + 1) / 2 but for rounding.
-    n : int
-        Number of items.
-    method : {"F", "chi2"}
-        As in `friedman_test`.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two ranks, they cannot be average ranks, `n` is no count, or the method is unknown.
-
-    Notes
-    -----
-    chi2 = 12 n / (k (k + 1)) (sum of R_j^2 - k (k + 1)^2 / 4); F = (n - 1) chi2 / (n (k - 1) - chi2).
-
-    References
-    ----------
-    Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. JMLR 7, 1-30, section 3.2.2.
+        The systems are ordered by these.
+    p_values : array_like of shape (k, k)
+        Corrected p-value of each pair. A pair without one (NaN) is not separated.
+    confidence_level : float, default 0.95
+        One minus the level at which two systems are separated.
 
     Examples
     --------
-    >>> print(friedman_from_ranks([3.143, 2.000, 2.893, 1.964], 14))  # Demsar's example
-    statistic 3.689, p = 0.0198 (Friedman F(3, 39), two-sided, n = 14)
+    >>> p_values = [[1, 0.01, 0.3], [0.01, 1, 0.2], [0.3, 0.2, 1]]
+    >>> not_separated([2.7, 1.3, 2.0], p_values)
+    ((1, 2), (2, 0))
     """
-    check_choice(method, FRIEDMAN_METHODS, "method")
-    average, n = check_average_ranks(average_ranks), check_count(n, "n")
-    k = average.size
-    return _omnibus(average, n * k * (k * k - 1) / 12, n, method, "Friedman", "")
+    k, order = average_ranks.size, np.argsort(average_ranks, kind="stable")
+    separated = np.asarray(p_values)[np.ix_(order, order)] < 1 - confidence_level
+    ends = [next((e for e in range(s + 1, k) if separated[e, s:e].any()), k) for s in range(k)]
+    runs = [
+        (start, end)
+        for start, end in enumerate(ends)
+        if end > start + 1 and end not in ends[:start]
+    ]
+    return tuple(tuple(order[start:end].tolist()) for start, end in runs)
 
 
-def cochran_q_test(scores: ArrayLike) -> SignificanceResult:
-    """Cochran's Q test that several systems succeed equally often on the same items.
+# ---- intervals by resampling -------------------------------------------------------------------
 
-    p in (0, 1]; 1 when no item tells the systems apart; ``nan`` for fewer than two items. Items that all systems or none get
-    right do not count.
+
+@accepts(values="matrix", clusters="clusters", confidence_level="level", n_resamples="size")
+def simultaneous_intervals(
+    values: Floats,
+    *,
+    rng: np.random.Generator,
+    clusters: Integers | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+) -> tuple[Interval, ...]:
+    """Max-T intervals of several means, which all hold at once with the given probability.
+
+    They are wider than single intervals, and narrower than Bonferroni's where columns are
+    correlated. A column without spread has no limits (NaN) and does not count. A single column has
+    the t interval, up to resampling error.
+
+    Parameters
+    ----------
+    values : array_like of shape (n, m)
+        Scores or paired differences, with one row per item and one column per comparison.
+    rng : numpy.random.Generator
+        Source of the resamples, which all columns share.
+    clusters : array_like of shape (n,), optional
+        Key of the cluster (the question) of each item; whole clusters are resampled.
+    confidence_level : float, default 0.95
+        Nominal probability that all intervals hold.
+    n_resamples : int, default 10_000
+        Number of resamples.
+
+    Notes
+    -----
+    c is the `confidence_level` quantile over resamples of max_j abs(sum of the resampled deviations
+    of column j) / root sum of their squares. The limits are mean -+ t se, where t is the quantile
+    of Student's t (units - 1 degrees of freedom) at the probability that c has under the normal
+    distribution, so that the intervals are wide enough in small samples.
+
+    References
+    ----------
+    Westfall, P. H. & Young, S. S. (1993). Resampling-Based Multiple Testing, chapter 2.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.1, 0.2], [0.4, 0.1], [-0.2, 0.3], [0.3, 0.6], [0.2, -0.1]])
+    >>> first, second = simultaneous_intervals(scores, rng=np.random.default_rng(0))
+    >>> round(first.estimate, 3), first.method
+    (0.16, 'max-T over 2 means, 10000 resamples')
+    """
+    units = np.column_stack([unit_values(column, clusters) for column in values.T])
+    n, means = len(units), values.mean(axis=0)
+    deviations = units - units.mean(axis=0)
+    root = np.sqrt((deviations**2).sum(axis=0))
+    varies = root > 1e-12 * np.abs(values).sum(axis=0)
+    half = np.full(means.size, nan)
+    if varies.any():
+        draws = _resampled_sums(deviations[:, varies] / root[varies], rng, n_resamples)
+        critical = np.quantile(np.abs(draws).max(axis=1), confidence_level)
+        half[varies] = stdtrit(n - 1, ndtr(critical)) * root[varies] / sqrt(n * (n - 1))
+    method = f"max-T over {varies.sum()} means, {n_resamples} resamples"
+    reason = "all values are equal" if n > 1 else "needs 2 independent units"
+    return tuple(
+        undefined_interval(mean, confidence_level, method, n, reason)
+        if np.isnan(h)
+        else Interval(mean, mean - h, mean + h, confidence_level, method, n)
+        for mean, h in zip(means.tolist(), half.tolist(), strict=True)
+    )
+
+
+@accepts(scores=as_systems, clusters="clusters", confidence_level="level", n_resamples="size")
+def rank_intervals(
+    scores: Floats,
+    *,
+    rng: np.random.Generator,
+    clusters: Integers | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+) -> tuple[SystemRank, ...]:
+    """Average rank, rank by mean score and probability of being the best, for each system.
+
+    Everything but the average rank is NaN for fewer than two items (clusters). An average rank
+    without spread has no limits.
 
     Parameters
     ----------
     scores : array_like of shape (n, k)
-        0/1 (or boolean) scores of independent items: one row an item, one column a system.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two systems, the shape is wrong, or a value is neither 0 nor 1.
+        One row per item, one column per system.
+    rng, clusters, n_resamples
+        As in `simultaneous_intervals`.
+    confidence_level : float, default 0.95
+        Nominal coverage of each average rank by itself, and of the k ranks by mean score all at
+        once.
 
     Notes
     -----
-    Q = k (k - 1) sum_j (C_j - C)^2 / sum_i L_i (k - L_i), C_j the successes of a system, C their mean and L_i those on an
-    item, against chi-squared with k - 1 degrees of freedom. It equals Friedman's chi2 corrected for ties, and with two
-    systems the asymptotic McNemar test without continuity correction.
+    Average ranks have BCa intervals. The rank by mean score lies between 1 + the number of systems
+    shown to be better and k - the number shown to be worse, by simultaneous intervals of all
+    pairwise differences. This holds for equal systems too, unlike percentiles of resampled ranks:
+    of five nearly equal systems these cover the first and the last in 82 % of samples each, and all
+    five in 67 %. A difference that is the same on every item is shown if the sign test shows it,
+    2^(1 - n) k (k - 1) / 2 < 1 - `confidence_level`.
+
+    The probability of being the best is a share of resamples. Read it beside the interval, because
+    among equal systems it is near 0 or 1 by chance.
 
     References
     ----------
-    Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37, 256-266.
+    Mogstad, M., Romano, J. P., Shaikh, A. M. & Wilhelm, D. (2024). Inference for ranks with
+    applications to mobility across neighbourhoods and academic achievement across countries. Rev.
+    Econ. Stud. 91, 476-518.
 
     Examples
     --------
-    >>> print(cochran_q_test(2 * [[1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 0, 0], [1, 1, 1]]))
-    statistic 10.4, p = 0.0055 (Cochran Q chi-squared(2), two-sided, n = 12)
+    >>> good, poor = [1, 1, 1, 1, 0.8, 1, 0.9, 1], [0.1, 0, 0, 0.2, 0.1, 0, 0, 0]
+    >>> scores = np.column_stack([poor, good, good])
+    >>> first, second, third = rank_intervals(scores, rng=np.random.default_rng(0))
+    >>> print(second.rank)  # equal to the third, better than the first
+    1.500 [1.000, 2.000] (95% rank by mean score, max-T over pairs, n = 8)
+    >>> first.probability_best, second.probability_best
+    (0.0, 0.5)
     """
-    values = check_systems(scores)
-    check_binary(values.ravel(), "Cochran's Q")
-    return _rank_test(item_ranks(values), "chi2", "Cochran Q", "")
+    level, ranks = confidence_level, item_ranks(scores)
+    codes = np.arange(len(scores)) if clusters is None else clusters
+    sizes = np.bincount(codes)
+    if sizes.size < 2:
+        reason = f"needs 2 {'items' if clusters is None else 'clusters'}, got {sizes.size}"
+        *averages, rank = (
+            undefined_interval(estimate, level, "rank", sizes.size, reason)
+            for estimate in (*average_ranks(scores), nan)
+        )
+        return tuple(SystemRank(average, rank, nan) for average in averages)
+    values: Floats = np.round(scores / (float(np.abs(scores).max()) or 1.0), 12)
+    totals = np.column_stack(
+        [*(np.bincount(codes, column) for column in (*values.T, *ranks.T)), sizes]
+    )
+    draws = _resampled_sums(totals, rng, n_resamples)
+    means, mean_ranks = np.hsplit(draws[:, :-1] / draws[:, -1:], 2)
+    best = np.round(means, 11) == np.round(means, 11).max(axis=1, keepdims=True)
+    averages = [
+        _average_rank_interval(float(column.mean()), unit_values(column, clusters), draws, level)
+        for column, draws in zip(ranks.T, mean_ranks.T, strict=True)
+    ]
+    places = _rank_by_mean_intervals(values, codes, rng, level, n_resamples)
+    shares = (best / best.sum(axis=1, keepdims=True)).mean(axis=0).tolist()
+    return tuple(map(SystemRank, averages, places, shares))
 
 
-def _rank_test(ranks: Floats, method: str, name: str, suffix: str) -> SignificanceResult:
-    """Return the test of the ranks of n items by k systems."""
-    n, k = ranks.shape
-    average = ranks.mean(axis=0) if n else np.full(k, np.nan)
-    return _omnibus(average, float(((ranks - (k + 1) / 2) ** 2).sum()), n, method, name, suffix)
+def _average_rank_interval(average: float, ranks: Floats, draws: Floats, level: float) -> Interval:
+    """BCa interval of an average rank, from one value per unit and the averages of resamples."""
+    influence, method = ranks - ranks.mean(), "average rank, BCa"
+    spread = float(influence @ influence)
+    if spread <= 1e-24 * ranks.size:
+        return undefined_interval(average, level, method, ranks.size, "no spread between units")
+    acceleration = float((influence**3).sum()) / (6 * spread**1.5)
+    return bca_from_resamples(draws, average, acceleration, level, method, ranks.size)
 
 
-def _omnibus(average: Floats, total: float, n: int, method: str, name: str, suffix: str) -> SignificanceResult:
-    """Return the test from average ranks and the total of squared deviations of all ranks from their mean."""
-    from scipy.special import chdtrc, fdtrc
+def _rank_by_mean_intervals(
+    values: Floats, codes: Integers, rng: np.random.Generator, level: float, n_resamples: int
+) -> list[Interval]:
+    """Interval of each rank by mean score, from simultaneous intervals of all differences."""
+    k, (first, second) = values.shape[1], np.triu_indices(values.shape[1], 1)
+    found = simultaneous_intervals(
+        values[:, first] - values[:, second],
+        rng=rng,
+        clusters=codes,
+        confidence_level=level,
+        n_resamples=n_resamples,
+    )
+    estimate, low, high = np.array([(pair.estimate, pair.low, pair.high) for pair in found]).T
+    constant_is_shown = first.size * 2.0 ** (1 - found[0].n) < 1 - level
+    shown = (estimate != 0) & np.where(np.isnan(low), constant_is_shown, (low > 0) | (high < 0))
+    better, worse = (np.where((estimate > 0) == up, first, second)[shown] for up in (True, False))
+    places = item_ranks(np.round(values.mean(axis=0), 11)[None])[0]
+    lowest = 1.0 + np.bincount(worse, minlength=k)
+    highest = float(k) - np.bincount(better, minlength=k)
+    method = "rank by mean score, max-T over pairs"
+    return [
+        Interval(place, low, high, level, method, found[0].n)
+        for place, low, high in np.column_stack([places, lowest, highest]).tolist()
+    ]
 
-    k = average.size
-    if n < 2:
-        return undefined_test("two-sided", name, n, f"needs 2 items, got {n}")
-    law = f"F({k - 1}, {(k - 1) * (n - 1)})" if method == "F" else f"chi-squared({k - 1})"
-    name = f"{name} {law}{suffix}"
-    if total == 0:
-        return SignificanceResult(0.0, 1.0, "two-sided", name, n, "no item tells the systems apart")
-    w = min(n * float(((average - (k + 1) / 2) ** 2).sum()) / total, 1.0)
-    if method == "chi2":
-        statistic = n * (k - 1) * w
-        p = float(chdtrc(k - 1, statistic))
-    elif w > 1 - 1e-12:
-        statistic, p = float("inf"), _agreement_p(average, n)
-    else:
-        statistic = (n - 1) * w / (1 - w)
-        p = float(fdtrc(k - 1, (k - 1) * (n - 1), statistic))
-    warning = "" if n >= FEW_ITEMS or statistic == float("inf") else f"{n} items, fewer than {FEW_ITEMS}: p is a rough one"
-    return SignificanceResult(statistic, max(p, SMALLEST_P), "two-sided", name, n, warning)
 
-
-def _agreement_p(average: Floats, n: int) -> float:
-    """Return the probability that n items rank the systems all alike by chance; `average` holds the ranks of each."""
-    _, ties = np.unique(average, return_counts=True)
-    return exp((1 - n) * (lgamma(average.size + 1) - sum(lgamma(t + 1) for t in ties)))
+def _resampled_sums(columns: Floats, rng: np.random.Generator, n_resamples: int) -> Floats:
+    """Column sums of resampled rows, drawn in blocks of about a million."""
+    n, sums = len(columns), []
+    block = max(1, 2**20 // n)
+    for start in range(0, n_resamples, block):
+        rows = min(block, n_resamples - start)
+        picks = rng.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
+        sums.append(np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n) @ columns)
+    return np.concatenate(sums)

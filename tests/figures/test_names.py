@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.ensemble.escalation import escalation_curve, escalation_point
+from ragnb.ensemble.deferral import deferral_curve, deferral_point
 from ragnb.figures import (
     plot_acceptability,
     plot_cost_effectiveness_plane,
     plot_critical_difference,
     plot_differences,
     plot_distribution,
-    plot_escalation,
+    plot_deferral,
     plot_judge_bias,
     plot_noise_curve,
     plot_power,
@@ -26,7 +26,7 @@ from ragnb.figures import (
 from ragnb.reports import judge_report
 from ragnb.reports.efficiency import benefits, efficiency
 from ragnb.scoring import compare
-from ragnb.stats.posthoc import nemenyi
+from ragnb.stats.several import pairwise_tests
 
 NAMES = {
     "gpt-4o ($5 in, $15 out)": "gpt-4o ($5 in, $15 out)",
@@ -73,11 +73,11 @@ def judged(name, language="en"):
     return judge_report(frame.assign(**{name: RNG.random(60), OTHER: 0.5}), judge=[name, OTHER])
 
 
-def escalation(name, *, of):
+def deferral(name, *, of):
     y, probability, judge = RNG.random(60) < 0.5, RNG.random(60), RNG.random(60) < 0.5
-    curve = escalation_curve(y, probability, judge)
-    point = escalation_point(y, probability >= 0.5, probability < 0.3, judge)
-    return plot_escalation(*[curve.assign(point=name)] if of == "end" else [curve], points=point.assign(point=name))
+    curve = deferral_curve(y, probability, judge)
+    point = deferral_point(y, probability >= 0.5, probability < 0.3, judge)
+    return plot_deferral(*[curve.assign(point=name)] if of == "end" else [curve], points=point.assign(point=name))
 
 
 DRAWINGS = {
@@ -100,13 +100,13 @@ DRAWINGS = {
     "power, observed": lambda name: plot_power([50, 100, 200], {"a": 0.2}, observed={name: 68}),
     "plane": lambda name: plot_cost_effectiveness_plane(efficiency(costs(name), baseline=OTHER)),
     "acceptability": lambda name: plot_acceptability(benefits(costs(name), [0.01, 0.02, 0.03], baseline=OTHER)),
-    "critical difference": lambda name: plot_critical_difference(nemenyi([1.2, 1.8, 3.0], 40), [name, OTHER, "third"]),
+    "critical difference": lambda name: plot_critical_difference(pairwise_tests(8 * [[3, 2, 1]]), [name, OTHER, "third"]),
     "reliability": lambda name: plot_reliability(judged(name)),
     "reliability, one judge": lambda name: plot_reliability(judged(name).curve.query("judge != @OTHER")),
     "judge bias": lambda name: plot_judge_bias(judged(name).bias, judge=name),
     "judge bias, groups": lambda name: plot_judge_bias(judged("a", language=name).bias, judge="a"),
-    "escalation, points": partial(escalation, of="point"),
-    "escalation, ends": partial(escalation, of="end"),
+    "deferral, points": partial(deferral, of="point"),
+    "deferral, ends": partial(deferral, of="end"),
 }
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from ragnb.errors import InputError
 from ragnb.figures import plot_critical_difference, save_figure
-from ragnb.stats.posthoc import conover, nemenyi, not_separated, pairwise_tests
-from ragnb.stats.ranks import average_ranks, rank_intervals
+from ragnb.stats.several import RankComparison, not_separated, pairwise_tests, rank_intervals
 
 SYSTEMS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 
@@ -15,7 +14,8 @@ SYSTEMS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 @pytest.fixture
 def demsar():
     """Demsar (2006): at .10 C4.5 is worse than C4.5+m and C4.5+m+cf, and C4.5+cf may belong to either."""
-    return nemenyi([3.143, 2.0, 2.893, 1.964], 14, confidence_level=0.9)
+    p = ((1.0, 0.09, 0.96, 0.07), (0.09, 1.0, 0.26, 1.0), (0.96, 0.26, 1.0, 0.22), (0.07, 1.0, 0.22, 1.0))
+    return RankComparison((3.143, 2.0, 2.893, 1.964), p, 0.9, "Nemenyi", 14)
 
 
 @pytest.fixture
@@ -53,30 +53,22 @@ def test_bars_join_the_systems_not_told_apart(demsar):
     assert first[2] > second[2] > 3  # apart from each other, above the first row
 
 
-def test_the_critical_difference_is_drawn_to_scale_and_named(demsar):
-    ax = plot_critical_difference(demsar, SYSTEMS)
-    (line,) = [line for line in ax.lines if line.get_marker() == "|"]
-    assert np.ptp(line.get_xdata()) == pytest.approx(demsar.critical_difference)
-    assert "CD = 1.12" in [text.get_text() for text in ax.texts]
-    assert ax.get_title(loc="left") == "Nemenyi, n = 14; bars join systems not told apart at 0.1"
-
-
-def test_without_a_critical_difference_none_is_drawn(scores):
-    for comparison in (conover(scores), pairwise_tests(scores)):
-        ax = plot_critical_difference(comparison, SYSTEMS)
-        assert not ax.texts
-        assert ax.get_title(loc="left").startswith(f"{comparison.method}, n = 60")
-        assert len(bars(ax)) == len(not_separated(comparison.average_ranks, comparison.p_values)) > 0
+def test_the_title_names_the_test_and_there_is_a_bar_for_each_group(scores):
+    comparison = pairwise_tests(scores)
+    ax = plot_critical_difference(comparison, SYSTEMS)
+    assert not ax.texts
+    assert ax.get_title(loc="left").startswith(f"{comparison.method}, n = 60")
+    assert len(bars(ax)) == len(not_separated(comparison.average_ranks, comparison.p_values)) > 0
 
 
 def test_systems_all_told_apart_have_no_bar():
     x = np.arange(5.0) + np.zeros((12, 1))
-    assert bars(plot_critical_difference(conover(x), list("abcde"))) == []
+    assert bars(plot_critical_difference(pairwise_tests(x), list("abcde"))) == []
 
 
 def test_intervals_of_ranks_stand_in_the_rows(scores):
-    ranks = rank_intervals(scores, rng=np.random.default_rng(1), n_resamples=500)
-    ax = plot_critical_difference(nemenyi(average_ranks(scores), 60), SYSTEMS, ranks=ranks)
+    ranks = rank_intervals(scores, rng=np.random.default_rng(1))
+    ax = plot_critical_difference(pairwise_tests(scores), SYSTEMS, ranks=ranks)
     spans = {s[0, 1]: tuple(s[:, 0]) for lines in ax.collections for s in lines.get_segments() if s[0, 1] == s[1, 1]}
     placed = rows(ax)
     for name, rank in zip(SYSTEMS, ranks, strict=True):
@@ -90,13 +82,13 @@ def test_intervals_of_ranks_stand_in_the_rows(scores):
 def test_an_undefined_interval_leaves_its_point(scores):
     scores[:, 1] = 9.0  # always best: its rank never varies
     ranks = rank_intervals(scores, rng=np.random.default_rng(1), n_resamples=500)
-    ax = plot_critical_difference(nemenyi(average_ranks(scores), 60), SYSTEMS, ranks=ranks)
+    ax = plot_critical_difference(pairwise_tests(scores), SYSTEMS, ranks=ranks)
     horizontal = [s for lines in ax.collections for s in lines.get_segments() if s[0, 1] == s[1, 1]]
     assert len(horizontal) == 3
     assert points(ax)[0] == (1.0, 3)
     assert "rank 1, best in 100%" in [text.get_text() for text in ax.texts]
     one = rank_intervals(scores[:1], rng=np.random.default_rng(1))
-    ax = plot_critical_difference(nemenyi(average_ranks(scores[:1]), 1), SYSTEMS, ranks=one)
+    ax = plot_critical_difference(pairwise_tests(scores[:1]), SYSTEMS, ranks=one)
     assert [text.get_text() for text in ax.texts].count("rank undefined") == 4
 
 

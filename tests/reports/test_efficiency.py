@@ -27,9 +27,8 @@ from ragnb.scoring import bridging
 from ragnb.stats.cost_effectiveness import acceptability_curve, mean_of_ratios, net_benefit
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import holm
-from ragnb.stats.ranks import rank_intervals
 from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
-from ragnb.stats.several import friedman_test
+from ragnb.stats.several import friedman_test, rank_intervals
 
 NAN = math.nan
 MEAN, ZEROS, FIELLER, BCA = READINGS

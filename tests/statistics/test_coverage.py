@@ -22,8 +22,8 @@ from ragnb.stats.binary import (
 )
 from ragnb.stats.correlation import kendall, pearson, spearman
 from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
-from ragnb.stats.multiplicity import simultaneous_intervals
 from ragnb.stats.paired import sign_flip_interval
+from ragnb.stats.several import simultaneous_intervals
 
 SD = 3.8
 NOMINAL, BAND = 0.95, 0.02

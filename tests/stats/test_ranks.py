@@ -1,4 +1,4 @@
-"""Ranks of several systems and their intervals: worked examples, agreement with other intervals, edges, bad input."""
+"""Ranks of several systems and their intervals: worked examples, agreement with other intervals, edges."""
 
 from itertools import product
 
@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ragnb.errors import InputError
 from ragnb.stats.intervals import bca_interval
 from ragnb.stats.lattice import bootstrap_law
-from ragnb.stats.multiplicity import simultaneous_intervals
-from ragnb.stats.ranks import average_ranks, item_ranks, rank_intervals
+from ragnb.stats.several import average_ranks, item_ranks, rank_intervals, simultaneous_intervals
 
 sizes = st.tuples(st.integers(2, 10), st.integers(2, 5))
 graded = sizes.flatmap(lambda size: arrays(np.float64, size, elements=st.integers(0, 4).map(lambda x: x / 4)))
@@ -232,19 +230,3 @@ def test_too_few_units_are_undefined_with_a_reason(x, clusters, reason: str, ave
         assert reason in system.average_rank.method
         assert reason in system.rank.method
         assert np.isnan([system.rank.low, system.rank.high, system.probability_best]).all()
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: intervals([[1, np.nan], [0, 1]]), r"Several systems need finite scores; they got 1 nan or infinite in 1 of 2"),
-        (lambda: intervals([[1], [0]]), r"two at least; they got shape \(2, 1\)"),
-        (lambda: rank_intervals([[1, 0], [0, 1]], rng=3), r"A rank interval needs a random generator; it got int"),
-        (lambda: intervals([[1, 0], [0, 1]], n_resamples=10), r"n_resamples needs a whole number of at least 100; it got 10"),
-        (lambda: intervals([[1, 0], [0, 1]], confidence_level=2), r"confidence_level needs a number between 0 and 1; it got 2"),
-        (lambda: intervals([[1, 0], [0, 1]], clusters=[1]), r"clusters needs one key per item \(2\); it got shape \(1,\)"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_refused(call, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        call()
