@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from benchmarks.timing import ours, peer, task
-from ragnb.stats.auroc import auroc
 from ragnb.stats.binary import mcnemar_test, paired_table
 from ragnb.stats.intervals import bca_interval, mean_interval
 from ragnb.stats.paired import sign_flip_test, wilcoxon_test
+from ragnb.stats.prediction import auroc
 
 SIZES = [300, 10_000]
 RESAMPLES = 10_000

@@ -1,6 +1,6 @@
 """How far annotators agree, and where they do not."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -11,17 +11,13 @@ import pandas as pd
 from ragnb.annotation.label_state import Place
 from ragnb.annotation.labelled import Labelled, alike, items_of, places_of, read_everyone, sentences_of, votes
 from ragnb.annotation.tasks import Field
+from ragnb.arguments import Integers, convert
 from ragnb.errors import InputError
-from ragnb.reports.judge_agreement import BOUNDS, share
+from ragnb.reports.judge_agreement import coefficients
 from ragnb.reports.judge_data import interval_columns
-from ragnb.results import Interval
-from ragnb.stats.agreement import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
-from ragnb.stats.checks import Floats, Integers, check_clusters, check_level, undefined_interval
-from ragnb.stats.intervals import jackknife_interval, mean_interval
-from ragnb.stats.rater_sums import RATER_COEFFICIENTS, kappa_of, rater_sums, rater_tables
+from ragnb.stats.intervals import mean_interval
 
-KAPPA, FLEISS, OVERLAP, PERCENT = "Cohen's kappa", "Fleiss' kappa", "mean overlap", "percent agreement"
-LIMITS = BOUNDS | {FLEISS: (-1.0, 1.0)}
+OVERLAP = "mean overlap"
 COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units",
            "n", "n_unlabelled")  # fmt: skip
 
@@ -72,18 +68,19 @@ def agreement(
     compared annotators chose it, as in irrCAC and in `ragnb.judge_report`. The other coefficients do not change when a
     task has options that nobody chose.
 
-    If each item is one unit, percent agreement has a Wilson interval, and the coefficients have the intervals of
-    `ragnb.stats.agreement`. If an item has several units, or the items have clusters, the units are not independent. Percent
-    agreement then has a cluster-robust t interval, and the coefficients have a jackknife interval that leaves out one item
-    or one cluster at a time. The mean overlap is the F1 of the two sets, which is 1 if both are empty. It is averaged within
-    each item and then over the items, and has a t interval, which is cluster-robust if there are clusters.
+    If each item is one unit, percent agreement of two annotators has a Wilson interval. If an item has several units, or the
+    items have clusters, the units are not independent, and percent agreement has a cluster-robust t interval. The
+    coefficients have a jackknife interval, which leaves out one item or one cluster at a time
+    (`ragnb.stats.agreement.agreement_interval`). The mean overlap is the F1 of the two sets, which is 1 if both are empty.
+    It is averaged within each item and then over the items, and has a t interval, which is cluster-robust if there are
+    clusters.
 
     References
     ----------
     Artstein, R. & Poesio, M. (2008). Inter-coder agreement for computational linguistics. Computational Linguistics 34,
     555-596.
     """
-    level, people = check_level(confidence_level), read_everyone(logs)
+    level, people = convert(confidence_level, "level", "confidence_level"), read_everyone(logs)
     groups = _clusters(cluster, items_of(people))
     rows: list[dict[str, Any]] = []
     for asked in people[0].task.fields:
@@ -144,7 +141,7 @@ def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: Sequence[str
     given = dict(cluster) if isinstance(cluster, Mapping | pd.Series) else {}
     if lacking := [item for item in items if item not in given]:
         raise InputError(f"cluster needs a mapping from each item's id; got none for {lacking[0]!r}; add its question")
-    codes, _ = check_clusters([given[item] for item in items], len(items))
+    codes = convert([given[item] for item in items], "clusters", "cluster")
     return dict(zip(items, codes.tolist(), strict=True))
 
 
@@ -213,66 +210,9 @@ def _rows(units: _Units, chosen: list[int], level: float) -> list[dict[str, Any]
     ratings = (codes >= 0).sum(axis=1)
     kept = ratings >= 2
     clusters = None if units.clusters is None else units.clusters[kept]
+    found = coefficients(np.where(codes < 0, np.nan, codes)[kept], clusters, level)
     counted = {"n": int(kept.sum()), "n_unlabelled": int((ratings == 1).sum())}
-    found = _intervals(codes[kept], clusters, level)
     return [{"metric": name, **interval_columns(interval), **counted} for name, interval in found.items()]
-
-
-def _intervals(codes: Integers, clusters: Integers | None, level: float) -> dict[str, Interval]:
-    names = [PERCENT, KAPPA if codes.shape[1] == 2 else FLEISS, "Gwet's AC1", "Krippendorff's alpha"]
-    if not len(codes):
-        return {name: undefined_interval(float("nan"), level, name, 0, "nothing with two labels") for name in names}
-    codes, q = _used_categories(codes)
-    found = {PERCENT: _percent(codes, q, clusters, level)}
-    for name in names[1:]:
-        if clusters is None:
-            found[name] = _INDEPENDENT[name](codes, q, level)
-        else:
-            found[name] = _jackknifed(name, codes, q, clusters, level)
-    return found
-
-
-def _used_categories(codes: Integers) -> tuple[Integers, int]:
-    """Codes of only those categories that occur, and their number.
-
-    The number is at least 2, because AC1 divides by the number of categories minus 1. If only one category occurs, AC1 is 1
-    for any number of categories above 1.
-    """
-    used = np.unique(codes[codes >= 0])
-    return np.where(codes < 0, -1, np.searchsorted(used, codes)), max(len(used), 2)
-
-
-def _percent(codes: Integers, q: int, clusters: Integers | None, level: float) -> Interval:
-    """A share where each unit agrees or not, as with two annotators; else a mean of shares."""
-    sums = rater_sums(codes, q)
-    if np.isin(sums[:, 1], (0, 1)).all():
-        return share(sums[:, 1], clusters, level)
-    if clusters is None:
-        return percent_agreement(_with_gaps(codes), confidence_level=level)
-    found = mean_interval(sums[:, 1], clusters, confidence_level=level)
-    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
-
-
-def _jackknifed(name: str, codes: Integers, q: int, clusters: Integers, level: float) -> Interval:
-    pair = name == KAPPA
-    statistic = kappa_of if pair else RATER_COEFFICIENTS[name]
-    totals = rater_tables(codes[:, 0], codes[:, 1], q, clusters) if pair else rater_sums(codes, q, clusters)
-    found = jackknife_interval(statistic, totals, bounds=LIMITS[name], confidence_level=level)
-    return replace(found, method=f"{name}, {found.method}")
-
-
-def _with_gaps(codes: Integers) -> Floats:
-    return np.where(codes < 0, np.nan, codes.astype(np.float64))
-
-
-_INDEPENDENT: dict[str, Callable[[Integers, int, float], Interval]] = {
-    KAPPA: lambda codes, q, level: cohen_kappa(codes[:, 0], codes[:, 1], categories=range(q), confidence_level=level),
-    FLEISS: lambda codes, q, level: fleiss_kappa(_with_gaps(codes), categories=range(q), confidence_level=level),
-    "Gwet's AC1": lambda codes, q, level: gwet_ac(_with_gaps(codes), categories=range(q), confidence_level=level),
-    "Krippendorff's alpha": lambda codes, q, level: krippendorff_alpha(
-        _with_gaps(codes), categories=range(q), confidence_level=level
-    ),
-}
 
 
 def _overlap(asked: Field, people: list[Labelled], groups: dict[str, int] | None, level: float) -> list[dict[str, Any]]:
@@ -286,10 +226,7 @@ def _overlap(asked: Field, people: list[Labelled], groups: dict[str, int] | None
             means.append(float(np.mean(found)))
             clusters.append(groups[item] if groups else len(means))
         n, alone = n + len(found), alone + sum(len(values) == 1 for values in said)
-    if groups:
-        interval = mean_interval(means, clusters, confidence_level=level)
-    else:
-        interval = mean_interval(means, confidence_level=level)
+    interval = mean_interval(means, clusters if groups else None, confidence_level=level)
     clipped = replace(interval, low=float(np.clip(interval.low, 0, 1)), high=float(np.clip(interval.high, 0, 1)))
     return [{"metric": OVERLAP, **interval_columns(clipped), "n": n, "n_unlabelled": alone}]
 

@@ -9,8 +9,7 @@ import pandas as pd
 
 from ragnb.ensemble.classifier import Folds, fit_classifier, grouped_folds, probability_of_1
 from ragnb.ensemble.data import XYData, check_both_labels, check_unique, group_codes, take_rows
-from ragnb.stats.auroc import auroc, clustered_auroc
-from ragnb.stats.correlation import pearson
+from ragnb.stats.prediction import auroc, pearson
 
 COLUMNS = ("auc", "auc_low", "auc_high", "accuracy", "correlation", "importance", "note")
 
@@ -110,7 +109,7 @@ def _ensemble(
 
 def _area(y: np.ndarray, values: np.ndarray, groups: np.ndarray) -> dict[str, float]:
     shared = len(np.unique(groups)) < len(groups)
-    found = clustered_auroc(y, values, groups) if shared else auroc(y, values)
+    found = auroc(y, values, groups if shared else None)
     return {"auc": found.estimate, "auc_low": found.low, "auc_high": found.high}
 
 

@@ -28,7 +28,7 @@ from ragnb.experiments.labelled import load_labelled
 from ragnb.records import require_columns
 from ragnb.reports.judge import judge_report
 from ragnb.scoring.scores import score
-from ragnb.stats.auroc import auroc
+from ragnb.stats.prediction import auroc
 from ragnb.stats.ppi import ppi_mean
 
 METRICS = (

@@ -9,12 +9,11 @@ import pandas as pd
 
 from ragnb.markup import Markup, join, tag
 from ragnb.records import column_names, require_columns
-from ragnb.reports.judge_agreement import AMONG, AUROC, DIFFERENCE, WITH, agreement, ceiling
+from ragnb.reports.judge_agreement import AGAINST, AMONG, AUROC, DIFFERENCE, SYMMETRIC, WITH, agreement, ceiling
 from ragnb.reports.judge_bias import OVERALL, bias, length_correlations
 from ragnb.reports.judge_calibration import calibration, curve
 from ragnb.reports.judge_data import Judged, read_judged
 from ragnb.results import format_p_value
-from ragnb.stats.verdicts import AGAINST, COEFFICIENTS
 
 NO_CEILING = "Agreement between annotators: not available, with fewer than two annotators."
 
@@ -136,10 +135,11 @@ def judge_report(
 
     Notes
     -----
-    Shares have Wilson intervals. Kappa, AC1 and alpha have the intervals of `ragnb.stats.agreement`, and the AUROC that of
-    `ragnb.stats.auroc`. With clusters, shares have a cluster-robust t interval and the coefficients a jackknife interval
-    over clusters. The mean agreement in the ceiling is taken over pairs, so that the judge is compared with each annotator
-    in the same way as the annotators are compared with each other.
+    Shares have Wilson intervals. Kappa, AC1 and alpha have a jackknife interval over responses
+    (`ragnb.stats.agreement.agreement_interval`), and the AUROC has DeLong's interval. With clusters, shares and the AUROC
+    have a cluster-robust t interval, and the coefficients a jackknife interval over clusters. The mean agreement in the
+    ceiling is taken over pairs, so that the judge is compared with each annotator in the same way as the annotators are
+    compared with each other.
 
     Gwet's AC1 depends on the number of categories, and here 0 and 1 are the only ones. `ragnb.agreement` gives the same AC1
     for the same labels, because an option that none of the compared annotators chose is not a category there.
@@ -225,7 +225,7 @@ def _judge_lines(report: JudgeReport, judge: str) -> Iterator[str]:
     pairs = report.agreement
     rows = _by_metric(pairs[(pairs["rater"] == judge) & (pairs["against"] == report.label)])
     left_out = _left_out(report)
-    yield f"{judge} against {report.label}: {_listing(rows, [*COEFFICIENTS, *AGAINST, AUROC])}; {_counts(rows)}{left_out}."
+    yield f"{judge} against {report.label}: {_listing(rows, [*SYMMETRIC, *AGAINST, AUROC])}; {_counts(rows)}{left_out}."
     yield from _ceiling_lines(report, judge)
     yield from _bias_lines(report, judge)
     yield _calibration_line(report, judge)
@@ -253,7 +253,7 @@ def _ceiling_lines(report: JudgeReport, judge: str) -> Iterator[str]:
     told = [
         f"{name} {_with_limits(own[name])} against {_with_limits(theirs[name])} among annotators, difference "
         f"{_with_limits(apart[name], signed=True)}"
-        for name in COEFFICIENTS
+        for name in SYMMETRIC
     ]
     yield f"{judge} with the annotators, on the {rows['n'].iloc[0]} responses that all of them rated: {'; '.join(told)}."
 
@@ -292,7 +292,7 @@ def _annotator_lines(report: JudgeReport) -> Iterator[str]:
         yield NO_CEILING
     between = report.agreement[~report.agreement["rater"].isin(report.judges)]
     for pair, table in between.groupby("pair", sort=False):
-        yield f"Annotators {pair}: {_listing(_by_metric(table), list(COEFFICIENTS))}; n = {table['n'].iloc[0]}."
+        yield f"Annotators {pair}: {_listing(_by_metric(table), list(SYMMETRIC))}; n = {table['n'].iloc[0]}."
 
 
 def _how(report: JudgeReport) -> str:

@@ -1,6 +1,6 @@
 """How far a judge and people agree, and whether people agree more among themselves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
@@ -10,22 +10,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import Booleans, Floats, Integers
 from ragnb.reports.judge_data import Judged, interval_columns
 from ragnb.results import Interval
-from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha
-from ragnb.stats.auroc import auroc, clustered_auroc
-from ragnb.stats.checks import Floats, Integers, undefined_interval
+from ragnb.stats.agreement import (
+    BOUNDS,
+    COEFFICIENTS,
+    agreement_interval,
+    agreement_sums,
+    as_codes,
+    percent_agreement,
+)
 from ragnb.stats.intervals import jackknife_interval, mean_interval, rate_interval
-from ragnb.stats.verdicts import AGAINST, COEFFICIENTS, verdict_counts
+from ragnb.stats.prediction import auroc
 
 AUROC = "AUROC"
-BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
-    "percent agreement": (0.0, 1.0),
-    "Krippendorff's alpha": (-inf, 1.0),
-}
-"""Where the interval of a coefficient is clipped; that of a difference is not."""
+SYMMETRIC = ("percent agreement", "Cohen's kappa", "Gwet's AC1", "Krippendorff's alpha")
+"""Coefficients of agreement in which the two raters have the same role."""
 
-_CATEGORIES = (0.0, 1.0)
+AGAINST = ("sensitivity", "specificity", "precision")
+"""Shares of right verdicts, where the labels are taken as true."""
+
 _AGREEMENT = ("pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units", "n",
               "n_scored", "worst_low", "worst_high", "signature")  # fmt: skip
 _CEILING = ("judge", "of", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored",
@@ -59,32 +64,54 @@ def ceiling(judged: Judged) -> pd.DataFrame:
 
 
 def share(values: Floats, units: Integers | None, level: float) -> Interval:
-    """Interval of a share: Wilson; with clusters cluster-robust, or Wilson over the clusters where all values are alike."""
-    if units is None:
+    """Mean of values in [0, 1] with its interval.
+
+    If all values are 0 or 1, this is the Wilson interval. Otherwise, and with clusters, it is the t interval, cluster-robust
+    with clusters. If all values in clusters are equal, it is the Wilson interval for the number of clusters.
+    """
+    binary = np.isin(values, (0, 1)).all()
+    if units is None and binary:
         return rate_interval(int(values.sum()), values.size, confidence_level=level)
-    n = np.unique(units).size
-    if values.size and np.ptp(values) == 0:
+    if units is not None and binary and values.size and np.ptp(values) == 0:
+        n = np.unique(units).size
         found = rate_interval(int(values[0]) * n, n, confidence_level=level)
         return replace(found, method="Wilson over clusters")
     found = mean_interval(values, units, confidence_level=level)
     return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))  # nan stays nan: it comes first
 
 
+def coefficients(ratings: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
+    """Percent agreement and the chance-corrected coefficients of two or more raters, each with its interval.
+
+    `ratings` has one row per item and one column per rater, with nan for a missing rating. Two raters have Cohen's kappa,
+    and more raters have Fleiss' kappa.
+    """
+    kappa = "Cohen's kappa" if ratings.shape[1] == 2 else "Fleiss' kappa"
+    found = {
+        name: agreement_interval(name, ratings, units, confidence_level=level)
+        for name in ("percent agreement", kappa, "Gwet's AC1", "Krippendorff's alpha")
+    }
+    codes = as_codes(ratings)
+    agreeing = percent_agreement(agreement_sums(codes, codes.max(initial=0) + 1))
+    return found | {"percent agreement": share(agreeing, units, level)}
+
+
 # ---- two raters --------------------------------------------------------------------------------------------------------
 
 
 def _against(judged: Judged, judge: str, truth: Floats) -> list[dict[str, Any]]:
-    """A judge against labels taken for the truth; what it left out is counted, and bounded."""
+    """A judge against labels that are taken as true, with bounds for the responses that the judge left out."""
     scores, verdicts, known = judged.scores[judge], judged.verdicts(judge), ~np.isnan(truth)
     told = known & ~np.isnan(verdicts)
-    found = _intervals(verdicts[told], truth[told], judged.units_of(told), judged.level)
-    found |= _shares(verdicts[told], truth[told], judged.units_of(told), judged.level)
-    bounds = _bounds(verdicts[known], truth[known])
+    given = verdicts[told], truth[told], judged.units_of(told), judged.level
+    found = _intervals(*given) | _shares(*given)
+    bounds = [_estimates(filled, truth[known]) for filled in _filled(verdicts[known], truth[known])]
     if judged.gives_scores(judge):
-        found[AUROC] = _auroc(truth[told], scores[told], judged.units_of(told), judged.level)
-        bounds[AUROC] = tuple(auroc(truth[known], filled).estimate for filled in _filled(scores[known], truth[known]))
+        found[AUROC] = auroc(truth[told], scores[told], judged.units_of(told), confidence_level=judged.level)
+        for bound, filled in zip(bounds, _filled(scores[known], truth[known]), strict=True):
+            bound[AUROC] = auroc(truth[known], filled).estimate
     counted = {"n": int(known.sum()), "n_scored": int(told.sum())}
-    return [_row(name, interval) | counted | _worst(bounds[name]) for name, interval in found.items()]
+    return [_row(name, interval) | counted | _worst(*(bound[name] for bound in bounds)) for name, interval in found.items()]
 
 
 def _between(judged: Judged, first: Floats, second: Floats) -> list[dict[str, Any]]:
@@ -92,71 +119,50 @@ def _between(judged: Judged, first: Floats, second: Floats) -> list[dict[str, An
     both = ~np.isnan(first) & ~np.isnan(second)
     n = int(both.sum())
     intervals = _intervals(first[both], second[both], judged.units_of(both), judged.level).items()
-    return [_row(name, found) | {"n": n, "n_scored": n} | _worst([found.estimate] * 2) for name, found in intervals]
+    return [
+        _row(name, found) | {"n": n, "n_scored": n} | _worst(found.estimate, found.estimate) for name, found in intervals
+    ]
 
 
 def _row(name: str, found: Interval) -> dict[str, Any]:
     return {"metric": name} | interval_columns(found)
 
 
-def _worst(bounds: Sequence[float]) -> dict[str, float]:
-    return {"worst_low": float(bounds[0]), "worst_high": float(bounds[1])}
-
-
-def _bounds(verdicts: Floats, truth: Floats) -> dict[str, tuple[float, ...]]:
-    """Each measure if all that is unscored were wrong, and if it were right."""
-    tables = [verdict_counts(filled, truth).sum(axis=0) for filled in _filled(verdicts, truth)]
-    return {name: tuple(float(of(table)) for table in tables) for name, of in (COEFFICIENTS | AGAINST).items()}
+def _worst(low: float, high: float) -> dict[str, float]:
+    return {"worst_low": low, "worst_high": high}
 
 
 def _filled(values: Floats, truth: Floats) -> tuple[Floats, Floats]:
+    """The values with those that are missing taken as wrong, and as right."""
     unscored = np.isnan(values)
     return np.where(unscored, 1 - truth, values), np.where(unscored, truth, values)
 
 
-def _auroc(truth: Floats, scores: Floats, units: Integers | None, level: float) -> Interval:
-    if units is None:
-        return auroc(truth, scores, confidence_level=level)
-    return clustered_auroc(truth, scores, units, confidence_level=level)
+def _intervals(first: Floats, second: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
+    return coefficients(np.column_stack([first, second]), units, level)
 
 
 def _shares(verdicts: Floats, truth: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
-    """Sensitivity, specificity and precision: shares of some of the responses."""
     right = (verdicts == truth).astype(np.float64)
-    among = {"sensitivity": truth == 1, "specificity": truth == 0, "precision": verdicts == 1}
+    among = _among(verdicts, truth)
     return {name: share(right[kept], None if units is None else units[kept], level) for name, kept in among.items()}
 
 
-def _intervals(first: Floats, second: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
-    """The coefficients that treat both raters alike."""
-    found = {"percent agreement": share((first == second).astype(np.float64), units, level)}
-    for name, coefficient in _INDEPENDENT.items():
-        if not first.size:
-            found[name] = undefined_interval(float("nan"), level, name, 0, "no response with both")
-        elif units is None:
-            found[name] = coefficient(first, second, level)
-        else:
-            totals = verdict_counts(first, second, units)
-            found[name] = _jackknifed(name, COEFFICIENTS[name], totals, BOUNDS[name], level)
-    return found
+def _estimates(verdicts: Floats, truth: Floats) -> dict[str, float]:
+    """Each measure without its interval."""
+    sums, right = _sums(verdicts, truth).sum(axis=0), verdicts == truth
+    found = {name: float(COEFFICIENTS[name](sums)) for name in SYMMETRIC}
+    among = _among(verdicts, truth)
+    return found | {name: float(right[kept].mean()) if kept.any() else np.nan for name, kept in among.items()}
 
 
-def _jackknifed(
-    name: str, statistic: Callable[..., Floats], totals: Floats, limits: tuple[float, float], level: float
-) -> Interval:
-    found = jackknife_interval(statistic, totals, bounds=limits, confidence_level=level)
-    return replace(found, method=f"{name}, {found.method}")
+def _among(verdicts: Floats, truth: Floats) -> dict[str, Booleans]:
+    """The responses among which the right verdicts are counted."""
+    return dict(zip(AGAINST, (truth == 1, truth == 0, verdicts == 1), strict=True))
 
 
-_INDEPENDENT: dict[str, Callable[[Floats, Floats, float], Interval]] = {
-    "Cohen's kappa": lambda one, two, level: cohen_kappa(one, two, categories=_CATEGORIES, confidence_level=level),
-    "Gwet's AC1": lambda one, two, level: gwet_ac(
-        np.column_stack([one, two]), categories=_CATEGORIES, confidence_level=level
-    ),
-    "Krippendorff's alpha": lambda one, two, level: krippendorff_alpha(
-        np.column_stack([one, two]), categories=_CATEGORIES, confidence_level=level
-    ),
-}
+def _sums(first: Floats, second: Floats, units: Integers | None = None) -> Floats:
+    return agreement_sums(np.column_stack([first, second]).astype(np.int64), 2, units)
 
 
 # ---- the ceiling -------------------------------------------------------------------------------------------------------
@@ -166,16 +172,17 @@ def _ceiling_rows(judged: Judged, judge: str) -> list[dict[str, Any]]:
     verdicts, labels = judged.verdicts(judge), list(judged.annotators.values())
     kept = ~np.isnan(np.stack([verdicts, *labels]).sum(axis=0))
     units = judged.units_of(kept)
-    own = np.stack([verdict_counts(verdicts[kept], one[kept], units) for one in labels], axis=1)
-    theirs = np.stack([verdict_counts(one[kept], two[kept], units) for one, two in combinations(labels, 2)], axis=1)
-    totals = np.concatenate([own, theirs], axis=1)  # units x pairs x counts
+    own = np.stack([_sums(verdicts[kept], one[kept], units) for one in labels], axis=1)
+    theirs = np.stack([_sums(one[kept], two[kept], units) for one, two in combinations(labels, 2)], axis=1)
+    totals = np.concatenate([own, theirs], axis=1)  # units x pairs x sums
     n, cut = int(kept.sum()), len(labels)
     told = {"judge": judge, "signature": judged.signature(judge), "n": n, "n_scored": n}
     rows = []
-    for name, part in product(COEFFICIENTS, (WITH, AMONG, DIFFERENCE)):
+    for name, part in product(SYMMETRIC, (WITH, AMONG, DIFFERENCE)):
         limits = (-inf, inf) if part == DIFFERENCE else BOUNDS[name]
-        found = _jackknifed(name, partial(_mean_over, COEFFICIENTS[name], part, cut), totals, limits, judged.level)
-        rows.append(told | {"of": part} | _row(name, found))
+        statistic = partial(_mean_over, COEFFICIENTS[name], part, cut)
+        found = jackknife_interval(statistic, totals, bounds=limits, confidence_level=judged.level)
+        rows.append(told | {"of": part} | _row(name, replace(found, method=f"{name}, {found.method}")))
     return rows
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import Floats
 from ragnb.reports.judge_data import Judged, interval_columns, kind_of
 from ragnb.scoring.comparisons import compare
-from ragnb.stats.checks import Floats
-from ragnb.stats.correlation import clustered_pearson, pearson
+from ragnb.stats.prediction import pearson
 from ragnb.text import graphemes
 
 OVERALL, LENGTH, OWN = "overall", "response length", "own model"
@@ -121,11 +121,8 @@ def _correlations(judged: Judged, judge: str, sizes: Floats) -> list[dict[str, A
     kept = could & ~np.isnan(errors)
     told = {"judge": judge, "n": int(could.sum()), "n_scored": int(kept.sum()), "signature": judged.signature(judge)}
     scales = {"error with length": sizes[kept], "error with log length": np.log1p(sizes[kept])}
-    return [told | {"metric": name} | _correlated(judged, errors[kept], scale, kept) for name, scale in scales.items()]
-
-
-def _correlated(judged: Judged, errors: Floats, scale: Floats, kept: Any) -> dict[str, Any]:
-    units = judged.units_of(kept)
-    if units is None:
-        return interval_columns(pearson(errors, scale, confidence_level=judged.level))
-    return interval_columns(clustered_pearson(errors, scale, units, confidence_level=judged.level))
+    found = {
+        name: pearson(errors[kept], scale, judged.units_of(kept), confidence_level=judged.level)
+        for name, scale in scales.items()
+    }
+    return [told | {"metric": name} | interval_columns(interval) for name, interval in found.items()]

@@ -1,17 +1,14 @@
 """Whether a judge's score can be read as the probability that the label is 1."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import Floats, Integers
 from ragnb.reports.judge_agreement import share
 from ragnb.reports.judge_data import Judged, interval_columns, kind_of
-from ragnb.results import Interval
-from ragnb.stats.calibration import brier_score, expected_calibration_error, reliability_curve
-from ragnb.stats.checks import Floats, Integers
-from ragnb.stats.intervals import mean_interval
+from ragnb.stats.prediction import brier_score, expected_calibration_error, reliability_curve
 
 TWO_POINTS = "verdicts of 0 and 1: the curve has two points, share of 1 among its 0 and its 1 (precision)"
 """Said of a judge that gives no scores."""
@@ -39,7 +36,7 @@ def _scored(judged: Judged, judge: str) -> tuple[Floats, Floats, Integers | None
 def _errors(judged: Judged, judge: str) -> dict[str, Any]:
     labels, scores, units = _scored(judged, judge)
     error = expected_calibration_error(labels, scores)
-    brier = _brier(labels, scores, units, judged.level)
+    brier = brier_score(labels, scores, units, confidence_level=judged.level)
     return {
         "judge": judge,
         "ece": error.estimate,
@@ -55,13 +52,6 @@ def _errors(judged: Judged, judge: str) -> dict[str, Any]:
         "note": "" if judged.gives_scores(judge) else TWO_POINTS,
         "signature": judged.signature(judge),
     }
-
-
-def _brier(labels: Floats, scores: Floats, units: Integers | None, level: float) -> Interval:
-    if units is None:
-        return brier_score(labels, scores, confidence_level=level)
-    found = mean_interval((scores - labels) ** 2, units, confidence_level=level)
-    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0), method=f"Brier, {found.method}")
 
 
 def _bins(judged: Judged, judge: str) -> list[dict[str, Any]]:

@@ -3,25 +3,23 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import inf
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ragnb.arguments import Floats
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
 from ragnb.records import one_column, require_columns
 from ragnb.results import Interval, SignificanceResult, format_p_value
 from ragnb.scoring.columns import numbers
-from ragnb.stats.auroc import auroc, auroc_difference_interval, clustered_auroc, delong_test
-from ragnb.stats.calibration import rmse
-from ragnb.stats.checks import Floats, check_clusters
 from ragnb.stats.clusters import cluster_t_test
-from ragnb.stats.intervals import FEW_CLUSTERS, jackknife_interval, mean_interval
+from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
+from ragnb.stats.prediction import auroc, auroc_difference_interval, delong_test, rmse
 
 Units = NDArray[Any] | None
 """The independent unit of each record; None where each is one of its own."""
@@ -170,9 +168,7 @@ class _Measure:
 
 
 def _hallucination_auroc(wanted: Floats, predicted: Floats, units: Units, level: float) -> Interval:
-    if units is None:
-        return auroc(wanted == 0, 1 - predicted, confidence_level=level)
-    return clustered_auroc(wanted == 0, 1 - predicted, units, confidence_level=level)
+    return auroc(wanted == 0, 1 - predicted, units, confidence_level=level)
 
 
 def _auroc_difference(
@@ -186,13 +182,7 @@ def _auroc_difference(
 
 
 def _rmse(wanted: Floats, predicted: Floats, units: Units, level: float) -> Interval:
-    if units is None:
-        return rmse(predicted, wanted, confidence_level=level)
-    codes, _ = check_clusters(units, wanted.size)
-    sums = np.column_stack([np.bincount(codes, (predicted - wanted) ** 2), np.bincount(codes)])
-    options: dict[str, Any] = {"bounds": (0.0, inf), "confidence_level": level}
-    found = jackknife_interval(lambda of: np.sqrt(np.maximum(of[..., 0], 0) / of[..., 1]), sums, **options)
-    return replace(found, method=f"RMSE, {found.method}")
+    return rmse(predicted, wanted, units, confidence_level=level)
 
 
 def _mse_difference(

@@ -15,9 +15,8 @@ from ragnb.annotation.export import read_labels
 from ragnb.annotation.tasks import TASKS, read_task
 from ragnb.errors import InputError
 from ragnb.reports.judge import judge_report
-from ragnb.stats import agreement as independent
-from ragnb.stats.intervals import jackknife_interval, rate_interval
-from ragnb.stats.verdicts import kappa_of, verdict_counts
+from ragnb.stats.agreement import agreement_interval, agreement_sums, cohen_kappa
+from ragnb.stats.intervals import rate_interval
 
 WORDS = ("correct", "incorrect", "refuse")
 SENTENCES = {"documents": ["0a", "0b", "1a", "1b"], "response": ["a", "b"]}
@@ -68,7 +67,7 @@ def test_verdicts_of_two_against_other_libraries():
     same = int((both[:, 0] == both[:, 1]).sum())
     wilson = rate_interval(same, len(both))
     assert found.loc["percent agreement", ["mean", "low", "high"]].tolist() == [wilson.estimate, wilson.low, wilson.high]
-    ac1 = independent.gwet_ac(both.astype(float), categories=[0, 1, 2])
+    ac1 = agreement_interval("Gwet's AC1", both)
     assert found.loc["Gwet's AC1", ["mean", "low", "high"]].tolist() == [ac1.estimate, ac1.low, ac1.high]
     assert set(found["n"]) == set(found["n_units"]) == {len(both)}
     assert set(found["n_unlabelled"]) == {int(((codes >= 0).sum(axis=1) == 1).sum())}
@@ -84,8 +83,8 @@ def test_three_annotators_have_a_row_for_all():
     assert rows.loc["Krippendorff's alpha", "mean"] == pytest.approx(
         krippendorff.alpha(ratings.T, level_of_measurement="nominal")
     )
-    assert rows.loc["Fleiss' kappa", "mean"] == pytest.approx(independent.fleiss_kappa(ratings).estimate)
-    assert rows.loc["percent agreement", "mean"] == pytest.approx(independent.percent_agreement(ratings).estimate)
+    assert rows.loc["Fleiss' kappa", "mean"] == pytest.approx(agreement_interval("Fleiss' kappa", ratings).estimate)
+    assert rows.loc["percent agreement", "mean"] == pytest.approx(agreement_interval("percent agreement", ratings).estimate)
     assert rows.loc["percent agreement", "n"] == len(kept)
     assert "Cohen's kappa" not in rows.index
 
@@ -204,8 +203,7 @@ def test_sentences_are_clustered_by_item():
     sets = [[[key for key in keys if rng.random() < 0.5] for _ in range(40)] for _ in range(2)]
     found = measures(agreement([trace("ana", sets[0]), trace("ben", sets[1])]))
     one, two = ([key in chosen for chosen in given for key in keys] for given in sets)
-    counts = verdict_counts(one, two, np.repeat(np.arange(40), 4))
-    expected = jackknife_interval(kappa_of, counts, bounds=(-1, 1))
+    expected = agreement_interval("Cohen's kappa", np.column_stack([one, two]), np.repeat(np.arange(40), 4))
     row = found.loc["Cohen's kappa"]
     assert row[["mean", "low", "high"]].tolist() == pytest.approx([expected.estimate, expected.low, expected.high])
     assert row["interval"] == "Cohen's kappa, jackknife t"
@@ -315,10 +313,10 @@ def test_answers_to_one_question_are_one_unit():
     [
         ({"i0": "q"}, "cluster needs a mapping from each item's id; got none for 'i1'; add its question"),
         ("question", "cluster needs a mapping from each item's id; got none for 'i0'; add its question"),
-        ({"i0": "q", "i1": None}, "clusters needs a key for every item"),
-        ({"i0": "q", "i1": np.nan}, "clusters needs a key for every item"),
-        (pd.Series({"i0": "q", "i1": None}), "clusters needs a key for every item"),
-        (pd.Series({"i0": 1.0, "i1": np.nan}), "clusters needs a key for every item; it got nan or None"),
+        ({"i0": "q", "i1": None}, "cluster must be one key per item, got a missing one"),
+        ({"i0": "q", "i1": np.nan}, "cluster must be one key per item, got a missing one"),
+        (pd.Series({"i0": "q", "i1": None}), "cluster must be one key per item, got a missing one"),
+        (pd.Series({"i0": 1.0, "i1": np.nan}), "cluster must be one key per item, got a missing one"),
     ],
 )
 def test_an_item_without_a_cluster_is_named(cluster, message):
@@ -440,7 +438,9 @@ def coverage(trials, seed):
     rng = np.random.default_rng(seed)
     one, two = of_items(rng, 400_000)
     true = {
-        "Cohen's kappa": float(kappa_of(verdict_counts(one.ravel(), two.ravel()).sum(axis=0))),
+        "Cohen's kappa": float(
+            cohen_kappa(agreement_sums(np.column_stack([one.ravel(), two.ravel()]).astype(int), 2).sum(axis=0))
+        ),
         "percent agreement": (one == two).mean(),
     }
     held = dict.fromkeys(true, 0)

@@ -16,7 +16,7 @@ from ragnb.datasets.evouna import load_evouna
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
 from ragnb.experiments.evouna import METRICS, judged_answers
 from ragnb.scoring import score
-from ragnb.stats.auroc import auroc
+from ragnb.stats.prediction import auroc
 
 FEATURES = [
     "answer.contains",

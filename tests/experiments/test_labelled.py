@@ -12,7 +12,7 @@ from ragnb.datasets.evouna import SYSTEMS
 from ragnb.errors import InputError
 from ragnb.experiments.labelled import COLUMNS, SAMPLES, load_labelled, measured_cosines, recorded_cosines
 from ragnb.experiments.recorded import recorded_labels, recorded_responses
-from ragnb.stats.agreement import cohen_kappa
+from ragnb.stats.agreement import agreement_interval
 
 READ = {"rgb_noise": ("answer", "plain"), "multilingual": ("direct", "multi", "cross")}
 
@@ -77,7 +77,7 @@ def test_how_well_the_readers_agree(labels, recording, differ, kappa):
     expected = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
     by_hand = ((first == second).mean() - expected) / (1 - expected)
     assert by_hand == pytest.approx(kappa, abs=1e-4)
-    assert cohen_kappa(first, second).estimate == pytest.approx(by_hand)
+    assert agreement_interval("Cohen's kappa", np.column_stack([first, second])).estimate == pytest.approx(by_hand)
 
 
 def test_the_guideline_says_how_many_were_read(labels):
@@ -137,7 +137,7 @@ def test_what_the_judge_said_is_beside_and_hardly_more_than_a_guess(english):
     assert english["judge_reason"].isna().all()
     said = english.groupby("label")["judged_correct"].sum()
     assert (said[1], said[0]) == (115, 71)  # of 390 correct and of 290 incorrect responses
-    kappa = cohen_kappa(english["label"], english["judged_correct"])
+    kappa = agreement_interval("Cohen's kappa", english[["label", "judged_correct"]])
     assert kappa.low < 0 < kappa.high < 0.2
 
 

@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 import ragnb
 from ragnb.errors import InputError
 from ragnb.reports import trace_report
-from ragnb.stats.auroc import clustered_auroc
+from ragnb.stats.prediction import auroc
 
 MINE = {"mine": {"adherence": "a1", "relevance": "r1"}, "yours": {"adherence": "a2", "relevance": "r2"}}
 
@@ -105,7 +105,7 @@ def test_clustered_intervals_are_those_of_the_clusters_by_other_ways(records):
     table = trace_report(records, MINE, cluster="example_id").judges
     hallucinated, scores = ~records["adherence_score"], 1 - records["a1"]
     area, found = roc_auc_score(hallucinated, scores), row(table, "hallucination_auroc", "mine")
-    known = clustered_auroc(hallucinated, scores, records["example_id"])
+    known = auroc(hallucinated, scores, records["example_id"])
     assert (found["value"], found["low"], found["high"]) == pytest.approx((area, known.low, known.high))
     others = [records[records["example_id"] != name] for name in records["example_id"].unique()]
     without = [root_mean_squared_error(kept["relevance_score"], kept["r1"]) for kept in others]

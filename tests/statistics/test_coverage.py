@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from ragnb.results import Interval, PairedTable
-from ragnb.stats.agreement import cohen_kappa, gwet_ac, krippendorff_alpha
-from ragnb.stats.auroc import auroc
+from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.binary import (
     agresti_min_interval,
     bonett_price_interval,
@@ -20,9 +19,9 @@ from ragnb.stats.binary import (
     tango_interval,
     wald_difference_interval,
 )
-from ragnb.stats.correlation import kendall, pearson, spearman
 from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
 from ragnb.stats.paired import sign_flip_interval
+from ragnb.stats.prediction import auroc, pearson
 from ragnb.stats.several import simultaneous_intervals
 
 SD = 3.8
@@ -213,18 +212,51 @@ def test_simultaneous_coverage(n: int, trials: int) -> None:
     check(share(trials, covers, n), trials, "holds")
 
 
-# Agreement, ranking, correlation: n = 100
+# Agreement: two raters of yes and no, and three raters of three categories who leave some items out
 
 
-def _rated(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    truth = rng.random(100) < 0.6
-    first, second = (np.where(rng.random(100) < 0.85, truth, ~truth) for _ in range(2))
-    return first.astype(int), second.astype(int)
+def _two_raters(rng: np.random.Generator, n: int) -> np.ndarray:
+    truth = rng.random(n) < 0.6
+    return np.column_stack([np.where(rng.random(n) < 0.85, truth, ~truth) for _ in range(2)])
 
 
-# each rater says 1 with .85 * .6 + .15 * .4 = .57; they agree with .85^2 + .15^2 = .745
-RATED_KAPPA = (0.745 - (0.57**2 + 0.43**2)) / (1 - (0.57**2 + 0.43**2))
-RATED_AC1 = (0.745 - 2 * 0.57 * 0.43) / (1 - 2 * 0.57 * 0.43)
+def _three_raters(rng: np.random.Generator, n: int) -> np.ndarray:
+    truth = rng.choice(3, n, p=SHARES)
+    codes = [np.where(rng.random(n) < 0.7, truth, rng.integers(0, 3, n)) for _ in range(3)]
+    return np.where(rng.random((n, 3)) < 0.15, np.nan, np.column_stack(codes))
+
+
+SHARES = np.array([0.2, 0.3, 0.5])
+# each of two raters says yes with .85 * .6 + .15 * .4 = .57; they agree with .85^2 + .15^2 = .745
+TWO_KAPPA = (0.745 - (0.57**2 + 0.43**2)) / (1 - (0.57**2 + 0.43**2))
+TWO_AC1 = (0.745 - 2 * 0.57 * 0.43) / (1 - 2 * 0.57 * 0.43)
+# each of three raters says the truth with .7 + .1 and each other category with .1
+THREE_PI = 0.7 * SHARES + 0.1
+THREE_KAPPA = (0.8**2 + 2 * 0.1**2 - (THREE_PI**2).sum()) / (1 - (THREE_PI**2).sum())
+THREE_CHANCE = (THREE_PI * (1 - THREE_PI)).sum() / 2
+THREE_AC1 = (0.8**2 + 2 * 0.1**2 - THREE_CHANCE) / (1 - THREE_CHANCE)
+
+AGREEMENT_TABLE = [
+    (_two_raters, "Cohen's kappa", TWO_KAPPA),
+    (_two_raters, "Fleiss' kappa", TWO_KAPPA),
+    (_two_raters, "Gwet's AC1", TWO_AC1),
+    (_two_raters, "Krippendorff's alpha", TWO_KAPPA),
+    (_three_raters, "percent agreement", 0.66),
+    (_three_raters, "Fleiss' kappa", THREE_KAPPA),
+    (_three_raters, "Gwet's AC1", THREE_AC1),
+    (_three_raters, "Krippendorff's alpha", THREE_KAPPA),
+]
+
+
+@pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 200])
+@pytest.mark.parametrize("n", [40, 100])
+@pytest.mark.parametrize(("draw", "name", "truth"), AGREEMENT_TABLE)
+def test_agreement_coverage(draw, name: str, truth: float, n: int, trials: int) -> None:
+    coverage = share(trials, lambda rng: holds(agreement_interval(name, draw(rng, n)), truth), seed=n)
+    check(coverage, trials, "holds")
+
+
+# Ranking, correlation: n = 100
 
 
 def _normal_pair(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -238,13 +270,8 @@ def _ranked(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 OTHER_TABLE = [
-    (_rated, cohen_kappa, RATED_KAPPA),
-    (_rated, lambda x, y: gwet_ac(np.column_stack([x, y])), RATED_AC1),
-    (_rated, lambda x, y: krippendorff_alpha(np.column_stack([x, y])), RATED_KAPPA),
     (_ranked, auroc, 0.7602499389065233),  # Phi(1 / sqrt 2)
     (_normal_pair, pearson, 0.6),
-    (_normal_pair, spearman, 6 / np.pi * np.arcsin(0.3)),
-    (_normal_pair, kendall, 2 / np.pi * np.arcsin(0.6)),
 ]
 
 

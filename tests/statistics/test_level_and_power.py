@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from ragnb.results import SignificanceResult
-from ragnb.stats.auroc import delong_test
 from ragnb.stats.binary import mcnemar_test, paired_table, score_test
 from ragnb.stats.clusters import cluster_sign_flip_test, cluster_t_test
 from ragnb.stats.multiplicity import benjamini_hochberg, holm
 from ragnb.stats.paired import paired_t_test, sign_flip_test, sign_test, tost, wilcoxon_test
+from ragnb.stats.prediction import delong_test
 from ragnb.stats.power import mcnemar_sample_size, paired_t_power
 
 SD = 3.8

@@ -1,0 +1,437 @@
+"""How well scores or probabilities predict a label: ROC area, correlation, errors and calibration.
+
+The arguments mean the same everywhere. All arrays have one value per item.
+
+- `labels`: 0 or 1, where 1 is the class that should have the higher scores.
+- `scores`, `predictions`: finite numbers; `probabilities`: predicted probabilities of label 1.
+- `clusters`: key of the cluster of each item, such as its question. The clusters are then the
+  independent units of the interval. By default the items are independent.
+- `confidence_level`: nominal coverage of the interval.
+
+All functions raise InputError for arguments outside the stated range.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf, nan, sqrt
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from ragnb.arguments import ALTERNATIVES, Booleans, Floats, Integers, accepts
+from ragnb.results import (
+    Interval,
+    SignificanceResult,
+    two_sided,
+    undefined_interval,
+    undefined_test,
+)
+from ragnb.stats.intervals import (
+    bca_interval,
+    jackknife_interval,
+    mean_interval,
+    rate_interval,
+    spread_problem,
+)
+
+# ---- area under the ROC curve -------------------------------------------------------------------
+
+
+@accepts(labels="labels", scores="scores", clusters="clusters", confidence_level="level")
+def auroc(
+    labels: Booleans,
+    scores: Floats,
+    clusters: Integers | None = None,
+    *,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Area under the ROC curve with DeLong's interval, or a cluster-robust interval.
+
+    The area is the probability that a positive item has a higher score than a negative one, where
+    ties count half. It is nan without items of both classes. The limits are nan with fewer than two
+    items of a class and with perfect separation, and are cut at 0 and 1. The coverage of DeLong's
+    interval is too low for areas near 1.
+
+    Notes
+    -----
+    The placement of an item is the share of the other class on the right side of it. DeLong's
+    variance is the variance of the positives' placements over their number plus that of the
+    negatives' placements over theirs. With clusters, the deviation of each placement from the area,
+    divided by the size of the item's class, is summed within clusters (Obuchowski).
+
+    References
+    ----------
+    DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Biometrics 44, 837-845. Sun, X. &
+    Xu, W. (2014). Fast implementation of DeLong's algorithm. IEEE Signal Process. Lett. 21,
+    1389-1393. Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
+    Biometrics 53, 567-578.
+
+    Examples
+    --------
+    >>> print(auroc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]))
+    0.750 [0.057, 1.000] (95% DeLong, n = 4)
+    """
+    placements = _placements(labels, scores)
+    if clusters is None or np.isnan(placements).any():
+        n = labels.size if clusters is None else np.unique(clusters).size
+        return _delong_interval(labels, placements, n, confidence_level, lowest=0.0)
+    area = float(placements[labels].mean())
+    class_size = np.where(labels, labels.sum(), (~labels).sum())
+    values = area + (placements - area) * labels.size / class_size
+    found = mean_interval(values, clusters, confidence_level=confidence_level)
+    return _clipped(replace(found, estimate=area, method=f"AUROC, {found.method}"), 0.0, 1.0)
+
+
+@accepts(labels="labels", first="scores", second="scores", alternative=ALTERNATIVES)
+def delong_test(
+    labels: Booleans, first: Floats, second: Floats, *, alternative: str = "two-sided"
+) -> SignificanceResult:
+    """DeLong's test that two scores of the same items have the same area under the ROC curve.
+
+    The alternative is the direction of the area of `first` minus that of `second`. The p-value is
+    nan with fewer than two items of a class, and where the two scores' placements differ by a
+    constant. `auroc_difference_interval` inverts this test.
+
+    References
+    ----------
+    DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Biometrics 44, 837-845.
+
+    Examples
+    --------
+    >>> labels = [0, 0, 0, 1, 1, 1]
+    >>> print(delong_test(labels, [1, 2, 4, 3, 5, 6], [2, 4, 5, 1, 3, 6]))
+    statistic 1.789, p = 0.0736 (DeLong test, two-sided, n = 6)
+    """
+    differences = _placements(labels, first) - _placements(labels, second)
+    estimate, variance, problem = _delong(labels, differences)
+    if problem:
+        return undefined_test(alternative, "DeLong test", labels.size, problem)
+    z = estimate / sqrt(variance)
+    p = float(two_sided(ndtr(z), ndtr(-z), alternative))
+    return SignificanceResult(z, p, alternative, "DeLong test", labels.size)
+
+
+@accepts(labels="labels", first="scores", second="scores", confidence_level="level")
+def auroc_difference_interval(
+    labels: Booleans, first: Floats, second: Floats, *, confidence_level: float = 0.95
+) -> Interval:
+    """DeLong's interval for the difference of two areas under the ROC curve on the same items.
+
+    The difference is the area of `first` minus that of `second`. The limits are nan where
+    `delong_test` is undefined, and are cut at -1 and 1.
+
+    >>> print(auroc_difference_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [2, 4, 5, 1, 3, 6]))
+    0.444 [-0.043, 0.931] (95% DeLong, n = 6)
+    """
+    differences = _placements(labels, first) - _placements(labels, second)
+    return _delong_interval(labels, differences, labels.size, confidence_level, lowest=-1.0)
+
+
+def _placements(labels: Booleans, scores: Floats) -> Floats:
+    """For each item, the share of the other class on the right side of it; ties count half."""
+    from scipy.stats import rankdata
+
+    n_positive, n_negative = labels.sum(), (~labels).sum()
+    if not n_positive or not n_negative:
+        return np.full(labels.size, nan)
+    lower = rankdata(scores)  # minus the rank in its own class: the items of the other class below
+    for own in (labels, ~labels):
+        lower[own] -= rankdata(scores[own])
+    return np.where(labels, lower / n_negative, 1 - lower / n_positive)
+
+
+def _delong(labels: Booleans, placements: Floats) -> tuple[float, float, str]:
+    """Area (or difference of areas), its variance, and the reason why the variance is undefined."""
+    positive, negative = placements[labels], placements[~labels]
+    if not positive.size or not negative.size:
+        return nan, nan, "needs items of both classes"
+    if min(positive.size, negative.size) < 2:
+        return float(positive.mean()), nan, "needs 2 items of each class"
+    variance = positive.var(ddof=1) / positive.size + negative.var(ddof=1) / negative.size
+    problem = "" if variance > 1e-24 else "the placements do not vary"  # 1e-24 is rounding error
+    return float(positive.mean()), float(variance), problem
+
+
+def _delong_interval(
+    labels: Booleans, placements: Floats, n: int, confidence_level: float, *, lowest: float
+) -> Interval:
+    estimate, variance, problem = _delong(labels, placements)
+    if problem:
+        return undefined_interval(estimate, confidence_level, "DeLong", n, problem)
+    half = float(ndtri((1 + confidence_level) / 2)) * sqrt(variance)
+    found = Interval(estimate, estimate - half, estimate + half, confidence_level, "DeLong", n)
+    return _clipped(found, lowest, 1.0)
+
+
+def _clipped(found: Interval, lowest: float, highest: float) -> Interval:
+    """Interval with limits inside the possible values; nan stays nan."""
+    return replace(found, low=max(found.low, lowest), high=min(found.high, highest))
+
+
+# ---- correlation and errors ---------------------------------------------------------------------
+
+
+@accepts(first="scores", second="scores", clusters="clusters", confidence_level="level")
+def pearson(
+    first: Floats,
+    second: Floats,
+    clusters: Integers | None = None,
+    *,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Pearson's correlation with Fisher's z interval, or a jackknife interval over clusters.
+
+    The correlation is nan where either side does not vary. The limits are nan for fewer than four
+    items (or two clusters) and for a perfect correlation. Fisher's interval has its nominal
+    coverage for normal data, and a lower one for heavy tails. The jackknife is on Fisher's scale.
+
+    References
+    ----------
+    Fisher, R. A. (1921). On the "probable error" of a coefficient of correlation. Metron 1, 3-32.
+
+    Examples
+    --------
+    >>> print(pearson([1, 2, 3, 4, 5], [1, 3, 2, 5, 4]))
+    0.800 [-0.280, 0.986] (95% Pearson, Fisher z, n = 5)
+    """
+    from scipy.stats import pearsonr
+
+    n = first.size if clusters is None else np.unique(clusters).size
+    method = "Pearson, Fisher z" if clusters is None else "Pearson, jackknife"
+    if problem := spread_problem(first) or spread_problem(second):
+        return undefined_interval(nan, confidence_level, method, n, problem)
+    if clusters is not None:
+        return _clustered_pearson(first, second, clusters, confidence_level)
+    found = pearsonr(first, second)
+    r = float(found.statistic)
+    if n < 4 or abs(r) >= 1 - 1e-12:
+        problem = f"needs 4 items, got {n}" if n < 4 else "the correlation is perfect"
+        return undefined_interval(r, confidence_level, method, n, problem)
+    low, high = map(float, found.confidence_interval(confidence_level))
+    return Interval(r, low, high, confidence_level, method, n)
+
+
+def _clustered_pearson(
+    first: Floats, second: Floats, clusters: Integers, confidence_level: float
+) -> Interval:
+    """Jackknife interval of arctanh(r) over clusters, transformed back."""
+    x, y = ((side - side.mean()) / side.std() for side in (first, second))
+    items = (np.ones_like(x), x, y, x * x, y * y, x * y)
+    sums = np.stack([np.bincount(clusters, values) for values in items], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # arctanh of a perfect r is infinite
+        found = jackknife_interval(_fisher_z, sums, confidence_level=confidence_level)
+    estimate, low, high = np.tanh([found.estimate, found.low, found.high]).tolist()
+    return Interval(estimate, low, high, confidence_level, f"Pearson, {found.method}", found.n)
+
+
+def _fisher_z(sums: Floats) -> Floats:
+    """Compute arctanh(r) from n and the sums of x, y, x^2, y^2 and x y."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    spread = np.sqrt(np.maximum(n * xx - x * x, 0.0) * np.maximum(n * yy - y * y, 0.0))
+    r = (n * xy - x * y) / np.where(spread > 1e-12, spread, nan)
+    return np.arctanh(np.clip(r, -1.0, 1.0))
+
+
+@accepts(predictions="scores", targets="scores", clusters="clusters", confidence_level="level")
+def rmse(
+    predictions: Floats,
+    targets: Floats,
+    clusters: Integers | None = None,
+    *,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Root mean squared error with a BCa interval, or a jackknife interval over clusters.
+
+    The error is sqrt(mean((prediction - target)^2)), in the unit of the targets. The BCa interval
+    is the square root of that of the mean squared error. The limits are nan for fewer than two
+    items and when all errors are equal.
+
+    >>> rmse([1, 2, 3], [1, 2, 5]).estimate == (4 / 3) ** 0.5
+    True
+    """
+    errors = (predictions - targets) ** 2
+    if clusters is None:
+        mse = bca_interval(errors, confidence_level=confidence_level)
+        estimate, low, high = np.sqrt([mse.estimate, mse.low, mse.high]).tolist()
+        return Interval(estimate, low, high, confidence_level, f"RMSE, {mse.method}", mse.n)
+    found = jackknife_interval(
+        lambda sums: np.sqrt(np.maximum(sums[..., 0], 0) / sums[..., 1]),
+        np.stack([np.bincount(clusters, errors), np.bincount(clusters)], axis=1),
+        bounds=(0.0, inf),
+        confidence_level=confidence_level,
+    )
+    return replace(found, method=f"RMSE, {found.method}")
+
+
+@accepts(
+    labels="labels", probabilities="probabilities", clusters="clusters", confidence_level="level"
+)
+def brier_score(
+    labels: Booleans,
+    probabilities: Floats,
+    clusters: Integers | None = None,
+    *,
+    confidence_level: float = 0.95,
+) -> Interval:
+    """Brier score, mean((probability - label)^2), with a BCa or a cluster-robust interval.
+
+    It lies in [0, 1]. Lower is better, and always predicting one half gives 0.25. It measures
+    calibration and discrimination together. The limits are nan for fewer than two items and when
+    all errors are equal.
+
+    References
+    ----------
+    Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Mon. Weather
+    Rev. 78, 1-3.
+
+    Examples
+    --------
+    >>> round(brier_score([1, 0, 1], [0.9, 0.2, 0.6]).estimate, 6)
+    0.07
+    """
+    errors = (probabilities - labels) ** 2
+    if clusters is None:
+        found = bca_interval(errors, confidence_level=confidence_level)
+    else:
+        found = mean_interval(errors, clusters, confidence_level=confidence_level)
+    return _clipped(replace(found, method=f"Brier, {found.method}"), 0.0, 1.0)
+
+
+# ---- calibration --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationError:
+    """An expected calibration error and the value that a perfectly calibrated model would show.
+
+    Attributes
+    ----------
+    estimate : float
+        Expected calibration error over bins, in [0, 1]; biased upwards.
+    expected_if_calibrated : float
+        The mean of ``estimate`` if every probability were correct: noise, not error.
+    n_bins, n : int
+        Number of non-empty bins and of predictions.
+    """
+
+    estimate: float
+    expected_if_calibrated: float
+    n_bins: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """One bin of a reliability curve.
+
+    Attributes
+    ----------
+    low, high : float
+        Edges of the bin of predicted probabilities.
+    mean_predicted : float
+        Mean predicted probability inside the bin.
+    observed : Interval
+        Share of positive labels inside the bin with its Wilson interval.
+    """
+
+    low: float
+    high: float
+    mean_predicted: float
+    observed: Interval
+
+
+STRATEGIES = ("uniform", "quantile")
+
+
+@accepts(labels="labels", probabilities="probabilities", n_bins="size", strategy=STRATEGIES)
+def expected_calibration_error(
+    labels: Booleans, probabilities: Floats, *, n_bins: int = 10, strategy: str = "uniform"
+) -> CalibrationError:
+    """Expected calibration error (ECE) and its value for a perfectly calibrated model.
+
+    The ECE is the gap between the mean probability and the share of positive labels in a bin,
+    averaged over the bins with their numbers of items as weights. It is biased upwards: a perfectly
+    calibrated model does not score 0 but about ``expected_if_calibrated``, which grows with the
+    number of bins and shrinks with the number of items. Only an excess over that value is evidence
+    of miscalibration. The bins have equal width ("uniform") or about equal numbers of items
+    ("quantile").
+
+    Notes
+    -----
+    sum_b n_b / n abs(mean y - mean p). ``expected_if_calibrated`` replaces each gap by sqrt(2 / pi)
+    times the standard deviation of mean y if the p were true, sqrt(sum p (1 - p)) / n_b. This is
+    the mean of a half-normal distribution.
+
+    References
+    ----------
+    Naeini, M. P., Cooper, G. & Hauskrecht, M. (2015). Obtaining well calibrated probabilities using
+    Bayesian binning. AAAI. Bias: Broecker, J. (2012). Clim. Dyn. 39, 655-667; Roelofs, R. et al.
+    (2022). AISTATS.
+
+    Examples
+    --------
+    >>> error = expected_calibration_error([1, 0, 1, 1], [0.9, 0.9, 0.2, 0.2])
+    >>> round(error.estimate, 6)  # (|0.5 - 0.9| + |1 - 0.2|) / 2
+    0.6
+    """
+    n = labels.size
+    if n == 0:
+        return CalibrationError(nan, nan, 0, 0)
+    _, bins = _bins(probabilities, n_bins, strategy)
+    gaps = np.abs(np.bincount(bins, labels - probabilities))
+    noise = np.sqrt(2 / np.pi * np.bincount(bins, probabilities * (1 - probabilities)))
+    return CalibrationError(float(gaps.sum() / n), float(noise.sum() / n), np.unique(bins).size, n)
+
+
+@accepts(
+    labels="labels",
+    probabilities="probabilities",
+    n_bins="size",
+    strategy=STRATEGIES,
+    confidence_level="level",
+)
+def reliability_curve(
+    labels: Booleans,
+    probabilities: Floats,
+    *,
+    n_bins: int = 10,
+    strategy: str = "uniform",
+    confidence_level: float = 0.95,
+) -> tuple[ReliabilityBin, ...]:
+    """Reliability curve: mean probability and observed share of positive labels in each bin.
+
+    A calibrated model lies on the diagonal. The bins are those of `expected_calibration_error`, and
+    empty ones are left out. The confidence level holds for each bin by itself, not for the whole
+    curve.
+
+    References
+    ----------
+    Niculescu-Mizil, A. & Caruana, R. (2005). Predicting good probabilities with supervised
+    learning. ICML.
+
+    Examples
+    --------
+    >>> for bin in reliability_curve([1, 0, 1, 1], [0.9, 0.9, 0.2, 0.2], n_bins=2):
+    ...     print(f"{bin.low:.1f} {bin.high:.1f} {bin.mean_predicted:.1f} {bin.observed}")
+    0.0 0.5 0.2 1.000 [0.342, 1.000] (95% Wilson, n = 2)
+    0.5 1.0 0.9 0.500 [0.095, 0.905] (95% Wilson, n = 2)
+    """
+    edges, bins = _bins(probabilities, n_bins, strategy)
+    curve = []
+    for b in np.unique(bins):
+        inside = labels[bins == b]
+        observed = rate_interval(inside.sum(), inside.size, confidence_level=confidence_level)
+        mean = float(probabilities[bins == b].mean())
+        curve.append(ReliabilityBin(float(edges[b]), float(edges[b + 1]), mean, observed))
+    return tuple(curve)
+
+
+def _bins(probabilities: Floats, n_bins: int, strategy: str) -> tuple[Floats, Integers]:
+    """Edges of the bins, and the bin of each probability.
+
+    A bin includes its lower edge, and the last one also its upper edge.
+    """
+    edges = np.linspace(0, 1, n_bins + 1)
+    if strategy == "quantile" and probabilities.size:
+        edges = np.unique(np.quantile(probabilities, edges))
+        edges = edges if edges.size > 1 else np.repeat(edges, 2)
+    return edges, np.clip(np.searchsorted(edges, probabilities, "right") - 1, 0, edges.size - 2)

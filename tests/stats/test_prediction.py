@@ -1,0 +1,262 @@
+"""ROC area, correlation, errors and calibration: definitions, other libraries, clusters, edges."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import brier_score_loss, roc_auc_score, root_mean_squared_error
+
+from ragnb.errors import InputError
+from ragnb.stats.prediction import (
+    auroc,
+    auroc_difference_interval,
+    brier_score,
+    delong_test,
+    expected_calibration_error,
+    pearson,
+    reliability_curve,
+    rmse,
+)
+
+# ---- ROC area ----------------------------------------------------------------------------------------------------------
+
+scored = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=4, max_size=30).filter(
+    lambda rows: 1 < sum(label for label, _ in rows) < len(rows) - 1
+)
+
+
+@given(rows=scored)
+@settings(max_examples=50, deadline=None)
+def test_auroc_and_its_variance_equal_the_definition(rows) -> None:
+    labels, scores = (
+        np.array([label for label, _ in rows]),
+        np.array([score / 8 for _, score in rows]),
+    )
+    wins = (np.sign(scores[labels][:, None] - scores[~labels]) + 1) / 2
+    result = auroc(labels, scores)
+    assert result.estimate == pytest.approx(wins.mean(), abs=1e-12)
+    variance = (
+        wins.mean(axis=1).var(ddof=1) / labels.sum()
+        + wins.mean(axis=0).var(ddof=1) / (~labels).sum()
+    )
+    if variance > 1e-12 and result.low > 0 and result.high < 1:
+        assert (result.high - result.low) / 2 == pytest.approx(
+            1.959963984540054 * np.sqrt(variance), rel=1e-9
+        )
+    assert auroc(~labels, -scores).estimate == pytest.approx(result.estimate)
+
+
+def test_auroc_equals_sklearn() -> None:
+    rng = np.random.default_rng(3)
+    labels, scores = rng.integers(0, 2, 200), rng.integers(0, 20, 200)
+    assert auroc(labels, scores).estimate == pytest.approx(roc_auc_score(labels, scores), abs=1e-12)
+
+
+def test_delong_test_and_interval_agree() -> None:
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 2, 80)
+    first, second = labels + rng.normal(size=80), 0.5 * labels + rng.normal(size=80)
+    p = delong_test(labels, first, second).p_value
+    interval = auroc_difference_interval(labels, first, second, confidence_level=1 - p)
+    assert min(abs(interval.low), abs(interval.high)) == pytest.approx(0.0, abs=1e-10)
+    assert delong_test(labels, second, first, alternative="less").p_value == pytest.approx(p / 2)
+
+
+def test_the_clustered_area_is_sklearns_and_its_interval_near_delongs():
+    rng = np.random.default_rng(4)
+    labels = (rng.random(300) < 0.4).astype(int)
+    scores = np.round(rng.random(300) + 0.4 * labels, 1)  # with ties
+    found, known = auroc(labels, scores, np.arange(300)), auroc(labels, scores)
+    assert found.estimate == pytest.approx(roc_auc_score(labels, scores))
+    assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=0.003)
+    twice = auroc(np.repeat(labels, 2), np.repeat(scores, 2), np.repeat(range(300), 2))
+    assert (twice.low, twice.high) == pytest.approx((found.low, found.high))
+
+
+def test_the_clustered_variance_is_that_of_obuchowski():
+    """Sum over clusters of squared sums of the placements' deviations, each class over its size."""
+    rng = np.random.default_rng(9)
+    labels, clusters = rng.random(90) < 0.4, np.arange(90) % 35
+    scores = rng.normal(size=90) + labels
+    wins = (np.sign(scores[labels][:, None] - scores[~labels]) + 1) / 2
+    deviations = np.empty(90)
+    deviations[labels] = (wins.mean(axis=1) - wins.mean()) / labels.sum()
+    deviations[~labels] = (wins.mean(axis=0) - wins.mean()) / (~labels).sum()
+    sums = np.bincount(clusters, deviations)
+    half = stats.t.ppf(0.975, 34) * np.sqrt(35 / 34 * (sums**2).sum())
+    found = auroc(labels, scores, clusters)
+    assert (found.low, found.high, found.n) == pytest.approx(
+        (wins.mean() - half, wins.mean() + half, 35)
+    )
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("labels", "scores", "reason"),
+    [
+        ([], [], "both classes"),
+        ([1, 1], [0.1, 0.2], "both classes"),
+        ([1, 0, 0], [0.5, 0.1, 0.7], "2 items of each class"),
+        ([1, 1, 0, 0], [0.9, 0.8, 0.2, 0.1], "do not vary"),
+    ],
+)
+def test_auroc_at_the_edges_is_undefined(labels, scores, reason: str) -> None:
+    result = auroc(labels, scores)
+    assert np.isnan(result.low)
+    assert reason in result.method
+    assert np.isnan(delong_test(labels, scores, scores).p_value)
+    assert np.isnan(auroc_difference_interval(labels, scores, scores).low)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_clustered_area_at_the_edges_is_undefined():
+    alike = auroc([1, 1, 1], [0.1, 0.2, 0.3], ["a", "b", "a"])
+    assert "both classes" in alike.method
+    assert alike.n == 2
+    perfect = auroc([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], [0, 1, 2, 3])
+    assert perfect.estimate == 1.0
+    assert np.isnan(perfect.low)
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "message"),
+    [
+        ([0, 2], [1, 2], "labels must be 0 or 1, got 2"),
+        (
+            [0, 1],
+            [1, 2, 3],
+            "labels and scores must have one value per item, got 2 for labels, 3 for scores",
+        ),
+        ([0, 1], [1, np.inf], "scores must be finite numbers, got inf at position 1"),
+    ],
+)
+def test_bad_roc_input_is_refused(labels, scores, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        auroc(labels, scores)
+
+
+# ---- correlation -------------------------------------------------------------------------------------------------------
+
+
+def test_pearson_equals_scipy() -> None:
+    x, y = np.random.default_rng(5).integers(0, 9, (2, 60)) / 8
+    expected = stats.pearsonr(x, y)
+    limits = expected.confidence_interval()
+    result = pearson(x, y)
+    assert (result.estimate, result.low, result.high) == pytest.approx(
+        (expected.statistic, limits.low, limits.high)
+    )
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [
+        ([], [], "needs 2 values"),
+        ([1], [1], "needs 2 values"),
+        ([1, 1, 1], [1, 2, 3], "all 3 values are equal"),
+        ([1, 2, 3], [1, 3, 2], "items, got 3"),
+        ([1, 2, 3, 4, 5], [2, 4, 6, 8, 10], "perfect"),
+    ],
+)
+def test_pearson_at_the_edges_is_undefined(x, y, reason: str) -> None:
+    result = pearson(x, y)
+    assert np.isnan([result.low, result.high]).all()
+    assert reason in result.method
+
+
+def test_the_clustered_correlation_is_numpys_and_its_interval_near_fishers():
+    rng = np.random.default_rng(3)
+    x = rng.normal(1e4, 1, 400)
+    y = 0.5 * x + rng.normal(0, 1, 400)
+    found, known = pearson(x, y, np.arange(400)), pearson(x, y)
+    assert found.estimate == pytest.approx(np.corrcoef(x, y)[0, 1])
+    assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=0.02)
+    doubled = pearson(np.repeat(x, 2), np.repeat(y, 2), np.repeat(range(400), 2))
+    assert (doubled.low, doubled.high) == pytest.approx((found.low, found.high))
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_undefined_clustered_correlation_says_why():
+    assert "all 3 values are equal" in pearson([1, 1, 1], [1, 2, 3], [0, 1, 2]).method
+    assert np.isnan(pearson([1, 2, 3], [1, 2, 3], ["a", "a", "a"]).low)
+    assert np.isnan(pearson([1, 2, 3], [1, 2, 3], ["a", "b", "c"]).low)
+    assert np.isnan(pearson([], [], []).estimate)
+
+
+# ---- errors and calibration --------------------------------------------------------------------------------------------
+
+
+def test_rmse_and_brier_equal_sklearn() -> None:
+    rng = np.random.default_rng(6)
+    p = rng.random(100)
+    y = rng.random(100) < p
+    brier, error = brier_score(y, p), rmse(p, y)
+    assert brier.estimate == pytest.approx(brier_score_loss(y, p))
+    assert error.estimate == pytest.approx(root_mean_squared_error(y, p))
+    assert (error.low**2, error.high**2) == pytest.approx((brier.low, brier.high))
+    assert error.method.startswith("RMSE, BCa")
+    assert "all 2 values are equal" in rmse([1, 2], [1, 2]).method
+    assert np.isnan(brier_score([1], [0.5]).low)
+    assert np.isnan(rmse([], []).estimate)
+
+
+def test_errors_in_clusters_are_those_of_whole_clusters() -> None:
+    rng = np.random.default_rng(7)
+    p, clusters = rng.random(120), np.repeat(np.arange(40), 3)
+    y = rng.random(120) < p
+    for measure in (lambda y, p, c: brier_score(y, p, c), lambda y, p, c: rmse(p, y, c)):
+        found = measure(y, p, clusters)
+        doubled = measure(np.tile(y, 2), np.tile(p, 2), np.tile(clusters, 2))
+        assert (doubled.low, doubled.high, doubled.n) == pytest.approx((found.low, found.high, 40))
+    without = [root_mean_squared_error(y[clusters != one], p[clusters != one]) for one in range(40)]
+    found = rmse(p, y, clusters)
+    half = stats.t.ppf(0.975, 39) * 39 * np.std(without, ddof=1) / np.sqrt(40)
+    assert (found.low, found.high) == pytest.approx((found.estimate - half, found.estimate + half))
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 20)), min_size=1, max_size=60),
+    st.integers(1, 12),
+)
+@settings(max_examples=40, deadline=None)
+def test_reliability_curve_has_every_prediction_once(strategy: str, rows, n_bins: int) -> None:
+    y, p = [label for label, _ in rows], [value / 20 for _, value in rows]
+    curve = reliability_curve(y, p, n_bins=n_bins, strategy=strategy)
+    assert sum(b.observed.n for b in curve) == len(rows)
+    assert all(b.low - 1e-12 <= b.mean_predicted <= b.high + 1e-12 for b in curve)
+    error = expected_calibration_error(y, p, n_bins=n_bins, strategy=strategy)
+    gaps = sum(abs(b.observed.estimate - b.mean_predicted) * b.observed.n for b in curve) / len(
+        rows
+    )
+    assert error.estimate == pytest.approx(gaps, abs=1e-12)
+    assert (error.n_bins, error.n) == (len(curve), len(rows))
+
+
+def test_calibration_error_of_a_calibrated_model_is_its_noise() -> None:
+    rng = np.random.default_rng(7)
+    errors = []
+    for _ in range(300):
+        p = rng.random(500)
+        errors.append(expected_calibration_error(rng.random(500) < p, p))
+    seen = np.array([e.estimate for e in errors])
+    expected = np.mean([e.expected_if_calibrated for e in errors])
+    assert expected > 0.03
+    assert seen.mean() == pytest.approx(
+        expected, abs=4 * seen.std() / np.sqrt(300) + 0.02 * expected
+    )
+
+
+def test_calibration_without_items_or_with_bad_ones() -> None:
+    assert np.isnan(expected_calibration_error([], []).estimate)
+    assert reliability_curve([], []) == ()
+    with pytest.raises(InputError, match="probabilities must be between 0 and 1, got 80"):
+        brier_score([0, 1], [0, 80])
+    with pytest.raises(
+        InputError, match="strategy must be one of 'uniform', 'quantile', got 'equal'"
+    ):
+        expected_calibration_error([0, 1], [0.1, 0.2], strategy="equal")
+    with pytest.raises(InputError, match="n_bins must be a whole number of at least 1, got 0"):
+        expected_calibration_error([0, 1], [0.1, 0.2], n_bins=0)
