@@ -138,7 +138,12 @@ def scripts(text: str) -> Counter[str]:
     >>> scripts("答案是 4429 meters") == {"Han": 3, "Latin": 6}
     True
     """
-    return Counter(script for script in map(script_of, text) if script)
+    found = Counter[str]()
+    for character, n in Counter(text).items():
+        script = script_of(character)
+        if script:
+            found[script] += n
+    return found
 
 
 def graphemes(text: str) -> list[str]:

@@ -8,43 +8,43 @@ import pandas as pd
 
 from ragnb.annotation.items import item_ids
 from ragnb.annotation.labelled import Log, read_labelled
-from ragnb.ensemble.judicator import BatchJudicator
+from ragnb.ensemble.ensemble import BatchJudicator
 from ragnb.errors import InputError, as_real
-from ragnb.metrics.verdict import is_accepted
+from ragnb.metrics.judged import is_accepted
 from ragnb.records import CONDITION, require_columns
 from ragnb.reports.judge import JudgeReport
 from ragnb.scoring.columns import numbers
 
 
-def undecided_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
-    """The responses that an ensemble leaves undecided, the least certain first: those whose probability is nearest to 1/2.
+def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
+    """Responses on which an ensemble abstains, the least confident first (probability nearest to 1/2).
 
     Parameters
     ----------
     responses
         Rows with the index labels of `decisions`, and more if you like.
     decisions
-        What `ragnb.MetricEnsemble.decide` returns: ``undecided`` and ``probability``.
+        What `ragnb.MetricEnsemble.decide` returns: ``abstained`` and ``probability``.
 
     Returns
     -------
     DataFrame
-        Rows of `responses` with their index labels and columns; empty where everything is decided.
+        Rows of `responses` with their index labels and columns; empty if the ensemble never abstains.
 
     Raises
     ------
     InputError
         A missing column, index labels that are doubled, or decisions about other responses.
 
-    >>> decisions = pd.DataFrame({"probability": [0.9, 0.3, 0.55], "undecided": [False, True, True]})
-    >>> undecided_queue(pd.DataFrame({"example_id": ["a", "b", "c"]}), decisions)["example_id"].tolist()
+    >>> decisions = pd.DataFrame({"probability": [0.9, 0.3, 0.55], "abstained": [False, True, True]})
+    >>> deferral_queue(pd.DataFrame({"example_id": ["a", "b", "c"]}), decisions)["example_id"].tolist()
     ['c', 'b']
     """
-    require_columns(decisions, ["probability", "undecided"], "undecided_queue")
-    parts = {name: numbers(decisions, name, "undecided_queue") for name in ("probability", "undecided")}
+    require_columns(decisions, ["probability", "abstained"], "deferral_queue")
+    parts = {name: numbers(decisions, name, "deferral_queue") for name in ("probability", "abstained")}
     decisions = decisions.assign(**parts)
     _check_index(responses, decisions.index.tolist())
-    asked = decisions[decisions["undecided"].astype(bool)]
+    asked = decisions[decisions["abstained"].astype(bool)]
     distance = (asked["probability"] - 0.5).abs()
     return responses.loc[distance.sort_values(kind="stable").index]
 

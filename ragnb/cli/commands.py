@@ -89,7 +89,7 @@ def metrics(arguments: argparse.Namespace) -> str:
     """
     import pandas as pd
 
-    from ragnb.scoring.definitions import METRICS
+    from ragnb.metrics.record import METRICS
 
     rows = [
         (

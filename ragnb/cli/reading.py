@@ -71,7 +71,8 @@ def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
 
 def scores_of(arguments: argparse.Namespace) -> Any:
     """The scores of all responses under each metric that was asked for."""
-    from ragnb.scoring.definitions import METRICS, lookup
+    from ragnb.metrics.record import METRICS
+    from ragnb.scoring.definitions import lookup
     from ragnb.scoring.scores import score
 
     metrics = list(dict.fromkeys(arguments.metrics))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ragnb.datasets.files import existing_file, json_items
 from ragnb.errors import InputError, check_choice
-from ragnb.metrics.verdict import ACCEPTED
+from ragnb.metrics.judged import ACCEPTED
 from ragnb.records import is_missing
 
 COLUMNS = ("annotator", "task", "status", "verdict", "source", "flag", "note", "seconds", "time")

@@ -7,8 +7,8 @@ import pandas as pd
 
 from ragnb.datasets.contexts import build_contexts, ceil_share, check_examples
 from ragnb.errors import check_choice
-from ragnb.metrics.rgb_reading import read, read_answer, view_of
-from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND, by_folding, part_labels
+from ragnb.metrics.rgb import FOUND, NOT_FOUND, by_folding, part_labels
+from ragnb.metrics.rgb_protocols import aliases_of, normalise, protocol_of
 
 NOISE_RATES = {
     "noise": (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
@@ -125,9 +125,9 @@ def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:
 
     Refusal phrases in a passage are treated as ordinary text.
     """
-    view = view_of("paper", example["language"])
-    reading = read(text, view)
-    if reading is None:
+    protocol = protocol_of("paper", example["language"])
+    passage = normalise(text, protocol)
+    if passage is None:
         return [NOT_FOUND], False
-    parts = read_answer(example["references"], view)
-    return part_labels(reading, parts), any(by_folding(reading, part) for part in parts)
+    parts = aliases_of(example["references"], protocol)
+    return part_labels(passage, parts), any(by_folding(passage, part) for part in parts)

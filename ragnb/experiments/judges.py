@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from ragnb.errors import InputError
 from ragnb.llm.structured import complete_structured
-from ragnb.metrics.rgb_reading import answer_parts
+from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.prompts.answer_judges import (
     BARE_CORRECTNESS,
     CORRECTNESS,

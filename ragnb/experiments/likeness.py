@@ -7,7 +7,7 @@ import pandas as pd
 
 from ragnb.experiments.retrieval import Embedding
 from ragnb.llm.embed import embed
-from ragnb.metrics.answer import reference_texts
+from ragnb.metrics.references import reference_texts
 from ragnb.records import is_missing, reasoning_apart, require_columns
 
 

@@ -1,17 +1,22 @@
-"""Whether a response is written in the language that was asked for (RLC), by its script and by identification."""
+"""Response language consistency (RLC): whether a response is in the target language.
+
+RLC looks at the script of the letters; `language_identified` asks a language identifier. All
+functions raise InputError for a value that is no text and for an unknown language or variant.
+"""
 
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from difflib import get_close_matches
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from ragnb.errors import InputError, as_real, check_choice
+from ragnb.errors import InputError, check_choice
 from ragnb.metrics.normalization import VARIANTS, check_text, code_form
+from ragnb.metrics.record import metric
 from ragnb.text import scripts
 
 _WRITTEN_IN = {
@@ -46,41 +51,34 @@ _WRITTEN_IN = {
     "Han Hiragana Katakana": "ja",
     "Han Bopomofo": "zh zh_cn zh_hk zh_tw",
 }
-LANGUAGE_SCRIPTS = {code: frozenset(names.split()) for names, codes in _WRITTEN_IN.items() for code in codes.split()}
-"""Language code → the Unicode scripts it is written in today. Korean is written in Hangul; Hanja count as foreign."""
+LANGUAGE_SCRIPTS = {
+    code: frozenset(names.split()) for names, codes in _WRITTEN_IN.items() for code in codes.split()
+}
+"""Language code → the Unicode scripts it is written in today; Korean in Hangul, without Hanja."""
 
 _OFTEN_MEANT = {"jp": "ja", "cn": "zh", "tw": "zh_tw", "hk": "zh_hk", "kr": "ko", "gr": "el", "dk": "da", "cz": "cs"} | {
     "iw": "he", "in": "id", "ua": "uk", "vn": "vi", "ge": "ka", "eng": "en", "deu": "de", "fra": "fr", "zho": "zh"
 }  # fmt: skip
 
 LBRAG_UNCOUNTED = ".,!?;:()[]{}-–—'\"/"
-"""Signs that RLC leaves out under ``lbrag``, beside spaces and digits."""
+"""Signs that RLC does not count under ``lbrag``, besides spaces and digits."""
 
 LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 
 
 def known_code(language: str | None) -> str:
-    """Code under which `LANGUAGE_SCRIPTS` knows a language: the code itself, or the part before its region.
-
-    Raises
-    ------
-    InputError
-        Unknown language.
+    """Code under which `LANGUAGE_SCRIPTS` knows a language: the code, or its part before the region.
 
     >>> known_code("zh-TW"), known_code("pt-BR")
     ('zh_tw', 'pt')
     """
     code = code_form(language) or ""
-    found = next((known for known in (code, code.split("_")[0]) if known in LANGUAGE_SCRIPTS), None)
-    if found is None:
-        raise InputError(f"language needs a code that LANGUAGE_SCRIPTS knows; got {language!r}; {_suggestion(code)}")
-    return found
-
-
-def _suggestion(code: str) -> str:
-    near = get_close_matches(code, LANGUAGE_SCRIPTS, n=1)
-    meant = _OFTEN_MEANT.get(code) or next(iter(near), None)
-    return f"did you mean {meant!r}?" if meant else "write a two-letter code such as 'en', 'zh' or 'hi'"
+    for known in (code, code.split("_")[0]):
+        if known in LANGUAGE_SCRIPTS:
+            return known
+    meant = _OFTEN_MEANT.get(code) or next(iter(get_close_matches(code, LANGUAGE_SCRIPTS, n=1)), "")
+    hint = f"did you mean {meant!r}?" if meant else "write a code such as 'en', 'zh' or 'hi'"
+    raise InputError(f"language must be a code that LANGUAGE_SCRIPTS has, got {language!r}; {hint}")
 
 
 def primary_code(language: str) -> str:
@@ -101,95 +99,119 @@ def scripts_of(language: str | None) -> frozenset[str]:
     return LANGUAGE_SCRIPTS[known_code(language)]
 
 
-# ---- by script ---------------------------------------------------------------------------------------------------------
+# ---- by script ---------------------------------------------------------------------------------
+
+_COLUMNS = {"response": "response", "language": "language"}
+_LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
+_NO_LETTER = "Where the response has no letter"
+_NOTHING_COUNTED = f"{_NO_LETTER}; never under lbrag, where nothing to count says 1."
+_VARIANTS: Mapping[str, Mapping[Any, str]] = {
+    "variant": {
+        "unicode": "Letters of the language's scripts / all letters.",
+        "lbrag": "The published code: in Chinese and Japanese by script; elsewhere a letter of any "
+        "script will do, so English passes for Russian.",
+    }
+}
 
 
-def response_language_consistency(response: str | None, language: str, *, variant: str = "unicode") -> float:
-    """Share of a response's letters that belong to the writing of the target language (RLC).
+@metric("language.rlc", _COLUMNS, options=_VARIANTS, source=_LBRAG, undefined=_NOTHING_COUNTED)
+def response_language_consistency(
+    response: str | None, language: str, *, variant: str = "unicode"
+) -> float:
+    """Share of a response's letters that belong to the script of the target language (RLC).
 
-    Higher is better; in [0, 1]; nan without response; nothing to count: nan under ``unicode``, 1.0 under ``lbrag``. It
-    cannot tell languages apart that share a script: see `language_identified`.
+    Higher is better, in [0, 1]; nan without response. If there is nothing to count: nan under
+    ``unicode``, 1.0 under ``lbrag``. It cannot distinguish languages that share a script; for that
+    see `language_identified`.
 
     Parameters
     ----------
     response
         The model's text.
     language
-        Code of the target language; see `LANGUAGE_SCRIPTS`. Under ``lbrag`` any text will do.
+        Code of the target language; see `LANGUAGE_SCRIPTS`. Under ``lbrag`` any code is allowed.
     variant
-        ``unicode``: letters of the language's scripts / letters that have a script of their own, in the composed form (NFC);
-        marks belong to their letters. ``lbrag``: hits / characters but spaces, digits and `LBRAG_UNCOUNTED`, where a hit is
-        for ``ja`` a kana or Han character, for ``zh`` a Han character, for `LBRAG_ALPHABETIC` a letter of any script, and
-        for all others any of these: an English answer to a Russian question scores 1.0.
-
-    Raises
-    ------
-    InputError
-        A response that is no text; an unknown variant or, under ``unicode``, language.
+        ``unicode``: letters of the language's scripts / letters that have a script of their own, in
+        the composed form (NFC). ``lbrag``: hits / characters except spaces, digits and
+        `LBRAG_UNCOUNTED`, where a hit is a kana or Han character for ``ja``, a Han character for
+        ``zh``, a letter of any script for `LBRAG_ALPHABETIC`, and any of these for all others: an
+        English answer to a Russian question scores 1.0.
 
     Source: ``compute_rlc`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
-    >>> response_language_consistency("答案是 4429 meters", "zh"), response_language_consistency("4429", "zh")
-    (0.3333333333333333, nan)
+    >>> response_language_consistency("答案是 4429 meters", "zh")
+    0.3333333333333333
     """
-    hits, counted = consistency_counts(_text(response), language, variant=variant)
+    check_choice(variant, VARIANTS, "variant")
     if response is None:
+        known_code(language) if variant == "unicode" else lbrag_rule(language)
         return math.nan
+    hits, counted = consistency_counts(response, language, variant=variant)
     if not counted:
         return 1.0 if variant == "lbrag" else math.nan
     return hits / counted
 
 
 def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
-    """Numerator and denominator of RLC: what belongs to the language, and what is counted at all.
+    """Numerator and denominator of RLC: characters of the language, and all that are counted.
 
-    Parameters and errors as `response_language_consistency`.
+    Parameters as for `response_language_consistency`.
 
-    >>> consistency_counts("答案是 4429 meters", "zh"), consistency_counts("答案是。", "zh", variant="lbrag")
-    ((3, 9), (3, 4))
+    >>> consistency_counts("答案是 4429 meters", "zh")
+    (3, 9)
+    >>> consistency_counts("答案是。", "zh", variant="lbrag")
+    (3, 4)
     """
-    if check_choice(variant, VARIANTS, "variant") == "lbrag":
+    if variant == "lbrag":
         hit = LBRAG_HITS[lbrag_rule(language)]
-        counted = [character for character in check_text(text, "text") if lbrag_counts(character)]
-        return sum(map(hit, counted)), len(counted)
-    wanted = scripts_of(language)
-    counts = letters_by_script(text)
-    return sum(counts[name] for name in wanted), counts.total()
-
-
-def _text(response: str | None) -> str:
-    return "" if response is None else check_text(response, "response")
+        counts = Counter(check_text(text, "response"))
+        counted = {character: n for character, n in counts.items() if lbrag_counts(character)}
+        hits = sum(n for character, n in counted.items() if hit(character))
+        return hits, sum(counted.values())
+    letters = letters_by_script(text)
+    return sum(letters[name] for name in scripts_of(language)), letters.total()
 
 
 def letters_by_script(text: str) -> Counter[str]:
-    """Number of letters of each script in the composed text (NFC), so that both ways to write a Hangul syllable count alike.
+    """Number of letters of each script in the composed text (NFC), so that 각 is one letter.
 
     >>> letters_by_script("각 x") == {"Hangul": 1, "Latin": 1}
     True
     """
-    return scripts(unicodedata.normalize("NFC", check_text(text, "text")))
+    return scripts(unicodedata.normalize("NFC", check_text(text, "response")))
 
 
-def response_in_language(response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6) -> float:
-    """Whether a response is consistent enough with the target language: RLC at or above a threshold (RLC_OK).
+@metric(
+    "language.rlc_ok",
+    _COLUMNS,
+    options={
+        **_VARIANTS,
+        "threshold": {
+            0.6: "RLC of at least 0.6, the published one.",
+            ...: "Another number above 0, at most 1.",
+        },
+    },
+    source=_LBRAG,
+    binary=True,
+    undefined=_NOTHING_COUNTED,
+)
+def response_in_language(
+    response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6
+) -> float:
+    """Whether a response is in the target language: RLC at or above a threshold (RLC_OK).
 
-    Higher is better; 0.0 or 1.0; nan where RLC is. Parameters and errors as `response_language_consistency`, and a threshold
-    outside (0, 1].
+    Higher is better; 0.0 or 1.0; nan where RLC is. Parameters as for
+    `response_language_consistency`; the threshold is in (0, 1].
 
     Source: ``rlc_binary`` of the same code.
 
     >>> response_in_language("答案是 4429 meters", "zh"), response_in_language("答案是 4429 m", "zh")
     (0.0, 1.0)
     """
-    check_threshold(threshold)
+    if not 0 < threshold <= 1:
+        raise InputError(f"threshold must be above 0 and at most 1, got {threshold!r}")
     share = response_language_consistency(response, language, variant=variant)
     return share if math.isnan(share) else float(share >= threshold)
-
-
-def check_threshold(threshold: float) -> None:
-    """Raise InputError unless a threshold of RLC is above 0 and at most 1."""
-    if not 0 < as_real(threshold) <= 1:
-        raise InputError(f"threshold needs a number above 0 and at most 1; got {threshold!r}; the usual one is 0.6")
 
 
 def lbrag_counts(character: str) -> bool:
@@ -200,17 +222,12 @@ def lbrag_counts(character: str) -> bool:
 def lbrag_rule(language: str | None) -> str:
     """Which of `LBRAG_HITS` decides for a language.
 
-    Raises
-    ------
-    InputError
-        No language.
-
     >>> lbrag_rule("zh_tw"), lbrag_rule("de"), lbrag_rule("ru")
     ('han', 'letter', 'any')
     """
     code = code_form(language)
     if not code:
-        raise InputError(f"language needs a code such as 'en'; got {language!r}; name the language that was asked for")
+        raise InputError(f"language must be a code such as 'en', got {language!r}")
     if code.startswith("ja"):
         return "japanese"
     if code.startswith("zh"):
@@ -232,89 +249,94 @@ LBRAG_HITS: dict[str, Callable[[str], bool]] = {
     "letter": str.isalpha,
     "any": lambda character: character.isalpha() or _is_japanese(character),
 }
-"""Rule → what RLC takes for a character of the language under ``lbrag``."""
+"""Rule → which characters belong to the language under ``lbrag``."""
 
 
-# ---- by identification -------------------------------------------------------------------------------------------------
+# ---- by identification -------------------------------------------------------------------------
 
 _IDENTIFIED_AS = {"nb": "no"}  # the identifier knows Bokmål as Norwegian
 
 
-def language_identified(response: str | None, language: str, *, candidates: Sequence[str] | None = None) -> float:
-    """Whether an identifier takes a response for the target language (RLC by language identification).
+@metric(
+    "language.rlc_lid",
+    _COLUMNS,
+    options={
+        "candidates": {
+            None: "Any language that ragnb and the identifier know may occur.",
+            ...: "A list of the language codes that may occur: the fewer, the fewer errors.",
+        }
+    },
+    source="Lui and Baldwin 2012; py3langid",
+    binary=True,
+    undefined=f"{_NO_LETTER}.",
+)
+def language_identified(
+    response: str | None, language: str, *, candidates: Sequence[str] | None = None
+) -> float:
+    """Whether a language identifier assigns a response to the target language (RLC_LID).
 
-    Higher is better; 0.0 or 1.0; nan without response or without a letter. Unlike RLC it tells English from German, but it
-    errs on short answers, on names above all, and the more often the more candidates it has.
+    Higher is better; 0.0 or 1.0; nan without response or without a letter. Unlike RLC it
+    distinguishes English from German, but it errs on short answers, above all on names, and more
+    often if there are more candidates.
 
     Parameters
     ----------
     response
         The model's text.
     language
-        Code of the target language; regions do not count: ``zh_tw`` is ``zh``.
+        Code of the target language; regions are ignored: ``zh_tw`` is ``zh``.
     candidates
-        Codes of the languages that may occur, such as those of the study; by default all that both `LANGUAGE_SCRIPTS` and
-        the identifier know. The target always belongs to them.
+        Codes of the languages that may occur, such as those of the study; by default all that both
+        `LANGUAGE_SCRIPTS` and the identifier know. The target always belongs to them.
 
-    Raises
-    ------
-    InputError
-        A response that is no text; a language that is unknown, here or to the identifier.
+    Source: Lui and Baldwin (2012), langid.py; its successor py3langid and the model in it.
 
-    Source: Lui and Baldwin (2012), langid.py; its successor py3langid and the model packaged with it.
-
-    >>> language_identified("Wie hoch ist der Berg?", "de"), language_identified("How high is it?", "de")
-    (1.0, 0.0)
+    >>> language_identified("Wie hoch ist der Berg?", "de")
+    1.0
+    >>> language_identified("How high is it?", "de")
+    0.0
     """
     target = _identifier_code(language)
     known = None if candidates is None else [language, *_listed(candidates)]
-    if response is None or not letters_by_script(check_text(response, "response")):
+    if response is None or not letters_by_script(response):
         return math.nan
     return float(identified_language(response, known) == target)
 
 
 def identified_language(text: str, candidates: Sequence[str] | None = None) -> str:
-    """Most likely language of a text: one of the candidates, by default of all that are known.
-
-    Raises
-    ------
-    InputError
-        A candidate that is unknown, here or to the identifier.
+    """Most likely language of a text: one of the candidates, by default of all known languages.
 
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'
     """
-    known = None if candidates is None else tuple(sorted(map(_identifier_code, _listed(candidates))))
+    known = None
+    if candidates is not None:
+        known = tuple(sorted(map(_identifier_code, _listed(candidates))))
     label, _ = _identifier(known).classify(check_text(text, "text"))
     return str(label)
 
 
 def most_likely_language(texts: Sequence[str]) -> tuple[str, float]:
-    """Language with the highest mean probability over some texts, and this mean; ``("", 0.0)`` without any text.
+    """Language with the highest mean probability over some texts, and this mean.
 
-    The probabilities are those of the identifier for each text by itself, over all the languages that are known.
+    The probabilities are those of the identifier for each text, over all known languages. Without
+    any text the result is ``("", 0.0)``.
 
-    Raises
-    ------
-    InputError
-        No list of texts.
-
-    >>> most_likely_language(["Où se trouve la tour Eiffel ?", "Quelle est la capitale de la France ?"])[0]
+    >>> most_likely_language(["Où est la tour Eiffel ?", "Quelle est la capitale de la France ?"])[0]
     'fr'
     """
-    if not isinstance(texts, list | tuple):
-        raise InputError(f"most_likely_language needs a list of texts, got {type(texts).__name__}")
     identifier = _identifier(None, probabilities=True)
     ranks = [identifier.rank(check_text(text, "text")) for text in texts]
     totals = Counter[str]()
     for rank in ranks:
         totals.update(dict(rank))
-    return max(((code, total / len(ranks)) for code, total in totals.items()), key=itemgetter(1), default=("", 0.0))
+    means = ((code, total / len(ranks)) for code, total in totals.items())
+    return max(means, key=itemgetter(1), default=("", 0.0))
 
 
 def _listed(candidates: Sequence[str]) -> Sequence[str]:
     if not isinstance(candidates, list | tuple):
-        raise InputError(f"candidates needs a list of language codes; got {candidates!r}; list them, or leave it out")
+        raise InputError(f"candidates must be a list of language codes, got {candidates!r}")
     return candidates
 
 
@@ -322,14 +344,17 @@ def _identifier_code(language: str) -> str:
     code = primary_code(language)
     code = _IDENTIFIED_AS.get(code, code)
     if code not in _identifier(None).labels:
-        raise InputError(f"language needs one that the identifier knows; got {language!r}; judge it by its script instead")
+        raise InputError(
+            f"language must be one that the identifier knows, got {language!r}; use RLC instead"
+        )
     return code
 
 
 @lru_cache(maxsize=32)
 def _identifier(candidates: tuple[str, ...] | None, *, probabilities: bool = False) -> Any:
     identifier = copy(_model(probabilities))
-    identifier.set_languages(candidates or [code for code in LANGUAGE_SCRIPTS if code in identifier.labels])
+    labels = [code for code in LANGUAGE_SCRIPTS if code in identifier.labels]
+    identifier.set_languages(candidates or labels)
     return identifier
 
 

@@ -1,8 +1,14 @@
-"""Answers before they are compared: the normalised text and its tokens, under both variants.
+"""Normalisation of answers before they are compared: the text and its tokens.
 
-``unicode`` keeps every script. ``lbrag`` is what kanoes/LBRAG-NEW does: characters outside a fixed list of blocks vanish,
-Devanagari, Greek, Tamil and Bengali among them, so that any two Hindi answers are the same empty text.
+``unicode`` keeps every script. ``lbrag`` is what kanoes/LBRAG-NEW does: it deletes characters outside
+a fixed list of blocks, among them Devanagari, Greek, Tamil and Bengali, so that any two Hindi
+answers are equal.
+
+All functions raise InputError for an unknown variant and for a value that is no text.
 """
+
+import re
+from functools import lru_cache
 
 import regex
 
@@ -18,64 +24,64 @@ LBRAG_KEPT = (
 """Character class (without brackets) of what ``lbrag`` keeps, after lower-casing."""
 
 LBRAG_CHARACTER_LANGUAGES = ("ja", "zh", "zh_cn", "zh_tw")
-"""Languages whose tokens are characters under ``lbrag``; Thai's are not, nor those of ``zh_hk``."""
+"""Languages whose tokens are characters under ``lbrag``; not those of Thai or ``zh_hk``."""
 
+_ASCII = re.compile("[a-z0-9]+")
 _KEPT = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
 
 
+@lru_cache(maxsize=32768)
 def normalized(text: str, *, variant: str = "unicode") -> str:
-    """Text as exact match compares it: letters, marks and numbers, with one space where anything else stood.
+    """Text as exact match compares it: letters, marks and numbers, separated by single spaces.
 
-    ``unicode``: NFKC and case-folded, every script kept; invisible joiners and direction marks vanish without a space.
-    ``lbrag``: lower-cased, the characters of `LBRAG_KEPT` kept.
-
-    Raises
-    ------
-    InputError
-        Unknown variant.
+    ``unicode``: NFKC and case-folded, every script kept; invisible joiners and direction marks are
+    deleted. ``lbrag``: lower-cased, only the characters of `LBRAG_KEPT` kept.
 
     >>> normalized("  Ｔhe “Straße”, № 5!"), normalized("दिल्ली, 5.", variant="lbrag")
     ('the strasse no 5', '5')
     """
-    if check_choice(variant, VARIANTS, "variant") == "lbrag":
+    check_choice(variant, VARIANTS, "variant")
+    if variant == "lbrag":
         return " ".join(_LBRAG_KEPT.findall(check_text(text, "text").lower()))
-    return " ".join(_KEPT.findall(fold(visible(check_text(text, "text")))))
+    if check_text(text, "text").isascii():
+        return " ".join(_ASCII.findall(text.lower()))
+    return " ".join(_KEPT.findall(fold(visible(text))))
 
 
-def answer_tokens(text: str, *, variant: str = "unicode", language: str | None = None) -> list[str]:
+@lru_cache(maxsize=32768)
+def answer_tokens(
+    text: str, *, variant: str = "unicode", language: str | None = None
+) -> tuple[str, ...]:
     """Tokens of the normalised text.
 
-    ``unicode``: grapheme clusters in scripts written without spaces, words otherwise, decided for each run of text.
-    ``lbrag``: characters when `language` is one of `LBRAG_CHARACTER_LANGUAGES`, words between spaces otherwise.
+    ``unicode``: grapheme clusters in scripts written without spaces, words otherwise. ``lbrag``:
+    characters when the language is one of `LBRAG_CHARACTER_LANGUAGES`, words otherwise.
 
-    Raises
-    ------
-    InputError
-        Unknown variant; a language that is no text.
-
-    >>> answer_tokens("约 4429 米高"), answer_tokens("4429m", variant="lbrag", language="zh")
-    (['约', '4429', '米', '高'], ['4', '4', '2', '9', 'm'])
+    >>> answer_tokens("약 4429 米高"), answer_tokens("4429m", variant="lbrag", language="zh")
+    (('약', '4429', '米', '高'), ('4', '4', '2', '9', 'm'))
     """
     plain = normalized(text, variant=variant)
     if variant == "unicode":
-        return tokens(plain)
-    return list(plain.replace(" ", "")) if code_form(language) in LBRAG_CHARACTER_LANGUAGES else plain.split()
+        return tuple(plain.split() if plain.isascii() else tokens(plain))
+    if code_form(language) in LBRAG_CHARACTER_LANGUAGES:
+        return tuple(plain.replace(" ", ""))
+    return tuple(plain.split())
 
 
 def code_form(language: str | None) -> str | None:
-    """Language code in the form used here: lower case, with underscores.
+    """Language code in lower case, with underscores.
 
     >>> code_form("zh-CN")
     'zh_cn'
     """
-    if language is not None and not isinstance(language, str):
-        raise InputError(f"language needs a code such as 'en' or 'zh_cn'; got {language!r}; write a text")
-    return language.lower().replace("-", "_") if language else None
+    if language is None:
+        return None
+    return check_text(language, "language").lower().replace("-", "_") or None
 
 
 def check_text(value: object, what: str) -> str:
     """Return `value` if it is a text, else raise `InputError`."""
     if not isinstance(value, str):
-        raise InputError(f"{what} needs a text; got {type(value).__name__}; write a str, or None where there is no {what}")
+        raise InputError(f"{what} must be a text, or None if there is none, got {value!r:.80}")
     return value

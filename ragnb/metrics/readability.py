@@ -1,4 +1,4 @@
-"""How easy a response is to read, in the languages for which a formula is published."""
+"""Readability of a response, in the languages for which a formula is published."""
 
 import math
 from functools import lru_cache
@@ -6,6 +6,7 @@ from typing import Any
 
 from ragnb.metrics.language import primary_code
 from ragnb.metrics.normalization import check_text
+from ragnb.metrics.record import metric
 from ragnb.text import sentences, tokens
 
 FLESCH = {
@@ -17,27 +18,31 @@ FLESCH = {
     "nl": (206.835, 0.93, 77.0),  # Douma (1960)
     "ru": (206.835, 1.3, 60.1),  # Oborneva (2006)
 }
-"""Base, weight of words per sentence, weight of syllables per word, for each language that has a published formula."""
+"""Language → constant, weight of words per sentence, weight of syllables per word."""
 
 
+@metric(
+    "answer.flesch_reading_ease",
+    {"response": "response", "language": "language"},
+    bounds=(-math.inf, math.inf),
+    source="Flesch 1948 and its adaptations",
+    undefined="Where the response has no word, or its language no published formula.",
+)
 def flesch_reading_ease(response: str | None, language: str) -> float:
-    """Flesch reading ease: how easy a text is to read, from the length of its sentences and words.
+    """How easy a text is to read, from the length of its sentences and words (Flesch reading ease).
 
-    Higher is easier; about 0 to 100, unbounded; nan without response, without a word, or in a language for which no formula
-    is published (all but those of `FLESCH`). It needs a few sentences to mean anything.
+    Higher is easier; about 0 to 100, unbounded; nan without response, without a word, or in a
+    language without a published formula (see `FLESCH`). It needs a few sentences to mean anything.
 
-    Raises
-    ------
-    InputError
-        A response that is no text; an unknown language.
-
-    base - a words/sentences - b syllables/words, with the constants of `FLESCH`. Syllables are counted by hyphenation
-    (pyphen), which finds some too few in English.
+    base - a words/sentences - b syllables/words, with the constants of `FLESCH`. Syllables are
+    counted by hyphenation (pyphen), which finds too few in some English words.
 
     Source: Flesch (1948), A new readability yardstick, and the adaptations named in `FLESCH`.
 
-    >>> round(flesch_reading_ease("Der Hund schläft. Die Katze auch.", "de"), 2), flesch_reading_ease("猫也睡。", "zh")
-    (108.75, nan)
+    >>> round(flesch_reading_ease("Der Hund schläft. Die Katze auch.", "de"), 2)
+    108.75
+    >>> flesch_reading_ease("猫也睡。", "zh")
+    nan
     """
     code = primary_code(language)
     constants = FLESCH.get(code)

@@ -66,7 +66,6 @@ class Metric:
     options: Mapping[str, Any] = field(default_factory=dict)
     binary: bool = False
     evidence: Callable[..., str] | None = None
-    columnar: Callable[..., Any] | None = None
     condition: str = ""
     variants: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     undefined: str = ""

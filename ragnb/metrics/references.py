@@ -1,10 +1,20 @@
-"""The shape of a reference answer: a text, or a list of parts, each a text or a list of aliases."""
+"""Reference answers: a text, or a list of parts, each a text or a list of aliases."""
 
+import math
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
+
+from ragnb.errors import InputError
+
+Reference = str | Sequence[str | Sequence[str]]
+
+MOST_ALTERNATIVES = 10_000
+"""Largest number of texts that `reference_texts` makes of one reference."""
 
 
 def listed(value: object) -> list[Any]:
-    """A text as a list of one, a list or tuple as a list; anything else is empty, for its reader to refuse.
+    """A text as a list of one, a list or tuple as a list; anything else gives an empty list.
 
     >>> listed("Oslo"), listed(("Oslo", "Bergen")), listed(7)
     (['Oslo'], ['Oslo', 'Bergen'], [])
@@ -12,3 +22,37 @@ def listed(value: object) -> list[Any]:
     if isinstance(value, str):
         return [value]
     return list(value) if isinstance(value, list | tuple) else []
+
+
+def reference_parts(reference: Reference) -> list[list[str]]:
+    """Reference as a list of parts, each a list of aliases.
+
+    Raises InputError for a reference without part, a part without alias, or an alias that is no
+    text.
+
+    >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
+    ([['Oslo']], [['a'], ['b', 'c']])
+    """
+    parts = [listed(part) for part in listed(reference)]
+    said = [isinstance(alias, str) for part in parts for alias in part]
+    if not parts or not all(parts) or not all(said):
+        raise InputError(
+            "a reference must be a text, or a list of parts, each a text or a list of aliases, got "
+            f"{reference!r:.200}; write [['a', 'b']] for a or b, and None where there is none"
+        )
+    return parts
+
+
+def reference_texts(reference: Reference) -> list[str]:
+    """Every text that answers in full: one alias of each part, joined by a space.
+
+    >>> reference_texts([["Oslo", "Kristiania"], "1925"])
+    ['Oslo 1925', 'Kristiania 1925']
+    """
+    if isinstance(reference, str):
+        return [reference]
+    parts = reference_parts(reference)
+    count = math.prod(map(len, parts))
+    if count > MOST_ALTERNATIVES:
+        raise InputError(f"a reference can have {MOST_ALTERNATIVES} alternatives, got {count}")
+    return [" ".join(chosen) for chosen in product(*parts)]

@@ -1,101 +1,185 @@
 """RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
 
-A reference answer is a list of *parts*, all of which a response must contain. A part is a text or a list of *aliases*, any
-of which will do. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means a OR b.
+A reference answer is a list of *parts*, all of which a response must contain. A part is a text or a
+list of *aliases*, any of which will do. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means a OR b.
 
-``protocol`` selects the definition: ``"paper"`` is the definition in print, ``"released"`` is the published
-code (chen700564/RGB at commit 65ec39e4) with its slips, and ``"flexible"`` is a lenient re-implementation with long lists of
-English phrases. `ragnb.metrics.rgb_reading` describes how each protocol reads a text. Under ``paper``, Unicode forms of the
-same character are made equal in the response and in the references (see `ragnb.metrics.rgb_reading.folded`).
+``protocol`` selects the definition: ``"paper"`` is the definition in print, ``"released"`` is the
+published code (chen700564/RGB at commit 65ec39e4) with its slips, and ``"flexible"`` is a lenient
+re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols` describes how
+each protocol reads a text.
 
-``refusal`` and ``detection`` say how a refusal, and a report of errors in the documents, is recognised:
+``refusal`` and ``detection`` say how a refusal, and a report of errors in the documents, is
+recognised:
 
-========================  ================================================================================================
-value                     a response counts when
-========================  ================================================================================================
-None (default)            the protocol's own rule says so
-``"phrase"``              it contains the key phrase of the agreed sentence
-``"sentence"``            it contains the whole agreed sentence
-a list of phrases         it contains one of them, in any letter case; under ``released``, as they are written
-a mapping                 it contains one of the phrases listed for its language: ``{"en": [...], "zh": [...]}``
-``"judge"``               a judge says so, in ``judged_refusal`` or ``judged_detection``
-``"label"``               a person says so, in ``refusal_label`` or ``detection_label``
-========================  ================================================================================================
+===================  ===============================================================================
+value                a response counts when
+===================  ===============================================================================
+None (default)       the protocol's own rule says so
+``"phrase"``         it contains the key phrase of the agreed sentence
+``"sentence"``       it contains the whole agreed sentence
+a list of phrases    it contains one of them, in any letter case; under ``released``, as written
+a mapping            it contains one of the phrases for its language: ``{"en": [...], "zh": [...]}``
+``"judge"``          a judge says so, in ``judged_refusal`` or ``judged_detection``
+``"label"``          a person says so, in ``refusal_label`` or ``detection_label``
+===================  ===============================================================================
 
-The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning (``<think>…</think>``), and
-under ``released`` the whole reply, as the published code reads it. If you call a function yourself with the reply of a
-reasoning model, first take the answer out of it with `ragnb.text.split_reasoning`.
+The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning
+(``<think>…</think>``), and under ``released`` the whole reply, as the published code reads it. If you
+call a function yourself with the reply of a reasoning model, first take the answer out of it with
+`ragnb.text.split_reasoning`.
 
-The metrics are 1.0 or 0.0, and nan where there is no response (None or nan) or no verdict of the judge or person. nan is
-true in an ``if``. `ragnb.metrics.rgb_columns` has the metrics for whole columns.
+The metrics are 1.0 or 0.0, and nan where there is no response (None or nan), or no verdict of the
+judge or person. Note that nan is true in an ``if``. All functions raise InputError for an unknown
+protocol or rule, a value that is no language code, a response that is no text, an answer without a
+part or with an empty alias, and a noise rate outside [0, 1].
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from ragnb.errors import InputError, check_choice
-from ragnb.metrics import rgb_rules as rules
-from ragnb.metrics.rgb_reading import (
+from ragnb.errors import InputError, as_real, check_choice
+from ragnb.metrics.judged import NEVER_JUDGED, binary_verdict
+from ragnb.metrics.record import metric
+from ragnb.metrics.rgb_protocols import (
     BY_VERDICT,
     Alias,
     Answer,
     FalseAnswer,
-    Parts,
-    Reading,
+    Normalised,
+    Part,
     Rule,
-    View,
-    read,
-    read_answer,
-    read_false_answers,
-    view_of,
+    aliases_of,
+    false_aliases_of,
+    normalise,
+    protocol_of,
 )
-from ragnb.metrics.rgb_rules import FOUND as FOUND  # one of the labels that `answer_labels` gives
-from ragnb.metrics.verdict import binary_verdict
 from ragnb.records import is_missing
+
+FOUND, NOT_FOUND, REFUSED = 1, 0, -1
+"""Labels of an answer part; ``[REFUSED]`` is the label of a refusal."""
 
 NO_RESPONSE = "no response"
 NO_VERDICT = "no verdict"
 PARTS = ("all", "any")
+BY_THE_VERDICT = "by the verdict"
+NO_ANSWER = object()
+"""What `is_refusal` and `detects_error`, which need no answer, look for."""
+
+# ---- what the records of the metrics say -------------------------------------------------------
+
+_CHEN = "Chen et al., AAAI 2024, arXiv 2309.01431, section 3"
+_CODE = "chen700564/RGB@65ec39e4 evalue.py"
+_ANSWERED = {"response": "response", "answer": "references", "language": "language"}
+_FACED = {"response": "response", "false_answer": "false_answers", "language": "language"}
+_REFUSAL_COLUMNS = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
+_DETECTION_COLUMNS = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
+_NEVER_RULED = (
+    "Never where there is a response; with a judge or a label as the rule, where its verdict is "
+    "missing."
+)
+_LENIENT = "A lenient re-implementation: "
+_FOLDED = "letter case and Unicode forms of white space, hyphens and quotation marks aside"
+_RIGHT = f"Every answer part is a substring of the response, {_FOLDED}; a refusal is wrong."
+_NEARLY_RIGHT = (
+    f"{_LENIENT}80 % of the words of a part will do, and what also reads as a refusal can be right."
+)
+_BY_PHRASE = f"The agreed key phrase occurs, {_FOLDED}."
+_AS_WRITTEN = "The key phrase occurs in lower case, "
+
+Sentences = Mapping[str, Mapping[Any, str]]
 
 
-# ---- answers -----------------------------------------------------------------------------------------------------------
+def _rule_sentences(what: str, judged: str, label: str) -> Mapping[Any, str]:
+    return {
+        None: f"As the protocol says what {what} is.",
+        "phrase": f"{what.capitalize()} contains the key phrase of the agreed sentence.",
+        "sentence": f"{what.capitalize()} contains the whole agreed sentence.",
+        "judge": f"A judge decides, in the column {judged}.",
+        "label": f"A person decides, in the column {label}.",
+        ...: "A list of your own phrases, or a mapping from language codes to such lists.",
+    }
+
+
+_REFUSAL: Sentences = {"refusal": _rule_sentences("a refusal", "judged_refusal", "refusal")}
+_DETECTION: Sentences = {
+    "detection": _rule_sentences("a report of errors", "judged_detection", "error_detected")
+}
+
+
+# ---- accuracy ----------------------------------------------------------------------------------
 
 
 def answer_labels(
-    response: str, answer: Answer, *, language: str = "en", protocol: str = "paper", refusal: Rule = None
+    response: str,
+    answer: Answer,
+    *,
+    language: str = "en",
+    protocol: str = "paper",
+    refusal: Rule = None,
 ) -> list[int]:
     """Label of each answer part: 1 found in the response, 0 not found; ``[-1]`` for a refusal.
 
     Under ``flexible`` the parts of a refusal are labelled too.
 
-    A part is found when one of its aliases is a substring of the response. Letter case is ignored. For Chinese, spaces
-    are first removed, under ``released`` from the response only. Under ``flexible`` both texts are normalised instead (see
-    `ragnb.metrics.rgb_reading.normalised`), and it is enough that 80 % of an alias's words occur anywhere in the response.
+    A part is found when one of its aliases is a substring of the response. Letter case is ignored.
+    For Chinese, spaces are first removed, under ``released`` from the response only. Under
+    ``flexible`` it is enough that 80 % of an alias's words occur anywhere in the response.
 
-    Raises
-    ------
-    InputError
-        An answer without a part, a part without an alias, or an empty alias; an unknown protocol; a language that is no
-        language code; a response that is no text (None included); a refusal rule that needs a verdict.
-
-    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4. That code's own comment, and
-    documents that repeat it, have the meaning of 0 and 1 the wrong way round.
+    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4. That
+    code's own comment, and documents that repeat it, swap the meaning of 0 and 1.
 
     >>> answer_labels("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
     [1, 0]
-    >>> answer_labels("on 2nd January of 1892", "2 January, 1892", protocol="flexible")  # 2 of 3 words
+    >>> answer_labels("on 2nd January of 1892", "2 January, 1892", protocol="flexible")  # 2 of 3
     [0]
     """
     if isinstance(refusal, str) and refusal in BY_VERDICT:
-        raise InputError(f"answer_labels looks for phrases; refusal={refusal!r} needs a verdict, which is_correct takes")
-    view = view_of(protocol, language, refusal=refusal)
-    reading, parts = read(response, view), read_answer(answer, view)
-    if reading is None:
-        raise InputError(f"answer_labels needs a response; got {response!r}; leave missing responses out")
-    return rules.labels_of(reading, parts)
+        raise InputError(f"answer_labels has no verdicts, got refusal={refusal!r}; use is_correct")
+    found = _find(response, answer, language=language, protocol=protocol, refusal=refusal)
+    if isinstance(found, str):
+        raise InputError(f"answer_labels needs a response, got {response!r}")
+    return found.labels()
 
 
+def answer_evidence(
+    response: str | None, answer: Answer, *, noise_rate: float | None = None, **options: Any
+) -> str:
+    """What decides `is_correct`: the refusal, or the alias found for each part; same arguments.
+
+    >>> answer_evidence("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
+    "part 1: 'Tampa'; part 2: not found"
+    """
+    all_noise = _is_all_noise(noise_rate)
+    options.pop("parts", None)
+    found = _find(response, answer, **options)
+    if isinstance(found, str):
+        return found
+    excused = found.is_released and all_noise and found.refusal
+    return f"{found.parts_in_words()}{', counted as right at noise rate 1' if excused else ''}"
+
+
+@metric(
+    "rgb.accuracy",
+    {**_ANSWERED, "noise_rate": "noise_rate", **_REFUSAL_COLUMNS},
+    options={
+        "protocol": {
+            "paper": _RIGHT,
+            "released": "As in the published code: <think> is searched too, a refusal counts in "
+            "lower case only, and is right at noise rate 1.",
+            "flexible": _NEARLY_RIGHT,
+        },
+        **_REFUSAL,
+        "parts": {
+            "all": "Every part of the answer must be found, as RGB defines it.",
+            "any": "One part of the answer is enough.",
+        },
+    },
+    source=f"{_CHEN}; {_CODE} checkanswer",
+    binary=True,
+    evidence=answer_evidence,
+    undefined=_NEVER_RULED,
+)
 def is_correct(
     response: str | None,
     answer: Answer,
@@ -110,11 +194,9 @@ def is_correct(
 ) -> float:
     """Accuracy of one response: 1.0 when every answer part is found and it is no refusal, else 0.0.
 
-    Higher is better; 0.0 or 1.0; nan where there is no response, or no verdict on which ``refusal`` relies.
-
-    Its mean over questions is RGB's accuracy, for noise robustness and for information integration: right / n, where right
-    means that no part is labelled 0 and at least one is labelled 1. Under ``flexible`` a response that also reads as a
-    refusal can be right.
+    Higher is better. Its mean over questions is RGB's accuracy, for noise robustness and for
+    information integration: right / n, where right means that no part is labelled 0 and at least one
+    is labelled 1. Under ``flexible`` a response that also reads as a refusal can be right.
 
     Parameters
     ----------
@@ -127,55 +209,61 @@ def is_correct(
     protocol
         ``"paper"``, ``"released"`` or ``"flexible"``.
     noise_rate
-        Nominal share of passages without the answer. Under ``released``, refusals at noise rate 1 count as right. It changes
-        nothing else.
+        Nominal share of passages without the answer. It matters under ``released`` only, where
+        refusals at noise rate 1 count as right.
     refusal
         How a refusal is recognised; see the top of this module.
     parts
-        ``"all"``: every part must be found, as RGB defines it. ``"any"``: one part is enough, a more lenient number that
-        some evaluations report under the same name.
+        ``"all"``: every part must be found, as RGB defines it. ``"any"``: one part is enough, a more
+        lenient number that some evaluations report under the same name.
     judged_refusal, refusal_label
-        Verdict of a judge or of a person, 1 for a refusal, for ``refusal="judge"`` and ``refusal="label"``.
+        Verdict of a judge or of a person, 1 for a refusal, for ``refusal="judge"`` and
+        ``refusal="label"``.
 
-    Raises
-    ------
-    InputError
-        See `answer_labels`; a noise rate outside [0, 1].
-
-    Source: Chen et al. (2024), section 3, "Accuracy"; ``all_rate`` of chen700564/RGB at commit 65ec39e4.
+    Source: Chen et al. (2024), section 3, "Accuracy"; ``all_rate`` of chen700564/RGB at commit
+    65ec39e4.
 
     >>> is_correct("Oslo or Bergen", ["Oslo"]), is_correct("Bergen", ["Oslo"])
     (1.0, 0.0)
     >>> is_correct("Only Oslo", ["Oslo", "1950"]), is_correct("Only Oslo", ["Oslo", "1950"], parts="any")
     (0.0, 1.0)
     """
-    rules.check_noise_rate(noise_rate)
     check_choice(parts, PARTS, "parts")
-    reading, aliases = _read(response, answer, view_of(protocol, language, refusal=refusal))
-    if reading is None or not _judge_refusal(reading, refusal, judged_refusal, refusal_label):
+    all_noise = _is_all_noise(noise_rate)
+    found = _find(
+        response,
+        answer,
+        language=language,
+        protocol=protocol,
+        refusal=refusal,
+        judged_refusal=judged_refusal,
+        refusal_label=refusal_label,
+    )
+    if isinstance(found, str):
         return math.nan
-    return rules.correct_value(reading, rules.labels_of(reading, aliases), noise_rate, parts)
+    if protocol == "released" and all_noise and found.refusal:
+        return 1.0
+    return float(are_right(found.labels(), parts))
 
 
-def answer_evidence(response: str | None, answer: Answer, *, noise_rate: float | None = None, **options: Any) -> str:
-    """Explain `is_correct` in words: the refusal, or the alias found for each part. Takes the same arguments.
+def are_right(labels: list[int], parts: str = "all") -> bool:
+    """Whether all parts are found, or with ``parts="any"`` at least one; a refusal has neither.
 
-    >>> answer_evidence("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
-    "part 1: 'Tampa'; part 2: not found"
+    >>> are_right([1, 0]), are_right([1, 0], "any"), are_right([-1])
+    (False, True, False)
     """
-    rules.check_noise_rate(noise_rate)
-    view, refusal = _view(options)
-    reading, parts = _read(response, answer, view)
-    if reading is None:
-        return NO_RESPONSE
-    if not _judge_refusal(reading, *refusal):
-        return NO_VERDICT
-    said = _labels_in_words(reading, parts)
-    excused = view.protocol == "released" and rules.is_all_noise(noise_rate) and rules.refuses(reading)
-    return f"{said}, counted as right at noise rate 1" if excused else said
+    return FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
 
 
-# ---- negative rejection ------------------------------------------------------------------------------------------------
+def _is_all_noise(noise_rate: float | None) -> bool:
+    if is_missing(noise_rate):
+        return False
+    if not 0 <= as_real(noise_rate) <= 1:
+        raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
+    return noise_rate == 1
+
+
+# ---- negative rejection ------------------------------------------------------------------------
 
 
 def is_refusal(
@@ -189,24 +277,13 @@ def is_refusal(
 ) -> float:
     """Whether a response is a refusal: 1.0 or 0.0.
 
-    Whether refusing is right depends on the passages; nan where there is no response, or no verdict on which ``refusal``
-    relies.
-
-    Under ``paper`` a refusal contains the key phrase of the agreed sentence, ``insufficient information`` or ``信息不足``,
-    in any letter case; under ``released`` in lower case. For Chinese, spaces are first removed; ``released`` keeps them in
-    its phrases and so never finds the English one there. Under ``flexible`` one of `FLEXIBLE_REFUSALS` occurs in the
-    lower-cased response; no such list is known for Chinese, and the two key phrases are looked for. Models that refuse in
-    other words, or in another language than that of the question, need your own phrases.
-
-    Parameters
-    ----------
-    response, language, protocol, refusal, judged_refusal, refusal_label
-        As for `is_correct`.
-
-    Raises
-    ------
-    InputError
-        Unknown protocol or rule; a language that is no language code; a response that is no text.
+    Whether refusing is right depends on the passages. Under ``paper`` a refusal contains the key
+    phrase of the agreed sentence, ``insufficient information`` or ``信息不足``, in any letter case;
+    under ``released`` in lower case. For Chinese, spaces are first removed; ``released`` keeps them
+    in its phrases and so never finds the English one there. Under ``flexible`` one of
+    `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS` occurs in the lower-cased response (in Chinese
+    one of the two key phrases). Models that refuse in other words, or in another language than that
+    of the question, need your own phrases. Parameters as for `is_correct`.
 
     Source: Chen et al. (2024), section 3; ``predict`` of chen700564/RGB at commit 65ec39e4.
 
@@ -217,12 +294,64 @@ def is_refusal(
     >>> is_refusal("I don't know.", language="zh", refusal=["I don't know", "我不知道"])
     1.0
     """
-    reading = read(response, view_of(protocol, language, refusal=refusal))
-    if reading is None or not _judge_refusal(reading, refusal, judged_refusal, refusal_label):
-        return math.nan
-    return float(rules.refuses(reading))
+    found = _find(
+        response,
+        language=language,
+        protocol=protocol,
+        refusal=refusal,
+        judged_refusal=judged_refusal,
+        refusal_label=refusal_label,
+    )
+    return math.nan if isinstance(found, str) else float(found.refusal is not None)
 
 
+def refusal_evidence(response: str | None, **options: Any) -> str:
+    """What decides `is_refusal`: the phrase found, or whose verdict it is; same arguments.
+
+    >>> refusal_evidence("I cannot say.", protocol="flexible")
+    "refusal: 'i cannot'"
+    """
+    found = _find(response, **options)
+    if isinstance(found, str):
+        return found
+    return found.refusal_in_words() or "no refusal phrase"
+
+
+def rejection_evidence(response: str | None, answer: Answer | None = None, **options: Any) -> str:
+    """What decides `is_rejection`: the refusal, and under ``released`` the aliases; same arguments.
+
+    >>> rejection_evidence("It is Oslo.", "Oslo", protocol="released")
+    "no refusal phrase; part 1: 'Oslo'"
+    """
+    found = _find(response, NO_ANSWER if is_missing(answer) else answer, **options)
+    if isinstance(found, str):
+        return found
+    said = found.refusal_in_words() or "no refusal phrase"
+    if not found.is_released:
+        return said
+    if is_missing(answer):
+        return f"{said}; no reference answer"
+    return said if found.refusal else f"{said}; {found.parts_in_words()}"
+
+
+@metric(
+    "rgb.rejection",
+    {**_ANSWERED, **_REFUSAL_COLUMNS},
+    options={
+        "protocol": {
+            "paper": f"{_BY_PHRASE} Its mean is refusals / n.",
+            "released": f"{_AS_WRITTEN}or the answer is right: the mean is the published code's "
+            "(refusals + right answers) / n.",
+            "flexible": f"{_LENIENT}one of a long list of English phrases occurs; in Chinese the key "
+            "phrase.",
+        },
+        **_REFUSAL,
+    },
+    source=f"{_CHEN}; {_CODE} all_rate",
+    binary=True,
+    evidence=rejection_evidence,
+    undefined="Never where there is a response; under released, where there is no reference.",
+)
 def is_rejection(
     response: str | None,
     answer: Answer | None = None,
@@ -233,73 +362,65 @@ def is_rejection(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """Negative rejection (Rej) of one response to passages without the answer (noise rate 1): 1.0 when it refuses, else 0.0.
+    """Negative rejection (Rej) of one response to passages without the answer: 1.0 when it refuses.
 
-    Higher is better; 0.0 or 1.0; nan where there is no response or no verdict on which ``refusal`` relies and, under
-    ``released``, where there is no answer.
+    Higher is better. Its mean is the rejection rate, refusals / n, which needs no reference answer.
+    Under ``released`` it is that code's ``all_rate``, (refusals + right answers) / n, and nan where
+    there is no answer. Refusals alone are `is_refusal`. Parameters as for `is_correct`.
 
-    Its mean is the rejection rate, refusals / n, which needs no reference answer. Under ``released`` it is that code's
-    ``all_rate``, (refusals + right answers) / n; refusals alone are `is_refusal`.
-
-    Parameters
-    ----------
-    response, answer, language, protocol, refusal, judged_refusal, refusal_label
-        As for `is_correct`.
-
-    Raises
-    ------
-    InputError
-        See `answer_labels`.
-
-    Source: Chen et al. (2024), section 3, "Rejection rate"; ``all_rate`` of chen700564/RGB at commit 65ec39e4.
+    Source: Chen et al. (2024), section 3, "Rejection rate"; ``all_rate`` of chen700564/RGB at commit
+    65ec39e4.
 
     >>> is_rejection("It is Oslo.", "Oslo"), is_rejection("It is Oslo.", "Oslo", protocol="released")
     (0.0, 1.0)
     """
-    verdict = {"refusal": refusal, "judged_refusal": judged_refusal, "refusal_label": refusal_label}
-    if answer is None or is_missing(answer):
-        return math.nan if protocol == "released" else is_refusal(response, language=language, protocol=protocol, **verdict)  # type: ignore[arg-type]
-    reading, parts = _read(response, answer, view_of(protocol, language, refusal=refusal))
-    if reading is None or not _judge_refusal(reading, refusal, judged_refusal, refusal_label):
+    found = _find(
+        response,
+        NO_ANSWER if is_missing(answer) else answer,
+        language=language,
+        protocol=protocol,
+        refusal=refusal,
+        judged_refusal=judged_refusal,
+        refusal_label=refusal_label,
+    )
+    if isinstance(found, str) or (protocol == "released" and is_missing(answer)):
         return math.nan
-    return rules.rejection_value(reading, rules.labels_of(reading, parts))
+    also_right = protocol == "released" and are_right(found.labels())
+    return float(found.refusal is not None or also_right)
 
 
-def refusal_evidence(response: str | None, **options: Any) -> str:
-    """Explain `is_refusal` in words: the phrase found, or whose verdict it is. Takes the same arguments.
+# ---- counterfactual robustness -----------------------------------------------------------------
 
-    >>> refusal_evidence("I cannot say.", protocol="flexible")
-    "refusal: 'i cannot'"
+
+def detection_evidence(
+    response: str | None, *, false_answer: FalseAnswer = None, **options: Any
+) -> str:
+    """What decides `detects_error`: the phrase found, or whose verdict it is; same arguments.
+
+    >>> detection_evidence("There are factual errors in the provided documents.")
+    "error: 'factual errors'"
     """
-    view, refusal = _view(options)
-    reading = read(response, view)
-    if reading is None:
-        return NO_RESPONSE
-    if not _judge_refusal(reading, *refusal):
-        return NO_VERDICT
-    return _refusal_in_words(reading) or "no refusal phrase"
+    found = _find(response, false_answer=false_answer, **options)
+    return found if isinstance(found, str) else found.error_in_words()
 
 
-def rejection_evidence(response: str | None, answer: Answer | None = None, **options: Any) -> str:
-    """Explain `is_rejection` in words: the refusal, and under ``released`` the aliases. Takes the same arguments.
-
-    >>> rejection_evidence("It is Oslo.", "Oslo", protocol="released")
-    "no refusal phrase; part 1: 'Oslo'"
-    """
-    said = refusal_evidence(response, **options)
-    released = options.get("protocol") == "released"
-    if answer is None or is_missing(answer):
-        return f"{said}; no reference answer" if released else said
-    view, refusal = _view(options)
-    reading, parts = _read(response, answer, view)
-    if reading is None or not released or not _judge_refusal(reading, *refusal) or rules.refuses(reading):
-        return said
-    return f"{said}; {_labels_in_words(reading, parts)}"
-
-
-# ---- counterfactual robustness -----------------------------------------------------------------------------------------
-
-
+@metric(
+    "rgb.error_detection",
+    {**_FACED, **_DETECTION_COLUMNS},
+    options={
+        "protocol": {
+            "paper": _BY_PHRASE,
+            "released": f"{_AS_WRITTEN}as in the published code.",
+            "flexible": f'{_LENIENT}one of a long list of English phrases occurs, "not X" or "X is '
+            'wrong" of a false answer X.',
+        },
+        **_DETECTION,
+    },
+    source=f"{_CHEN}; {_CODE} predict",
+    binary=True,
+    evidence=detection_evidence,
+    undefined=_NEVER_RULED,
+)
 def detects_error(
     response: str | None,
     *,
@@ -312,48 +433,85 @@ def detects_error(
 ) -> float:
     """Error detection (ED) of one response: 1.0 when it says that the passages are wrong, else 0.0.
 
-    Higher is better; 0.0 or 1.0; nan where there is no response, or no verdict on which ``detection`` relies.
-
-    Its mean is ED. Under ``paper`` the response contains the key phrase ``factual errors`` or ``事实性错误``, in any letter
-    case; under ``released`` in lower case; for Chinese, spaces are first removed. Under ``flexible`` one of
-    `FLEXIBLE_ERRORS` (for Chinese, where no such list is known, one of the two key phrases), ``not <false answer>`` or
-    ``<false answer> is wrong`` occurs in the lower-cased response.
+    Higher is better. Its mean is ED. Under ``paper`` the response contains the key phrase ``factual
+    errors`` or ``事实性错误``, in any letter case; under ``released`` in lower case; for Chinese,
+    spaces are first removed. Under ``flexible`` one of
+    `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese one of the two key phrases), ``not
+    <false answer>`` or ``<false answer> is wrong`` occurs in the lower-cased response.
 
     Parameters
     ----------
-    response
-        What the model said.
+    response, language, protocol
+        As for `is_correct`.
     false_answer
-        What the passages say instead of the answer: a text, a list of texts, or None. Only ``flexible`` uses it.
-    language
-        Language code.
-    protocol
-        ``"paper"``, ``"released"`` or ``"flexible"``.
+        What the passages say instead of the answer: a text, a list of texts, or None. Only
+        ``flexible`` uses it.
     detection
         How a report of errors is recognised; see the top of this module.
     judged_detection, detection_label
-        Verdict of a judge or of a person, 1 for a report of errors, for ``detection="judge"`` and ``detection="label"``.
+        Verdict of a judge or of a person, 1 for a report of errors, for ``detection="judge"`` and
+        ``detection="label"``.
 
-    Raises
-    ------
-    InputError
-        As for `is_refusal`; a false answer that is empty, or neither a text nor a list of texts.
-
-    Source: Chen et al. (2024), section 3, "Error detection rate"; ``predict`` of chen700564/RGB at commit 65ec39e4.
+    Source: Chen et al. (2024), section 3, "Error detection rate"; ``predict`` of chen700564/RGB at
+    commit 65ec39e4.
 
     >>> detects_error("There are factual errors in the provided documents.")
     1.0
     >>> detects_error("It was not Bergen.", false_answer="Bergen", protocol="flexible")
     1.0
     """
-    view = view_of(protocol, language, detection=detection)
-    false = read_false_answers(false_answer, view)
-    reading = read(response, view)
-    if reading is None or not _judge_detection(reading, detection, judged_detection, detection_label):
-        return math.nan
-    return float(rules.reports_error(reading, false))
+    found = _find(
+        response,
+        false_answer=false_answer,
+        language=language,
+        protocol=protocol,
+        detection=detection,
+        judged_detection=judged_detection,
+        detection_label=detection_label,
+    )
+    return math.nan if isinstance(found, str) else float(found.error is not None)
 
 
+def correction_evidence(
+    response: str | None, answer: Answer, *, false_answer: FalseAnswer = None, **options: Any
+) -> str:
+    """What decides `corrects_error`: detection, aliases, false answer kept; same arguments.
+
+    >>> correction_evidence("There are factual errors: it is Oslo.", "Oslo")
+    "error: 'factual errors'; part 1: 'Oslo'"
+    """
+    found = _find(response, answer, false_answer, **options)
+    if isinstance(found, str):
+        return found
+    said = found.parts_in_words()
+    if found.response.protocol.name == "flexible":
+        kept = found.false_answer_kept()
+        return f"{said}; false answer {kept.text!r} without the true one" if kept else said
+    if not found.error:
+        return found.error_in_words()
+    counted = ", counted as corrected" if found.is_released and found.refusal else ""
+    return f"{found.error_in_words()}; {said}{counted}"
+
+
+@metric(
+    "rgb.error_correction",
+    {**_ANSWERED, **_FACED, **_REFUSAL_COLUMNS, **_DETECTION_COLUMNS},
+    options={
+        "protocol": {
+            "paper": "Right, among the responses that detect an error: right / detected.",
+            "released": "No part missing, among those that detect an error: a refusal counts as "
+            "corrected, as in the published code.",
+            "flexible": f"{_LENIENT}right, whether or not an error is detected: right / n.",
+        },
+        **_REFUSAL,
+        **_DETECTION,
+    },
+    source=f"{_CHEN}; {_CODE} correct_rate",
+    binary=True,
+    evidence=correction_evidence,
+    condition="no error detected",
+    undefined="Where no error is detected; never under flexible.",
+)
 def corrects_error(
     response: str | None,
     answer: Answer,
@@ -368,163 +526,288 @@ def corrects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """Error correction (CR) of one response to false passages: 1.0 if it gives the true answer, else 0.0.
+    """Error correction (CR) of one response to false passages: 1.0 if it gives the true answer.
 
-    Higher is better; 0.0 or 1.0; nan where there is no response or no verdict on which a rule relies and, except under
-    ``flexible``, where no error is detected.
+    Higher is better; nan, except under ``flexible``, where no error is detected. Its mean is CR, and
+    the number of its values is CR's denominator. Under ``paper``, right / detected. Under
+    ``released``, detected with no part labelled 0 / detected, so a refusal counts as corrected.
+    Under ``flexible``, right / n, whether or not an error is detected; a response is not right when
+    its normalised text contains a false answer but not the true one, even if 80 % of the words of
+    the true one occur.
 
-    Its mean is CR, and the number of its values is CR's denominator. Under ``paper``, right / detected. Under ``released``,
-    detected with no part labelled 0 / detected, so a refusal counts as corrected. Under ``flexible``, right / n, whether or
-    not an error is detected; a response is not right when its normalised text contains a false answer but not the true one,
-    even if 80 % of the words of the true one occur.
+    The detection is that of `detects_error`. Which detection is used is part of the definition: the
+    paper's printed CR uses a judge's. Parameters as for `is_correct` and `detects_error`.
 
-    The detection is that of `detects_error`. Which detection is used is part of the definition: the paper's printed CR rests
-    on a judge's.
-
-    Parameters
-    ----------
-    response
-        What the model said.
-    answer
-        The true answer: text, or list of parts.
-    false_answer, language, protocol, detection, judged_detection, detection_label
-        As for `detects_error`.
-    refusal, judged_refusal, refusal_label
-        As for `is_correct`.
-
-    Raises
-    ------
-    InputError
-        See `answer_labels` and `detects_error`.
-
-    Source: Chen et al. (2024), section 3, "Error correction rate"; ``correct_rate`` of chen700564/RGB at commit 65ec39e4.
+    Source: Chen et al. (2024), section 3, "Error correction rate"; ``correct_rate`` of
+    chen700564/RGB at commit 65ec39e4.
 
     >>> corrects_error("There are factual errors in the documents. It is Oslo.", "Oslo")
     1.0
     >>> corrects_error("It is Oslo.", "Oslo"), corrects_error("It is Oslo.", "Oslo", protocol="flexible")
     (nan, 1.0)
     """
-    view = view_of(protocol, language, refusal=refusal, detection=detection)
-    false = read_false_answers(false_answer, view)
-    reading, parts = _read(response, answer, view)
-    if reading is None or not _judge_refusal(reading, refusal, judged_refusal, refusal_label):
+    found = _find(
+        response,
+        answer,
+        false_answer,
+        language=language,
+        protocol=protocol,
+        refusal=refusal,
+        detection=detection,
+        judged_refusal=judged_refusal,
+        refusal_label=refusal_label,
+        judged_detection=judged_detection,
+        detection_label=detection_label,
+    )
+    if isinstance(found, str):
         return math.nan
-    if not _judge_detection(reading, detection, judged_detection, detection_label):
+    if protocol == "flexible":
+        return float(are_right(found.labels()) and found.false_answer_kept() is None)
+    if not found.error:
         return math.nan
-    return rules.correction_value(reading, parts, rules.labels_of(reading, parts), false)
+    labels = found.labels()
+    return float(NOT_FOUND not in labels if protocol == "released" else are_right(labels))
 
 
-def detection_evidence(response: str | None, *, false_answer: FalseAnswer = None, **options: Any) -> str:
-    """Explain `detects_error` in words: the phrase found, or whose verdict it is. Takes the same arguments.
+# ---- judged twins: Rej*, ED* and CR over ED* ---------------------------------------------------
 
-    >>> detection_evidence("There are factual errors in the provided documents.")
-    "error: 'factual errors'"
+
+@metric(
+    "rgb.judged_rejection",
+    {"judged_refusal": "judged_refusal"},
+    source=f"{_CHEN}, Rej*",
+    binary=True,
+    undefined=NEVER_JUDGED,
+)
+def judged_rejection(judged_refusal: float | None) -> float:
+    """Judged negative rejection (Rej*) of one response: 1.0 when a judge sees a refusal.
+
+    Higher is better; 0.0 or 1.0; nan where there is no verdict.
+
+    Source: Chen et al. (2024), section 3, Rej*.
+
+    >>> judged_rejection(True)
+    1.0
     """
-    view, detection = _view(options, "detection")
-    false = read_false_answers(false_answer, view)
-    reading = read(response, view)
-    if reading is None:
-        return NO_RESPONSE
-    return _detection_in_words(reading, false) if _judge_detection(reading, *detection) else NO_VERDICT
+    return binary_verdict(judged_refusal)
 
 
-def correction_evidence(response: str | None, answer: Answer, *, false_answer: FalseAnswer = None, **options: Any) -> str:
-    """Explain `corrects_error` in words: the detection, the aliases found, the false answer kept. Takes the same arguments.
+@metric(
+    "rgb.judged_error_detection",
+    {"judged_detection": "judged_detection"},
+    source=f"{_CHEN}, ED*",
+    binary=True,
+    undefined=NEVER_JUDGED,
+)
+def judged_error_detection(judged_detection: float | None) -> float:
+    """Judged error detection (ED*) of one response: 1.0 when a judge sees the errors detected.
 
-    >>> correction_evidence("There are factual errors: it is Oslo.", "Oslo")
-    "error: 'factual errors'; part 1: 'Oslo'"
+    Higher is better; 0.0 or 1.0; nan where there is no verdict.
+
+    Source: Chen et al. (2024), section 3, ED*.
+
+    >>> judged_error_detection(0)
+    0.0
     """
-    view, refusal = _view(options)
-    _, detection = _view(options, "detection")
-    false = read_false_answers(false_answer, view)
-    reading, parts = _read(response, answer, view)
-    if reading is None:
+    return binary_verdict(judged_detection)
+
+
+@metric(
+    "rgb.judged_error_correction",
+    {**_ANSWERED, "judged_detection": "judged_detection"},
+    options={
+        "protocol": {
+            "paper": _RIGHT,
+            "released": "As in the published code: <think> is searched too, and a refusal counts in "
+            "lower case only.",
+            "flexible": _NEARLY_RIGHT,
+        }
+    },
+    source=f"{_CHEN}, CR over ED*",
+    binary=True,
+    condition="no error detected",
+    undefined="Where the judge saw no error detected.",
+)
+def judged_error_correction(
+    response: str | None,
+    answer: Answer,
+    judged_detection: float | None,
+    *,
+    language: str = "en",
+    protocol: str = "paper",
+) -> float:
+    """Error correction over judged detection (CR over ED*): 1.0 if detected and answered right.
+
+    Higher is better; nan where there is no response or verdict, and where the judge saw no
+    detection. Its mean is the CR that the paper prints, and the number of its values is CR's
+    denominator: three, four and seven there. What the protocol reads as a refusal is not right (the
+    released code counts it as corrected in its plain CR only).
+
+    Source: Chen et al. (2024), section 3, "Error correction rate", table 7.
+
+    >>> judged_error_correction("No, it is Oslo.", "Oslo", 1)
+    1.0
+    >>> judged_error_correction("It is Oslo.", "Oslo", 0)
+    nan
+    """
+    found = _find(response, answer, language=language, protocol=protocol)
+    if isinstance(found, str) or binary_verdict(judged_detection) != 1:
+        return math.nan
+    return float(are_right(found.labels()))
+
+
+# ---- what a protocol finds in a response -------------------------------------------------------
+
+
+class Findings(NamedTuple):
+    """What a protocol finds in one response.
+
+    Attributes
+    ----------
+    response
+        The normalised response.
+    parts
+        The parts of the reference answer.
+    false_answers
+        The false answers.
+    refusal, error
+        The phrase that makes it a refusal, or a report of errors; `BY_THE_VERDICT` where a judge or
+        a person decided; None where it is none.
+    """
+
+    response: Normalised
+    parts: tuple[Part, ...]
+    false_answers: Part
+    refusal: str | None
+    error: str | None
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the protocol is ``released``."""
+        return self.response.protocol.name == "released"
+
+    def labels(self) -> list[int]:
+        """Label of each part, or ``[REFUSED]``."""
+        if self.refusal and self.response.protocol.name != "flexible":
+            return [REFUSED]
+        return part_labels(self.response, self.parts)
+
+    def false_answer_kept(self) -> Alias | None:
+        """The false answer that the response contains while it lacks the true one, or None."""
+        if all(any(alias.is_in(self.response) for alias in part) for part in self.parts):
+            return None
+        return next((alias for alias in self.false_answers if alias.is_in(self.response)), None)
+
+    def refusal_in_words(self) -> str:
+        """Why the response is a refusal; empty if it is none."""
+        return f"refusal: {_quoted(self.refusal, self.response)}" if self.refusal else ""
+
+    def error_in_words(self) -> str:
+        """Why the response reports an error."""
+        return f"error: {_quoted(self.error, self.response)}" if self.error else "no error detected"
+
+    def parts_in_words(self) -> str:
+        """The refusal, or the alias found for each part."""
+        if self.refusal and self.response.protocol.name != "flexible":
+            return self.refusal_in_words()
+        said = (_part_in_words(self.response, part) for part in self.parts)
+        return "; ".join(f"part {number}: {words}" for number, words in enumerate(said, 1))
+
+
+def _find(
+    response: str | None,
+    answer: Answer | Any = NO_ANSWER,
+    false_answer: FalseAnswer = None,
+    *,
+    language: str = "en",
+    protocol: str = "paper",
+    refusal: Rule = None,
+    detection: Rule = None,
+    judged_refusal: float | None = None,
+    refusal_label: float | None = None,
+    judged_detection: float | None = None,
+    detection_label: float | None = None,
+) -> Findings | str:
+    """What a protocol finds in a response, or why there is nothing to find."""
+    rules = protocol_of(protocol, language, refusal=refusal, detection=detection)
+    parts = () if answer is NO_ANSWER else aliases_of(answer, rules)
+    false_answers = false_aliases_of(false_answer, rules)
+    text = normalise(response, rules)
+    if text is None:
         return NO_RESPONSE
-    if not _judge_refusal(reading, *refusal) or not _judge_detection(reading, *detection):
+    refused = _verdict(refusal, judged_refusal, refusal_label)
+    reported = _verdict(detection, judged_detection, detection_label)
+    if NO_VERDICT in (refused, reported):
         return NO_VERDICT
-    said = _labels_in_words(reading, parts)
-    if view.protocol == "flexible":
-        kept = rules.insisted_on(reading, parts, false)
-        return f"{said}; false answer {kept.text!r} without the true one" if kept else said
-    if not rules.reports_error(reading):
-        return _detection_in_words(reading, ())
-    counted = ", counted as corrected" if view.protocol == "released" and rules.refuses(reading) else ""
-    return f"{_detection_in_words(reading, ())}; {said}{counted}"
+    if refused is None:
+        refused = _first(text.phrases, rules.refusals)
+    if reported is None:
+        reported = error_phrase(text, false_answers)
+    return Findings(text, parts, false_answers, refused or None, reported or None)
 
 
-# ---- reading -----------------------------------------------------------------------------------------------------------
-
-Verdict = tuple[Rule, float | None, float | None]
-"""A rule with the verdicts of a judge and of a person."""
-
-
-def _read(response: str | None, answer: Answer, view: View) -> tuple[Reading | None, Parts]:
-    return read(response, view), read_answer(answer, view)
-
-
-def _view(options: dict[str, Any], rule: str = "refusal") -> tuple[View, Verdict]:
-    """The view that the options of an evidence function ask for, and one of its rules with the verdicts."""
-    refusal, detection = options.get("refusal"), options.get("detection")
-    view = view_of(options.get("protocol", "paper"), options.get("language", "en"), refusal=refusal, detection=detection)
-    judged = "judged_refusal" if rule == "refusal" else "judged_detection"
-    return view, (options.get(rule), options.get(judged), options.get(f"{rule}_label"))
-
-
-def _judge_refusal(reading: Reading, rule: Rule, judged: float | None, label: float | None) -> bool:
-    """Note the verdict on refusal if the rule relies on one; False where that verdict is missing."""
-    known, reading.refused = _verdict(rule, judged, label)
-    return known
-
-
-def _judge_detection(reading: Reading, rule: Rule, judged: float | None, label: float | None) -> bool:
-    """Note the verdict on detection if the rule relies on one; False where that verdict is missing."""
-    known, reading.reported = _verdict(rule, judged, label)
-    return known
-
-
-def _verdict(rule: Rule, judged: float | None, label: float | None) -> tuple[bool, bool | None]:
-    """Whether the rule can be applied, and the verdict where it relies on one."""
+def _verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:
+    """The verdict that a rule relies on: `BY_THE_VERDICT`, "" or `NO_VERDICT`; None for phrases."""
     if not isinstance(rule, str) or rule not in BY_VERDICT:
-        return True, None
+        return None
     value = binary_verdict(judged if rule == "judge" else label)
-    return not math.isnan(value), value == 1.0
+    return NO_VERDICT if math.isnan(value) else BY_THE_VERDICT if value else ""
 
 
-# ---- in words ----------------------------------------------------------------------------------------------------------
-
-BY_FOLDING = " (after folding Unicode forms)"
-
-
-def _refusal_in_words(reading: Reading) -> str:
-    """Why a response is a refusal; empty where it is none."""
-    if not rules.refuses(reading):
-        return ""
-    phrase = rules.refusal_phrase(reading) if reading.refused is None else None
-    return f"refusal: {phrase!r}{_note_on(reading, phrase)}" if phrase else "refusal: by the verdict"
+def refusal_phrase(response: Normalised) -> str | None:
+    """First refusal phrase in a response, or None."""
+    return _first(response.phrases, response.protocol.refusals)
 
 
-def _detection_in_words(reading: Reading, false_answers: Sequence[Alias]) -> str:
-    if not rules.reports_error(reading, false_answers):
-        return "no error detected"
-    phrase = rules.error_phrase(reading, false_answers) if reading.reported is None else None
-    return f"error: {phrase!r}{_note_on(reading, phrase)}" if phrase else "error: by the verdict"
+def error_phrase(response: Normalised, false_answers: Part = ()) -> str | None:
+    """First phrase in a response that reports an error, or None."""
+    phrase = _first(response.phrases, response.protocol.errors)
+    if phrase is None and response.protocol.denials:
+        false = [alias.text.lower() for alias in false_answers]
+        denials = [denial for text in false for denial in (f"not {text}", f"{text} is wrong")]
+        phrase = _first(response.phrases, tuple(denials))
+    return phrase
 
 
-def _note_on(reading: Reading, phrase: str) -> str:
-    folding = reading.view.protocol == "paper" and phrase not in reading.unfolded
-    return BY_FOLDING if folding else ""
+def _first(text: str, phrases: tuple[str, ...]) -> str | None:
+    return next((phrase for phrase in phrases if phrase in text), None)
 
 
-def _labels_in_words(reading: Reading, parts: Parts) -> str:
-    if reading.view.protocol != "flexible" and (refusal := _refusal_in_words(reading)):
-        return refusal
-    return "; ".join(f"part {number}: {_part_in_words(reading, part)}" for number, part in enumerate(parts, 1))
+def part_labels(response: Normalised, parts: tuple[Part, ...]) -> list[int]:
+    """Label of each part, whether or not the response is a refusal."""
+    return [NOT_FOUND if found_alias(response, part) is None else FOUND for part in parts]
 
 
-def _part_in_words(reading: Reading, part: Sequence[Alias]) -> str:
-    alias = rules.given_alias(reading, part)
+def found_alias(response: Normalised, part: Part) -> Alias | None:
+    """First alias that is in the response: as a substring or, under ``flexible``, 80 % of its words."""
+    for alias in part:
+        enough = 5 * alias.words_in(response) >= 4 * len(alias.words) if alias.words else False
+        if alias.is_in(response) or enough:
+            return alias
+    return None
+
+
+def by_folding(response: Normalised, part: Part) -> bool:
+    """Whether the response contains a part only because ``paper`` folds Unicode forms."""
+    if response.protocol.name != "paper" or found_alias(response, part) is None:
+        return False
+    return not any(alias.text.lower() in response.unfolded for alias in part)
+
+
+_FOLDING = " (after folding Unicode forms)"
+
+
+def _quoted(phrase: str | None, response: Normalised) -> str:
+    if phrase == BY_THE_VERDICT:
+        return BY_THE_VERDICT
+    folded = response.protocol.name == "paper" and str(phrase) not in response.unfolded
+    return f"{phrase!r}{_FOLDING if folded else ''}"
+
+
+def _part_in_words(response: Normalised, part: Part) -> str:
+    alias = found_alias(response, part)
     if alias is None:
         return "not found"
-    if rules.holds(reading, alias):
-        return f"{alias.text!r}{BY_FOLDING if rules.by_folding(reading, part) else ''}"
-    return f"{alias.text!r} by {rules.words_given(reading, alias)} of {len(alias.words)} words"
+    if alias.is_in(response):
+        return f"{alias.text!r}{_FOLDING if by_folding(response, part) else ''}"
+    return f"{alias.text!r} by {alias.words_in(response)} of {len(alias.words)} words"

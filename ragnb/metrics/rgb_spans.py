@@ -1,7 +1,7 @@
-"""Where in a response RGB's protocols see what decides: the alias of each part, the phrases, the false answers.
+"""Where in a response a protocol of RGB finds answers, phrases and false answers.
 
-Protocols compare texts that were lower-cased or normalised; here each character of such a text remembers where it
-came from.
+Protocols compare texts that were lower-cased or normalised. Here each character of such a text keeps
+its place in the original.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,26 +10,28 @@ from typing import NamedTuple
 
 import regex
 
-from ragnb.metrics import rgb_rules as rules
-from ragnb.metrics.rgb_reading import (
+from ragnb.metrics.rgb import error_phrase, found_alias, refusal_phrase
+from ragnb.metrics.rgb_protocols import (
     Alias,
     Answer,
     FalseAnswer,
-    Reading,
-    View,
+    Normalised,
+    aliases_of,
+    false_aliases_of,
+    normalise,
     normalised,
-    read,
-    read_answer,
-    read_false_answers,
-    view_of,
+    protocol_of,
 )
 from ragnb.text import GRAPHEME
 
 REFUSAL, ERROR, FALSE = "refusal", "error", "false answer"
 
+Placed = tuple[str, int, int]
+"""A piece of text with its start and end in the original."""
+
 
 class Found(NamedTuple):
-    """A stretch of a response, and what it is: ``"part 1"``, ``"refusal"``, ``"error"`` or ``"false answer"``."""
+    """A span of a response, and what it is: ``"part 1"``, `REFUSAL`, `ERROR` or `FALSE`."""
 
     start: int
     end: int
@@ -44,65 +46,69 @@ def evidence_spans(
     language: str = "en",
     protocol: str = "paper",
 ) -> list[Found]:
-    """Every stretch of a response in which a protocol sees what decides its verdicts, in order.
+    """Spans of a response that decide the verdicts of a protocol, in order.
 
-    That is the first alias given of each part (where 80 % of its words are enough, these words), the first refusal phrase,
-    the first phrase that reports an error, and the false answers; empty where there is no response.
+    These are the first alias found of each part (where 80 % of its words are enough, these words),
+    the first refusal phrase, the first phrase that reports an error, and the false answers. The list
+    is empty where there is no response. Errors as for `ragnb.metrics.rgb.corrects_error`.
 
-    Raises
-    ------
-    InputError
-        See `ragnb.metrics.rgb.corrects_error`.
-
-    >>> evidence_spans("Insufficient information, but Oslo or OSLO", "Oslo")
-    [Found(start=0, end=24, what='refusal'), Found(start=30, end=34, what='part 1'), Found(start=38, end=42, what='part 1')]
+    >>> evidence_spans("Insufficient information, but Oslo", "Oslo")
+    [Found(start=0, end=24, what='refusal'), Found(start=30, end=34, what='part 1')]
     """
-    view = view_of(protocol, language)
-    parts, false_answers = read_answer(answer, view), read_false_answers(false_answer, view)
-    reading = read(response, view)
-    if response is None or reading is None:  # nan is no text either
+    rules = protocol_of(protocol, language)
+    parts, false_answers = aliases_of(answer, rules), false_aliases_of(false_answer, rules)
+    text = normalise(response, rules)
+    if response is None or text is None:  # nan is no text either
         return []
-    sight = _Sight(response, reading)
-    found = [Found(*span, f"part {n}") for n, part in enumerate(parts, 1) for span in sight.of_part(part)]
-    found += [Found(*span, REFUSAL) for span in sight.of_phrase(rules.refusal_phrase(reading))]
-    found += [Found(*span, ERROR) for span in sight.of_phrase(rules.error_phrase(reading, false_answers))]
-    found += [Found(*span, FALSE) for alias in false_answers for span in sight.of_alias(alias)]
+    places = _Places(response, text)
+    found = [
+        Found(*span, f"part {number}")
+        for number, part in enumerate(parts, 1)
+        for span in places.of_part(found_alias(text, part))
+    ]
+    for what, phrase in (
+        (REFUSAL, refusal_phrase(text)),
+        (ERROR, error_phrase(text, false_answers)),
+    ):
+        found += [Found(*span, what) for span in places.of_phrase(phrase)]
+    found += [Found(*span, FALSE) for alias in false_answers for span in places.of_alias(alias)]
     return sorted(set(found))
 
 
-class _Sight:
-    """A response beside its reading: finds there what stands here."""
+class _Places:
+    """Maps matches in a normalised response back to the original."""
 
-    def __init__(self, response: str, reading: Reading) -> None:
+    def __init__(self, response: str, text: Normalised) -> None:
+        self.text = text
         characters = [(found.group(), *found.span()) for found in GRAPHEME.finditer(response)]
-        each = list(_readings(characters, reading.view))
-        lenient = reading.view.protocol == "flexible"
-        self.reading = reading
-        self.phrases = _Seen((own.phrases, start, end) for own, start, end in each)
-        self.answers = _Seen(_normalised(characters) if lenient else ((own.answers, start, end) for own, start, end in each))
+        each = [(normalise(part, text.protocol), start, end) for part, start, end in characters]
+        self.phrases = _Pieces((own.phrases, start, end) for own, start, end in each if own)
+        if text.protocol.name == "flexible":
+            self.answers = _Pieces(_normalised(characters))
+        else:
+            self.answers = _Pieces((own.answers, start, end) for own, start, end in each if own)
 
-    def of_part(self, part: Iterable[Alias]) -> list[tuple[int, int]]:
-        alias = rules.given_alias(self.reading, part)
+    def of_part(self, alias: Alias | None) -> list[tuple[int, int]]:
+        """Places of an alias, or of those of its words that are there."""
         if alias is None:
             return []
-        if rules.holds(self.reading, alias):
+        if alias.is_in(self.text):
             return self.of_alias(alias)
-        given = "|".join(regex.escape(word) for word in alias.words if word in self.reading.words)
-        return self.answers.find(f"(?:{given})" if self.reading.view.chinese else rf"(?<!\S)(?:{given})(?!\S)")
+        words = "|".join(regex.escape(word) for word in alias.words if word in self.text.words)
+        whole = f"(?:{words})" if self.text.protocol.chinese else rf"(?<!\S)(?:{words})(?!\S)"
+        return self.answers.find(whole)
 
     def of_alias(self, alias: Alias) -> list[tuple[int, int]]:
+        """Places of an alias as a whole."""
         return (self.phrases if alias.verbatim else self.answers).find(regex.escape(alias.needle))
 
     def of_phrase(self, phrase: str | None) -> list[tuple[int, int]]:
+        """Places of a phrase."""
         return self.phrases.find(regex.escape(phrase)) if phrase else []
 
 
-Placed = tuple[str, int, int]
-"""A piece of text, and where it came from."""
-
-
-class _Seen:
-    """A text made of pieces, each of which remembers where it came from."""
+class _Pieces:
+    """A text made of pieces, each with its place in the original."""
 
     def __init__(self, pieces: Iterable[Placed]) -> None:
         each = [(character, start, end) for text, start, end in pieces for character in text]
@@ -110,15 +116,9 @@ class _Seen:
         self.places = [(start, end) for _, start, end in each]
 
     def find(self, pattern: str) -> list[tuple[int, int]]:
+        """Places in the original of the matches of a pattern."""
         spans = [found.span() for found in regex.finditer(pattern, self.text)]
         return [(self.places[start][0], self.places[end - 1][1]) for start, end in spans]
-
-
-def _readings(characters: Iterable[Placed], view: View) -> Iterator[tuple[Reading, int, int]]:
-    for text, start, end in characters:
-        reading = read(text, view)
-        if reading is not None:
-            yield reading, start, end
 
 
 def _normalised(characters: Iterable[Placed]) -> Iterator[Placed]:
@@ -126,9 +126,10 @@ def _normalised(characters: Iterable[Placed]) -> Iterator[Placed]:
     after = None
     for is_space, group in groupby(characters, key=lambda placed: placed[0].isspace()):
         word = list(group)
-        if is_space or not normalised("".join(text for text, _, _ in word)):  # an article, or nothing but punctuation
-            continue
+        if is_space or not normalised("".join(text for text, _, _ in word)):
+            continue  # white space, an article, or nothing but punctuation
         if after is not None:
             yield " ", after, word[0][1]
-        yield from ((normalised(f"0{text}")[1:], start, end) for text, start, end in word)  # a lone "a" were an article
+        for text, start, end in word:
+            yield normalised(f"0{text}")[1:], start, end  # a lone "a" would be an article
         after = word[-1][2]

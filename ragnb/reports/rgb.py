@@ -8,10 +8,10 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
-from ragnb.metrics.rgb_reading import Rule
+from ragnb.metrics.rgb_protocols import Rule
 from ragnb.records import require_columns
 from ragnb.scoring.columns import check_names, numbers
-from ragnb.scoring.definitions import METRICS
+from ragnb.metrics.record import METRICS
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 

@@ -3,10 +3,9 @@
 Per-example values come first and are kept; every aggregate is computed from them.
 """
 
-from ragnb.metrics.record import Metric
+from ragnb.metrics.record import METRICS, Metric
 from ragnb.scoring.bridges import bridging
 from ragnb.scoring.comparisons import compare
-from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.edges import edge_cases
 from ragnb.scoring.experiments import experiment_signature
 from ragnb.scoring.glossary import definitions

@@ -8,10 +8,9 @@ import pandas as pd
 
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.cost import VARIANTS, bridging_efficiency
-from ragnb.metrics.record import Metric
+from ragnb.metrics.record import METRICS, Metric
 from ragnb.records import require_columns
 from ragnb.scoring.columns import check_names, numbers
-from ragnb.scoring.definitions import METRICS
 from ragnb.scoring.scores import score
 
 F1, COST = "answer.f1", "cost.translation_tokens"

@@ -5,8 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.metrics.record import Metric
-from ragnb.scoring.definitions import METRICS
+from ragnb.metrics.record import METRICS, Metric
 from ragnb.scoring.scores import score
 
 REFUSAL = "I can not answer the question because of the insufficient information in documents."

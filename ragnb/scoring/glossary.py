@@ -15,8 +15,8 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape_markdown, tag
-from ragnb.metrics.record import Metric
-from ragnb.scoring.definitions import METRICS, suggestion
+from ragnb.metrics.record import METRICS, Metric
+from ragnb.scoring.definitions import suggestion
 
 HEADER = ("metric", "what it measures", "better", "range", "definitions", "source")
 WIDTH = 120

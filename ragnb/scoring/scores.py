@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -115,106 +116,62 @@ def _check_options(metrics: Iterable[Metric], options: Mapping[str, Any]) -> Non
 def _score_one(
     apart: pd.DataFrame, whole: pd.DataFrame, metric: Metric, options: Mapping[str, Any], explain: bool
 ) -> pd.DataFrame:
-    """The scores of one metric, which reads the responses without their reasoning or, as released code does, with it."""
-    own = {name: value for name, value in {**metric.options, **options}.items() if name in metric.options}
+    """Scores of one metric. It reads the replies without their reasoning, or all, as released code does."""
+    own = {option: options.get(option, default) for option, default in metric.options.items()}
     responses = whole if str(own.get("protocol")) == "released" else apart
-    needed = [column for argument, column in metric.columns.items() if metric.needs(argument, own)]
+    needed = {column: argument for argument, column in metric.columns.items() if metric.needs(argument, own)}
     require_columns(responses, needed, f"the metric {metric.name}")
-    columns = _columns(responses, metric)
-    gaps = _gaps(columns, metric, own)
+    calls = _calls(responses, metric)
+    gaps = [next((column for column in needed if call[needed[column]] is None), None) for call in calls]
+    values = np.full(len(calls), math.nan)
+    for row, (call, gap) in enumerate(zip(calls, gaps, strict=True)):
+        if gap is None:
+            try:
+                value = metric.function(**call, **own)
+            except InputError as error:
+                raise InputError(f"{metric.name}, row {_name(responses, row)}: {error}") from error
+            if not isinstance(value, Real):
+                raise InputError(
+                    f"{metric.name}, row {_name(responses, row)}: a metric must return a number, got {value!r:.60}"
+                )
+            values[row] = value
     scores = responses[[name for name in responses.columns if name not in PAYLOAD]].copy()
     scores["metric"] = metric.name
-    scores["value"] = np.array(_values(columns, gaps, metric, own, _names(responses)), float)
-    scores["reason"] = pd.array(_reasons(responses, scores["value"], gaps, metric), TEXT)
+    scores["value"] = values
+    scores["reason"] = pd.array(_reasons(responses, values, gaps, metric), TEXT)
     if explain:
-        scores["evidence"] = pd.array(_evidence(columns, gaps, metric, own), TEXT)
+        says = metric.evidence or (lambda **_: "")
+        words = [f"no {gap}" if gap else well_formed(says(**call, **own)) for gap, call in zip(gaps, calls, strict=True)]
+        scores["evidence"] = pd.array(words, TEXT)
     scores["signature"] = pd.array(_signatures(responses, metric, own), TEXT)
     return scores
 
 
-def _columns(responses: pd.DataFrame, metric: Metric) -> dict[str, list[Any]]:
-    """Values of each argument whose column is there; what is missing is the argument's default, or None if it has none."""
+def _calls(responses: pd.DataFrame, metric: Metric) -> list[dict[str, Any]]:
+    """Arguments of the metric for each response: the cells, and the defaults where a cell is missing."""
     parameters = inspect.signature(metric.function).parameters
     columns = {}
     for argument, column in metric.columns.items():
-        has_default = argument in parameters and parameters[argument].default is not inspect.Parameter.empty
-        if column not in responses and not has_default:
+        default = parameters[argument].default if argument in parameters else None
+        default = None if default is inspect.Parameter.empty else default
+        if column in responses:
+            cells = (as_lists(present(cell)) for cell in responses[column])
+            columns[argument] = [default if cell is None else cell for cell in cells]
+        elif default is None:
             columns[argument] = [None] * len(responses)
-        elif column in responses:
-            default = parameters[argument].default if has_default else None
-            values = map(present, responses[column])
-            columns[argument] = [
-                default if value is None else _as_lists(value) if type(value) in _FROM_ARROW else value for value in values
-            ]
-    return columns
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-_FROM_ARROW = (np.ndarray, dict)
-
-
-def _as_lists(value: Any) -> Any:
-    """Lists all the way down where Arrow and Parquet give arrays; vectors, arrays of numbers, stay what they are."""
+def as_lists(value: Any) -> Any:
+    """Lists where Arrow and Parquet give arrays of arrays or texts; vectors of numbers stay arrays."""
     if isinstance(value, np.ndarray) and (value.dtype == object or not value.size):
-        return [_as_lists(part) for part in value]
-    return {name: _as_lists(part) for name, part in value.items()} if type(value) is dict else value
+        return [as_lists(part) for part in value]
+    return {name: as_lists(part) for name, part in value.items()} if type(value) is dict else value
 
 
-def _gaps(columns: Mapping[str, list[Any]], metric: Metric, own: Mapping[str, Any]) -> list[str | None]:
-    """Of each row the first required column without a value."""
-    required = {metric.columns[name]: values for name, values in columns.items() if metric.needs(name, own)}
-    rows = zip(*required.values(), strict=True)
-    return [next((name for name, value in zip(required, row, strict=True) if value is None), None) for row in rows]
-
-
-def _values(
-    columns: Mapping[str, list[Any]],
-    gaps: Sequence[str | None],
-    metric: Metric,
-    own: Mapping[str, Any],
-    names: Sequence[str],
-) -> list[float]:
-    whole = [row for row, gap in enumerate(gaps) if gap is None]
-    values = [math.nan] * len(gaps)
-    found = _by_column(columns, whole, metric, own) if metric.columnar and whole else None
-    for place, row in enumerate(whole):
-        values[row] = found[place] if found is not None else _by_row(columns, row, metric, own, names[row])
-    return values
-
-
-def _by_column(columns: Mapping[str, list[Any]], whole: list[int], metric: Metric, own: Mapping[str, Any]) -> Any:
-    """Values of the whole rows at once, or None where one of them is faulty, so that row by row the error gets its name."""
-    try:
-        return metric.columnar(**{name: [values[row] for row in whole] for name, values in columns.items()}, **own).tolist()  # type: ignore[misc]
-    except InputError:
-        return None
-
-
-def _by_row(columns: Mapping[str, list[Any]], row: int, metric: Metric, own: Mapping[str, Any], name: str) -> float:
-    try:
-        found = metric.function(**{argument: values[row] for argument, values in columns.items()}, **own)
-    except InputError as error:
-        raise InputError(f"{metric.name}, row {name}: {error}") from error
-    try:
-        return float(found)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            f"{metric.name}, row {name}: a metric needs to give a number; got {found!r:.60}; return a number, or nan where "
-            "undefined"
-        ) from error
-
-
-def _names(responses: pd.DataFrame) -> list[str]:
-    """What each row is called in an error: its place, and its example where there is one."""
-    examples = responses["example_id"] if "example_id" in responses else [None] * len(responses)
-    return [str(row) if example is None else f"{row} ({example})" for row, example in enumerate(examples)]
-
-
-def _evidence(
-    columns: Mapping[str, list[Any]], gaps: Sequence[str | None], metric: Metric, own: Mapping[str, Any]
-) -> list[str]:
-    says = metric.evidence or (lambda **_: "")
-    rows = ({argument: values[row] for argument, values in columns.items()} for row in range(len(gaps)))
-    return [f"no {gap}" if gap else well_formed(says(**call, **own)) for gap, call in zip(gaps, rows, strict=True)]
+def _name(responses: pd.DataFrame, row: int) -> str:
+    """Name of a row in an error: its place, and its example if there is one."""
+    return f"{row} ({responses['example_id'].iloc[row]})" if "example_id" in responses else str(row)
 
 
 def _reasons(

@@ -9,7 +9,7 @@ from ipywidgets import IntSlider, SelectionSlider
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, marked, page, tag
 from ragnb.metrics.rgb import NO_RESPONSE, answer_evidence, is_correct
-from ragnb.metrics.rgb_reading import answer_parts
+from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.records import require_columns
 from ragnb.text import join_reasoning, split_reasoning
 from ragnb.widgets.browser import Browser

@@ -16,11 +16,11 @@ from ragnb.metrics.rgb import (
     detects_error,
     is_correct,
     is_refusal,
+    judged_error_detection,
+    judged_rejection,
     refusal_evidence,
 )
-from ragnb.metrics.rgb_judged import judged_error_detection, judged_rejection
-from ragnb.metrics.rgb_phrases import PROTOCOLS
-from ragnb.metrics.rgb_reading import answer_parts, read_false_answers, view_of
+from ragnb.metrics.rgb_protocols import PROTOCOLS, answer_parts, false_aliases_of, protocol_of
 from ragnb.metrics.rgb_spans import ERROR, FALSE, REFUSAL, evidence_spans
 from ragnb.records import require_columns
 from ragnb.text import graphemes
@@ -85,11 +85,11 @@ class RgbView:
         self.row = dict(row)
         self.protocols = tuple(protocols)
         require_columns(pd.DataFrame(columns=list(self.row)), NEEDED, "RgbView")
-        views = [view_of(protocol, self.row["language"]) for protocol in self.protocols]
-        if not views:
+        rules = [protocol_of(name, self.row["language"]) for name in self.protocols]
+        if not rules:
             raise InputError(f"RgbView needs at least one protocol; got none; choose from {', '.join(PROTOCOLS)}")
         self._parts = answer_parts(self.row["references"])
-        self._false = [alias.text for alias in read_false_answers(self.row.get("false_answers"), views[0])]
+        self._false = [alias.text for alias in false_aliases_of(self.row.get("false_answers"), rules[0])]
         self._signs = {f"part {n}": Sign("mark", str(n), "#ffe0a3") for n in range(1, len(self._parts) + 1)} | SIGNS
         self._page = self._drawn()
 

@@ -4,7 +4,7 @@ from statsmodels.stats.proportion import proportion_confint
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.errors import InputError
 from ragnb.scoring import METRICS
-from ragnb.stats.margins import mcnemar_bounds
+from ragnb.stats.binary import mcnemar_bounds
 
 
 @pytest.fixture(scope="module")

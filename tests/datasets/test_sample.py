@@ -6,8 +6,7 @@ import pytest
 
 from ragnb.datasets.auditing import audit
 from ragnb.datasets.rgb import load_rgb
-from ragnb.metrics.rgb import answer_labels
-from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND
+from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels
 from ragnb.text import sentences
 
 

@@ -10,8 +10,7 @@ import pytest
 from ragnb.datasets.auditing import audit
 from ragnb.datasets.contexts import build_contexts
 from ragnb.datasets.rgb import SAMPLES, load_rgb
-from ragnb.metrics.rgb import answer_labels
-from ragnb.metrics.rgb_rules import FOUND
+from ragnb.metrics.rgb import FOUND, answer_labels
 
 KEYS = ["id", "query", "answer", "fakeanswer", "positive", "positive_wrong", "negative"]
 LENGTHS = {"en": (20, 50), "zh": (25, 110)}  # words; characters

@@ -10,8 +10,7 @@ import pytest
 from ragnb.datasets.auditing import audit
 from ragnb.datasets.contexts import build_contexts
 from ragnb.datasets.rgb import SAMPLES, load_rgb
-from ragnb.metrics.rgb import answer_labels, is_correct, is_refusal
-from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND
+from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels, is_correct, is_refusal
 from ragnb.text import sentences, tokens
 
 THREE_PARTS = {"sample-en-int": 6, "sample-zh-int": 3}

@@ -7,8 +7,7 @@ import regex
 
 from ragnb.datasets.auditing import audit
 from ragnb.datasets.rgb import load_rgb
-from ragnb.metrics.rgb import answer_labels, is_refusal
-from ragnb.metrics.rgb_rules import FOUND, NOT_FOUND
+from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels, is_refusal
 from ragnb.text import sentences
 
 

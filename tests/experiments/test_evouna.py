@@ -81,7 +81,7 @@ def test_promises_are_kept_on_average_and_the_marginal_one_not_within_each_class
         )
         assert abs(mean - (1 - alpha)) < 3 * sd / n**0.5 + 0.002
     assert value(splits, "coverage of 0", "marginal", alpha, "high") < 1 - alpha
-    assert value(splits, "error among decided", "decided", alpha) < alpha
+    assert value(splits, "selective risk", "selective", alpha) < alpha
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.05])
@@ -136,9 +136,9 @@ def test_many_divisions_of_a_made_up_file():
 def test_coverage_and_decisions_by_hand():
     sets, y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [0, 1]], dtype=bool), np.array([0, 0, 1, 1, 1])
     assert _coverage(sets, y) == {"coverage": 0.6, "coverage of 0": 0.5, "coverage of 1": pytest.approx(2 / 3)}
-    expected = {"undecided": 0.4, "empty": 0.2, "error among decided": 1 / 3, "decided wrong, share of all": 0.2}
+    expected = {"abstained": 0.4, "empty": 0.2, "selective risk": 1 / 3, "accepted and wrong, share of all": 0.2}
     assert _decisions(sets, y) == pytest.approx(expected)
-    assert np.isnan(_decisions(sets[2:4], y[2:4])["error among decided"])
+    assert np.isnan(_decisions(sets[2:4], y[2:4])["selective risk"])
 
 
 def test_few_labels_drawn_from_a_made_up_file():

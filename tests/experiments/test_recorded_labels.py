@@ -8,7 +8,7 @@ import pytest
 
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import LABELS, RECORDINGS, recorded_labels, recorded_responses
-from ragnb.metrics.rgb_phrases import FLEXIBLE_REFUSALS
+from ragnb.metrics.rgb_protocols import FLEXIBLE_REFUSALS
 
 ENGLISH = ("rgb_noise", "rgb_rejection", "rgb_integration", "rgb_counterfactual")
 

@@ -118,6 +118,20 @@ def test_false_passages_are_shown_at_each_noise_rate_and_the_questions_once_alon
     assert report.closed_book[["mean", "n"]].values.tolist() == [[1, 4]]
 
 
+def test_the_two_runs_end_with_one_line_together(capfd, monkeypatch):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    with FaultServer(knows) as server:
+        run_counterfactual_robustness(FALSE, model="m", base_url=server.base_url, store=":memory:")
+    (line,) = [line for line in capfd.readouterr().err.split("\n") if "answered" in line]
+    assert "8 of 8 requests answered. Cost unknown (no price for m), " in line  # four with passages, four without
+
+
+def test_recorded_replies_are_replayed_in_silence(capfd, monkeypatch):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    recorded_responses("rgb_zh_counterfactual")
+    assert "answered" not in capfd.readouterr().err
+
+
 def test_true_passages_beside_false_ones_have_no_table_and_the_report_says_so():
     mixed = run_false({"correct_rate": 0.4})
     assert mixed.groupby("passage_num")["correct_rate"].unique().map(list).to_dict() == {0: [0.0], 5: [0.4]}

@@ -8,7 +8,7 @@ from typing import Any
 from fuzz import mutations
 from pydantic import BaseModel
 
-from ragnb.metrics.rgb_judged import says_detection, says_refusal
+from ragnb.metrics.rgb import says_detection, says_refusal
 from ragnb.prompts.answer_judges import CorrectnessVerdict, SamenessVerdict, SimilarityScore
 from ragnb.prompts.parsing import Parsed, parse_reply
 from ragnb.prompts.rgb_judges import DetectionVerdict, RefusalVerdict

@@ -410,14 +410,14 @@ def test_no_response_or_no_reference_is_unscored(measure):
 
 @pytest.mark.parametrize("measure", ALL)
 def test_a_response_that_is_no_text_is_refused(measure):
-    with pytest.raises(InputError, match="response needs a text; got int"):
+    with pytest.raises(InputError, match="response must be a text"):
         measure(3, "x")
 
 
 @pytest.mark.parametrize("measure", ALL)
 @pytest.mark.parametrize("reference", [[], [["a", 3]]])
 def test_a_malformed_reference_is_refused(measure, reference):
-    with pytest.raises(InputError, match="a reference needs a text, or a list of parts"):
+    with pytest.raises(InputError, match="a reference must be a text, or a list of parts"):
         measure("x", reference)
 
 
@@ -428,9 +428,9 @@ def test_an_unknown_variant_is_refused_with_the_known_ones(measure):
 
 
 def test_other_options_that_cannot_be_are_refused():
-    with pytest.raises(InputError, match="at most 10000 ways"):
+    with pytest.raises(InputError, match="10000 alternatives"):
         token_f1("x", [["a"] * 11] * 4)
-    with pytest.raises(InputError, match="tokeniser that sacreBLEU has; got 'klingon'"):
+    with pytest.raises(InputError, match="tokeniser of sacreBLEU, got 'klingon'"):
         bleu("x", "x", tokenize="klingon")
     with pytest.raises(InputError, match="did you mean 'ja'"):
         bleu("x", "x", language="jp")
@@ -438,5 +438,5 @@ def test_other_options_that_cannot_be_are_refused():
 
 @pytest.mark.parametrize("word_order", [-1, 1.5])
 def test_a_word_order_that_is_none_is_refused(word_order):
-    with pytest.raises(InputError, match=r"chrf\(word_order=...\) needs a whole number from 0 to 100; got .*; 2 is chrF"):
+    with pytest.raises(InputError, match="word_order must be a whole number of at least 0, got"):
         chrf("a", "a", word_order=word_order)

@@ -30,7 +30,7 @@ def test_cost_is_the_sum_of_the_translations_tokens(passages, tokens):
 @pytest.mark.parametrize("count", [-1, "12"])
 @pytest.mark.parametrize("place", [lambda count: {"token_count": count}, lambda count: {"metadata": {"token_count": count}}])
 def test_a_passage_without_a_readable_count_is_refused(place, count):
-    with pytest.raises(InputError, match="token_count needs a finite number"):
+    with pytest.raises(InputError, match="token_count of passage . must be at least 0"):
         translation_tokens([{"token_count": 3}, place(count)])
 
 
@@ -75,7 +75,7 @@ def test_efficiency_is_gain_over_cost(f1_system, f1_direct, cost, ratio, lbrag):
 
 def test_a_negative_cost_is_zero_efficiency_for_lbrag_alone():
     assert bridging_efficiency(0.5, 0.25, -3, variant="lbrag") == 0
-    with pytest.raises(InputError, match=r"cost needs a finite number in \[0, inf\]; got -3"):
+    with pytest.raises(InputError, match="cost must be a finite number of at least 0, got -3"):
         bridging_efficiency(0.5, 0.25, -3)
 
 
@@ -98,14 +98,14 @@ def test_the_mean_of_ratios_is_ruled_by_cheap_items_and_by_lbrags_zeros():
 @pytest.mark.parametrize("variant", ["ratio", "lbrag"])
 @pytest.mark.parametrize("cost", [math.nan, "12"])
 def test_a_cost_that_is_no_number_is_refused(variant, cost):
-    with pytest.raises(InputError, match="cost needs a finite number"):
+    with pytest.raises(InputError, match="cost must be a finite number"):
         bridging_efficiency(0.5, 0.25, cost, variant=variant)
 
 
 def test_an_f1_outside_its_range_is_refused():
-    with pytest.raises(InputError, match=r"f1_system needs a finite number in \[0, 1\]"):
+    with pytest.raises(InputError, match="F1 must be between 0 and 1"):
         bridging_efficiency(1.1, 0.5, 20)
-    with pytest.raises(InputError, match="f1_direct"):
+    with pytest.raises(InputError, match="F1 must be"):
         bridging_efficiency(0.5, -0.1, 20)
     with pytest.raises(InputError, match="variant needs one of 'ratio', 'lbrag'"):
         bridging_efficiency(0.5, 0.5, 20, variant="unicode")

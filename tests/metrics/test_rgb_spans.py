@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_labels, detects_error, is_refusal
-from ragnb.metrics.rgb_phrases import PROTOCOLS
+from ragnb.metrics.rgb_protocols import PROTOCOLS
 from ragnb.metrics.rgb_spans import evidence_spans
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import detects_error, is_refusal
-from ragnb.metrics.rgb_phrases import REFUSAL_PHRASES
+from ragnb.metrics.rgb_protocols import REFUSAL_PHRASES
 from ragnb.prompts.rgb import ANSWER, TEMPLATES, render, template_for
 from ragnb.prompts.template import Template
 

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal
-from ragnb.metrics.rgb_phrases import PROTOCOLS
+from ragnb.metrics.rgb_protocols import PROTOCOLS
 from ragnb.text import split_reasoning
 from ragnb.widgets import RgbView
 from ragnb.widgets.contexts import NEEDED
@@ -324,11 +324,11 @@ def test_a_missing_column_is_refused(column):
         ({"protocols": ("paper", "strict")}, "protocol needs one of .* got 'strict'"),
         ({"kinds": ["positive"]}, "one kind .* for each of 3 passages"),
         ({"kinds": ["positive", "negative", "false"]}, "one kind of positive, negative, wrong"),
-        ({"references": []}, "reference answer needs"),
-        ({"false_answers": [""]}, "false answer needs"),
-        ({"response": None, "false_answers": [""]}, "false answer needs"),
+        ({"references": []}, "reference answer must"),
+        ({"false_answers": [""]}, "false answer must"),
+        ({"response": None, "false_answers": [""]}, "false answer must"),
         ({"response": None, "protocols": ("strict",)}, "protocol needs one of"),
-        ({"judged_refusal": 0.5}, "verdict needs to be 0, 1 or None"),
+        ({"judged_refusal": 0.5}, "verdict must be 0, 1 or None"),
     ],
 )
 def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, message):

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from fault_server import Answer, FaultServer
 
-from ragnb.ensemble.judicator import BatchJudicator, ask
+from ragnb.ensemble.ensemble import BatchJudicator, verdicts_of
 from ragnb.errors import EndpointError, InputError
-from ragnb.experiments.escalation import model_judicator
+from ragnb.experiments.deferral import model_judicator
 from ragnb.llm.store import Store
 
 CORRECT, INCORRECT = ({"explanation": "So it is said.", "verdict": verdict} for verdict in ("correct", "incorrect"))
@@ -61,7 +61,7 @@ def test_the_verdicts_come_in_the_order_of_the_labels():
         assert isinstance(judicator, BatchJudicator)
         assert judge.asked == []
         assert judicator(["c", "b", "a"]) == [True, False, True]
-        assert ask(judicator, ["b"]) == [False]
+        assert verdicts_of(judicator, ["b"]) == [False]
 
 
 def test_only_what_is_asked_about_is_sent():
@@ -223,7 +223,7 @@ def test_a_bare_verdict_decides_too():
     with FaultServer(behave) as server:
         options = {"base_url": server.base_url, "store": ":memory:", "progress": False}
         judicator = model_judicator(responses(a="Rome", b="Oslo"), "bare_correctness", model="judge", **options)
-        assert ask(judicator, ["b", "a"]) == [True, False]
+        assert verdicts_of(judicator, ["b", "a"]) == [True, False]
     assert "judge_explanation" not in judicator.judgements
 
 

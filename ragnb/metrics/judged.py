@@ -1,0 +1,139 @@
+"""Verdicts and scores that judges and people gave, and the cosine of embeddings.
+
+Judges' values come from `ragnb.experiments.judges`. All functions raise InputError for another value
+than the stated ones.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragnb.errors import InputError, as_real
+from ragnb.metrics.record import metric
+from ragnb.records import is_missing
+
+ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
+"""Words for a verdict; a refusal is not accepted as an answer."""
+NEVER_JUDGED = "Never where there is a verdict."
+
+
+def binary_verdict(verdict: float | None) -> float:
+    """A verdict as a value: 1.0 for yes, 0.0 for no, nan where there is none.
+
+    >>> binary_verdict(True), binary_verdict(None)
+    (1.0, nan)
+    """
+    if is_missing(verdict):
+        return math.nan
+    if as_real(verdict) not in (0.0, 1.0):
+        raise InputError(f"a verdict must be 0, 1 or None, got {verdict!r}")
+    return float(verdict)  # type: ignore[arg-type]
+
+
+@metric(
+    "semantic.judged_similarity",
+    {"score": "judged_similarity"},
+    source="ours, after the judged score of kanoes/LBRAG-NEW experiments/scripts/experiment.py; "
+    "unreadable replies and empty responses are unscored",
+    undefined="Never where there is a score.",
+)
+def judged_similarity(score: float | None) -> float:
+    """Judge's score of how well a response means what the references say.
+
+    Higher is better, in [0, 1]; nan where there is no score: no response or an empty one, no
+    reference, or a judge's reply that could not be read. The published code gives 0.0 in these
+    cases, and such zeros enter its mean. The judge model belongs to the value's name.
+
+    Source: the idea is that of kanoes/LBRAG-NEW, experiments/scripts/experiment.py; prompt and
+    unscored cases are ours.
+
+    >>> judged_similarity(0.75), judged_similarity(None)
+    (0.75, nan)
+    """
+    if is_missing(score):
+        return math.nan
+    if not 0 <= as_real(score) <= 1:
+        raise InputError(f"a judge's score must be between 0 and 1, or None, got {score!r}")
+    return float(score)  # type: ignore[arg-type]
+
+
+@metric(
+    "semantic.judged_correctness",
+    {"verdict": "judged_correct"},
+    source="ours: a judge's verdict by the references",
+    binary=True,
+    undefined=NEVER_JUDGED,
+)
+def judged_correctness(verdict: float | None) -> float:
+    """Judged correctness of one response: 1.0 when a judge finds it correct by the references.
+
+    Higher is better; 0.0 or 1.0; nan where there is no verdict. The judge model belongs to the
+    value's name.
+
+    Source: ours; the prompt is `ragnb.prompts.answer_judges.CORRECTNESS`.
+
+    >>> judged_correctness(1), judged_correctness(False)
+    (1.0, 0.0)
+    """
+    return binary_verdict(verdict)
+
+
+@metric(
+    "annotator.verdict",
+    {"verdict": "verdict"},
+    source="the annotator whose column `verdict` it is",
+    binary=True,
+    undefined=NEVER_JUDGED,
+)
+def is_accepted(verdict: bool | float | str | None) -> float:
+    """Whether an annotator accepted a response: 1.0 or 0.0.
+
+    Higher is better; nan where there is no verdict (None or nan).
+
+    Parameters
+    ----------
+    verdict
+        True or False, 1 or 0, ``"correct"``, ``"incorrect"`` or ``"refuse"``.
+
+    Source: a person's judgement; there is nothing to compute.
+
+    >>> is_accepted(True), is_accepted("incorrect")
+    (1.0, 0.0)
+    """
+    value: Any = ACCEPTED.get(verdict, verdict) if isinstance(verdict, str) else verdict
+    return binary_verdict(value)
+
+
+@metric(
+    "semantic.embedding_cosine",
+    {"a": "response_embedding", "b": "reference_embedding"},
+    bounds=(-1.0, 1.0),
+    source="ours: the cosine of two embeddings",
+    undefined="Where either embedding is zero.",
+)
+def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
+    """Cosine of the embeddings of a response and its reference.
+
+    Higher means more alike, in [-1, 1]; nan when either vector is zero. It is no stand-in for
+    correctness: embeddings of a wrong number or name are close to those of the right one. The
+    embedding model belongs to the value's name.
+
+    a·b / (‖a‖ ‖b‖) for one-dimensional vectors of the same length.
+
+    Source: the cosine's definition; the choice of vectors is ours.
+
+    >>> round(embedding_cosine([1, 2, 2], [2, 1, 2]), 4), embedding_cosine([0, 0], [1, 0])
+    (0.8889, nan)
+    """
+    first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if first.ndim != 1 or first.shape != second.shape or not first.size:
+        raise InputError(
+            "embeddings must be one-dimensional and of one length, got shapes "
+            f"{first.shape} and {second.shape}; use one model for both"
+        )
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise InputError("embeddings must be finite numbers")
+    lengths = np.linalg.norm(first) * np.linalg.norm(second)
+    return float(np.clip(first @ second / lengths, -1, 1)) if lengths else math.nan

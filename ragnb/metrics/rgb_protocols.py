@@ -1,0 +1,407 @@
+"""Protocols of RGB: the phrases that they look for, and how they normalise responses and answers.
+
+===================  ==========================  ===========================  ========================
+protocol             ``paper``                   ``released``                 ``flexible``
+===================  ==========================  ===========================  ========================
+answers compared in  `folded`, lower case        lower case                   `normalised`
+phrases compared in  `folded`, lower case        the text as it is            lower case
+Chinese              all spaces removed          spaces removed from the      tokens are characters
+                                                 response only
+===================  ==========================  ===========================  ========================
+
+A language is Chinese when its code begins with ``zh``. Every other language is treated like English.
+All functions raise InputError for an unknown protocol or rule, a value that is no language code, and
+an answer without a part or with an empty alias.
+"""
+
+import string
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import regex
+
+from ragnb.errors import InputError, check_choice
+from ragnb.metrics.references import listed
+from ragnb.records import is_missing
+from ragnb.text import tokens
+
+PROTOCOLS = ("paper", "released", "flexible")
+
+Answer = str | Sequence[str | Sequence[str]]
+FalseAnswer = str | Sequence[str] | None
+Rule = str | Sequence[str] | Mapping[str, Sequence[str]] | None
+"""How refusals or reports of errors are recognised: a value of ``refusal`` or ``detection``."""
+
+BY_VERDICT = ("judge", "label")
+"""Rules that use the verdict of a judge or of a person instead of phrases."""
+
+
+# ---- phrases -----------------------------------------------------------------------------------
+
+REFUSAL_PHRASES = {"en": "insufficient information", "zh": "信息不足"}
+"""Key phrase of the agreed refusal sentence."""
+
+ERROR_PHRASES = {"en": "factual errors", "zh": "事实性错误"}
+"""Key phrase of the agreed sentence about false documents."""
+
+REFUSAL_SENTENCES = {
+    "en": "i can not answer the question because of the insufficient information in documents",
+    "zh": "文档信息不足，因此我无法基于提供的文档回答该问题",
+}
+"""Refusal sentence that RGB's prompt asks for, in lower case and without its full stop."""
+
+ERROR_SENTENCES = {
+    "en": "there are factual errors in the provided documents",
+    "zh": "提供文档的文档存在事实性错误",
+}
+"""Sentence about false documents that RGB's prompt asks for, in the same form."""
+
+FLEXIBLE_REFUSALS = (
+    "i can not answer the question because of the insufficient information in documents",
+    "insufficient information in documents",
+    "can not answer",
+    "cannot answer",
+    "i don't know",
+    "i cannot",
+    "i can't",
+    "unable to",
+    "not able to",
+    "insufficient information",
+    "no information",
+    "cannot determine",
+    "not enough information",
+    "don't have enough",
+    "unable to determine",
+    "cannot find",
+    "no relevant",
+    "not mentioned",
+    "not provided",
+    "not specified",
+    "unclear",
+    "unknown",
+    "i'm not sure",
+    "i am not sure",
+    "cannot be determined",
+    "information is not available",
+    "does not provide",
+)
+"""English phrases that ``flexible`` takes for a refusal; no Chinese list is known."""
+
+FLEXIBLE_ERRORS = (
+    "incorrect",
+    "wrong",
+    "false",
+    "error",
+    "mistake",
+    "inaccurate",
+    "not true",
+    "not correct",
+    "factually incorrect",
+    "contradicts",
+    "actually",
+    "in fact",
+    "however",
+    "but actually",
+    "the correct answer",
+    "should be",
+)
+"""English phrases that ``flexible`` takes for a report of errors; no Chinese list is known."""
+
+_REFUSALS = {
+    "phrase": tuple(REFUSAL_PHRASES.values()),
+    "sentence": tuple(REFUSAL_SENTENCES.values()),
+    None: FLEXIBLE_REFUSALS,
+}
+_ERRORS = {
+    "phrase": tuple(ERROR_PHRASES.values()),
+    "sentence": tuple(ERROR_SENTENCES.values()),
+    None: FLEXIBLE_ERRORS,
+}
+
+
+# ---- protocols ---------------------------------------------------------------------------------
+
+
+class Protocol(NamedTuple):
+    """How responses in one language are read.
+
+    Attributes
+    ----------
+    name
+        ``"paper"``, ``"released"`` or ``"flexible"``.
+    chinese
+        Whether the language is Chinese.
+    refusals, errors
+        Phrases that mark a refusal, and phrases that report an error in the documents, in the form
+        in which the protocol compares them.
+    denials
+        Whether ``not X`` and ``X is wrong`` of a false answer X report an error too.
+    """
+
+    name: str
+    chinese: bool
+    refusals: tuple[str, ...]
+    errors: tuple[str, ...]
+    denials: bool
+
+
+_CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
+
+
+def protocol_of(
+    name: str, language: str, *, refusal: Rule = None, detection: Rule = None
+) -> Protocol:
+    """Protocol by its name, for a language, with other rules for refusals and errors if given."""
+    check_choice(name, PROTOCOLS, "protocol")
+    if not isinstance(language, str) or not _CODE.fullmatch(language):
+        raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")
+    rules = _rule(refusal, language, "refusal"), _rule(detection, language, "detection")
+    return _protocol(name, language[:2].lower() == "zh", *rules)
+
+
+def _rule(rule: Rule, language: str, option: str) -> str | tuple[str, ...] | None:
+    """A rule for one language: its name, or the tuple of its phrases."""
+    if rule is None or (isinstance(rule, str) and rule in ("phrase", "sentence", *BY_VERDICT)):
+        return rule
+    phrases: Any = rule
+    if isinstance(rule, Mapping):
+        phrases = rule.get(language, rule.get(regex.split("[-_]", language)[0]))
+        if phrases is None:
+            raise InputError(f"{option} has no phrases for the language {language!r}; add a list")
+    if not isinstance(phrases, list | tuple) or not phrases or not all(map(_is_said, phrases)):
+        raise InputError(
+            f"{option} must be 'phrase', 'sentence', 'judge', 'label', a list of phrases, or a "
+            f"mapping from language codes to lists of phrases, got {rule!r:.100}"
+        )
+    return tuple(phrases)
+
+
+@lru_cache(maxsize=1024)
+def _protocol(
+    name: str,
+    chinese: bool,
+    refusal: str | tuple[str, ...] | None,
+    detection: str | tuple[str, ...] | None,
+) -> Protocol:
+    def phrases(
+        rule: str | tuple[str, ...] | None, lists: Mapping[Any, tuple[str, ...]]
+    ) -> tuple[str, ...]:
+        if rule is None and (name != "flexible" or chinese):
+            rule = "phrase"
+            if name == "released":
+                return lists[
+                    rule
+                ]  # as that code has them: the English one is never found in Chinese
+        found = rule if isinstance(rule, tuple) else lists.get(rule, ())
+        if name == "released":
+            compared = found
+        else:
+            compared = tuple((folded(text) if name == "paper" else text).lower() for text in found)
+        if chinese and name != "flexible":
+            compared = tuple(text.replace(" ", "") for text in compared)
+        return compared
+
+    denials = name == "flexible" and detection is None
+    return Protocol(
+        name, chinese, phrases(refusal, _REFUSALS), phrases(detection, _ERRORS), denials
+    )
+
+
+# ---- normalisation -----------------------------------------------------------------------------
+
+_FORMS = {
+    **{ord(space): " " for space in "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u1680\u2028\u2029"},
+    **{ord(hyphen): "-" for hyphen in "\u2010\u2012\u2013\u2014\u2015\u2212"},
+    **{ord(quote): "'" for quote in "\u2018\u2019\u201b\u02bc"},
+    **{ord(quote): '"' for quote in "\u201c\u201d\u201f"},
+}
+"""White space, dashes and quotation marks that NFKC does not unify."""
+
+
+def folded(text: str) -> str:
+    """Text in which the Unicode forms of one character are equal; letter case stays.
+
+    NFKC; then every white space is a space, every hyphen, dash and minus sign is ``-``, and every
+    typographic quotation mark or apostrophe is the one of ASCII. Recent models write such forms
+    inside dates and names, such as a narrow no-break space in ``7 November``.
+
+    >>> folded("7\u202fNovember\u00a01940, COVID\u201119, O\u2019Neill")
+    "7 November 1940, COVID-19, O'Neill"
+    """
+    return (text if text.isascii() else _nfkc(text)).translate(_FORMS)
+
+
+class _Punctuation(dict[int, int | None]):
+    """Translation table that deletes punctuation; characters are looked up when first seen."""
+
+    def __missing__(self, code: int) -> int | None:
+        character = chr(code)
+        deleted = unicodedata.category(character).startswith("P") or character in string.punctuation
+        return self.setdefault(code, None if deleted else code)
+
+
+_PUNCTUATION = _Punctuation()
+_ARTICLES = frozenset({"a", "an", "the"})
+_MANY_MARKS = regex.compile(r"\p{M}{30}(?=\p{M})")
+
+
+def normalised(text: str) -> str:
+    """Text as ``flexible`` compares it: NFKC, lower case, without punctuation and articles.
+
+    Punctuation is Unicode's category P and ASCII's ``$+<=>^`|~``; it leaves no space behind.
+
+    >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
+    'us wellknown place'
+    """
+    plain = text if text.isascii() else _nfkc(text)
+    words = plain.lower().translate(_PUNCTUATION).split()
+    return " ".join(word for word in words if word not in _ARTICLES)
+
+
+def _nfkc(text: str) -> str:
+    if len(text) > 10_000:  # sorting long runs of marks takes quadratic time: cut them (UAX #15)
+        text = _MANY_MARKS.sub("\\g<0>\u034f", text)
+    return unicodedata.normalize("NFKC", text)
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """A response normalised for one protocol.
+
+    Attributes
+    ----------
+    phrases
+        The text that is searched for phrases.
+    answers
+        The text that is searched for answers.
+    unfolded
+        What `answers` would be without `folded`.
+    protocol
+        The protocol.
+    """
+
+    phrases: str
+    answers: str
+    unfolded: str
+    protocol: Protocol
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Words of the text that is searched for answers."""
+        return frozenset(_words(self.answers, self.protocol))
+
+
+def normalise(response: str | None, protocol: Protocol) -> Normalised | None:
+    """A response as a protocol reads it; None if there is no response."""
+    if is_missing(response):
+        return None
+    if not isinstance(response, str):
+        raise InputError(f"a response must be a text or None, got {response!r:.80}")
+    return _normalise(response, protocol)
+
+
+@lru_cache(maxsize=16384)
+def _normalise(response: str, protocol: Protocol) -> Normalised:
+    if protocol.name == "flexible":
+        text = normalised(response)
+        return Normalised(response.lower(), text, text, protocol)
+    if protocol.name == "released":
+        said = response.replace(" ", "") if protocol.chinese else response
+        return Normalised(said, said.lower(), said.lower(), protocol)
+    plain, text = response.lower(), folded(response).lower()
+    if protocol.chinese:
+        plain, text = plain.replace(" ", ""), text.replace(" ", "")
+    return Normalised(text, text, plain, protocol)
+
+
+def _words(text: str, protocol: Protocol) -> list[str]:
+    return tokens(text) if protocol.chinese else text.split()
+
+
+# ---- reference answers -------------------------------------------------------------------------
+
+
+class Alias(NamedTuple):
+    """One way to write a part of the answer.
+
+    Attributes
+    ----------
+    text
+        As the reference has it.
+    needle
+        As it is looked for.
+    words
+        Its words, of which 80 % are enough (``flexible``, aliases of several words; else empty).
+    verbatim
+        Whether it is nothing but articles and punctuation, so that ``flexible`` looks for it in the
+        text as it is.
+    """
+
+    text: str
+    needle: str
+    words: tuple[str, ...] = ()
+    verbatim: bool = False
+
+    def is_in(self, response: Normalised) -> bool:
+        """Whether the response contains the alias as a substring."""
+        return self.needle in (response.phrases if self.verbatim else response.answers)
+
+    def words_in(self, response: Normalised) -> int:
+        """Number of the alias's words that are words of the response."""
+        return sum(word in response.words for word in self.words)
+
+
+Part = tuple[Alias, ...]
+
+
+def answer_parts(answer: Answer) -> list[list[str]]:
+    """Reference answer as a list of parts, each a list of aliases.
+
+    >>> answer_parts("Tampa"), answer_parts(["a", "b"]), answer_parts([["a", "b"]])
+    ([['Tampa']], [['a'], ['b']], [['a', 'b']])
+    """
+    parts = [listed(part) for part in listed(answer)]
+    if not parts or not all(parts) or not all(_is_said(alias) for part in parts for alias in part):
+        raise InputError(
+            "a reference answer must have a part, and every part an alias that is not empty, got "
+            f"{answer!r:.200}; write a text, or a list of parts"
+        )
+    return parts
+
+
+def aliases_of(answer: Answer, protocol: Protocol) -> tuple[Part, ...]:
+    """Parts of a reference answer, with the aliases of each as a protocol looks for them."""
+    return tuple(tuple(_alias(text, protocol) for text in part) for part in answer_parts(answer))
+
+
+def false_aliases_of(false_answer: FalseAnswer, protocol: Protocol) -> Part:
+    """False answers, none or more, as a protocol looks for them."""
+    if is_missing(false_answer):
+        return ()
+    said = listed(false_answer)
+    if not isinstance(false_answer, str | list | tuple) or not all(map(_is_said, said)):
+        raise InputError(
+            f"a false answer must be a text that is not empty, or a list of them, got {false_answer!r}"
+        )
+    return tuple(_alias(text, protocol) for text in said)
+
+
+@lru_cache(maxsize=16384)
+def _alias(text: str, protocol: Protocol) -> Alias:
+    if protocol.name == "released":
+        return Alias(text, text.lower())
+    if protocol.name == "paper":
+        plain = folded(text).lower()
+        return Alias(text, plain.replace(" ", "") if protocol.chinese else plain)
+    needle = normalised(text)
+    if not needle:
+        return Alias(text, text.lower(), verbatim=True)
+    words = tuple(_words(needle, protocol))
+    return Alias(text, needle, words if words != (needle,) else ())
+
+
+def _is_said(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())
