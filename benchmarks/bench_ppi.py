@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.timing import ours, peer, task
-from ragnb.stats.ppi import ppi_difference, ppi_mean
-from ragnb.stats.ppi_planning import labels_needed
+from ragnb.stats.ppi import labels_needed, ppi_mean
 
 SIZES = [(100, 1_000), (200, 3_000), (1_000, 1_000_000)]
 
@@ -52,11 +51,6 @@ class TestWithoutPeer:
         keys = {"clusters": np.arange(labels) // 3, "clusters_unlabelled": labels + np.arange(n) // 3}
         lists = scores(labels, n)
         benchmark(lambda: ppi_mean(*lists, **keys))
-
-    @task("PPI++ difference of two systems, {labels:,} labels")
-    def test_difference(self, benchmark, labels: int, n: int) -> None:
-        true, judged, rest = scores(labels, n)
-        benchmark(ppi_difference, true, true**2, judged, judged**2, rest, rest**2)
 
 
 @task("labels needed for a margin", 100)

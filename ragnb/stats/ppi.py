@@ -1,313 +1,544 @@
-"""Few human labels, many verdicts of a judge: the mean that people would give, with an interval valid whatever the judge.
+"""Means and rates from a few human labels and many verdicts of a judge.
 
-The judge's mean over all items is wrong by its bias, and the labels tell how much: `ppi_mean` (PPI++) takes the bias off and
-is never much wider than the labels alone. `ragnb.stats.rogan_gladen` corrects 0/1 verdicts by the judge's sensitivity and
-specificity, and is wider. How many labels to buy: `ragnb.stats.ppi_planning`.
+The mean of a judge's verdicts is biased if the judge is. `ppi_mean` (prediction-powered inference,
+PPI++) removes this bias with the help of a few labels, and is never much wider than the labels
+alone. `rogan_gladen` corrects 0/1 verdicts by the sensitivity and specificity of the judge, and is
+wider. `labels_needed` and `expected_half_width` plan how many labels to buy. All functions raise
+InputError for arguments outside the stated range.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf, nan, sqrt
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtrit
 
-from ragnb.errors import InputError, as_real
-from ragnb.results import Interval
-from ragnb.stats.checks import Floats, check_differences, check_level, undefined_interval
-from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
-from ragnb.stats.numerics import t_quantile
-from ragnb.stats.ppi_sample import RATE, Bounds, PpiSample, Spread, check_labels, check_verdicts, ppi_sample, wilson_limits
+from ragnb.arguments import Booleans, Floats, Integers, accepts, as_clusters, as_labels, as_scores
+from ragnb.errors import InputError
+from ragnb.results import Interval, undefined_interval
+from ragnb.stats.intervals import mean_interval, rate_interval, too_few
 
-MOST_TUNING = 1e6
-"""Largest weight of the judge, either way, whose square no variance is lost in."""
+Bounds = tuple[float, float]
+MOST_LABELS = 2**60
+"""The largest number of labels that a plan considers."""
+
+
+# ---- results -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class PpiInterval(Interval):
-    """A mean from few labels and many verdicts, beside what the labels alone and the judge alone say.
+    """A mean from few labels and many verdicts, with the results of labels and judge alone.
 
-    ``n`` counts the independent units that hold a label: labels, or clusters.
+    ``n`` counts the independent units with a label: items, or clusters.
 
     Attributes
     ----------
     n_labels, n_unlabelled : int
-        Number of items with a label and a verdict, and with a verdict alone.
-    tuning : float
-        Weight of the judge (lambda): 0 the labels alone, 1 the full correction.
+        Number of items with a label and a verdict, and of items with only a verdict.
+    lam : float
+        Weight λ of the judge (power tuning): 0 uses the labels alone, 1 the full correction.
     effective_sample_size : float
-        Number of labels that alone would give this standard error; ``nan`` where undefined.
+        Number of labels that would alone give this standard error.
     classical : Interval
-        The same interval from the labels alone (tuning 0).
+        The same interval from the labels alone (λ = 0).
     judge_only : Interval
-        Mean and t interval of the judge's verdicts on all items, its bias ignored: for comparison only.
+        Mean and t interval of the judge's verdicts on all items, which ignores its bias; for
+        comparison only.
     """
 
     n_labels: int
     n_unlabelled: int
-    tuning: float
+    lam: float
     effective_sample_size: float
     classical: Interval
     judge_only: Interval
 
-    @property
-    def labels_saved(self) -> float:
-        """Number of labels that the judge stands for: effective sample size less `n_labels`; negative when it cost some."""
-        return self.effective_sample_size - self.n_labels
-
     def __str__(self) -> str:
+        alone = self.classical
         return (
             f"{Interval.__str__(self)}; worth {self.effective_sample_size:.0f} labels; "
-            f"labels alone {self.classical.estimate:.3f} [{self.classical.low:.3f}, {self.classical.high:.3f}], "
+            f"labels alone {alone.estimate:.3f} [{alone.low:.3f}, {alone.high:.3f}], "
             f"judge alone {self.judge_only.estimate:.3f}"
         )
 
 
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """What a number of labels gives, with the judge and alone.
+
+    Attributes
+    ----------
+    n_labels, n_labels_alone : float
+        Number of labels with the judge, and of labels alone; NaN if no number is enough.
+    half_width, half_width_alone : float
+        Half the width of the two intervals at these numbers of labels.
+    correlation : float
+        Correlation of label and verdict in the pilot; NaN for a constant judge, which does not
+        help.
+    n_judged : int
+        Number of items with a verdict, including those to be labelled.
+    confidence_level : float
+        Level of the intervals.
+    """
+
+    n_labels: float
+    n_labels_alone: float
+    half_width: float
+    half_width_alone: float
+    correlation: float
+    n_judged: int
+    confidence_level: float
+
+    def __str__(self) -> str:
+        judged = f"{self.n_labels:g} labels and {self.n_judged} verdicts: +-{self.half_width:.3f}"
+        alone = f"{self.n_labels_alone:g} labels alone: +-{self.half_width_alone:.3f}"
+        level = f"{self.confidence_level:.0%}, pilot correlation {self.correlation:.2f}"
+        return f"{judged}; {alone} ({level})"
+
+
+@dataclass(frozen=True, slots=True)
+class RoganGladenInterval(Interval):
+    """A rate corrected by the sensitivity and specificity of the judge.
+
+    Attributes
+    ----------
+    sensitivity, specificity : Interval
+        Share of the successes that the judge accepts and of the failures that it rejects, with
+        Wilson intervals.
+    """
+
+    sensitivity: Interval
+    specificity: Interval
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+def as_verdicts(values: ArrayLike) -> Floats:
+    """Finite verdicts of a judge, one per item; no item may lack one."""
+    verdicts = np.asarray(values, dtype=np.float64)
+    missing = int(np.isnan(verdicts).sum())
+    if missing:
+        raise InputError(
+            f"must have a verdict for every item, got {missing} missing; replace missing verdicts by "
+            "the same value in both lists, because leaving these items out would bias the result"
+        )
+    return as_scores(verdicts)
+
+
+def as_binary_verdicts(values: ArrayLike) -> Booleans:
+    """Verdicts of 0 or 1, one per item; no item may lack one."""
+    return as_labels(as_verdicts(values))
+
+
+as_keys = partial(np.asarray, dtype=object)
+
+
+# ---- prediction-powered inference --------------------------------------------------------------
+
+
+@accepts(
+    labels="scores", judged=as_verdicts, clusters=as_keys, lam="number", confidence_level="level"
+)
+@accepts(judged_unlabelled=as_verdicts, clusters_unlabelled=as_keys)
 def ppi_mean(
-    labels: ArrayLike,
-    judged: ArrayLike,
-    judged_unlabelled: ArrayLike,
+    labels: Floats,
+    judged: Floats,
+    judged_unlabelled: Floats,
     *,
     clusters: ArrayLike | None = None,
     clusters_unlabelled: ArrayLike | None = None,
-    tuning: float | None = None,
+    lam: float | None = None,
     bounds: Bounds | None = None,
     confidence_level: float = 0.95,
 ) -> PpiInterval:
-    """Prediction-powered mean (PPI++): the labels' mean, moved by what the judge says of the items without a label.
+    """Prediction-powered mean (PPI++): mean of the labels, corrected by the judge's verdicts.
 
-    In the unit of the labels; limits are ``nan`` for fewer than three labels (two where `tuning` is given) or clusters, and
-    when labels less verdicts have no spread. Dual of no test in this package.
+    The limits are NaN for fewer than three labels (two if `lam` is given) or clusters, and if
+    labels less verdicts have no spread.
 
     Parameters
     ----------
     labels, judged : array_like of shape (n,)
-        The person's label and the judge's verdict on the same items, **drawn at random** from all of them: labels of the
-        items that looked doubtful give a wrong mean. The judge must not have been made with these labels.
+        The human label and the judge's verdict on the same items. These items must be **drawn at
+        random** from all items; labels of the items that looked doubtful give a wrong mean. The
+        judge must not have been built with these labels.
     judged_unlabelled : array_like of shape (N,)
-        The judge's verdicts on the other items; a labelled item is not to be here a second time.
+        The judge's verdicts on the other items. Labelled items must not be repeated here.
     clusters, clusters_unlabelled : array_like of shape (n,) and (N,), optional
-        Key of the question that several responses share, for both lists. Labels may be drawn question by question (then no
-        question is in both lists) or response by response; what both lists hold of one question is one unit. Not valid where
-        the label was given to a chosen response of each question, such as the first.
-    tuning : float, optional
-        Weight of the judge; by default the one that fits these labels best, in [0, 1]. A weight chosen beforehand keeps one
-        degree of freedom.
+        Key of the question that several responses share, for both lists. Labels may be drawn
+        question by question or response by response. The interval is not valid if a chosen response
+        of each question was labelled, such as the first.
+    lam : float, optional
+        Weight λ of the judge. By default it is the weight that fits these labels best, from 0 to 1.
+        A weight that is chosen in advance saves one degree of freedom.
     bounds : (float, float), optional
-        Least and greatest possible label; estimate and limits beyond are cut, and the method says so. Labels that are all
-        0 or 1 are taken as rates in (0, 1) unless other bounds are given.
+        Least and greatest possible label; (0, 1) if all labels are 0 or 1. The limits are clipped
+        to the bounds, and the method then says so.
     confidence_level : float, default 0.95
-        Nominal coverage. In simulation with 20, 50, 100 and 300 labels: .93 to .97 for 0/1 labels with rates of .1 to .95
-        and 0/1 judges of accuracy .5 to .95, but up to .99 (too wide) where one or two of 20 or 50 labels contradict the
-        judge, and down to .92 for one of EVOUNA's systems with 20 labels and a judge that errs to one side; .93 to .97 for
-        normal, Beta(2, 2) and F1-like scores. **Too low where scores pile up at one end** without being 0/1: Beta(5, 1) .93
-        and Beta(9, .5) .90 with 20 labels, as any t interval (labels alone: .94 and .90).
-
-    Raises
-    ------
-    InputError
-        If a value is not finite, lengths differ, there are fewer than two labels or unlabelled items, only one list has
-        clusters, a label lies outside its bounds, or an option is out of range.
+        Nominal coverage. In simulations with 20 to 300 labels the coverage is .93 to .97 for rates
+        of .1 to .95 and for normal, Beta(2, 2) and F1-like scores. It is up to .99 if one or two of
+        20 or 50 labels contradict the judge. It is **too low where scores pile up at one end**
+        without being 0/1: with 20 labels, .93 for Beta(5, 1) and .90 for Beta(9, .5), as for any t
+        interval.
 
     Notes
     -----
-    mean(Y) + lambda (mean(F') - mean(F)), with standard error sqrt(s^2 / n + lambda^2 s'^2 / N), s^2 the variance of
-    Y - lambda F over the labelled and s'^2 that of F' over the unlabelled items. lambda = cov(Y, F) / ((1 + n / N) v), v the
-    variance of all verdicts, with divisors n and n + N - 1; clipped to [0, 1]. Interval: t with n - 1 degrees of freedom and
-    the same divisor in s^2; n - 2 where lambda is fitted, which makes up for fitting it to the same labels. (ppi_py takes
-    the normal quantile and the divisor n.) The fit also moves the estimate a little: on people's verdicts by .007 with 20
-    labels, .001 with 200. With clusters the terms of each are summed before they are squared, and G stands for n.
+    mean(Y) + λ (mean(F') - mean(F)), with standard error sqrt(s^2 / n + λ^2 s'^2 / N), where s^2 is
+    the variance of Y - λ F over the labelled items and s'^2 that of F' over the unlabelled ones. λ
+    = cov(Y, F) / ((1 + n / N) v), where v is the variance of all verdicts, with divisors n and n +
+    N - 1, clipped to [0, 1]. The interval is a t interval with n - 1 degrees of freedom, or n - 2
+    if λ is fitted to the same labels, and the same divisor in s^2. (ppi_py takes the normal
+    quantile and the divisor n.) With clusters the terms of each cluster are summed before they are
+    squared, and the number of clusters replaces n.
 
-    Rates: 20 labels may all agree with the judge, which shows no perfect judge. So the variance is that with one more label,
-    half a success and half a failure, that knows nothing of the judge, and the interval is Wilson's (with the t quantile) at
-    the number of independent labels that gives this variance. It is wider than needed when labels are few and the judge
-    near perfect.
+    Whole-number labels with bounds, such as rates: 20 labels may all agree with the judge, but this
+    does not prove that the judge is perfect. So the variance is that with one more label, half of
+    it at each bound and unrelated to the judge. For rates, the interval is Wilson's (with the t
+    quantile) at the number of independent labels that gives this variance.
 
     References
     ----------
-    Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. & Zrnic, T. (2023). Prediction-powered inference. Science
-    382, 669-674. Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: Efficient prediction-powered inference.
-    arXiv:2311.01453.
+    Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. & Zrnic, T. (2023).
+    Prediction-powered inference. Science 382, 669-674. Angelopoulos, A. N., Duchi, J. C. & Zrnic,
+    T. (2023). PPI++: Efficient prediction-powered inference. arXiv:2311.01453.
 
     Examples
     --------
-    >>> labels, judged = [0.5, 1.0, 0.0, 0.5], [1.0, 1.0, 0.0, 1.0]
-    >>> result = ppi_mean(labels, judged, [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0], tuning=0.5)
-    >>> result.estimate, result.judge_only.estimate  # 0.5 + 0.5 (0.5 - 0.75)
-    (0.375, 0.5833333333333334)
-    >>> print(ppi_mean([1, 1, 0, 1] * 25, [1, 1, 0, 0] * 25, [1, 0] * 500))
-    0.750 [0.671, 0.815] (95% PPI++, Wilson, n = 100); worth 141 labels; labels alone 0.750 [0.655, 0.826], judge alone 0.500
+    >>> result = ppi_mean([1, 1, 0, 1] * 25, [1, 1, 0, 0] * 25, [1, 0] * 500)
+    >>> print(result)
+    0.750 [0.671, 0.815] (95% PPI++, Wilson, n = 100); worth 141 labels; labels alone ...
+
+    Two systems on the same questions are compared by the differences of their labels and verdicts:
+
+    >>> first, second = np.array([1, 1, 0, 1, 1, 0] * 5), np.array([1, 0, 0, 0, 1, 1] * 5)
+    >>> others = np.array([1, 1, 0] * 100) - np.array([1, 0, 0] * 100)
+    >>> ppi_mean(first - second, first - second, others, bounds=(-1, 1)).method
+    'PPI++, t'
     """
-    level, bounds = check_level(confidence_level), _check_bounds(bounds)
-    sample = ppi_sample(labels, judged, judged_unlabelled, clusters, clusters_unlabelled)
-    ends = RATE if bounds in (None, RATE) and np.isin(sample.labels, RATE).all() else None
-    bounds = bounds or ends
-    _check_within(bounds, sample.labels, "labels")
-    return _ppi(sample, tuning, bounds, ends, level)
-
-
-def ppi_difference(
-    first_labels: ArrayLike,
-    second_labels: ArrayLike,
-    first_judged: ArrayLike,
-    second_judged: ArrayLike,
-    first_unlabelled: ArrayLike,
-    second_unlabelled: ArrayLike,
-    *,
-    clusters: ArrayLike | None = None,
-    clusters_unlabelled: ArrayLike | None = None,
-    tuning: float | None = None,
-    bounds: Bounds | None = None,
-    confidence_level: float = 0.95,
-) -> PpiInterval:
-    """Prediction-powered mean difference (PPI++) of two systems on the same questions: `ppi_mean` of first - second.
-
-    In the unit of the labels, positive when the first is better; ``nan`` limits as `ppi_mean`. Dual of no test in this
-    package.
-
-    Parameters
-    ----------
-    first_labels, second_labels : array_like of shape (n,)
-        Labels of the two systems' responses to the same questions, drawn at random.
-    first_judged, second_judged : array_like of shape (n,)
-        The judge's verdicts on these responses.
-    first_unlabelled, second_unlabelled : array_like of shape (N,)
-        The judge's verdicts on both systems' responses to the other questions.
-    clusters, clusters_unlabelled, tuning
-        As in `ppi_mean`.
-    bounds : (float, float), optional
-        Least and greatest possible difference; (-1, 1) where all labels are 0 or 1.
-    confidence_level : float, default 0.95
-        Nominal coverage; above it for 0/1 labels when few questions tell the systems apart.
-
-    Raises
-    ------
-    InputError
-        If two lists differ in length, a difference of labels lies outside its bounds, or as `ppi_mean`.
-
-    Notes
-    -----
-    What the judge gives both systems too much cancels; what it gives one of them is taken off. For 0/1 labels the variance
-    is that with one more label, half of it 1 and half -1.
-
-    Examples
-    --------
-    >>> first, second = [1, 1, 0, 1, 1, 0] * 5, [1, 0, 0, 0, 1, 1] * 5
-    >>> result = ppi_difference(first, second, first, second, [1, 1, 0] * 100, [1, 0, 0] * 100)
-    >>> round(result.estimate, 3), round(result.classical.estimate, 3)
-    (0.333, 0.167)
-    """
-    level, bounds = check_level(confidence_level), _check_bounds(bounds)
-    labels = _difference(first_labels, second_labels, "labels")
-    judged = _difference(first_judged, second_judged, "judged")
-    unlabelled = _difference(first_unlabelled, second_unlabelled, "judged_unlabelled")
-    sample = ppi_sample(labels, judged, unlabelled, clusters, clusters_unlabelled)
-    ends = (-1.0, 1.0) if np.isin(first_labels, RATE).all() and np.isin(second_labels, RATE).all() else None
-    _check_within(bounds, labels, "A difference of labels")
-    return _ppi(sample, tuning, bounds or ends, ends, level)
-
-
-# ---- from a sample to an interval --------------------------------------------------------------------------------------
-
-
-def _ppi(sample: PpiSample, tuning: float | None, bounds: Bounds | None, ends: Bounds | None, level: float) -> PpiInterval:
-    weight = sample.tuning() if tuning is None else _check_tuning(tuning)
-    spread, alone = sample.spread(weight, tuning is None, ends), sample.spread(0.0, False, ends)
-    found = _interval("PPI++", sample, weight, spread, bounds, ends, level)
-    classical = _interval("labels alone", sample, 0.0, alone, bounds, ends, level)
-    defined = found.low == found.low and classical.low == classical.low
+    if (clusters is None) != (clusters_unlabelled is None):
+        raise InputError("clusters and clusters_unlabelled must be given together, got one of them")
+    codes, units = None, judged_unlabelled
+    if clusters is not None:
+        codes = as_clusters(np.concatenate([clusters, clusters_unlabelled]))
+        units = np.unique(codes[labels.size :])
+    if min(labels.size, units.size) < 2:
+        unit = "items" if codes is None else "clusters"
+        raise InputError(
+            f"ppi_mean needs at least 2 labels and 2 unlabelled {unit}, got {labels.size} and {units.size}"
+        )
+    rate = bool(np.isin(labels, (0, 1)).all())
+    bounds = bounds or ((0, 1) if rate else (-inf, inf))
+    if labels.min() < bounds[0] or labels.max() > bounds[1]:
+        raise InputError(
+            f"labels must be within bounds {bounds}, got {labels.min():g} to {labels.max():g}"
+        )
+    verdicts = np.concatenate([judged, judged_unlabelled])
+    ratio = labels.size / judged_unlabelled.size
+    fitted = _fitted_lam(_covariance(labels, judged), verdicts.var(ddof=1), ratio)
+    sample = labels, judged, judged_unlabelled, codes, bounds, confidence_level
+    weight = fitted if lam is None else lam
+    found, error = _interval("PPI++", weight, lam is None, *sample)
+    classical, error_alone = _interval("labels alone", 0.0, False, *sample)
+    judge = mean_interval(verdicts, codes, confidence_level=confidence_level)
+    undefined = np.isnan(found.low) or np.isnan(classical.low)
     return PpiInterval(
-        found.estimate,
-        found.low,
-        found.high,
-        level,
-        found.method,
-        spread.units,
-        n_labels=sample.labels.size,
-        n_unlabelled=sample.unlabelled.size,
-        tuning=weight,
-        effective_sample_size=sample.labels.size * alone.squared_error / spread.squared_error if defined else nan,
+        *(found.estimate, found.low, found.high, confidence_level, found.method, found.n),
+        n_labels=labels.size,
+        n_unlabelled=judged_unlabelled.size,
+        lam=weight,
+        effective_sample_size=nan if undefined else labels.size * error_alone / error,
         classical=classical,
-        judge_only=_judge_only(sample, level),
+        judge_only=replace(judge, method=f"judge alone, {judge.method}; its bias ignored"),
     )
 
 
 def _interval(
-    name: str, sample: PpiSample, tuning: float, spread: Spread, bounds: Bounds | None, ends: Bounds | None, level: float
-) -> Interval:
-    estimate, low_end, high_end = sample.estimate(tuning), *(bounds or (-inf, inf))
-    inside, method = min(max(estimate, low_end), high_end), _named(name, sample, spread, ends)
-    if problem := _problem(sample, tuning, spread, ends):
-        return undefined_interval(inside, level, method, spread.units, problem)
-    quantile = t_quantile((1 + level) / 2, spread.degrees)
-    if ends == RATE:
-        low, high = wilson_limits(inside, spread.label_variance / spread.squared_error, quantile)
+    name: str,
+    lam: float,
+    fitted: bool,
+    labels: Floats,
+    judged: Floats,
+    unlabelled: Floats,
+    codes: Integers | None,
+    bounds: Bounds,
+    level: float,
+) -> tuple[Interval, float]:
+    """The interval with weight λ of the judge, and its squared standard error."""
+    rest = labels - lam * judged
+    raw = float(labels.mean() + lam * (unlabelled.mean() - judged.mean()))
+    estimate = min(max(raw, bounds[0]), bounds[1])
+
+    # what each unit adds to the error of the estimate: units with a label, and units without one
+    own = (rest - rest.mean()) / rest.size
+    others = lam * (unlabelled - unlabelled.mean()) / unlabelled.size
+    if codes is not None:
+        sums = np.bincount(codes, np.concatenate([own, others]))
+        labelled = np.isin(np.arange(sums.size), codes[: labels.size])
+        own, others = sums[labelled], sums[~labelled]
+    n, df = own.size, own.size - 1 - fitted
+    error = n / max(df, 1) * float(own @ own)
+    error += others.size / max(others.size - 1, 1) * float(others @ others)
+    spread, variance = min(sqrt(error), float(np.ptp(rest))), float(labels.var())
+    counts = bool(np.isfinite(bounds).all() and (labels == np.round(labels)).all())
+    if counts:
+        tuned = lam * _covariance(labels, judged)
+        added, variance = _one_more_label(float(labels.mean()), variance, tuned, n, bounds)
+        error += added
+        spread = sqrt(error)
+
+    wilson = counts and tuple(bounds) == (0, 1)
+    kind = "Wilson" if wilson else "t"
+    if codes is not None:
+        kind = f"cluster-robust {kind}, {n} clusters{too_few(n)}"
+    method = f"{name}, {kind}"
+    if df < 1 or spread <= 1e-12 * max(np.abs(labels).max(), np.abs(judged).max()):
+        unit = "labels" if codes is None else "clusters"
+        few = f"needs {n - df + 1} {unit}, got {n}"
+        problem = few if df < 1 else "no spread in labels less verdicts"
+        return undefined_interval(estimate, level, method, n, problem), error
+    quantile = float(stdtrit(df, (1 + level) / 2))
+    low, high = raw - quantile * sqrt(error), raw + quantile * sqrt(error)
+    if wilson:
+        low, high = _wilson(estimate, variance / error, quantile)
+    if raw != estimate or low < bounds[0] or high > bounds[1]:
+        low, high = np.clip([low, high], *bounds).tolist()
+        method += f", clipped to [{bounds[0]:g}, {bounds[1]:g}]"
+    return Interval(estimate, low, high, level, method, n), error
+
+
+def _covariance(labels: Floats, judged: Floats) -> float:
+    return float(np.cov(labels, judged, ddof=0)[0, 1])
+
+
+def _fitted_lam(covariance: float, judge_variance: float, ratio: float) -> float:
+    """The weight λ of least variance in [0, 1]; `ratio` is labelled over unlabelled items."""
+    if judge_variance <= 0:
+        return 0.0
+    return min(max(covariance / ((1 + ratio) * judge_variance), 0.0), 1.0)
+
+
+def _one_more_label(
+    mean: float, variance: float, tuned_covariance: float, units: int, bounds: Bounds
+) -> tuple[float, float]:
+    """What one more label adds to the squared error, and the variance of a label with it.
+
+    Half of this label is at each bound, and it is unrelated to the judge (as in the intervals of
+    Agresti and Coull).
+
+    >>> added, variance = _one_more_label(1.0, 0.0, 0.0, 9, (0, 1))  # 9.5 successes of 10
+    >>> round(variance, 6), round(added, 6)  # .95 (1 - .95), and that over 9
+    (0.0475, 0.005278)
+    """
+    share, (low, high) = 1 / (units + 1), bounds
+    moved = (1 - share) * mean + share * (low + high) / 2
+    square = (1 - share) * (variance + mean**2) + share * (low**2 + high**2) / 2
+    wider = square - moved**2
+    return max(wider - variance + 2 * share * tuned_covariance, 0.0) / units, wider
+
+
+def _wilson(rate: float, n: float, quantile: float) -> Bounds:
+    """Wilson's limits of a rate from `n` independent labels, which need not be a whole number."""
+    q = quantile * quantile / n
+    centre, half = (rate + q / 2) / (1 + q), sqrt(rate * (1 - rate) * q + q * q / 4) / (1 + q)
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+# ---- planning ----------------------------------------------------------------------------------
+
+
+@accepts(
+    pilot_labels="scores",
+    pilot_judged=as_verdicts,
+    n_judged="size",
+    half_width="positive",
+    confidence_level="level",
+)
+def labels_needed(
+    pilot_labels: Floats,
+    pilot_judged: Floats,
+    n_judged: int,
+    half_width: float,
+    *,
+    confidence_level: float = 0.95,
+) -> LabelPlan:
+    """Number of labels at which the PPI++ interval has the desired half-width, and of labels alone.
+
+    A plan is only as good as its pilot: 30 labels estimate a correlation of .7 to about +-.2.
+
+    Parameters
+    ----------
+    pilot_labels, pilot_judged : array_like of shape (m,)
+        Labels and verdicts on a few items drawn at random. Labels that are all 0 or 1 are planned
+        as rates.
+    n_judged : int
+        Number of items that the judge judges, including those to be labelled.
+    half_width : float
+        Desired half-width of the interval, in the unit of the labels.
+    confidence_level : float, default 0.95
+        Level of the interval.
+
+    Notes
+    -----
+    The smallest n for which the interval of `ppi_mean` is narrow enough, with the mean, variances
+    and covariance of the pilot, N = n_judged - n unlabelled items and n - 2 degrees of freedom (n -
+    1 for labels alone). For labels other than rates, the half-width is t s sqrt((1 - r^2 N /
+    n_judged) / n) while r s / s' is at most 1.
+
+    Examples
+    --------
+    >>> labels, judged = [0.1, 0.4, 0.5, 0.9, 1.0, 0.3], [0.2, 0.3, 0.5, 0.8, 0.9, 0.5]
+    >>> print(labels_needed(labels, judged, 2000, 0.05))
+    29 labels and 2000 verdicts: +-0.050; 191 labels alone: +-0.050 (95%, pilot correlation 0.95)
+    """
+    width = partial(_planned_half_width, pilot_labels, pilot_judged, confidence_level)
+    n = bisect_left(range(n_judged + 1), True, 3, key=lambda n: width(n, n_judged) <= half_width)
+    alone = bisect_left(range(MOST_LABELS + 1), True, 2, key=lambda n: width(n, n) <= half_width)
+    found = n if n <= n_judged else nan
+    found_alone = alone if alone <= MOST_LABELS else nan
+    return _plan(pilot_labels, pilot_judged, found, found_alone, n_judged, confidence_level)
+
+
+@accepts(
+    pilot_labels="scores",
+    pilot_judged=as_verdicts,
+    n_judged="size",
+    n_labels="size",
+    confidence_level="level",
+)
+def expected_half_width(
+    pilot_labels: Floats,
+    pilot_judged: Floats,
+    n_judged: int,
+    n_labels: int,
+    *,
+    confidence_level: float = 0.95,
+) -> LabelPlan:
+    """Half-width that a number of labels gives, with the judge and alone.
+
+    It is the inverse of `labels_needed`. The parameters are those of `labels_needed`, with
+    `n_labels` from 3 to `n_judged`.
+
+    >>> labels, judged = [1, 1, 0, 1, 0, 1, 1, 1, 1, 0], [1, 1, 0, 1, 1, 1, 0, 1, 1, 0]
+    >>> print(expected_half_width(labels, judged, 3000, 200))
+    200 labels and 3000 verdicts: +-0.055; 200 labels alone: +-0.063 (95%, pilot correlation 0.52)
+    """
+    if not 3 <= n_labels <= n_judged:
+        raise InputError(f"n_labels must be from 3 to n_judged ({n_judged}), got {n_labels}")
+    return _plan(pilot_labels, pilot_judged, n_labels, n_labels, n_judged, confidence_level)
+
+
+def _planned_half_width(
+    labels: Floats, judged: Floats, level: float, n: float, n_judged: float
+) -> float:
+    """Half the width of the interval from n labels among n_judged items; NaN for n = NaN."""
+    if np.isnan(n):
+        return nan
+    others = n_judged - n
+    (variance, covariance), (_, judge_variance) = np.cov(labels, judged).tolist()
+    if not variance:
+        raise InputError(f"pilot_labels must differ, got only {labels[0]:g}")
+    lam = _fitted_lam(covariance, judge_variance, n / others) if others else 0.0
+    quantile = float(stdtrit(n - 1 - (others > 0), (1 + level) / 2))
+    rest = variance - 2 * lam * covariance + lam**2 * judge_variance
+    error = rest / n + lam**2 * judge_variance / max(others, 1)
+    if not np.isin(labels, (0, 1)).all():
+        return quantile * sqrt(error)
+    mean = float(labels.mean())
+    added, variance = _one_more_label(mean, variance, lam * covariance, int(n), (0, 1))
+    low, high = _wilson(mean, variance / (error + added), quantile)
+    return (high - low) / 2
+
+
+def _plan(
+    labels: Floats, judged: Floats, n: float, alone: float, n_judged: int, level: float
+) -> LabelPlan:
+    correlation = float(np.corrcoef(labels, judged)[0, 1]) if np.ptp(judged) else nan
+    half_width = _planned_half_width(labels, judged, level, n, n_judged)
+    half_width_alone = _planned_half_width(labels, judged, level, alone, alone)
+    return LabelPlan(n, alone, half_width, half_width_alone, correlation, n_judged, level)
+
+
+# ---- Rogan and Gladen --------------------------------------------------------------------------
+
+
+@accepts(labels="labels", judged=as_binary_verdicts, confidence_level="level")
+@accepts(judged_unlabelled=as_binary_verdicts)
+def rogan_gladen(
+    labels: Booleans,
+    judged: Booleans,
+    judged_unlabelled: Booleans,
+    *,
+    confidence_level: float = 0.95,
+) -> RoganGladenInterval:
+    """Rate of success, from the judge's rate and its sensitivity and specificity.
+
+    The estimate and its limits are clipped to [0, 1]. They are NaN if no label is a success or no
+    label is a failure, and if sensitivity + specificity - 1 (Youden's index) is not above 0,
+    because such a judge is no better than chance.
+
+    Parameters
+    ----------
+    labels, judged : array_like of shape (n,)
+        0/1 labels and verdicts on the same items. They must be drawn at random from the successes
+        and from the failures, but not necessarily from all items. If they are, `ppi_mean` is
+        narrower, because it also learns from the rate of the labels.
+    judged_unlabelled : array_like of shape (N,)
+        The judge's 0/1 verdicts on items drawn at random from all items.
+    confidence_level : float, default 0.95
+        Nominal coverage; unreliable while Youden's index is within its own error of 0.
+
+    Notes
+    -----
+    The estimate is p = (q + Sp - 1) / (Se + Sp - 1), where q is the judge's rate. The interval of
+    Lang and Reiczigel adds z^2 / 2 successes and failures to q, and one of each to sensitivity Se and
+    specificity Sp. It takes the standard error of the delta method at these, and shifts the centre
+    by 2 z^2 (p Se (1 - Se) / (n1 + 2) - (1 - p) Sp (1 - Sp) / (n0 + 2)).
+
+    References
+    ----------
+    Rogan, W. J. & Gladen, B. (1978). Estimating prevalence from the results of a screening test.
+    Am. J. Epidemiol. 107, 71-76. Lang, Z. & Reiczigel, J. (2014). Confidence limits for prevalence
+    of disease adjusted for estimated sensitivity and specificity. Prev. Vet. Med. 113, 13-22.
+
+    Examples
+    --------
+    >>> labels, judged = [1] * 50 + [0] * 50, [1] * 45 + [0] * 5 + [1] * 10 + [0] * 40
+    >>> print(rogan_gladen(labels, judged, [1] * 550 + [0] * 450))  # (.55 + .8 - 1) / (.9 + .8 - 1)
+    0.500 [0.384, 0.612] (95% Rogan-Gladen, Lang-Reiczigel, n = 100)
+    """
+    rates = [
+        rate_interval(int((right & kind).sum()), int(kind.sum()), confidence_level=confidence_level)
+        for right, kind in ((judged, labels), (~judged, ~labels))
+    ]
+    sensitivity, specificity = rates
+    method = "Rogan-Gladen, Lang-Reiczigel"
+    estimate, low, high = nan, nan, nan
+    se, sp = ((rate.estimate * rate.n + 1) / (rate.n + 2) for rate in rates)
+    if not sensitivity.n or not specificity.n:
+        method += f"; undefined: no label is a {'failure' if sensitivity.n else 'success'}"
+    elif min(sensitivity.estimate + specificity.estimate, se + sp) <= 1 + 1e-12:
+        method += "; undefined: the judge is no better than chance"
     else:
-        half = quantile * sqrt(spread.squared_error)
-        low, high = estimate - half, estimate + half
-    if inside != estimate or low < low_end or high > high_end:
-        low, high = max(min(low, high_end), low_end), min(max(high, low_end), high_end)
-        method += f", clipped to [{low_end:g}, {high_end:g}]"
-    return Interval(inside, low, high, level, method, spread.units)
-
-
-def _problem(sample: PpiSample, tuning: float, spread: Spread, ends: Bounds | None) -> str:
-    unit = "labels" if sample.codes is None else "clusters"
-    if spread.degrees < 1:
-        return f"needs {spread.units - spread.degrees + 1} {unit}, got {spread.units}"
-    if sample.unlabelled_units() < 2:
-        return "needs 2 clusters of unlabelled items, got 1"
-    smallest = sqrt(spread.squared_error) if ends else min(sqrt(spread.squared_error), np.ptp(sample.rest(tuning)))
-    scale = max(np.abs(sample.labels).max(), np.abs(sample.judged).max())
-    return "no spread in labels less verdicts" if smallest <= 1e-12 * scale else ""
-
-
-def _named(name: str, sample: PpiSample, spread: Spread, ends: Bounds | None) -> str:
-    kind = "Wilson" if ends == RATE else "t"
-    if sample.codes is None:
-        return f"{name}, {kind}"
-    caution = f" (fewer than {FEW_CLUSTERS}: too narrow)" if spread.units < FEW_CLUSTERS else ""
-    return f"{name}, cluster-robust {kind}, {spread.units} clusters{caution}"
-
-
-def _judge_only(sample: PpiSample, level: float) -> Interval:
-    verdicts = np.concatenate([sample.judged, sample.unlabelled])
-    if sample.codes is None:
-        found = mean_interval(verdicts, confidence_level=level)
-    else:
-        found = mean_interval(verdicts, sample.codes, confidence_level=level)
-    return replace(found, method=f"judge alone, {found.method}; its bias ignored")
-
-
-def _difference(first: ArrayLike, second: ArrayLike, what: str) -> Floats:
-    check = check_labels if what == "labels" else check_verdicts
-    return check_differences(check(first, f"first {what}"), check(second, f"second {what}"))
-
-
-def _check_tuning(tuning: float) -> float:
-    if not isinstance(tuning, Real) or not abs(tuning) <= MOST_TUNING:
-        raise InputError(
-            f"tuning needs a number between -{MOST_TUNING:g} and {MOST_TUNING:g}, or None; it got {tuning!r}; 0 is the "
-            "labels alone, 1 plain PPI."
+        z2 = float(ndtri((1 + confidence_level) / 2)) ** 2
+        accepted, n = judged_unlabelled.sum(), judged_unlabelled.size
+        estimate = (accepted / n + specificity.estimate - 1) / (
+            sensitivity.estimate + specificity.estimate - 1
         )
-    return float(tuning)
-
-
-def _check_bounds(bounds: Bounds | None) -> Bounds | None:
-    if bounds is None:
-        return None
-    pair = isinstance(bounds, tuple | list) and len(bounds) == 2
-    if not pair or not as_real(bounds[0]) < as_real(bounds[1]):
-        raise InputError(f"bounds needs the least and the greatest possible label; it got {bounds!r}; write (0, 1).")
-    return float(bounds[0]), float(bounds[1])
-
-
-def _check_within(bounds: Bounds | None, labels: Floats, what: str) -> None:
-    """Raise `InputError` if a label lies outside its bounds, by more than rounding error."""
-    low, high = bounds or (-inf, inf)
-    slack = 1e-12 * float(np.abs(labels).max())
-    if not low - slack <= labels.min() <= labels.max() <= high + slack:
-        raise InputError(
-            f"{what} needs values within its bounds {bounds}; it got {labels.min():g} to {labels.max():g}; "
-            "pass the least and the greatest that is possible."
+        q = (accepted + z2 / 2) / (n + z2)
+        p = (q + sp - 1) / (se + sp - 1)
+        se_variance, sp_variance = (
+            se * (1 - se) / (sensitivity.n + 2),
+            sp * (1 - sp) / (specificity.n + 2),
         )
+        centre = p + 2 * z2 * (p * se_variance - (1 - p) * sp_variance)
+        variance = q * (1 - q) / (n + z2) + p**2 * se_variance + (1 - p) ** 2 * sp_variance
+        half = sqrt(z2 * variance) / (se + sp - 1)
+        estimate, low, high = np.clip([estimate, centre - half, centre + half], 0, 1).tolist()
+    return RoganGladenInterval(
+        estimate, low, high, confidence_level, method, labels.size, sensitivity, specificity
+    )
