@@ -242,7 +242,8 @@ class _Run:
         if self.repeats > 1:
             frame = frame.iloc[[place for place in range(len(frame)) for _ in range(self.repeats)]].reset_index(drop=True)
         frame = frame.assign(model=self.model, request_key=self.keys, repeat=self._numbers())
-        frame["response"] = pd.Series([reply and reply.response for reply in replies], index=frame.index, dtype=object)
+        texts = ["" if reply and _is_reasoning_only(reply) else reply and reply.response for reply in replies]
+        frame["response"] = pd.Series(texts, index=frame.index, dtype=object)
         frame["reason"] = pd.Series(list(map(self._reason, self.keys, replies)), index=frame.index, dtype=object)
         for name in ("finish_reason", "prompt_tokens", "completion_tokens", "system_fingerprint"):
             frame[name] = [reply and getattr(reply, name) for reply in replies]
@@ -259,7 +260,14 @@ class _Run:
             limit = self.budget.limit
             spent = "not asked" if limit is None else f"not asked: the budget of ${limit:g} is spent"
             return self.failures.get(key, spent)
-        return None if reply.response is not None else f"the model sent no text (finish_reason {reply.finish_reason!r})"
+        if reply.response is not None or _is_reasoning_only(reply):
+            return None
+        return f"the model sent no text (finish_reason {reply.finish_reason!r})"
+
+
+def _is_reasoning_only(reply: Reply) -> bool:
+    """Whether a reply was cut off during reasoning in a field of its own: its answer is empty, as it is in the text."""
+    return not reply.response and reply.finish_reason != "content_filter" and _sent_apart(reply) is not None
 
 
 def _sent_apart(reply: Reply) -> str | None:

@@ -644,11 +644,13 @@ def test_without_reasoning_there_is_no_column_for_it(faults, chat):
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_reasoning_in_a_field_of_its_own_has_the_same_column(faults, chat, field):
     def behave(call):
-        message = {"role": "assistant", "content": "Fleming"} | ({field: "Florey?"} if number(call) else {})
+        n = number(call)
+        message = {"role": "assistant", "content": (None if n == 2 else "Fleming")} | ({field: "Florey?"} if n else {})
         body = {"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
         return faults.Answer(body=body)
 
     with faults.FaultServer(behave) as server:
-        replies = run(chat(2), server)
-    assert replies["response"].tolist() == ["Fleming"] * 2
-    assert replies["reasoning"].tolist() == [None, "Florey?"]
+        replies = run(chat(3), server)
+    assert replies["response"].tolist() == ["Fleming", "Fleming", ""]  # the last was cut off during its reasoning
+    assert replies["reasoning"].tolist() == [None, "Florey?", "Florey?"]
+    assert replies["reason"].isna().all()
