@@ -5,5 +5,13 @@ Importing any module of this package fills `ragnb.metrics.record.METRICS` with a
 
 from importlib import import_module
 
-for _family in ("rgb", "trace", "answer", "readability", "language", "cost", "judged"):
-    import_module(f"ragnb.metrics.{_family}")
+from ragnb.metrics.record import METRICS
+
+for _module in ("rgb", "trace", "answer", "readability", "language", "cost", "judged"):
+    import_module(f"ragnb.metrics.{_module}")
+
+FAMILIES = ("rgb", "trace", "answer", "language", "cost", "semantic", "annotator")
+"""First parts of the names of metrics, in the order of the table of all metrics."""
+
+for _name in sorted(METRICS, key=lambda name: FAMILIES.index(name.partition(".")[0])):
+    METRICS[_name] = METRICS.pop(_name)

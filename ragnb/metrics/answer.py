@@ -311,7 +311,7 @@ def rouge_l(
     language: str | None = None,
     variant: str = "unicode",
 ) -> float:
-    """F1 of the longest common subsequence of tokens, which depends on their order (ROUGE-L).
+    """ROUGE-L: F1 of the longest common subsequence of tokens, which depends on their order.
 
     Higher is better, in [0, 1]; nan and parameters as for `token_f1`.
 

@@ -194,9 +194,10 @@ def is_correct(
 ) -> float:
     """Accuracy of one response: 1.0 when every answer part is found and it is no refusal, else 0.0.
 
-    Higher is better. Its mean over questions is RGB's accuracy, for noise robustness and for
-    information integration: right / n, where right means that no part is labelled 0 and at least one
-    is labelled 1. Under ``flexible`` a response that also reads as a refusal can be right.
+    Higher is better; nan where there is no response or no verdict on which ``refusal`` relies. Its
+    mean over questions is RGB's accuracy, for noise robustness and for information integration:
+    right / n, where right means that no part is labelled 0 and at least one is labelled 1. Under
+    ``flexible`` a response that also reads as a refusal can be right.
 
     Parameters
     ----------
@@ -433,7 +434,8 @@ def detects_error(
 ) -> float:
     """Error detection (ED) of one response: 1.0 when it says that the passages are wrong, else 0.0.
 
-    Higher is better. Its mean is ED. Under ``paper`` the response contains the key phrase ``factual
+    Higher is better; nan where there is no response or no verdict on which ``detection`` relies. Its
+    mean is ED. Under ``paper`` the response contains the key phrase ``factual
     errors`` or ``事实性错误``, in any letter case; under ``released`` in lower case; for Chinese,
     spaces are first removed. Under ``flexible`` one of
     `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese one of the two key phrases), ``not

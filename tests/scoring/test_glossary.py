@@ -70,7 +70,7 @@ def test_a_name_that_means_nothing_is_refused_with_the_nearest(name, words):
 
 def test_the_function_hides_no_table_of_the_same_name():
     import ragnb.scoring
-    from ragnb.scoring.definitions import METRICS as TABLE
+    from ragnb.metrics.record import METRICS as TABLE
 
     assert ragnb.scoring.definitions is definitions
     assert TABLE is METRICS
@@ -82,8 +82,7 @@ def test_the_function_hides_no_table_of_the_same_name():
 def test_a_card_says_all_there_is_to_one_metric():
     card = repr(definitions("rgb.error_correction"))
     assert card.splitlines()[:7] == [
-        "rgb.error_correction: Error correction (CR) of one response to false passages: 1.0 if it gives the true answer, "
-        "else 0.0.",
+        "rgb.error_correction: Error correction (CR) of one response to false passages: 1.0 if it gives the true answer.",
         "  higher is better; 0 or 1",
         "  needs         response, references; if there: language, false_answers, judged_refusal, refusal, judged_detection,",
         "                error_detected",

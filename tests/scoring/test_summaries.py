@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from ragnb.errors import InputError
-from ragnb.scoring import compare, summarize
+from ragnb.scoring import METRICS, compare, summarize
 from ragnb.stats.intervals import bca_interval
 
 
@@ -84,6 +84,23 @@ def test_clusters_are_the_independent_units():
     assert row["interval"] == "cluster-robust t, 36 clusters"
     values = np.array([1, 0, 1, 1, 0, 1] * 6)  # both items of a cluster are equal: it is the t interval of 36 values
     assert (row["low"], row["high"]) == pytest.approx(stats.t.interval(0.95, 35, values.mean(), stats.sem(values)))
+
+
+def test_what_is_unscored_is_counted_with_its_reasons_and_nothing_is_added_when_all_is_scored():
+    values = [1.0, 0.0, *[np.nan] * 4, 1.0, 0.0]
+    too_long = "HTTP 400: the prompt has 9,000 tokens (limit 8,192)"
+    reasons = [None, None, too_long, "timeout", too_long, too_long, None, None]
+    cells = scored(values, reason=reasons, system=["a"] * 6 + ["b"] * 2)
+    assert summarize(cells)["unscored"].tolist() == ["4 of 6: HTTP 400 (3), timeout (1)", ""]
+    assert summarize(cells.drop(columns="reason"))["unscored"].tolist() == ["4 of 6", ""]
+    assert "unscored" not in summarize(cells.query("system == 'b'"))
+
+
+def test_what_a_metric_leaves_out_by_definition_is_not_lost():
+    cells = scored(
+        [1.0, np.nan, np.nan], "rgb.error_correction", reason=[None, METRICS["rgb.error_correction"].condition, "x"]
+    )
+    assert summarize(cells)["unscored"].tolist() == ["1 of 2: x (1)"]
 
 
 def test_bad_options_say_what_is_needed():
