@@ -21,11 +21,11 @@ from ragnb.metrics.rgb import (
     refusal_evidence,
 )
 from ragnb.metrics.rgb_protocols import PROTOCOLS, answer_parts, false_aliases_of, protocol_of
-from ragnb.metrics.rgb_spans import ERROR, FALSE, REFUSAL, evidence_spans
 from ragnb.records import require_columns
 from ragnb.text import graphemes
 from ragnb.widgets.contexts import GLYPHS, NEEDED, reply_of, without_response
 from ragnb.widgets.looks import APART, CELL, LONG
+from ragnb.widgets.rgb_spans import ERROR, FALSE, REFUSAL, evidence_spans
 
 WORDS = {"positive": "positive", "negative": "negative", "wrong": "false"}
 """What a passage is called beside its sign in `GLYPHS`."""

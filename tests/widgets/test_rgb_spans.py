@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_labels, detects_error, is_refusal
 from ragnb.metrics.rgb_protocols import PROTOCOLS
-from ragnb.metrics.rgb_spans import evidence_spans
+from ragnb.widgets.rgb_spans import evidence_spans
 
 
 def seen(response, answer="-", **options):
