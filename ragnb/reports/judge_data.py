@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ragnb.arguments import Floats, Integers, convert
 from ragnb.errors import InputError, as_real
 from ragnb.records import CONDITION, one_column, require_columns
 from ragnb.results import Interval
 from ragnb.scoring.columns import numbers
-from ragnb.stats.checks import Floats, Integers, check_level
 from ragnb.version import __version__
 
 
@@ -110,7 +110,7 @@ def read_judged(
         unit=clusters,
         units=_units(frame, clusters),
         threshold=float(threshold),
-        level=check_level(level),
+        level=convert(level, "level", "confidence_level"),
     )
 
 

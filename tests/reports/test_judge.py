@@ -462,7 +462,7 @@ def test_a_group_without_verdicts_keeps_its_row(by_hand):
         ({}, {"judge": []}, "needs one judge or more"),
         ({}, {"judge": ["judged_correct"] * 2}, "name each once"),
         ({}, {"threshold": 0}, "above 0 and up to 1; got 0"),
-        ({}, {"confidence_level": 95}, "between 0 and 1; it got 95"),
+        ({}, {"confidence_level": 95}, "confidence_level must be strictly between 0 and 1, such as 0.95, got 95"),
     ],
 )
 def test_bad_input_says_what_is_needed(by_hand, changes, options, message):
