@@ -8,7 +8,6 @@ from typing import Any
 from fuzz import mutations
 from pydantic import BaseModel
 
-from ragnb.metrics.rgb import says_detection, says_refusal
 from ragnb.prompts.answer_judges import CorrectnessVerdict, SamenessVerdict, SimilarityScore
 from ragnb.prompts.parsing import Parsed, parse_reply
 from ragnb.prompts.rgb_judges import DetectionVerdict, RefusalVerdict
@@ -99,12 +98,6 @@ def _mend(record: dict[str, Any], rng: random.Random) -> None:
         raise AssertionError(f"repairs of another form: {repairs!r}")
 
 
-def says(text: str) -> None:
-    """Read a reply as the released code of RGB does: yes or no."""
-    if not isinstance(says_refusal(text), bool) or not isinstance(says_detection(text), bool):
-        raise AssertionError("neither yes nor no")
-
-
 def _case(schema: type[BaseModel]) -> Callable[[random.Random], Drawn]:
     def drawn(rng: random.Random) -> Drawn:
         text = reply(schema, rng)
@@ -113,10 +106,5 @@ def _case(schema: type[BaseModel]) -> Callable[[random.Random], Drawn]:
     return drawn
 
 
-def _said(rng: random.Random) -> Drawn:
-    text = mutations.torn("No, the question is not addressed by the documents. 否 No", rng)
-    return text, lambda: says(text)
-
-
-TARGETS = {schema.__name__: _case(schema) for schema in RECORDS} | {"says": _said}
+TARGETS = {schema.__name__: _case(schema) for schema in RECORDS}
 """Name to what draws a case: its input, for the reproducer, and a call that reads it."""
