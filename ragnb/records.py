@@ -4,6 +4,8 @@
 system) → ``scores`` (a row per response and metric) → ``summaries``. All are ordinary pandas DataFrames.
 """
 
+import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
@@ -131,6 +133,7 @@ COLUMNS: dict[str, str] = {
     "high": "upper end of the interval",
     "interval": "kind of interval",
     "confidence_level": "nominal coverage of the interval",
+    "unscored": "how many responses have no value, and why; empty when all have one",
     "n": "number of responses",
     "n_scored": "number of responses with a value",
     "worst_low": "mean if every unscored response had the metric's lowest value",
@@ -303,6 +306,17 @@ def is_missing(value: Any) -> bool:
 def present(value: Any) -> Any:
     """A cell's value, None where it holds nothing."""
     return None if is_missing(value) else value
+
+
+def count_reasons(reasons: Iterable[Any]) -> str:
+    """Count reasons without their details, the most frequent first.
+
+    >>> count_reasons(["HTTP 400: the prompt is too long", "no connection (refused)", "HTTP 400: flagged"])
+    'HTTP 400 (2), no connection (1)'
+    """
+    short = (str(present(reason) or "no reason given") for reason in reasons)
+    counts = Counter(re.split(r"[:(]", reason)[0].strip() or reason for reason in short)
+    return ", ".join(f"{reason:.80} ({n:,})" for reason, n in counts.most_common())
 
 
 def reasoning_apart(frame: Any) -> Any:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ragnb.errors import InputError, check_choice
 from ragnb.experiments.retrieval import require_examples
-from ragnb.llm.client import complete
+from ragnb.llm.client import complete, one_report
 from ragnb.llm.prices import count_tokens
 from ragnb.metrics.answer import exact_match
 from ragnb.metrics.language import language_identified
@@ -150,6 +150,7 @@ def _in_language(text: str | None, source: str, language: str) -> float:
 # ---- the four systems --------------------------------------------------------------------------------------------------
 
 
+@one_report()
 def run_multilingual(
     contexts: pd.DataFrame,
     system: str,

@@ -171,7 +171,8 @@ def recorded_responses(name: str) -> pd.DataFrame:
     """
     with recorded_store(name) as store:
         provenance = recorded_provenance(name)
-        responses = pd.concat(RECORDINGS[name].run(provenance["model"], store=store, offline=True), ignore_index=True)
+        replay = {"store": store, "offline": True, "progress": False}
+        responses = pd.concat(RECORDINGS[name].run(provenance["model"], **replay), ignore_index=True)
     responses.attrs["model"] = provenance
     return responses
 

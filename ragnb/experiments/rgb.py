@@ -8,7 +8,7 @@ import pandas as pd
 
 from ragnb.datasets.contexts import build_contexts
 from ragnb.errors import InputError
-from ragnb.llm.client import complete
+from ragnb.llm.client import complete, one_report
 from ragnb.prompts.rgb import render, template_for
 from ragnb.prompts.template import Template
 from ragnb.records import require_columns
@@ -143,6 +143,7 @@ def run_information_integration(examples: pd.DataFrame, *, model: str, **options
     return run_rgb(examples, "information_integration", model=model, **options)
 
 
+@one_report()
 def run_counterfactual_robustness(
     examples: pd.DataFrame, *, model: str, requests: Mapping[str, Any] | None = None, **options: Any
 ) -> pd.DataFrame:

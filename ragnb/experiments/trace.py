@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import EndpointError, InputError
+from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.trace_labels import is_fully_supported, listed, sentence_pairs, unsupported_sentences
 from ragnb.prompts.template import Message
@@ -45,6 +46,7 @@ def trace_requests(responses: pd.DataFrame, *, parameters: Mapping[str, Any] = P
     return _requests([items[place] for place in places], parameters).set_axis(responses.index[places])
 
 
+@one_report()
 def label_trace(
     responses: pd.DataFrame,
     *,

@@ -29,6 +29,7 @@ from ragnb.errors import EndpointError, InputError
 from ragnb.llm.batch_ledger import Ledger, open_ledger
 from ragnb.llm.batch_lines import Harvest, Seen
 from ragnb.llm.batch_provider import Gone, Provider, Refused, Unsure, address_of
+from ragnb.llm.client import count_answers, say, why_no_text
 from ragnb.llm.engine import warn_of_refused
 from ragnb.llm.requests import canonical_requests
 from ragnb.llm.store import Store, request_key
@@ -140,12 +141,25 @@ def status(
 
 
 def collect(
-    store: Store | str | Path, *, base_url: str | None = None, timeout: float = 120.0, max_retries: int = 5
+    store: Store | str | Path,
+    *,
+    base_url: str | None = None,
+    timeout: float = 120.0,
+    max_retries: int = 5,
+    progress: bool = True,
 ) -> pd.DataFrame:
     """Batches after their replies were added to the store; the frame is that of `status`.
 
     Finished batches are downloaded, with what expired and cancelled ones have answered. A request without a reply keeps its
     reason (see `failures`) and may be submitted again. Calling again changes nothing.
+
+    Parameters
+    ----------
+    store, base_url, timeout, max_retries
+        As for `submit`.
+    progress
+        Print one line that says how many requests of the batches that are finished now were answered, and why the others
+        were not.
 
     Raises
     ------
@@ -155,11 +169,18 @@ def collect(
         The endpoint refuses the key or cannot be reached; what was downloaded before is kept.
     """
     with open_ledger(store) as ledger:
+        brought = set()
         if _any_at(base_url, ledger.open(), "collect"):
             with Provider(base_url, timeout, max_retries) as provider:
                 for ticket, seen in _look_up(ledger, provider):
                     if seen.state in FINAL:
                         _bring_home(ledger, provider, ticket, seen)
+                        brought.add(ticket)
+        if outcomes := ledger.outcomes(brought):
+            ledger.store.note_failures({key: reason for key, reason in outcomes.items() if reason is not None})
+            replies = ledger.store.get(outcomes)
+            if progress:
+                say(count_answers([why_no_text(replies[key]) if key in replies else outcomes[key] for key in outcomes]))
         return ledger.table()
 
 

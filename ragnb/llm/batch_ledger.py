@@ -173,6 +173,11 @@ class Ledger:
                 (_now(), harvest.malformed, harvest.unknown, ticket),
             )
 
+    def outcomes(self, tickets: Collection[str]) -> dict[str, str | None]:
+        """Requests of batches that are closed: why each has no reply, None if it has one."""
+        rows = self._query("SELECT ticket, key, reason FROM batch_requests WHERE state != 'pending'")
+        return {row["key"]: row["reason"] for row in rows if row["ticket"] in tickets}
+
     def failures(self) -> list[tuple[Any, ...]]:
         """Requests that failed and are neither stored nor pending now, oldest batch first."""
         return [

@@ -11,8 +11,11 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Coroutine, Mapping
-from contextlib import nullcontext
+import time
+from collections.abc import Collection, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 from urllib.parse import urlsplit, urlunsplit
@@ -22,10 +25,11 @@ import pandas as pd
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.engine import Engine, Job, Key, Progress
 from ragnb.llm.limits import Bucket, Budget
-from ragnb.llm.prices import Price, price_of, require_price
+from ragnb.llm.prices import Price, dollars, price_of, require_price
 from ragnb.llm.requests import Request, canonical_requests
 from ragnb.llm.store import Claims, Reply, Store, request_key
-from ragnb.records import reasoning_apart
+from ragnb.records import count_reasons, reasoning_apart
+from ragnb.text import well_formed
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -102,23 +106,28 @@ def complete(
     repeats
         Ask every request so many times and keep every reply, to tell a model's own noise from that of the sample.
     timeout
-        Seconds for one attempt, from sending the request to the last byte of the reply.
+        Seconds for one attempt, from sending the request to the last byte of the reply. If most attempts run into it, the
+        number of requests under way is halved for the rest of the run, and a warning says so once.
     max_retries
         Further attempts for one request after failures that may pass; a Retry-After is honoured.
     offline
         Use stored replies only and send nothing. Requests that an earlier run could not get answered keep their reason;
         others without a reply are an error.
     progress
-        Show a progress line.
+        Show a progress bar, and one line at the end that says how many requests were answered and why the others were not.
+        The environment variable ``TQDM_DISABLE=1`` turns both off.
 
     Returns
     -------
     DataFrame
         The requests' columns and ``model, request_key, repeat, response, reason, finish_reason, prompt_tokens,
         completion_tokens, system_fingerprint``; each request's repeats stand one below the other. ``response`` is None where
-        no reply came, and ``reason`` says why. If any reply contains reasoning, in ``<think>…</think>`` or in a field of its
-        own, the column ``reasoning`` contains it and ``response`` the answer alone. A reply that was cut off during its
-        reasoning has an empty answer. The store keeps the reply as it came.
+        no reply came, and ``reason`` says why. A reply without any text (empty, refused by the model, or withheld by a
+        content filter) counts as no reply, so it is unscored and not wrong.
+
+        If any reply contains reasoning, in ``<think>…</think>`` or in a field of its own, the column ``reasoning`` contains
+        it and ``response`` the answer alone. A reply that was cut off during its reasoning has an empty answer. The store
+        keeps the reply as it came.
 
     Raises
     ------
@@ -142,10 +151,10 @@ def complete(
         "offline": offline,
     }
     run = _Run(requests, model, **options)
-    with _opened(store) as opened:
+    with one_report(progress) as tally, _opened(store) as opened:
         if run.find_missing(opened):
-            _in_own_loop(run.send(opened), run.progress, show=progress)
-        return run.result(opened)
+            _in_own_loop(run.send(opened, tally), run.progress, show=progress)
+        return run.result(opened, tally)
 
 
 async def acomplete(requests: pd.DataFrame, *, model: str, **options: Unpack[Options]) -> pd.DataFrame:
@@ -155,10 +164,69 @@ async def acomplete(requests: pd.DataFrame, *, model: str, **options: Unpack[Opt
         raise TypeError(f"acomplete() got unexpected keyword arguments: {', '.join(unknown)}")
     store, show = options.pop("store", DEFAULT_STORE), options.pop("progress", True)
     run = _Run(requests, model, **options)
-    with _opened(store) as opened:
+    with one_report(show) as tally, _opened(store) as opened:
         if run.find_missing(opened):
-            await _watched(run.send(opened), run.progress, show=show)
-        return run.result(opened)
+            await _watched(run.send(opened, tally), run.progress, show=show)
+        return run.result(opened, tally)
+
+
+@dataclass
+class Tally:
+    """What became of the requests of one run, which may consist of several calls of `complete`."""
+
+    reasons: dict[str, str | None] = field(default_factory=dict)  # of each request: why it has no reply, None if it has one
+    sent: set[str] = field(default_factory=set)
+    cost_usd: float = 0.0
+    unpriced: str = ""  # a model whose price is unknown
+    refused: dict[str, set[str]] = field(default_factory=dict)  # by model: parameters that it refuses
+    shown: bool = False
+    started: float = field(default_factory=time.monotonic)
+
+    def line(self) -> str:
+        """The run in one line."""
+        answered = [key for key, reason in self.reasons.items() if reason is None]
+        cost = f"Cost unknown (no price for {self.unpriced})" if self.unpriced else dollars(self.cost_usd)
+        counts = count_answers(self.reasons.values(), stored=sum(key not in self.sent for key in answered))
+        return f"{counts} {cost}, {time.monotonic() - self.started:,.0f} s."
+
+
+def count_answers(reasons: Collection[str | None], stored: int = 0) -> str:
+    """Sentence that counts the requests with a reply and the reasons why others have none.
+
+    >>> count_answers([None, None, "HTTP 400: too long"], stored=1)
+    '2 of 3 requests answered (1 from the store), 1 failed: HTTP 400 (1).'
+    """
+    lost = [reason for reason in reasons if reason is not None]
+    kept = f" ({stored:,} from the store)" if stored else ""
+    failed = f", {len(lost):,} failed: {count_reasons(lost)}" if lost else ""
+    return f"{len(reasons) - len(lost):,} of {len(reasons):,} requests answered{kept}{failed}."
+
+
+_tally: ContextVar[Tally | None] = ContextVar("_tally", default=None)
+
+
+@contextmanager
+def one_report(show: bool = False) -> Iterator[Tally]:
+    """Count all requests that are made inside, and report them in one line at the end, however many calls they take."""
+    outer = _tally.get()
+    tally = Tally() if outer is None else outer
+    tally.shown |= show
+    if outer is not None:
+        yield tally
+        return
+    token = _tally.set(tally)
+    try:
+        yield tally
+    finally:
+        _tally.reset(token)
+    if tally.shown and tally.reasons:
+        say(tally.line())
+
+
+def say(line: str) -> None:
+    """Print a line where the progress bar is, unless bars are turned off."""
+    if os.environ.get("TQDM_DISABLE", "0") in ("", "0"):
+        print(line, file=sys.stderr)
 
 
 class _Run:
@@ -177,7 +245,6 @@ class _Run:
         self.budget = Budget(limit, price)
         self.buckets = [Bucket(options.get("requests_per_minute")), Bucket(options.get("tokens_per_minute"))]
         self.keys = [request_key(request) for request in self.asked]
-        self.already = 0
         if limit is not None:
             _require_bounds(self.asked)
         self.failures: dict[str, str] = {}
@@ -189,7 +256,7 @@ class _Run:
         known = store.known(self.keys)
         missing = {key: request for key, request in zip(self.keys, self.asked, strict=True) if key not in known}
         self.jobs = [Job(key, request) for key, request in missing.items()]
-        self.progress.total, self.already = len(self.jobs), len(known)
+        self.progress.total, self.progress.stored = len(known) + len(self.jobs), len(known)
         if not self.offline:
             return bool(self.jobs)
         told = store.failures()
@@ -201,7 +268,7 @@ class _Run:
             )
         return False
 
-    async def send(self, store: Store) -> None:
+    async def send(self, store: Store, tally: Tally) -> None:
         """Send what is missing; every reply is stored as it comes."""
         import openai
 
@@ -221,19 +288,22 @@ class _Run:
                 timeout=self.timeout,
                 key=key,
                 address=shown_address(str(client.base_url)),
-                already=self.already,
                 requests=per_minute,
                 tokens=tokens,
                 budget=self.budget,
+                refused=tally.refused.setdefault(self.model, set()),
             )
             self.failures = engine.failures
+            tally.sent.update(job.key for job in self.jobs)
             try:
                 with key.out_of_logs():
                     await engine.run(self.jobs, self.max_concurrency)
             finally:
+                tally.cost_usd += self.budget.spent
+                tally.unpriced = tally.unpriced if self.budget.price or not self.progress.done else self.model
                 store.note_failures(self.failures)
 
-    def result(self, store: Store) -> pd.DataFrame:
+    def result(self, store: Store, tally: Tally) -> pd.DataFrame:
         """The requests with their replies."""
         stored = store.get(self.keys)
         replies = [stored.get(key) for key in self.keys]
@@ -242,9 +312,14 @@ class _Run:
         if self.repeats > 1:
             frame = frame.iloc[[place for place in range(len(frame)) for _ in range(self.repeats)]].reset_index(drop=True)
         frame = frame.assign(model=self.model, request_key=self.keys, repeat=self._numbers())
-        texts = ["" if reply and _is_reasoning_only(reply) else reply and reply.response for reply in replies]
+        reasons = list(map(self._reason, self.keys, replies))
+        tally.reasons.update(zip(self.keys, reasons, strict=True))
+        texts = [
+            reply.response or "" if reply and reason is None else None
+            for reply, reason in zip(replies, reasons, strict=True)
+        ]
         frame["response"] = pd.Series(texts, index=frame.index, dtype=object)
-        frame["reason"] = pd.Series(list(map(self._reason, self.keys, replies)), index=frame.index, dtype=object)
+        frame["reason"] = pd.Series(reasons, index=frame.index, dtype=object)
         for name in ("finish_reason", "prompt_tokens", "completion_tokens", "system_fingerprint"):
             frame[name] = [reply and getattr(reply, name) for reply in replies]
         sent_apart = [reply and _sent_apart(reply) for reply in replies]
@@ -260,14 +335,22 @@ class _Run:
             limit = self.budget.limit
             spent = "not asked" if limit is None else f"not asked: the budget of ${limit:g} is spent"
             return self.failures.get(key, spent)
-        if reply.response is not None or _is_reasoning_only(reply):
-            return None
+        return why_no_text(reply)
+
+
+def why_no_text(reply: Reply) -> str | None:
+    """Why a reply has no text; None if it has some."""
+    if reply.response and reply.response.strip():
+        return None
+    if refusal := json.loads(reply.extra or "{}").get("refusal"):
+        return f"the model refused: {well_formed(str(refusal)):.300}"
+    if reply.finish_reason == "content_filter":
+        return "content_filter"
+    if _sent_apart(reply):
+        return None  # cut off during its reasoning: an empty answer, as if the reasoning were in the text
+    if reply.response is None:
         return f"the model sent no text (finish_reason {reply.finish_reason!r})"
-
-
-def _is_reasoning_only(reply: Reply) -> bool:
-    """Whether a reply was cut off during reasoning in a field of its own: its answer is empty, as it is in the text."""
-    return not reply.response and reply.finish_reason != "content_filter" and _sent_apart(reply) is not None
+    return "empty reply"
 
 
 def _sent_apart(reply: Reply) -> str | None:
@@ -418,7 +501,9 @@ class _Bar:
         self.progress = progress
         seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
         hidden: dict[str, bool] = {} if seen else {"disable": True}
-        self.line: Any = tqdm(total=progress.total, unit="reply", leave=False, **hidden)  # type: ignore[call-overload]
+        self.line: Any = tqdm(  # type: ignore[call-overload]
+            total=progress.total, initial=progress.stored, unit="reply", leave=False, **hidden
+        )
 
     def __enter__(self) -> "_Bar":
         return self
@@ -428,9 +513,9 @@ class _Bar:
         self.line.close()
 
     def draw(self) -> None:
-        fresh = self.progress.done + self.progress.failed - self.line.n
+        fresh = self.progress.stored + self.progress.done + self.progress.failed - self.line.n
         if fresh and not self.line.disable:
             cost = self.progress.cost_usd
-            shown = "unknown" if cost is None else f"${cost:.4f}"
-            self.line.set_postfix(cost=shown, failed=self.progress.failed, retried=self.progress.retried, refresh=False)
+            shown = {} if cost is None else {"cost": dollars(cost)}
+            self.line.set_postfix(shown, failed=self.progress.failed, retried=self.progress.retried, refresh=False)
             self.line.update(fresh)

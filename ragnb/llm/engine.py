@@ -27,6 +27,7 @@ ALWAYS_FATAL = frozenset({401})
 FATAL_AT_FIRST = frozenset({403, 404, 405})  # before the first reply; later they concern one request
 FIRST_WAIT, LONGEST_WAIT, LONGEST_ASKED = 0.5, 60.0, 600.0
 LOOK_AGAIN = 0.2  # seconds between checks for the reply to a request that another run is sending
+TIMEOUT = "timeout"
 INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": None}
 """Parameters that OpenAI's reasoning models refuse, and what is sent instead: another name, or nothing."""
 ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wrong
@@ -111,6 +112,7 @@ class Progress:
     """What has happened so far; read by the progress line while the run goes on."""
 
     total: int
+    stored: int = 0  # replies that an earlier run received, so that the endpoint is known to work
     done: int = 0
     failed: int = 0
     retried: int = 0
@@ -160,8 +162,6 @@ class Engine:
         The endpoint's key, which is removed from everything that the endpoint says.
     address
         The endpoint as shown in messages.
-    already
-        Replies of this run that an earlier one received: the endpoint is known to work.
     requests, tokens, budget
         Limits a minute, and in dollars.
     """
@@ -174,7 +174,6 @@ class Engine:
     timeout: float | None = None
     key: Key = field(default_factory=lambda: Key("none-needed"))
     address: str = ""
-    already: int = 0
     requests: Bucket = field(default_factory=lambda: Bucket(None))
     tokens: Bucket = field(default_factory=lambda: Bucket(None))
     budget: Budget = field(default_factory=lambda: Budget(None, None))
@@ -184,6 +183,11 @@ class Engine:
     _in_a_row: int = 0
     _spent_out: bool = False
     _hopeless: str = ""
+    _at_once: int = 1  # requests under way at once, lowered when the endpoint is too slow for them
+    _under_way: int = 0
+    _in_time: int = 0  # attempts since `_at_once` was last lowered that brought a reply
+    _timeouts: int = 0  # and those that ran into the timeout
+    _told_of_timeouts: bool = False
 
     async def run(self, jobs: list[Job], max_concurrency: int) -> dict[str, str]:
         """Send all jobs; return the reason for each key that got no reply.
@@ -194,6 +198,7 @@ class Engine:
             Going on is pointless: refused key, unknown model or address, endpoint out of reach. What was received is kept.
         """
         queue = deque(jobs)
+        self._at_once = max_concurrency
         renewal = asyncio.ensure_future(self._renew())
         workers = [asyncio.ensure_future(self._work(queue)) for _ in range(min(max_concurrency, len(jobs)))]
         try:
@@ -210,7 +215,7 @@ class Engine:
 
     @property
     def _works(self) -> bool:
-        return self.progress.done + self.already > 0
+        return self.progress.done + self.progress.stored > 0
 
     async def _renew(self) -> None:
         while True:
@@ -270,10 +275,14 @@ class Engine:
         self._in_a_row += 1
         if failure.fatal:
             self._hopeless = failure.fatal
-        elif self._in_a_row >= (2 * ALL_BAD if self._works else 1 if failure.retry else ALL_BAD) and (
-            failure.retry or not self._works
+        elif (
+            not self._hopeless
+            and self._in_a_row >= (2 * ALL_BAD if self._works else 1 if failure.retry else ALL_BAD)
+            and (failure.retry or not self._works)
         ):
             advice = "check the address and that the server runs"
+            if failure.reason == TIMEOUT:
+                advice = f"no reply came within {self.timeout:g} s, so set a higher timeout or a lower max_concurrency"
             if failure.reason.startswith("HTTP 4") and not failure.retry:
                 advice = "the server runs but refuses these requests, so check the model name and the parameters"
             self._hopeless = (
@@ -288,7 +297,7 @@ class Engine:
             await self.tokens.take(expected_tokens)
             await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
             try:
-                return await self._attempt(job)
+                return await self._attempt_in_turn(job)
             except AttemptFailed as failure:
                 if failure.fatal or not failure.retry or self._hopeless or attempt == self._attempts_left(failure):
                     raise
@@ -306,6 +315,41 @@ class Engine:
             self._not_before = max(self._not_before, time.monotonic() + asked)
             return
         await asyncio.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * random.uniform(0.5, 1.0))
+
+    async def _attempt_in_turn(self, job: Job) -> Reply:
+        """One attempt, as soon as the number of requests under way allows it."""
+        while self._under_way >= self._at_once and not self._hopeless:
+            await asyncio.sleep(0.02)
+        if self._hopeless:
+            raise AttemptFailed("not asked: the run was given up", retry=False)
+        self._under_way += 1
+        at_once = self._at_once
+        try:
+            reply = await self._attempt(job)
+        except AttemptFailed as failure:
+            if failure.reason == TIMEOUT and at_once == self._at_once:  # earlier attempts say nothing about this number
+                self._timeouts += 1
+                self._slow_down()
+            raise
+        finally:
+            self._under_way -= 1
+        self._in_time += 1
+        return reply
+
+    def _slow_down(self) -> None:
+        """Halve the number of requests at once if most of them time out: a slow server still works on abandoned ones."""
+        if self._timeouts < max(2, self._at_once // 2) or self._timeouts <= self._in_time:
+            return
+        before, self._at_once = self._at_once, max(1, self._at_once // 2)
+        if not self._told_of_timeouts:
+            self._told_of_timeouts = True
+            lowered = f" This run now sends at most {self._at_once} at a time instead of {before}." if before > 1 else ""
+            warnings.warn(
+                f"{self._timeouts} requests to {self.address} got no reply within the timeout of {self.timeout:g} s."
+                f"{lowered} If the server is slow, set a higher timeout or a lower max_concurrency.",
+                stacklevel=2,
+            )
+        self._timeouts = self._in_time = 0
 
     async def _attempt(self, job: Job) -> Reply:
         """One attempt; it is repeated at once where the model refuses a parameter that can be left out or renamed."""
@@ -331,7 +375,7 @@ class Engine:
             async with asyncio.timeout(self.timeout):  # the client's own timeout starts anew with every byte that comes
                 raw = await create(model=request["model"], **content, extra_body=parameters)
         except (openai.APITimeoutError, TimeoutError):
-            failure = AttemptFailed("timeout", retry=True)
+            failure = AttemptFailed(TIMEOUT, retry=True)
         except openai.APIConnectionError as error:
             failure = AttemptFailed(f"no connection ({self.key.clean(error.__cause__ or error)})", retry=True)
         except openai.APIStatusError as error:

@@ -43,11 +43,7 @@ class Estimate:
     model: str
 
     def __str__(self) -> str:
-        cost = (
-            "price unknown"
-            if self.cost_usd is None
-            else f"about ${self.cost_usd:.{2 if self.cost_usd >= 0.1 or not self.cost_usd else 4}f}"
-        )
+        cost = "price unknown" if self.cost_usd is None else f"about {dollars(self.cost_usd)}"
         return (
             f"{self.n_requests - self.n_stored:,} requests to send ({self.n_stored:,} stored) to {self.model}: about "
             f"{self.prompt_tokens:,} prompt tokens, at most {self.completion_tokens:,} completion tokens, {cost}"
@@ -93,6 +89,15 @@ def _stored(store: Store | str | Path | None, asked: list[Request]) -> set[str]:
         return set()
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
         return opened.known(map(request_key, asked))
+
+
+def dollars(cost: float) -> str:
+    """A sum as text: to the cent, or with four decimals if it is below ten cents.
+
+    >>> dollars(1.234), dollars(0.0123), dollars(0.0)
+    ('$1.23', '$0.0123', '$0.00')
+    """
+    return f"${cost:.{2 if cost >= 0.1 or not cost else 4}f}"
 
 
 def price_of(model: str, prices: Mapping[str, Price] | None = None) -> Price | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import pandas as pd
 
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, Options, acomplete, complete
+from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, Options, Tally, acomplete, complete, one_report
 from ragnb.llm.limits import Budget
 from ragnb.llm.prices import completion_bound, price_of, prompt_bound
 from ragnb.llm.requests import canonical_requests
@@ -86,8 +86,8 @@ def complete_structured(
     EndpointError, StoreError
         As for `complete`.
     """
-    with _opened(options) as store:
-        run = _Run(requests, schema, model, structured, repair, store, options)
+    with _opened(options) as store, one_report() as tally:
+        run = _Run(requests, schema, model, structured, repair, store, tally, options)
         while run.frame is None:
             try:
                 run.take(complete(run.asked, model=model, **run.options))
@@ -106,8 +106,8 @@ async def acomplete_structured(
     **options: Unpack[Options],
 ) -> pd.DataFrame:
     """`complete_structured`, to be awaited by code that has an event loop of its own; the same arguments and result."""
-    with _opened(options) as store:
-        run = _Run(requests, schema, model, structured, repair, store, options)
+    with _opened(options) as store, one_report() as tally:
+        run = _Run(requests, schema, model, structured, repair, store, tally, options)
         while run.frame is None:
             try:
                 run.take(await acomplete(run.asked, model=model, **run.options))
@@ -132,10 +132,11 @@ class _Run:
         structured: Structured,
         repair: bool,
         store: Store,
+        tally: Tally,
         options: Options,
     ) -> None:
         _check(requests, structured)
-        self.model, self.store = model, store
+        self.model, self.store, self.tally = model, store, tally
         self.given: Options = {**options, "store": store}
         self.budget = Budget(options.get("budget_usd"), price_of(model, options.get("prices")))
         self.frame: pd.DataFrame | None = None
@@ -186,8 +187,11 @@ class _Run:
         places = 0 if self.given.get("offline") else min(_PROBES, len(formatted))
         for place in range(places):
             row = (yield formatted.iloc[[place]], {"repeats": 1}).iloc[0]
-            if row["response"] is not None or _UNKNOWN_PARAMETER.match(row["reason"]):
-                return row["response"] is not None
+            if row["response"] is not None:
+                return True
+            if _UNKNOWN_PARAMETER.match(row["reason"]):
+                del self.tally.reasons[row["request_key"]]  # not lost: it is asked again without the format
+                return False
         return True
 
     def _repair(self, frame: pd.DataFrame, schema: "type[BaseModel]") -> _Steps:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, column_names, one_column, require_columns
+from ragnb.records import CONDITION, column_names, count_reasons, one_column, require_columns
 from ragnb.results import Interval
 from ragnb.scoring.columns import check_names, numbers, signatures
 from ragnb.scoring.definitions import METRICS, is_binary
@@ -49,7 +49,10 @@ def summarize(
     -------
     DataFrame
         One row a cell and metric: ``mean, low, high, interval, confidence_level, n, n_scored, worst_low, worst_high,
-        signature``. Without ``cluster`` responses count as independent, so a cell must then hold one response a question.
+        signature``. If any response is unscored, the column ``unscored`` before ``mean`` says how many and why, such as
+        "10 of 20: HTTP 400 (10)".
+
+        Without ``cluster`` responses count as independent, so a cell must then hold one response a question.
         Limits are cut at the metric's bounds, unless values of the cell lie beyond them (see `Metric.beyond`).
         Responses that a metric leaves out by definition (`Metric.condition`) are no part of its ``n``. ``worst_low`` and
         ``worst_high`` bound the mean when responses are unscored: all of them at the metric's lowest, or all at its highest
@@ -84,7 +87,8 @@ def summarize(
         dict(zip([*keys, "metric"], cell, strict=True)) | _summary(group, cluster, interval, confidence_level)
         for cell, group in cells
     ]
-    return pd.DataFrame(rows)
+    summaries = pd.DataFrame(rows)
+    return summaries if summaries["unscored"].any() else summaries.drop(columns="unscored")
 
 
 def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_level: float) -> dict[str, Any]:
@@ -102,6 +106,7 @@ def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_lev
         found = replace(found, low=max(found.low, lowest), high=min(found.high, highest))  # of a nan the first stays
     missing, total = len(group) - len(scored), float(scored["value"].sum())
     return {
+        "unscored": _unscored(group),
         "mean": found.estimate,
         "low": found.low,
         "high": found.high,
@@ -113,6 +118,13 @@ def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_lev
         "worst_high": (total + missing * highest) / len(group) if missing else found.estimate,
         "signature": " & ".join(signatures(group)),
     }
+
+
+def _unscored(group: pd.DataFrame) -> str:
+    """How many responses of a cell have no value, and why; empty if all have one."""
+    lost = group[group["value"].isna()]
+    reasons = f": {count_reasons(lost['reason'])}" if "reason" in group else ""
+    return f"{len(lost):,} of {len(group):,}{reasons}" if len(lost) else ""
 
 
 def _that_could_score(group: pd.DataFrame, name: str) -> pd.DataFrame:

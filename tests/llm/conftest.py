@@ -22,6 +22,12 @@ def faults():
     return _load("fault_server")
 
 
+@pytest.fixture(scope="session")
+def servers():
+    """The module batch_server: BatchServer, Fault, answered, refused, expired."""
+    return _load("batch_server")
+
+
 @pytest.fixture
 def chat():
     """A frame of n different chat requests."""

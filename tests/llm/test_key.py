@@ -1,7 +1,6 @@
 """The key goes into the request's header and comes out nowhere else: every way out is searched for a canary."""
 
 import asyncio
-import importlib.util
 import json
 import socket
 import sys
@@ -162,14 +161,6 @@ def free_port() -> int:
 # ---- batches ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def servers(faults):
-    spec = importlib.util.spec_from_file_location("batch_server", Path(__file__).with_name("batch_server.py"))
-    sys.modules["batch_server"] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("fault", ["400", "401", "404", "429", "500", "raw", "drop", "unreachable"])
 @pytest.mark.parametrize("step", ["upload", "create", "status", "collect", "cancel"])
 def test_no_answer_brings_the_key_out_of_a_batch(servers, chat, key, tmp_path, logs, capfd, monkeypatch, fault, step):
@@ -260,3 +251,40 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, m
     assert "sk-canary" not in saved, saved[max(0, saved.index("sk-canary") - 600) :][:900]
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"sk-canary" not in stored
+    displayed = {"\n".join(output.traceback) for output in errors if output.ename == "EndpointError"}
+    assert all(text.startswith("EndpointError: ") and "\n" not in text for text in displayed), displayed
+
+
+def test_a_notebook_shows_a_wrong_key_address_or_model_as_one_sentence_and_a_run_as_one_line(
+    faults, key, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+
+    def behave(call):
+        way = call.path.split("/")[1]
+        return faults.echo(call) if way == "good" else faults.Answer(status=int(way), message="not here")
+
+    with faults.FaultServer(behave) as server:
+        addresses = [server.base_url.replace("/v1", f"/{way}/v1") for way in ("good", "401", "404")]
+        addresses += [f"http://127.0.0.1:{free_port()}/v1"]
+        call = "store='{}/s.sqlite', base_url={!r}, **options)"
+        sources = [f"client.complete(requests, {call.format(tmp_path, address)}" for address in addresses]
+        sources += [
+            f"await client.acomplete(requests, {call.format(tmp_path, addresses[1])}".replace("s.sqlite", "a.sqlite")
+        ]
+        sources[0] += ";"
+        sources[1:] = [source.replace("s.sqlite", f"{n}.sqlite") for n, source in enumerate(sources[1:])]
+        cells = [nbformat.v4.new_code_cell(source) for source in (SETUP.replace("DEBUG", "ERROR"), *sources)]
+        book = nbformat.v4.new_notebook(cells=cells)
+        nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    _, good, *bad = book.cells
+    told = "".join(output.text for output in good.outputs if output.output_type == "stream" and output.name == "stderr")
+    assert "12 of 12 requests answered. Cost unknown (no price for m), " in told
+    for cell, words in zip(bad, ("needs a key", "model name that it knows", "no connection", "needs a key"), strict=True):
+        (error,) = [output for output in cell.outputs if output.output_type == "error"]
+        (sentence,) = error.traceback
+        assert sentence == f"EndpointError: {error.evalue}"
+        assert words in sentence
+        assert "\n" not in sentence

@@ -1,0 +1,309 @@
+"""What is lost is reported: the line at the end of a run, reasons of replies without text, slow servers, the progress bar."""
+
+import re
+import sys
+import time
+
+import pandas as pd
+import pytest
+from pydantic import BaseModel
+
+import ragnb
+from ragnb.llm import batch
+from ragnb.llm.client import _Bar, complete
+from ragnb.llm.engine import Progress
+from ragnb.llm.store import Store
+from ragnb.llm.structured import complete_structured
+from ragnb.tables.plain import to_text
+
+pytestmark = pytest.mark.usefixtures("quick_retries")
+
+
+@pytest.fixture(autouse=True)
+def shown(monkeypatch):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+
+
+@pytest.fixture
+def lines(capfd):
+    """The lines about whole runs that were printed to stderr since the last call; nothing may go to stdout."""
+
+    def read() -> list[str]:
+        out, err = capfd.readouterr()
+        assert not out
+        return [line for line in re.split(r"[\r\n]", err) if "answered" in line]  # without the bar
+
+    return read
+
+
+def number_of(call) -> int:
+    return int(call.body["messages"][0]["content"].split()[1])
+
+
+def run(requests, server, store=":memory:", **options):
+    return complete(requests, model="m", base_url=server.base_url, store=store, **options)
+
+
+def refusing(faults, *numbers):
+    return lambda call: (
+        faults.Answer(status=400, message="context length exceeded") if number_of(call) in numbers else faults.echo(call)
+    )
+
+
+# ---- the line at the end of a run ------------------------------------------------------------------------------------
+
+
+def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(faults, chat, tmp_path, lines):
+    with faults.FaultServer(refusing(faults, 20, 21, 22, 23)) as server:
+        run(chat(10), server, tmp_path / "s.sqlite", progress=False)
+        assert lines() == []
+        run(chat(40), server, tmp_path / "s.sqlite", prices={"m": (10.0, 100.0)})
+    (line,) = lines()
+    cost = "0.0156"  # 26 new replies, each of 10 prompt tokens at $10 and 5 completion tokens at $100 a million
+    assert re.fullmatch(
+        rf"36 of 40 requests answered \(10 from the store\), 4 failed: HTTP 400 \(4\)\. \${cost}, \d+ s\.", line
+    )
+    complete(chat(40), model="m", store=tmp_path / "s.sqlite", offline=True)
+    assert lines() == ["36 of 40 requests answered (36 from the store), 4 failed: HTTP 400 (4). $0.00, 0 s."]
+
+
+def test_reasons_are_counted_the_most_frequent_first_and_an_unknown_price_is_explained(faults, chat, lines):
+    def failing(call):
+        if number_of(call) in (1, 4):
+            return faults.Answer(drop="before")
+        return faults.Answer(status=400 if number_of(call) == 2 else 200, text="x")
+
+    with faults.FaultServer(failing) as server:
+        run(chat(6), server, max_retries=0, max_concurrency=1)
+    (line,) = lines()
+    wanted = (
+        r"3 of 6 requests answered, 3 failed: no connection \(2\), HTTP 400 \(1\)\. Cost unknown \(no price for m\), \d+ s\."
+    )
+    assert re.fullmatch(wanted, line)
+
+
+@pytest.mark.parametrize("quiet", ["1", "true"])
+def test_the_line_is_turned_off_with_the_progress_bar(faults, chat, lines, monkeypatch, quiet):
+    with faults.FaultServer() as server:
+        run(chat(2), server, progress=False)
+        monkeypatch.setenv("TQDM_DISABLE", quiet)
+        run(chat(2), server)
+    assert lines() == []
+
+
+class Answer(BaseModel):
+    """One field."""
+
+    answer: str
+
+
+def test_a_structured_run_ends_with_one_line_however_many_calls_it_takes(faults, chat, lines):
+    def without_formats(call):
+        if "response_format" in call.body:
+            return faults.Answer(status=400, message="unknown parameter response_format")
+        turn = len(call.body["messages"]) > 1
+        return faults.Answer(text='{"answer": "x"}' if turn or number_of(call) else "no JSON")
+
+    with faults.FaultServer(without_formats) as server:
+        read = complete_structured(chat(5), Answer, model="m", base_url=server.base_url, store=":memory:")
+    assert read["record"].notna().all()
+    (line,) = lines()
+    assert line.startswith("6 of 6 requests answered. "), "five requests and one repair turn; the probe was asked again"
+
+
+def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(servers, chat, tmp_path, lines):
+    def result(line):
+        refused = "question 1 " in line["body"]["messages"][0]["content"]
+        return servers.refused(line, "too long") if refused else servers.answered(line)
+
+    path = tmp_path / "s.sqlite"
+    with servers.BatchServer(result=result) as server:
+        batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
+        batch.collect(path, base_url=server.base_url)
+        batch.collect(path, base_url=server.base_url)  # nothing new
+    assert lines() == ["2 of 3 requests answered, 1 failed: HTTP 400 (1)."]
+    replies = complete(chat(3), model="m", store=path, offline=True, progress=False)
+    assert replies["reason"].notna().tolist() == [False, True, False]
+    assert replies["reason"][1].startswith("HTTP 400: too long")
+
+
+def test_a_summary_says_what_was_lost_beside_the_mean(faults, lines):
+    examples = ragnb.load_rgb("sample-en").head(10)
+    half = {question: n % 2 for n, question in enumerate(examples["question"])}
+
+    def behave(call):
+        asked = call.body["messages"][-1]["content"]
+        lost = next(odd for question, odd in half.items() if question in asked)
+        return faults.Answer(status=400, message="context length exceeded") if lost else faults.echo(call)
+
+    from ragnb.experiments.rgb import run_noise_robustness
+
+    with faults.FaultServer(behave) as server:
+        options = {"model": "m", "base_url": server.base_url, "store": ":memory:", "noise_rates": (0.0, 0.4)}
+        responses = run_noise_robustness(examples, max_concurrency=1, **options)
+    assert lines()[0].startswith("10 of 20 requests answered, 10 failed: HTTP 400 (10). ")
+    scores = ragnb.score(responses, "rgb.accuracy")
+    for summary, lost in ((ragnb.summarize(scores), "5 of 10: HTTP 400 (5)"),
+                          (ragnb.summarize(scores, by="system", cluster="example_id"), "10 of 20: HTTP 400 (10)")):  # fmt: skip
+        assert set(summary["unscored"]) == {lost}
+        assert list(summary.columns).index("unscored") == list(summary.columns).index("mean") - 1
+        assert lost in summary.to_html()
+        assert lost in summary.to_string()
+        assert lost in to_text(summary)
+    answered = scores[scores["value"].notna()]
+    assert "unscored" not in ragnb.summarize(answered)
+
+
+# ---- the progress bar ------------------------------------------------------------------------------------------------
+
+
+def test_the_bar_counts_stored_replies_and_shows_a_cost_only_where_there_is_a_price(capfd, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)  # as in Jupyter
+    for cost, wanted in ((None, False), (0.5, True)):
+        progress = Progress(40, stored=10)
+        with _Bar(progress, show=True) as bar:
+            progress.done, progress.failed, progress.cost_usd = 26, 4, cost
+            bar.draw()
+            bar.line.refresh()
+        drawn = capfd.readouterr().err
+        assert "10/40" in drawn
+        assert "40/40" in drawn
+        assert "failed=4" in drawn
+        assert ("cost=$0.50" in drawn) == wanted
+        assert "unknown" not in drawn
+
+
+# ---- replies without text --------------------------------------------------------------------------------------------
+
+
+def said(finish="stop", **message):
+    return {"choices": [{"message": {"role": "assistant", **message}, "finish_reason": finish}]}
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (said("content_filter", content=""), "content_filter"),
+        (said("content_filter", content=None), "content_filter"),
+        (said(content=None, refusal="I cannot help with that."), "the model refused: I cannot help with that."),
+        (said(content="", refusal="I cannot help with that."), "the model refused: I cannot help with that."),
+        (said(content=""), "empty reply"),
+        (said("length", content=" \n"), "empty reply"),
+        (said("tool_calls", content=None), "the model sent no text (finish_reason 'tool_calls')"),
+    ],
+    ids=str,
+)
+def test_a_reply_without_text_is_unscored_and_says_why(faults, chat, lines, body, reason):
+    requests = chat(2).assign(references=[[["Oslo"]]] * 2, question="?", system="m")
+    answers = [faults.Answer(body=body), faults.Answer(body=said(content="Bergen"))]
+    with faults.FaultServer(lambda call: answers[number_of(call)]) as server, Store(":memory:") as store:
+        replies = run(requests, server, store)
+        kept = {reply.response for reply in store}
+    assert replies["response"].tolist() == [None, "Bergen"]
+    assert replies["reason"].tolist() == [reason, None]
+    assert kept == {body["choices"][0]["message"]["content"], "Bergen"}, "the store keeps what came"
+    scores = ragnb.score(replies, "answer.contains")
+    assert scores["value"].isna().tolist() == [True, False]
+    assert scores["reason"][0] == reason
+    assert lines()[0].startswith(f"1 of 2 requests answered, 1 failed: {re.split('[:(]', reason)[0].strip()} (1). ")
+
+
+def test_text_that_a_content_filter_cut_off_is_scored(faults, chat):
+    with faults.FaultServer(lambda call: faults.Answer(body=said("content_filter", content="Oslo, but"))) as server:
+        replies = run(chat(1), server, progress=False)
+    assert replies["response"].tolist() == ["Oslo, but"]
+    assert replies["reason"].isna().all()
+
+
+def test_an_empty_reply_stays_missing_when_empty_cells_are_kept(faults, chat, tmp_path):
+    with faults.FaultServer(lambda call: faults.Answer(text="")) as server:
+        replies = run(chat(1).assign(question="Where?", references=[["Oslo"]]), server, progress=False)
+    replies.drop(columns=["messages", "parameters"]).to_csv(tmp_path / "r.csv", index=False)
+    for source in (replies, tmp_path / "r.csv"):
+        back = ragnb.load_responses(source, language="en", keep_empty=True)
+        assert back["response"].tolist() == [None]
+        assert back["reason"].tolist() == ["empty reply"]
+
+
+# ---- slow servers ----------------------------------------------------------------------------------------------------
+
+
+def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advice(faults, chat):
+    started = []
+
+    def never_in_time(call):
+        started.append(time.monotonic())
+        return faults.Answer(text="late", delay=5.0)
+
+    with faults.FaultServer() as server, Store(":memory:") as store:  # a server that has worked before is not given up
+        run(chat(1), server, store, progress=False)
+        server.behave = never_in_time
+        with pytest.warns(UserWarning, match="timeout") as told:
+            replies = run(chat(9), server, store, timeout=0.5, max_retries=2, max_concurrency=8, progress=False)
+    assert replies["reason"].tolist() == [None, *["timeout"] * 8]
+    assert len(started) == 8 * 3, "no request gets fewer attempts"
+    (message,) = [str(each.message) for each in told]
+    assert re.fullmatch(
+        rf"\d+ requests to {server.base_url}/? got no reply within the timeout of 0\.5 s\. This run now sends at most 4 at "
+        r"a time instead of 8\. If the server is slow, set a higher timeout or a lower max_concurrency\.",
+        message,
+    )
+    most = [sum(begin <= other < begin + 0.4 for other in started) for begin in started]
+    assert most[0] == 8
+    assert max(most[8:]) <= 4, "within one timeout"
+    assert max(most[-3:]) == 1
+
+
+def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_at_a_wrong_address(faults, chat):
+    with (
+        faults.FaultServer(lambda call: faults.Answer(text="late", delay=5.0)) as server,
+        pytest.raises(
+            ragnb.EndpointError, match="no reply came within 0.2 s, so set a higher timeout or a lower max_conc"
+        ) as e,
+    ):
+        run(chat(1), server, timeout=0.2, max_retries=0, progress=False)
+    assert "address" not in str(e.value)
+
+
+def test_a_slow_server_that_still_works_on_abandoned_requests_answers_them_all_in_the_end(faults, chat):
+    """It needs 0.05 s for a reply, so 10 at once are in time and 32 are not."""
+    free_at = [0.0]
+
+    def one_after_the_other(call):
+        free_at[0] = max(free_at[0], time.monotonic()) + 0.05
+        return faults.Answer(text=faults.expected_text(call.body), delay=free_at[0] - time.monotonic())
+
+    with faults.FaultServer(one_after_the_other) as server, pytest.warns(UserWarning, match="higher timeout") as told:
+        replies = run(chat(40), server, timeout=0.5, max_retries=9, max_concurrency=32, progress=False)
+    assert len(told) == 1
+    assert replies["reason"].isna().all()
+
+
+def test_a_few_timeouts_among_many_replies_change_nothing(faults, chat, recwarn):
+    def sometimes_late(call):
+        late = number_of(call) % 10 == 5 and call.repeat == 0
+        return faults.Answer(text="x", delay=1.0 if late else 0.0)
+
+    with faults.FaultServer(sometimes_late) as server:
+        replies = run(chat(40), server, timeout=0.5, max_concurrency=4, progress=False)
+    assert replies["reason"].isna().all()
+    assert not [each for each in recwarn if "timeout" in str(each.message)]
+
+
+def test_a_run_that_was_given_up_asks_nothing_more(faults, chat):
+    def slow_then_refused(call):
+        return faults.Answer(text="late", delay=3.0) if call.number < 36 else faults.Answer(status=401)
+
+    with (
+        faults.FaultServer(slow_then_refused) as server,
+        pytest.warns(UserWarning, match="timeout"),
+        pytest.raises(ragnb.EndpointError, match="needs a key"),
+    ):
+        run(chat(16), server, timeout=0.3, max_retries=9, max_concurrency=16, progress=False)
+    # After 16 + 8 + 4 + 2 timeouts one request is sent at a time, and the other 15 wait.
+    assert len(server.calls) <= 36 + 3
+
+
+def test_no_requests_no_line(lines):
+    complete(pd.DataFrame({"messages": []}), model="m", store=":memory:")
+    assert lines() == []
