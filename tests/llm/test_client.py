@@ -2,13 +2,14 @@ import asyncio
 import json
 import math
 import socket
+import warnings
 
 import pandas as pd
 import pytest
 
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.client import acomplete, complete
-from ragnb.llm.engine import retry_after
+from ragnb.llm.client import acomplete, complete, one_report
+from ragnb.llm.engine import retry_after, warn_of_refused
 from ragnb.llm.prices import estimate
 from ragnb.llm.store import Store
 from ragnb.scoring import score
@@ -576,6 +577,26 @@ def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(f
     assert {json.dumps(json.loads(each.request)["parameters"]) for each in kept} == {'{"max_tokens": 8, "temperature": 0.0}'}
     assert {each.extra for each in kept} == {'{"sent_parameters": {"max_completion_tokens": 8}}'}
     pd.testing.assert_frame_equal(replies, again)
+
+
+def test_every_run_says_once_which_parameters_it_changes(faults, chat):
+    said = [
+        "m refuses the parameter max_tokens; in this run it is sent as max_completion_tokens",
+        "m refuses the parameter temperature; in this run it is not sent, so that the model uses its default",
+    ]
+    with (
+        faults.FaultServer(lambda call: reasoning_model(faults, call)) as server,
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("default")  # as outside pytest: a warning from one place is shown once
+        for n in (1, 2):
+            with one_report():  # a run that consists of two calls
+                run(chat(2), server)
+                run(chat(3), server)
+            assert sorted(str(each.message) for each in caught) == sorted(said * n)
+        warn_of_refused("m", "temperature")
+        warn_of_refused("m", "temperature")
+    assert [str(each.message) for each in caught[4:]] == [said[1]] * 2
 
 
 def test_a_parameter_that_is_refused_under_its_new_name_too_is_not_sent_for_ever(faults, chat):
