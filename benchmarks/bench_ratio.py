@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.timing import ours, peer, task
-from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
+from ragnb.stats.cost_effectiveness import compare_ratios, fieller_interval, ratio_of_means_bca
 
 SIZES = [300, 10_000]
 RESAMPLES = 10_000

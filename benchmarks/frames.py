@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pandas as pd
 
-from benchmarks.bench_trace import record
+from ragnb.metrics.trace_labels import FIELDS
 
 WORDS = "the a of in river city hill north south old new bridge king queen year war peace red blue Oslo Bergen".split()
 HAN = [chr(code) for code in range(0x4E00, 0x4E00 + 60)]
@@ -57,3 +57,21 @@ def with_all_columns(frame: pd.DataFrame) -> pd.DataFrame:
         **verdicts,
         **vectors,
     )
+
+
+def record(rng: random.Random, number: int) -> dict:
+    documents = [[[f"{d}{s}", f"Sentence {s} of document {d}, record {number}."] for s in "abcde"] for d in range(5)]
+    known = [key for document in documents for key, _ in document]
+    relevant, utilized = (sorted(rng.sample(known, rng.randint(0, most))) for most in (10, 8))
+    unsupported = [key for key in "abcd" if rng.random() < 0.1]
+    labels = [
+        {
+            "response_sentence_key": key,
+            "explanation": "because",
+            "supporting_sentence_keys": [] if key in unsupported else relevant[:2] or ["general"],
+            "fully_supported": key not in unsupported,
+        }
+        for key in "abcd"
+    ]
+    sentences = [[key, f"Response sentence {key}."] for key in "abcd"]
+    return dict(zip(FIELDS, (documents, sentences, relevant, utilized, labels, unsupported), strict=True))
