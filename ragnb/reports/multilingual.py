@@ -17,8 +17,7 @@ from ragnb.records import column_names, require_columns
 from ragnb.reports import efficiency
 from ragnb.scoring.bridges import CNBE, COST, F1, bridging
 from ragnb.scoring.comparisons import compare
-from ragnb.scoring.mixed import mixed_model
-from ragnb.scoring.mixed_result import MixedModelResult
+from ragnb.scoring.mixed import MixedModelResult, mixed_model
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 

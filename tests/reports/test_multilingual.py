@@ -166,7 +166,7 @@ def test_the_mixed_model_of_a_report_is_that_of_its_scores(responses):
     fitted = report.mixed_model(metric="answer.exact_match")
     alone = mixed_model(report.scores, metric="answer.exact_match", baseline="direct")
     pd.testing.assert_frame_equal(fitted.effects, alone.effects)
-    assert fitted.n_observations == 32 - 2  # one of the sixteen has no response, in either language
+    assert len(fitted.observations) == 32 - 2  # one of the sixteen has no response, in either language
 
 
 # ---- what was never measured -------------------------------------------------------------------------------------------

@@ -1,0 +1,206 @@
+"""Linear mixed model with a random intercept per group, fitted by statsmodels' MixedLM.
+
+All functions raise InputError for arguments outside the stated range. Warnings of statsmodels are
+collected in the result and not printed.
+"""
+
+import warnings
+from dataclasses import dataclass
+from math import nan, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragnb.arguments import Floats, Integers, accepts
+
+OPTIMISER: dict[str, Any] = {"method": ["powell"]}
+"""How statsmodels searches the ratio of the two variances. Its default methods may not converge if
+the ratio is near 0, or step onto exactly 0, where the likelihood is infinite and counts as
+converged. Powell's line search does neither."""
+
+AT_ZERO = 1e-6
+"""Ratio of the variances below which the variance between groups counts as 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedEffects:
+    """Ranks and containment degrees of freedom of the fixed effects.
+
+    Attributes
+    ----------
+    columns : list of int
+        Columns of the design that are independent of those before them; the others are left out of
+        the fit.
+    rows, within : ndarray
+        Triangular factors of the design and of its deviations from the means of the groups.
+    df_within, df_between : int
+        Degrees of freedom of effects that vary within groups, n - rank[X Z], and of the others,
+        rank[X Z] - rank[X].
+    n_groups : int
+        Number of groups.
+    """
+
+    columns: list[int]
+    rows: Floats
+    within: Floats
+    df_within: int
+    df_between: int
+    n_groups: int
+
+    def df(self, weights: ArrayLike) -> float:
+        """Degrees of freedom of a weighted sum of the coefficients; NaN if it is not determined."""
+        if _rank(np.vstack([self.rows, weights])) > _rank(self.rows):
+            return nan
+        contained = _rank(np.vstack([self.within, weights])) == _rank(self.within)
+        return float(self.df_within if contained else self.df_between)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomIntercept:
+    """A fitted model, or the reason why there is none.
+
+    Attributes
+    ----------
+    design : FixedEffects
+        What the fixed effects determine.
+    problem : str
+        Why nothing is estimated; empty if the model is fitted.
+    residuals : ndarray
+        What neither the fixed effects nor the predicted intercepts explain, one per value.
+    group_variance, residual_variance, log_likelihood : float
+        Estimates; NaN if there is a `problem`.
+    warnings : tuple of str
+        Warnings of statsmodels and numpy, each once.
+    fit : object
+        The result of statsmodels, or None.
+    """
+
+    design: FixedEffects
+    problem: str
+    residuals: Floats
+    group_variance: float = nan
+    residual_variance: float = nan
+    log_likelihood: float = nan
+    warnings: tuple[str, ...] = ()
+    fit: Any = None
+
+    @property
+    def at_zero(self) -> bool:
+        """Whether the variance between groups is estimated as 0, the end of its range."""
+        return self.group_variance < AT_ZERO * self.residual_variance
+
+    def contrast(self, weights: ArrayLike) -> tuple[float, float, float]:
+        """Estimate, standard error and degrees of freedom of a weighted sum of the coefficients."""
+        df = self.design.df(weights)
+        if self.problem or np.isnan(df):
+            return nan, nan, nan
+        part = np.asarray(weights, dtype=np.float64)[self.design.columns]
+        covariance = np.asarray(self.fit.cov_params())[: part.size, : part.size]
+        return float(part @ self.fit.fe_params), sqrt(part @ covariance @ part), df
+
+
+@accepts(values="scores", design="matrix", groups="clusters")
+def random_intercept(
+    values: Floats, design: Floats, groups: Integers, *, reml: bool = True
+) -> RandomIntercept:
+    """Linear mixed model of values on fixed effects, with a normal intercept for each group.
+
+    There is no fit, but a `problem`, if the variance between groups cannot be separated from the
+    rest, if no spread is left within groups, or if the search does not converge.
+
+    Parameters
+    ----------
+    values : array_like of shape (n,)
+        Scores.
+    design : array_like of shape (n, k)
+        Fixed effects, including the constant. Columns that depend on others are left out of the
+        fit, but `RandomIntercept.contrast` takes weights for all of them.
+    groups : array_like of shape (n,)
+        Key of the group (the question) of each value.
+    reml : bool, default True
+        Restricted likelihood, for estimates, or the full likelihood, to compare models with
+        different fixed effects.
+
+    Notes
+    -----
+    With the design X and the groups Z, a contrast that varies within groups has n - rank[X Z]
+    degrees of freedom, and any other one rank[X Z] - rank[X] (containment). This is exact in
+    balanced designs, where the model is the analysis of variance.
+
+    References
+    ----------
+    Laird, N. M. & Ware, J. H. (1982). Random-effects models for longitudinal data. Biometrics 38,
+    963-974.
+
+    Examples
+    --------
+    >>> values = [0.1, 0.3, 0.4, 0.8, 0.6, 0.7]
+    >>> model = random_intercept(values, [[1, 0], [1, 1]] * 3, ["q1", "q1", "q2", "q2", "q3", "q3"])
+    >>> [round(number, 4) for number in model.contrast([0, 1])]
+    [0.2333, 0.0882, 2.0]
+    """
+    effects = _fixed_effects(design, groups)
+    deviations, within = _deviations(values[:, None], groups), _deviations(design, groups)
+    left = deviations - within @ np.linalg.lstsq(within, deviations)[0]
+    problem = ""
+    if min(effects.df_within, effects.df_between) < 1:
+        problem = (
+            f"{values.size} values are too few to separate the spread between groups "
+            f"({effects.n_groups}), the spread within them and {len(effects.columns)} fixed effects"
+        )
+    elif np.sum(left**2) <= 1e-20 * (values @ values):
+        problem = "the fixed effects leave no spread within groups"
+    if problem:
+        return RandomIntercept(effects, problem, np.full(values.size, nan))
+    return _fitted(values, design[:, effects.columns], groups, effects, reml)
+
+
+def _fixed_effects(design: Floats, groups: Integers) -> FixedEffects:
+    rows, within = (
+        np.asarray(np.linalg.qr(matrix, mode="r"))
+        for matrix in (design, _deviations(design, groups))
+    )
+    columns: list[int] = []
+    for place in range(design.shape[1]):
+        if _rank(rows[:, [*columns, place]]) > len(columns):
+            columns.append(place)
+    n_groups, rank = np.unique(groups).size, _rank(within)
+    df_within, df_between = len(design) - n_groups - rank, n_groups + rank - len(columns)
+    return FixedEffects(columns, rows, within, df_within, df_between, n_groups)
+
+
+def _fitted(
+    values: Floats, design: Floats, groups: Integers, effects: FixedEffects, reml: bool
+) -> RandomIntercept:
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    fit: Any = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fit = MixedLM(values, design, groups=groups).fit(reml=reml, **OPTIMISER)
+            estimates = float(fit.cov_re[0, 0]), float(fit.scale), float(fit.llf)
+            finite = np.isfinite([*estimates, *fit.bse_fe]).all()
+            problem = "" if finite else "the likelihood or a standard error is not finite"
+            residuals = np.asarray(fit.resid)
+        except (np.linalg.LinAlgError, ValueError) as error:
+            problem = f"statsmodels stopped ({error})"
+    if fit is not None and not fit.converged:
+        problem = "the search for the variances did not converge"
+    said = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))
+    if problem:
+        unknown = np.full(values.size, nan)
+        return RandomIntercept(effects, problem, unknown, warnings=said, fit=fit)
+    return RandomIntercept(effects, "", residuals, *estimates, said, fit)
+
+
+def _deviations(matrix: Floats, groups: Integers) -> Floats:
+    """Deviations of each column from its means by group."""
+    sizes = np.bincount(groups)
+    means = np.column_stack([np.bincount(groups, column) / sizes for column in matrix.T])
+    return matrix - means[groups]
+
+
+def _rank(matrix: Floats) -> int:
+    return int(np.linalg.matrix_rank(matrix, rtol=1e-9)) if matrix.size else 0
