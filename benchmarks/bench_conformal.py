@@ -51,7 +51,11 @@ def mapie_sets(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.n
 def crepes_p_values(known: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
     import crepes
 
-    return crepes.ConformalClassifier().fit(1 - known[np.arange(len(known)), labels]).predict_p(1 - asked, smoothing=False)
+    return (
+        crepes.ConformalClassifier()
+        .fit(1 - known[np.arange(len(known)), labels])
+        .predict_p(1 - asked, smoothing=False)
+    )
 
 
 def our_sets(known: np.ndarray, labels: np.ndarray, asked: np.ndarray, **options) -> np.ndarray:

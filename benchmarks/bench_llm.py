@@ -70,7 +70,13 @@ class TestRunner:
 def test_replay(benchmark, tmp_path):
     requests = pd.DataFrame({"messages": chats(20_000)})
     with Store(tmp_path / "s.sqlite") as store:
-        asked = [{"model": "m", "messages": m, "parameters": {}, "repeat": 0} for m in requests["messages"]]
-        store.add(Reply(request_key(request), canonical(request), "a reply of some words") for request in asked)
+        asked = [
+            {"model": "m", "messages": m, "parameters": {}, "repeat": 0}
+            for m in requests["messages"]
+        ]
+        store.add(
+            Reply(request_key(request), canonical(request), "a reply of some words")
+            for request in asked
+        )
         replies = benchmark(lambda: complete(requests, model="m", store=store, offline=True))
     assert len(replies) == 20_000

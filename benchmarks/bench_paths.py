@@ -46,7 +46,10 @@ def multilingual(responses) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def noisy() -> pd.DataFrame:
     """Scores with every column that they can have beside them."""
-    return ragnb.score(with_all_columns(answered(conditions(300, system=SYSTEMS[:4], noise_rate=NOISE_RATES))), COMPARED)
+    return ragnb.score(
+        with_all_columns(answered(conditions(300, system=SYSTEMS[:4], noise_rate=NOISE_RATES))),
+        COMPARED,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -123,8 +126,14 @@ class TestReports:
     @task("`trace_report` of one judge", N)
     def test_trace(self, few) -> None:
         rng = np.random.default_rng(0)
-        names = [*JUDGES.values(), "gpt3_adherence", *(f"{name}_score" for name in (*JUDGES, "completeness"))]
-        records = pd.DataFrame(rng.random((N, len(names))), columns=names).assign(adherence_score=rng.random(N) < 0.7)
+        names = [
+            *JUDGES.values(),
+            "gpt3_adherence",
+            *(f"{name}_score" for name in (*JUDGES, "completeness")),
+        ]
+        records = pd.DataFrame(rng.random((N, len(names))), columns=names).assign(
+            adherence_score=rng.random(N) < 0.7
+        )
         few(ragnb.trace_report, records, {"gpt-3.5": {"adherence": "gpt3_adherence", **JUDGES}})
 
 
@@ -144,7 +153,9 @@ class TestFilesAndPictures:
     @task("`load_responses` of JSON Lines", N)
     def test_load_responses(self, few, responses, tmp_path) -> None:
         path = tmp_path / "responses.jsonl"
-        kept = responses[["example_id", "system", "language", "response", "references"]].assign(question="Which?")
+        kept = responses[["example_id", "system", "language", "response", "references"]].assign(
+            question="Which?"
+        )
         kept.to_json(path, orient="records", lines=True, force_ascii=False)
         few(ragnb.load_responses, path)
 
@@ -160,7 +171,11 @@ class TestFilesAndPictures:
     @task("`plot_noise_curve`, saved as PDF, SVG and PNG", 7200)
     def test_curve(self, few, noisy, tmp_path) -> None:
         accuracy = ragnb.summarize(noisy[noisy["metric"] == "rgb.accuracy"])
-        few(lambda: save_figure(plot_noise_curve(accuracy).figure, "curve", accuracy, folder=tmp_path))
+        few(
+            lambda: save_figure(
+                plot_noise_curve(accuracy).figure, "curve", accuracy, folder=tmp_path
+            )
+        )
 
     @task("`plot_differences` of 36 comparisons", 7200)
     def test_differences(self, few, comparisons) -> None:

@@ -48,7 +48,10 @@ class TestWithoutPeer:
 
     @task("PPI++ mean of {labels:,} labels in clusters")
     def test_clusters(self, benchmark, labels: int, n: int) -> None:
-        keys = {"clusters": np.arange(labels) // 3, "clusters_unlabelled": labels + np.arange(n) // 3}
+        keys = {
+            "clusters": np.arange(labels) // 3,
+            "clusters_unlabelled": labels + np.arange(n) // 3,
+        }
         lists = scores(labels, n)
         benchmark(lambda: ppi_mean(*lists, **keys))
 

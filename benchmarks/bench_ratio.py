@@ -39,7 +39,15 @@ class TestRatioOfMeans:
         from scipy.stats import bootstrap
 
         rounds = {"rounds": 5} if n == 300 else {"rounds": 1, "warm": False}
-        few(bootstrap, pairs(n), ratio, paired=True, n_resamples=RESAMPLES, rng=np.random.default_rng(0), **rounds)
+        few(
+            bootstrap,
+            pairs(n),
+            ratio,
+            paired=True,
+            n_resamples=RESAMPLES,
+            rng=np.random.default_rng(0),
+            **rounds,
+        )
 
 
 @task("two ratios compared")

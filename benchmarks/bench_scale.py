@@ -51,7 +51,10 @@ def write_responses(folder, rows):
                 "system": "made-up",
                 "language": "en",
                 "noise_rate": 0.4,
-                "references": [[[f"{WORDS[q % 21]} {WORDS[q // 21 % 21]}", f"{WORDS[q % 17]}"]] for q in question],
+                "references": [
+                    [[f"{WORDS[q % 21]} {WORDS[q // 21 % 21]}", f"{WORDS[q % 17]}"]]
+                    for q in question
+                ],
                 "response": [" ".join(said) for said in words],
                 "passages": [[" ".join(said * 10)] * 2 for said in words],
             }
@@ -72,15 +75,32 @@ def run(way, source, target):
     started = time.perf_counter()
     RUNS[way](engine, lambda frame: score(frame, METRICS), source, target)
     seconds = time.perf_counter() - started
-    print(json.dumps({"start": started - began, "seconds": seconds, "means": means(target), "ragnb": ragnb.__version__}))
+    print(
+        json.dumps(
+            {
+                "start": started - began,
+                "seconds": seconds,
+                "means": means(target),
+                "ragnb": ragnb.__version__,
+            }
+        )
+    )
 
 
 def spark_session():
     from pyspark.sql import SparkSession
 
     os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable)
-    quiet = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    settings = {**quiet, "spark.driver.memory": "2g", "spark.sql.files.maxPartitionBytes": str(64 << 20)}
+    quiet = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }
+    settings = {
+        **quiet,
+        "spark.driver.memory": "2g",
+        "spark.sql.files.maxPartitionBytes": str(64 << 20),
+    }
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
@@ -106,7 +126,9 @@ def on_dask(_, scoring, source, target):
     import dask.dataframe as dd
 
     with dask.config.set(scheduler="processes", num_workers=2):
-        scoring(dd.read_parquet(str(source), split_row_groups=False, aggregate_files=False)).to_parquet(str(target))
+        scoring(
+            dd.read_parquet(str(source), split_row_groups=False, aggregate_files=False)
+        ).to_parquet(str(target))
 
 
 def on_spark(session, scoring, source, target):
@@ -121,7 +143,11 @@ RUNS = dict(zip(WAYS, [in_one, in_chunks, on_dask, on_spark], strict=True))
 def means(folder):
     import pyarrow.parquet as pq
 
-    scores = pq.read_table(folder, columns=["metric", "value"]).group_by("metric").aggregate([("value", "mean")])
+    scores = (
+        pq.read_table(folder, columns=["metric", "value"])
+        .group_by("metric")
+        .aggregate([("value", "mean")])
+    )
     return {row["metric"]: round(row["value_mean"], 9) for row in scores.to_pylist()}
 
 
@@ -138,7 +164,9 @@ def used_by(root):
             continue
         children.setdefault(int(fields[1]), []).append(int(folder.name))
         sizes[int(folder.name)] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-        ticks[int(folder.name)] = sum(map(int, fields[11:15]))  # in user and kernel mode, and of children that have ended
+        ticks[int(folder.name)] = sum(
+            map(int, fields[11:15])
+        )  # in user and kernel mode, and of children that have ended
     family = [root]
     for member in family:
         family.extend(children.get(member, []))
@@ -148,7 +176,15 @@ def used_by(root):
 
 def measured(way, source, target):
     """What a run printed, the peak of its memory in GB, and its seconds of CPU."""
-    command = [sys.executable, "-m", "benchmarks.bench_scale", "--run", way, str(source), str(target)]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.bench_scale",
+        "--run",
+        way,
+        str(source),
+        str(target),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     most = np.zeros(2)
 
@@ -183,14 +219,21 @@ def measurements(sizes, ways):
                 means = means or found["means"]
                 if found["means"] != means:
                     sys.exit(f"{way} gives other means: {found['means']} and {means}")
-                yield {**told, **{name: found[name] for name in ("seconds", "cpu", "peak", "start")}}
+                yield {
+                    **told,
+                    **{name: found[name] for name in ("seconds", "cpu", "peak", "start")},
+                }
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000])
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
-    parser.add_argument("--long", action="store_true", help="keep the result in benchmarks/long.json")
+    parser.add_argument(
+        "--long", action="store_true", help="keep the result in benchmarks/long.json"
+    )
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.run:

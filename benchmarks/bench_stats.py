@@ -57,7 +57,14 @@ class TestMeanInterval:
         from scipy.stats import bootstrap
 
         first, second = scores(n)
-        few(bootstrap, (first - second,), np.mean, n_resamples=RESAMPLES, rng=np.random.default_rng(0), **rounds(n))
+        few(
+            bootstrap,
+            (first - second,),
+            np.mean,
+            n_resamples=RESAMPLES,
+            rng=np.random.default_rng(0),
+            **rounds(n),
+        )
 
     @peer("scipy `bootstrap(paired=True)`", "scipy")
     def test_scipy_on_two_arrays(self, few, n: int) -> None:
@@ -90,7 +97,14 @@ class TestPermutation:
 
         first, second = scores(n)
         options = {"permutation_type": "samples", "vectorized": True, "n_resamples": RESAMPLES}
-        few(permutation_test, (first - second,), np.mean, rng=np.random.default_rng(0), **options, **rounds(n))
+        few(
+            permutation_test,
+            (first - second,),
+            np.mean,
+            rng=np.random.default_rng(0),
+            **options,
+            **rounds(n),
+        )
 
     @peer("mlxtend `permutation_test`", "mlxtend")
     def test_mlxtend(self, few, n: int) -> None:
@@ -146,7 +160,9 @@ class TestClusters:
         from statsmodels.api import OLS
 
         first, clusters, ones = scores(n)[0], np.arange(n) // 3, np.ones(n)
-        benchmark(lambda: OLS(first, ones).fit(cov_type="cluster", cov_kwds={"groups": clusters}).bse)
+        benchmark(
+            lambda: OLS(first, ones).fit(cov_type="cluster", cov_kwds={"groups": clusters}).bse
+        )
 
 
 @task("Wilcoxon signed-rank test")

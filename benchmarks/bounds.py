@@ -41,7 +41,15 @@ def imports(processes: int) -> list[dict]:
     rows = []
     for line, bound in IMPORTS.items():
         taken = [first_use(line) for _ in range(processes)]
-        rows.append({"what": line, "seconds": median(taken), "longest": max(taken), "n": processes, "bound": bound})
+        rows.append(
+            {
+                "what": line,
+                "seconds": median(taken),
+                "longest": max(taken),
+                "n": processes,
+                "bound": bound,
+            }
+        )
     return rows
 
 
@@ -50,11 +58,17 @@ def command(target: str) -> dict:
     subprocess.run(["make", ".venv/ready", ".venv/model"], check=True)
     start = time.perf_counter()
     subprocess.run(["make", target], check=True)
-    return {"what": f"make {target}", "seconds": time.perf_counter() - start, "bound": COMMANDS[target]}
+    return {
+        "what": f"make {target}",
+        "seconds": time.perf_counter() - start,
+        "bound": COMMANDS[target],
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--processes", type=int, default=5)
     given = parser.parse_args()

@@ -47,7 +47,9 @@ SCROLLED = """async () => {
 
 def main():
     if CHROMIUM is None:
-        print("NO BROWSER: Chromium is not installed, so the annotator is not timed", file=sys.stderr)
+        print(
+            "NO BROWSER: Chromium is not installed, so the annotator is not timed", file=sys.stderr
+        )
         return keep("browser", {"needs": "Chromium", "rows": []})
     measure()
     keep("browser", {"rows": SAID, "versions": versions(["jupyterlab", "anywidget", "playwright"])})
@@ -68,9 +70,17 @@ def measure():
         say("cell run to item shown, 5,000 items", [(time.perf_counter() - started) * 1000])
         say("first state message of 5,000 items", [max(map(len, page.received)) / 1000], "kB")
         for key, changed, what in (
-            ("n", "root.querySelector('.question').textContent", "n to 300 sentences painted, kernel included"),
+            (
+                "n",
+                "root.querySelector('.question').textContent",
+                "n to 300 sentences painted, kernel included",
+            ),
             ("j", "root.querySelector('.cursor')?.id", "arrow to painted"),
-            ("x", "root.querySelectorAll('.sentence.on').length", "x to painted as chosen, kernel included"),
+            (
+                "x",
+                "root.querySelectorAll('.sentence.on').length",
+                "x to painted as chosen, kernel included",
+            ),
         ):
             say(what, [page.evaluate(PAINTED, [key, changed]) for _ in range(ROUNDS)])
             screen.settle()

@@ -12,16 +12,24 @@ LEFT_OUT = pytest.StashKey[int]()
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--quick", action="store_true", help="one round without warming up where rounds are counted: a trial run"
+        "--quick",
+        action="store_true",
+        help="one round without warming up where rounds are counted: a trial run",
     )
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "task(name, n): what a benchmark does, see benchmarks/timing.py")
-    config.addinivalue_line("markers", "who(name, distribution): whose way it is, see benchmarks/timing.py")
+    config.addinivalue_line(
+        "markers", "task(name, n): what a benchmark does, see benchmarks/timing.py"
+    )
+    config.addinivalue_line(
+        "markers", "who(name, distribution): whose way it is, see benchmarks/timing.py"
+    )
     config.stash[MISSING], config.stash[DISTRIBUTIONS] = [], set(BESIDE)
     config.stash[LEFT_OUT] = 0
-    config.stash[STARTED] = surroundings()  # before the benchmarks themselves are what the machine is busy with
+    config.stash[STARTED] = (
+        surroundings()
+    )  # before the benchmarks themselves are what the machine is busy with
 
 
 def pytest_deselected(items):
@@ -35,7 +43,11 @@ def told(request, benchmark):
     parameters = dict(request.node.callspec.params) if hasattr(request.node, "callspec") else {}
     name, n = request.node.get_closest_marker("task").args
     who, distribution = request.node.get_closest_marker("who").args
-    task = {"task": name.format(**parameters), "n": parameters.get("n") if n is None else n, "who": who.format(**parameters)}
+    task = {
+        "task": name.format(**parameters),
+        "n": parameters.get("n") if n is None else n,
+        "who": who.format(**parameters),
+    }
     benchmark.group = f"{task['task']}, n = {task['n']}"
     benchmark.extra_info.update(task)
     if distribution and not installed(distribution):
@@ -52,7 +64,11 @@ def few(request, benchmark):
     quick = request.config.getoption("quick")
 
     def timed(function, *arguments, rounds=3, warm=True, **options):
-        counts = {"rounds": 1 if quick else rounds, "warmup_rounds": int(warm and not quick), "iterations": 1}
+        counts = {
+            "rounds": 1 if quick else rounds,
+            "warmup_rounds": int(warm and not quick),
+            "iterations": 1,
+        }
         return benchmark.pedantic(function, args=arguments, kwargs=options, **counts)
 
     return timed

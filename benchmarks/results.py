@@ -18,7 +18,9 @@ from benchmarks.timing import HERE, LONG, RUN
 
 Row = dict[str, Any]
 
-PAIRS = "| task | n | ragnb | median | peer | median | peer / ragnb | of the fastest rounds | rounds |"
+PAIRS = (
+    "| task | n | ragnb | median | peer | median | peer / ragnb | of the fastest rounds | rounds |"
+)
 ALONE = "| task | n | median | fastest | rounds |"
 
 BOUNDS = """Seconds, each import in new processes once Python has started; `make` in an environment that is there."""
@@ -35,9 +37,21 @@ def page(run: dict[str, Row], long: dict[str, Row], docs: dict[str, str]) -> str
     parts = [
         *_head(run),
         *("", "## Bounds", "", BOUNDS, "", *_bounds(run.get("bounds"), long)),
-        *(line for module, doc in docs.items() for line in _section(module, doc, run.get("speed", {}))),
+        *(
+            line
+            for module, doc in docs.items()
+            for line in _section(module, doc, run.get("speed", {}))
+        ),
         *("", "## The annotator in JupyterLab", "", BROWSER, "", *_browser(run.get("browser"))),
-        *("", "## `score` on Dask and Spark", "", SCALE, "", *_scale(run.get("scale")), *_long_scale(long)),
+        *(
+            "",
+            "## `score` on Dask and Spark",
+            "",
+            SCALE,
+            "",
+            *_scale(run.get("scale")),
+            *_long_scale(long),
+        ),
     ]
     return "\n".join(parts) + "\n"
 
@@ -46,7 +60,12 @@ def page(run: dict[str, Row], long: dict[str, Row], docs: dict[str, str]) -> str
 
 
 def _head(run: dict[str, Row]) -> Iterator[str]:
-    yield from ("# Speed", "", "Measured by `make bench`, in one run; this page is made by `benchmarks/results.py`.", "")
+    yield from (
+        "# Speed",
+        "",
+        "Measured by `make bench`, in one run; this page is made by `benchmarks/results.py`.",
+        "",
+    )
     found = [part["of"] for part in run.values() if "of" in part]
     if not found:
         yield "Nothing was measured."
@@ -55,9 +74,13 @@ def _head(run: dict[str, Row]) -> Iterator[str]:
     yield f"{_of(first)}; load average {first['load']} at the start."
     speed = run.get("speed", {})
     if speed.get("quick") or speed.get("left_out"):
-        left_out = f" {speed['left_out']} benchmarks were left out." if speed.get("left_out") else ""
+        left_out = (
+            f" {speed['left_out']} benchmarks were left out." if speed.get("left_out") else ""
+        )
         yield from ("", f"**A trial run, of few rounds: its numbers are none to quote.{left_out}**")
-    names = {name: version for part in run.values() for name, version in part.get("versions", {}).items()}
+    names = {
+        name: version for part in run.values() for name, version in part.get("versions", {}).items()
+    }
     if names:
         yield ""
         yield ", ".join(f"{name} {names[name]}" for name in sorted(names)) + "."
@@ -79,10 +102,18 @@ def _of(of: Row) -> str:
 def _section(module: str, doc: str, speed: Row) -> Iterator[str]:
     title, _, prose = doc.strip().partition("\n")
     yield from ("", f"## {title.rstrip('.')}", "", prose.strip(), "")
-    timed = [_measured(one) for one in speed.get("benchmarks", []) if one["fullname"].partition("::")[0].endswith(module)]
+    timed = [
+        _measured(one)
+        for one in speed.get("benchmarks", [])
+        if one["fullname"].partition("::")[0].endswith(module)
+    ]
     absent = [one for one in speed.get("missing", []) if one["module"].endswith(module)]
     yield from _table([*timed, *absent]) if timed or absent else ["Not measured in this run."]
-    notes = [f"- {one['task']}, n = {_count(one['n'])}, {one['who']}: {one['note']}" for one in timed if "note" in one]
+    notes = [
+        f"- {one['task']}, n = {_count(one['n'])}, {one['who']}: {one['note']}"
+        for one in timed
+        if "note" in one
+    ]
     yield from ["", *notes] if notes else []
 
 
@@ -96,7 +127,10 @@ def _table(rows: list[Row]) -> Iterator[str]:
     tasks: dict[tuple[str, Any], list[Row]] = {}
     for row in rows:
         tasks.setdefault((row["task"], row["n"]), []).append(row)
-    sides = [([row for row in ways if _is_ours(row)], [row for row in ways if not _is_ours(row)]) for ways in tasks.values()]
+    sides = [
+        ([row for row in ways if _is_ours(row)], [row for row in ways if not _is_ours(row)])
+        for ways in tasks.values()
+    ]
     pairs = [pair for mine, theirs in sides for pair in product(mine, theirs)]
     if pairs:
         yield from _lines(PAIRS, (_pair(*pair) for pair in pairs))
@@ -130,7 +164,9 @@ def _alone(row: Row) -> list[str]:
 
 def _bounds(bounds: Row | None, long: dict[str, Row]) -> Iterator[str]:
     imports = [_import(row) for row in (bounds or {}).get("rows", [])]
-    commands = [_command(target, bound, long.get(f"make {target}")) for target, bound in COMMANDS.items()]
+    commands = [
+        _command(target, bound, long.get(f"make {target}")) for target, bound in COMMANDS.items()
+    ]
     yield from _lines("| what | bound | seconds | how |", [*imports, *commands])
     if not imports:
         yield from ("", "Imports were not measured in this run.")
@@ -155,9 +191,16 @@ def _bound(row: Row) -> str:
 
 def _browser(browser: Row | None) -> Iterator[str]:
     if browser is None or "needs" in browser:
-        yield f"Not measured in this run: {browser['needs']} is not installed." if browser else "Not measured in this run."
+        yield (
+            f"Not measured in this run: {browser['needs']} is not installed."
+            if browser
+            else "Not measured in this run."
+        )
         return
-    rows = ([row["what"], f"{row['median']:.1f} {row['unit']}", str(row["rounds"])] for row in browser["rows"])
+    rows = (
+        [row["what"], f"{row['median']:.1f} {row['unit']}", str(row["rounds"])]
+        for row in browser["rows"]
+    )
     yield from _lines("| what | median | rounds |", rows)
 
 
@@ -176,7 +219,14 @@ def _way(row: Row, pandas: float | None) -> list[str]:
         return [*start, f"{row['needs']} not installed", "", "", "", ""]
     ratio = _ratio(pandas / row["seconds"]) if pandas else ""
     started = f"{row['start']:.1f}" if row["way"].startswith("Spark") else ""
-    return [*start, f"{row['seconds']:.1f}", ratio, f"{row['cpu']:.1f}", f"{row['peak']:.2f}", started]
+    return [
+        *start,
+        f"{row['seconds']:.1f}",
+        ratio,
+        f"{row['cpu']:.1f}",
+        f"{row['peak']:.2f}",
+        started,
+    ]
 
 
 def _long_scale(long: dict[str, Row]) -> Iterator[str]:
@@ -212,7 +262,9 @@ def _time(seconds: float) -> str:
     >>> _time(0.00035912), _time(0.0338), _time(13.283), _time(1234.5)
     ('359 µs', '33.8 ms', '13.3 s', '1,234 s')
     """
-    factor, unit = next((pair for pair in ((1, "s"), (1e3, "ms")) if seconds * pair[0] >= 1), (1e6, "µs"))
+    factor, unit = next(
+        (pair for pair in ((1, "s"), (1e3, "ms")) if seconds * pair[0] >= 1), (1e6, "µs")
+    )
     number = seconds * factor
     return f"{number:,.{max(0, 3 - len(str(int(number))))}f} {unit}"
 
@@ -223,11 +275,17 @@ def _time(seconds: float) -> str:
 def docstrings(folder: Path) -> dict[str, str]:
     """The docstring of every module of benchmarks that pytest times, by its name."""
     paths = (path for path in sorted(folder.glob("bench_*.py")) if path.stem != "bench_scale")
-    return {path.name: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem for path in paths}
+    return {
+        path.name: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem
+        for path in paths
+    }
 
 
 def main() -> None:
-    run = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(RUN.glob("*.json"))}
+    run = {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(RUN.glob("*.json"))
+    }
     long = json.loads(LONG.read_text(encoding="utf-8")) if LONG.exists() else {}
     (HERE / "RESULTS.md").write_text(page(run, long, docstrings(HERE)), encoding="utf-8")
 

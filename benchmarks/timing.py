@@ -21,7 +21,18 @@ RUN = HERE.parent / ".benchmarks"
 LONG = HERE / "long.json"
 """What takes too long for every run: kept from the last time that it was asked for, with its own date."""
 
-BESIDE = ("ragnb", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "statsmodels", "sacrebleu", "matplotlib", "openai")
+BESIDE = (
+    "ragnb",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "scikit-learn",
+    "statsmodels",
+    "sacrebleu",
+    "matplotlib",
+    "openai",
+)
 """Distributions whose versions decide how fast ragnb is; those of the peers are added."""
 
 
@@ -55,7 +66,9 @@ def versions(distributions: Any) -> dict[str, str]:
 
 def surroundings() -> dict[str, Any]:
     """When and on what something is measured; nothing that names the machine."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+    memory = (
+        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+    )
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "cpu": _cpu(),
@@ -70,13 +83,18 @@ def surroundings() -> dict[str, Any]:
 def _cpu() -> str:
     told = Path("/proc/cpuinfo")
     lines = told.read_text().splitlines() if told.exists() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )
 
 
 def keep(name: str, content: dict[str, Any]) -> None:
     """Keep what this run measured."""
     RUN.mkdir(exist_ok=True)
-    (RUN / f"{name}.json").write_text(json.dumps({"of": surroundings(), **content}, indent=1), encoding="utf-8")
+    (RUN / f"{name}.json").write_text(
+        json.dumps({"of": surroundings(), **content}, indent=1), encoding="utf-8"
+    )
 
 
 def keep_long(name: str, content: dict[str, Any]) -> None:

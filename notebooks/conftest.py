@@ -7,10 +7,14 @@ from nbval import kernel, plugin
 
 
 def _execute(self, cell_input, allow_stdin=None):
-    return self.kc.execute(cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False)
+    return self.kc.execute(
+        cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False
+    )
 
 
-kernel.RunningKernel.execute_cell_input = _execute  # nbval runs cells without history, where IPython ignores the semicolon
+kernel.RunningKernel.execute_cell_input = (
+    _execute  # nbval runs cells without history, where IPython ignores the semicolon
+)
 
 # The kernel's messages are encrypted, as `make figures` has them; nbval offers no option for it.
 kernel.KernelManager = partial(kernel.KernelManager, transport_encryption="auto")
@@ -21,7 +25,11 @@ def pytest_collection_modifyitems(items):
     unexecuted = [
         f"{item.parent.name}::{item.name}"
         for item in items
-        if isinstance(item, plugin.IPyNbCell) and item.cell.source.strip() and item.cell.execution_count is None
+        if isinstance(item, plugin.IPyNbCell)
+        and item.cell.source.strip()
+        and item.cell.execution_count is None
     ]
     if unexecuted:
-        raise pytest.UsageError(f"notebook cells stored without execution: {', '.join(unexecuted[:5])}; run `make figures`")
+        raise pytest.UsageError(
+            f"notebook cells stored without execution: {', '.join(unexecuted[:5])}; run `make figures`"
+        )

@@ -21,7 +21,9 @@ def main(argv: list[str] | None = None) -> int:
             warnings.showwarning = _warn
             return _run(argv)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes the pipe
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # or Python complains when it closes the pipe
         return 141
     except KeyboardInterrupt:
         return 130

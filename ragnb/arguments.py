@@ -73,7 +73,9 @@ def as_clusters(keys: ArrayLike) -> Integers:
 def _array(values: ArrayLike, dimensions: int) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != dimensions:
-        raise InputError(f"must have {dimensions} dimension{'s' if dimensions > 1 else ''}, got {array.ndim}")
+        raise InputError(
+            f"must have {dimensions} dimension{'s' if dimensions > 1 else ''}, got {array.ndim}"
+        )
     return array
 
 
@@ -190,7 +192,9 @@ def accepts(
             lengths = {}
             for name, kind in kinds.items():
                 given = bound.arguments.get(name)
-                if given is None and (name not in bound.arguments or known.parameters[name].default is None):
+                if given is None and (
+                    name not in bound.arguments or known.parameters[name].default is None
+                ):
                     continue
                 value = bound.arguments[name] = convert(given, kind, name)
                 if isinstance(value, np.ndarray):

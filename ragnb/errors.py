@@ -36,7 +36,9 @@ class MissingPartError(RagnbError, ImportError):
 def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
     """Return `value` if it is one of `choices`, else raise `InputError` that lists them."""
     if not isinstance(value, str | None) or value not in choices:
-        raise InputError(f"{what} needs one of {', '.join(map(repr, choices))}; it got {value!r}; choose one of them.")
+        raise InputError(
+            f"{what} needs one of {', '.join(map(repr, choices))}; it got {value!r}; choose one of them."
+        )
     return value
 
 

@@ -26,7 +26,9 @@ _HIDDEN = regex.compile(
     """,
     flags=regex.V1 | regex.VERBOSE,
 )
-_ALLOWED = frozenset("div p b i mark del ins span sup table tr td th details summary ol li small".split())
+_ALLOWED = frozenset(
+    "div p b i mark del ins span sup table tr td th details summary ol li small".split()
+)
 
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -106,14 +108,20 @@ def boxed(text: str, places: Sequence[int]) -> list[Markup]:
     >>> [regex.sub(" style=[^>]*", "", piece) for piece in boxed("a\\u202e<b>", [0, 2, 5])]
     ['a<small dir="ltr">⟨U+202E⟩</small>', '&lt;b&gt;']
     """
-    return _cut(text, places, lambda found: tag("small", _code_point(found), dir="ltr", style="border:1px solid #999"))
+    return _cut(
+        text,
+        places,
+        lambda found: tag("small", _code_point(found), dir="ltr", style="border:1px solid #999"),
+    )
 
 
 def _code_point(found: regex.Match[str]) -> str:
     return f"⟨U+{ord(found.group()):04X}⟩"
 
 
-def _cut(text: str, places: Sequence[int], spell: Callable[[regex.Match[str]], str] = _code_point) -> list[Markup]:
+def _cut(
+    text: str, places: Sequence[int], spell: Callable[[regex.Match[str]], str] = _code_point
+) -> list[Markup]:
     """A text cut at places, escaped as a whole: what is hidden rests on the neighbours."""
     shown = [html.escape(character, quote=True) for character in text]
     for found in _HIDDEN.finditer(text):
@@ -128,7 +136,9 @@ def tag(name: str, *children: Any, **attributes: str) -> Markup:
     '<p dir="auto">1 &lt; 2</p>'
     """
     if name not in _ALLOWED:
-        raise ValueError(f"markup needs one of the elements {sorted(_ALLOWED)}; got {name!r}; use one of them")
+        raise ValueError(
+            f"markup needs one of the elements {sorted(_ALLOWED)}; got {name!r}; use one of them"
+        )
     given = "".join(f' {key}="{escape(str(value))}"' for key, value in attributes.items())
     return Markup(f"<{name}{given}>{''.join(escape(child) for child in children)}</{name}>")
 
@@ -139,7 +149,9 @@ def page(*children: Any) -> Markup:
     >>> page("$1 or $2")
     '<div class="mathjax_ignore" style="max-width:60em;line-height:1.45">$1 or $2</div>'
     """
-    return tag("div", *children, **{"class": "mathjax_ignore"}, style="max-width:60em;line-height:1.45")
+    return tag(
+        "div", *children, **{"class": "mathjax_ignore"}, style="max-width:60em;line-height:1.45"
+    )
 
 
 def marked(text: str, phrases: Iterable[str]) -> Markup:
@@ -150,7 +162,9 @@ def marked(text: str, phrases: Iterable[str]) -> Markup:
     """
     places = [0, *chain.from_iterable(occurrences(text, phrases)), len(text)]
     pieces = enumerate(_cut(text, places))
-    return join([_tinted("mark", piece, "#ffe0a3") if number % 2 else piece for number, piece in pieces])
+    return join(
+        [_tinted("mark", piece, "#ffe0a3") if number % 2 else piece for number, piece in pieces]
+    )
 
 
 def occurrences(text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:
@@ -161,7 +175,11 @@ def occurrences(text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:
     """
     wanted = sorted({phrase for phrase in phrases if phrase}, key=len, reverse=True)
     pattern = "|".join(map(regex.escape, wanted))
-    return [found.span() for found in regex.finditer(pattern, text, flags=regex.IGNORECASE)] if wanted else []
+    return (
+        [found.span() for found in regex.finditer(pattern, text, flags=regex.IGNORECASE)]
+        if wanted
+        else []
+    )
 
 
 class Sign(NamedTuple):

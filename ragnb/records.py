@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from ragnb.errors import InputError
 from ragnb.text import join_reasoning, split_reasoning
@@ -62,7 +61,7 @@ COLUMNS: dict[str, str] = {
     "noise_rate": "nominal share of passages without the answer, in [0, 1]",
     "passage_num": "number of passages asked for",
     "correct_rate": "nominal share of true passages among counterfactual ones, in [0, 1]",
-    "order": "how passages were ordered: 'per_item' or 'released'; of an escalation, by what the items were",
+    "order": "how passages were ordered: 'per_item' or 'released'",
     "repeat": "number of the repeat of one request, from 0",
     # contexts
     "passages": "list of passages as shown to the model, in order",
@@ -171,7 +170,7 @@ COLUMNS: dict[str, str] = {
     "closed_book_accuracy": "accuracy of the same system without passages",
     "passes_gate": "whether that is above 70 %; None where it was not asked without passages",
     "measure": "what a judge is measured by: 'hallucination_auroc', 'relevance_rmse', ...",
-    "n_missing": "number of records without this judge's value; of an escalation, of items without the judge's verdict",
+    "n_missing": "number of records without this judge's value; for deferral, of deferred items without the judge's verdict",
     "n_records": "number of records, scored or not",
     # a judge against people
     "judge": "column of the judge's verdicts or scores; a judge's name",
@@ -204,7 +203,7 @@ COLUMNS: dict[str, str] = {
     "gain": "token F1 over the baseline's: of a response, or the mean",
     "gain_low": "lower end of the mean gain's interval",
     "gain_high": "upper end of the mean gain's interval",
-    "cost": "tokens translated: of a response, or the mean; of an escalation, what asking costs in all",
+    "cost": "tokens translated: of a response, or the mean",
     "cost_low": "lower end of the mean cost's interval",
     "cost_high": "upper end of the mean cost's interval",
     "unit": "the question that several responses share",
@@ -233,7 +232,7 @@ COLUMNS: dict[str, str] = {
     "rank_low": "best place that the system may have, all systems taken together",
     "rank_high": "worst place that the system may have, all systems taken together",
     "probability_best": "share of resamples in which the system has the best mean",
-    # ensembles and escalation
+    # ensembles and deferral
     "auc": "area under the ROC curve of a metric, or of the ensemble, for the label",
     "auc_low": "lower end of the area's interval",
     "auc_high": "upper end of the area's interval",
@@ -244,24 +243,23 @@ COLUMNS: dict[str, str] = {
     "p_value_1": "conformal p-value of label 1",
     "in_set_0": "whether label 0 cannot be excluded",
     "in_set_1": "whether label 1 cannot be excluded",
-    "undecided": "whether the set holds both labels or neither",
+    "abstained": "whether the prediction set contains both labels or neither",
     "y_hat": "the ensemble's own label: 1 or 0",
     "tested": "what a test of shift compares: a feature, 'probability', or 'score of the true label'",
     "n_calibration": "number of calibration responses that a test of shift compares",
     "n_new": "number of new responses that it compares them with",
     "n_units_calibration": "number of independent responses that the calibration responses count as",
     "n_units_new": "number of independent responses that the new responses count as",
-    "escalated": "whether the judicator was asked",
+    "deferred": "whether the judicator was asked",
     "judged": "its verdict: 1 or 0; missing without one",
-    "share": "share of the items that go to the judge",
-    "n_escalated": "number of items that go to the judge",
+    "share": "share of the items that are deferred to the judge",
+    "n_deferred": "number of items that are deferred to the judge",
     "n_judged": "number of its verdicts on them; a mean where items are equally certain",
     "error": "share of wrong labels: 1 - `accuracy`",
     "point": "name of the choice of items behind the row; empty where it has none",
     "policy": "name of the choice of items that is compared with `baseline`",
     "baseline_accuracy": "accuracy of the baseline's choice",
-    "baseline_share": "share of the items that the baseline sends to the judge",
-    "baseline_cost": "what the baseline's asking costs in all",
+    "baseline_share": "share of the items that the baseline defers to the judge",
 }
 
 EXAMPLE = ("example_id", "benchmark", "task", "language", "question", "references")
@@ -269,7 +267,16 @@ RGB_EXAMPLE = (*EXAMPLE, "positive", "negative", "positive_wrong", "false_answer
 RAGBENCH_RESPONSE = (*EXAMPLE[:5], "passages", "system", "response", "split")
 """Columns that a labelled response of RAGBench begins with; RAGBench's own follow."""
 
-CONDITION = ("system", "benchmark", "task", "language", "noise_rate", "passage_num", "correct_rate", "order")
+CONDITION = (
+    "system",
+    "benchmark",
+    "task",
+    "language",
+    "noise_rate",
+    "passage_num",
+    "correct_rate",
+    "order",
+)
 """Columns that tell one cell of an experiment from another: what summaries are grouped by unless told otherwise."""
 
 PAYLOAD = frozenset(
@@ -288,7 +295,11 @@ PLAIN_TEXT = frozenset(
 )
 """Those of them that are texts; the others are lists or mappings."""
 
-PARTITIONED = {"dask": ("Dask", "compute()"), "dask_expr": ("Dask", "compute()"), "pyspark": ("Spark", "toPandas()")}
+PARTITIONED = {
+    "dask": ("Dask", "compute()"),
+    "dask_expr": ("Dask", "compute()"),
+    "pyspark": ("Spark", "toPandas()"),
+}
 """Library -> what its frames are called, and the method that makes a pandas DataFrame of one."""
 
 
@@ -331,9 +342,13 @@ def reasoning_apart(frame: Any) -> Any:
     if not any(reasoning for reasoning, _ in split):
         return frame
     before = frame["reasoning"] if "reasoning" in frame else [None] * len(split)
-    reasonings = [f"{present(old) or ''}{new}" or None for old, (new, _) in zip(before, split, strict=True)]
+    reasonings = [
+        f"{present(old) or ''}{new}" or None for old, (new, _) in zip(before, split, strict=True)
+    ]
     answers = [answer for _, answer in split]
-    return frame.assign(response=_like_response(frame, answers), reasoning=_like_response(frame, reasonings))
+    return frame.assign(
+        response=_like_response(frame, answers), reasoning=_like_response(frame, reasonings)
+    )
 
 
 def whole_replies(frame: Any) -> Any:
@@ -342,7 +357,9 @@ def whole_replies(frame: Any) -> Any:
         return frame
     pairs = zip(frame["reasoning"], frame["response"], strict=True)
     texts = [
-        join_reasoning(reasoning, answer) if isinstance(reasoning, str) and isinstance(answer, str) else answer
+        join_reasoning(reasoning, answer)
+        if isinstance(reasoning, str) and isinstance(answer, str)
+        else answer
         for reasoning, answer in pairs
     ]
     return frame.assign(response=_like_response(frame, texts)).drop(columns="reasoning")
@@ -357,35 +374,6 @@ def _like_response(frame: Any, values: list[Any]) -> Any:
     return column
 
 
-def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Values as an array, one an item.
-
-    Raises
-    ------
-    InputError
-        Lists of several lengths; ``what`` says what the values are.
-    """
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"{what} needs one value an item; it got lists of several lengths; pass one value each.") from error
-
-
-def as_keys(keys: ArrayLike, what: str) -> NDArray[Any]:
-    """Keys as an array, one an item; a missing one among texts stays missing and does not become the text 'nan'.
-
-    Raises
-    ------
-    InputError
-        As `as_array`.
-
-    >>> as_keys(["a", float("nan")], "clusters")
-    array(['a', nan], dtype=object)
-    """
-    found = as_array(keys, what)
-    return np.asarray(keys, dtype=object) if found.dtype.kind in "US" and found is not keys else found
-
-
 def is_partitioned(frame: Any) -> bool:
     """Whether a frame is one of Dask or Spark, told without importing either."""
     return _library(frame) in PARTITIONED
@@ -395,7 +383,9 @@ def refuse_partitioned(frame: Any, what: str) -> None:
     """Raise InputError if a frame is one of Dask or Spark; ``what`` says who needs one of pandas."""
     if is_partitioned(frame):
         name, method = PARTITIONED[_library(frame)]
-        raise InputError(f"{what} needs a pandas DataFrame; got a {name} frame; call its {method} first")
+        raise InputError(
+            f"{what} needs a pandas DataFrame; got a {name} frame; call its {method} first"
+        )
 
 
 def _library(thing: Any) -> str:
@@ -407,13 +397,19 @@ def require_columns(frame: Any, names: Iterable[str], what: str) -> None:
     refuse_partitioned(frame, what)
     columns = getattr(frame, "columns", None)
     if columns is None:
-        raise InputError(f"{what} needs a pandas DataFrame; got {type(frame).__name__}; load or build a frame first")
+        raise InputError(
+            f"{what} needs a pandas DataFrame; got {type(frame).__name__}; load or build a frame first"
+        )
     names = list(names)
     missing = [name for name in names if not isinstance(name, Hashable) or name not in columns]
     if missing:
-        meant = "; ".join(f"{name} ({COLUMNS[name]})" if str(name) in COLUMNS else f"{name}" for name in missing)
+        meant = "; ".join(
+            f"{name} ({COLUMNS[name]})" if str(name) in COLUMNS else f"{name}" for name in missing
+        )
         wanted, absent = (", ".join(map(str, some)) for some in (names, missing))
-        raise InputError(f"{what} needs the columns {wanted}; got a frame without {absent}; add {meant}")
+        raise InputError(
+            f"{what} needs the columns {wanted}; got a frame without {absent}; add {meant}"
+        )
 
 
 def one_column(given: Any, what: str) -> list[str]:
@@ -425,7 +421,9 @@ def one_column(given: Any, what: str) -> list[str]:
         Something that is no name; ``what`` says who needs it.
     """
     if given is not None and not isinstance(given, str):
-        raise InputError(f"{what} needs the name of one column; got {given!r:.60}; name it, or leave it out")
+        raise InputError(
+            f"{what} needs the name of one column; got {given!r:.60}; name it, or leave it out"
+        )
     return [] if given is None else [given]
 
 
@@ -443,5 +441,7 @@ def column_names(given: Any, what: str) -> list[str]:
         names = [names]
     names = list(names)
     if not all(isinstance(name, str) for name in names):
-        raise InputError(f"{what} needs the name of a column, or a list of names; got {given!r:.60}; name columns")
+        raise InputError(
+            f"{what} needs the name of a column, or a list of names; got {given!r:.60}; name columns"
+        )
     return names

@@ -101,22 +101,6 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
     return np.clip(tails[alternative], SMALLEST_P, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class PairedTable:
-    """Counts of the items on which both, one or neither of two systems succeed.
-
-    Attributes
-    ----------
-    both, first_only, second_only, neither : int
-        Number of items; `first_only` and `second_only` are the discordant ones.
-    """
-
-    both: int
-    first_only: int
-    second_only: int
-    neither: int
-
-
 def format_p_value(p_value: float) -> str:
     """Return a p-value as text with a printed floor.
 
@@ -132,25 +116,3 @@ def format_p_value(p_value: float) -> str:
     if p_value < 1e-12:
         return "p < 1e-12"
     return f"p = {p_value:.4f}" if p_value >= 1e-3 else f"p = {p_value:.2g}"
-
-
-@dataclass(frozen=True, slots=True)
-class EquivalenceResult:
-    """The outcome of two one-sided tests against a margin, with the interval that decides it.
-
-    Attributes
-    ----------
-    p_value : float
-        The larger of the two one-sided p-values; equivalence is shown when it is at most ``1 - confidence_level``.
-    margin : float
-        Largest difference in either direction that counts as no difference, in the unit of the scores.
-    interval : Interval
-        The mean difference with its interval at level ``2 * confidence_level - 1``, the dual of the test.
-    equivalent : bool
-        Whether the interval lies strictly inside (-margin, margin); ``False`` where undefined.
-    """
-
-    p_value: float
-    margin: float
-    interval: Interval
-    equivalent: bool

@@ -37,7 +37,9 @@ def answer_digest(answer: Any, *, decimals: int = 3) -> str:
     >>> answer_digest(-1e-17) == answer_digest(0.0)
     True
     """
-    text = answer.strip().casefold() if isinstance(answer, str) else _rounded(float(answer), decimals)
+    text = (
+        answer.strip().casefold() if isinstance(answer, str) else _rounded(float(answer), decimals)
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 

@@ -19,7 +19,9 @@ SCRIPTS = tuple(
 )
 """Scripts that `script_of` tells apart; a letter of any other script is ``"Other"``."""
 
-UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+UNSPACED = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
+)
 """Character class (without brackets) of the scripts written without spaces between words."""
 
 _SCRIPT = regex.compile("|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS))
@@ -28,8 +30,12 @@ _SHARED = regex.compile(r"\p{Common}|\p{Inherited}")
 _IGNORABLE = regex.compile(
     r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE00-\uFE0F\uFEFF\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]"
 )
-_TOKEN = regex.compile(rf"(?V1)(?=[[{UNSPACED}]&&[\p{{L}}\p{{M}}\p{{N}}]])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+")
-GRAPHEME = regex.compile(r"\p{GCB=Regional_Indicator}{1,2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X")
+_TOKEN = regex.compile(
+    rf"(?V1)(?=[[{UNSPACED}]&&[\p{{L}}\p{{M}}\p{{N}}]])\X|[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]+"
+)
+GRAPHEME = regex.compile(
+    r"\p{GCB=Regional_Indicator}{1,2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*|\X"
+)
 """Pattern of one extended grapheme cluster, for searches from the start of a text.
 
 For each flag, ``\\X`` alone counts all the flags before it. Pairs of regional indicators therefore have a branch of their
@@ -176,7 +182,9 @@ _NEVER_LAST = frozenset(
     "ed eds al dept est b d z.b d.h bzw ggf s.o s.u г ул им т.е т.д डॉ".split()
 )
 _BEFORE_NUMBER = frozenset("no nos nr fig figs eq eqs sec ch vol vols pp art № str".split())
-_GERMAN_MONTHS = frozenset("januar februar märz april mai juni juli august september oktober november dezember".split())
+_GERMAN_MONTHS = frozenset(
+    "januar februar märz april mai juni juli august september oktober november dezember".split()
+)
 _MAYBE_LAST = frozenset(
     "etc inc ltd co corp bros univ jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
     "mt ft av ave blvd rd".split()
@@ -256,7 +264,12 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
         return len(word) < 3 and next_word.lower() in _GERMAN_MONTHS
     if word in _MAYBE_LAST or _DOTTED.fullmatch(word):
         return bool(next_word) and next_word.lower() not in _STARTERS
-    return len(word) == 1 and word.isalpha() and not regex.match(rf"[{UNSPACED}]", word) and bool(next_word)
+    return (
+        len(word) == 1
+        and word.isalpha()
+        and not regex.match(rf"[{UNSPACED}]", word)
+        and bool(next_word)
+    )
 
 
 # ---- sentence keys -----------------------------------------------------------------------------------------------------
@@ -274,7 +287,9 @@ def sentence_key(number: int) -> str:
     ['a', 'z', 'aa', 'ab', 'zz', 'aaa']
     """
     if number < 0:
-        raise InputError(f"a sentence key needs a place from 0 on; got {number}; count sentences from 0")
+        raise InputError(
+            f"a sentence key needs a place from 0 on; got {number}; count sentences from 0"
+        )
     before, last = divmod(number, 26)
     return (sentence_key(before - 1) if before else "") + chr(ord("a") + last)
 
@@ -291,7 +306,9 @@ def keyed_sentences(documents: Iterable[str]) -> list[list[list[str]]]:
     [[['0a', 'One.'], ['0b', 'Two.']], [['1a', 'Three.']]]
     """
     if isinstance(documents, str):
-        raise InputError("keyed_sentences needs a list of documents; got a text; use keyed_response, or put it in a list")
+        raise InputError(
+            "keyed_sentences needs a list of documents; got a text; use keyed_response, or put it in a list"
+        )
     return [_keyed(document, str(number)) for number, document in enumerate(documents)]
 
 
@@ -305,4 +322,6 @@ def keyed_response(response: str) -> list[list[str]]:
 
 
 def _keyed(text: str, prefix: str) -> list[list[str]]:
-    return [[prefix + sentence_key(place), sentence] for place, sentence in enumerate(sentences(text))]
+    return [
+        [prefix + sentence_key(place), sentence] for place, sentence in enumerate(sentences(text))
+    ]

@@ -99,8 +99,13 @@ def annotator(texts, folder):
 
 def adjudication(texts, folder):
     """What two annotators with such names differ in, before a third."""
-    items = pd.DataFrame([{"example_id": text, "question": text, "response": text} for text in texts])
-    sessions = [AnnotationSession(items, "verdict", text, folder / f"{n}.two.jsonl") for n, text in enumerate(texts[:2])]
+    items = pd.DataFrame(
+        [{"example_id": text, "question": text, "response": text} for text in texts]
+    )
+    sessions = [
+        AnnotationSession(items, "verdict", text, folder / f"{n}.two.jsonl")
+        for n, text in enumerate(texts[:2])
+    ]
     for item in range(len(texts)):
         for session, said in zip(sessions, ("correct", "refuse"), strict=True):
             session.go(item)
@@ -131,7 +136,9 @@ def static_views(text):
         "LanguageView": LanguageView(context_row(text)),
         "JudgeView": JudgeView(pd.DataFrame([judged_row(text)])),
         "TraceView": TraceView(trace_record(text)),
-        "TraceView of two": TraceView(trace_record(text), other=trace_record(text), names=[text, f"{text}2"]),
+        "TraceView of two": TraceView(
+            trace_record(text), other=trace_record(text), names=[text, f"{text}2"]
+        ),
     }
 
 

@@ -27,7 +27,13 @@ def typed(recipe):
     def one(block):
         nonlocal printed
         kind, body = block.groups()
-        printed = printed if kind == "text" else in_shell(body) if kind == "sh" else in_python(body, names)
+        printed = (
+            printed
+            if kind == "text"
+            else in_shell(body)
+            if kind == "sh"
+            else in_python(body, names)
+        )
         return f"```text\n{printed}```" if kind == "text" else block[0]
 
     return FENCE.sub(one, recipe)
@@ -35,9 +41,16 @@ def typed(recipe):
 
 def in_shell(body):
     """What a terminal prints in which the environment is active."""
-    surroundings = os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+    surroundings = os.environ | {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    }
     ran = subprocess.run(
-        ["bash", "-euo", "pipefail"], input=body, env=surroundings, capture_output=True, text=True, check=True
+        ["bash", "-euo", "pipefail"],
+        input=body,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return ran.stdout
 

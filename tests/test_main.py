@@ -26,21 +26,43 @@ from ragnb.tables import to_html, to_latex, to_markdown
 from ragnb.tables.plain import to_json, to_text
 
 ROWS = [
-    {"question": "Capital of Norway?", "references": "Oslo", "response": "It is Oslo.", "language": "en"},
-    {"question": "日本の首都は?", "references": [["東京", "东京"]], "response": "東京です", "language": "ja"},
-    {"question": "挪威的首都是哪里?", "references": "奥斯陆", "response": "奥斯陆", "language": "zh"},
+    {
+        "question": "Capital of Norway?",
+        "references": "Oslo",
+        "response": "It is Oslo.",
+        "language": "en",
+    },
+    {
+        "question": "日本の首都は?",
+        "references": [["東京", "东京"]],
+        "response": "東京です",
+        "language": "ja",
+    },
+    {
+        "question": "挪威的首都是哪里?",
+        "references": "奥斯陆",
+        "response": "奥斯陆",
+        "language": "zh",
+    },
     {"question": "เมืองหลวงของไทย?", "references": "กรุงเทพ", "response": "กรุงเทพ", "language": "th"},
     {"question": "भारत की राजधानी?", "references": "नई दिल्ली", "response": "मुंबई", "language": "hi"},
     {"question": "عاصمة مصر؟", "references": "القاهرة", "response": "القاهرة", "language": "ar"},
     {"question": "בירת צרפת?", "references": "פריז", "response": None, "language": "he"},
-    {"question": "Café?", "references": "cafe\u0301", "response": "café 👩\u200d🔬", "language": "fr"},
+    {
+        "question": "Café?",
+        "references": "cafe\u0301",
+        "response": "café 👩\u200d🔬",
+        "language": "fr",
+    },
 ]
 
 
 def run(*arguments, **options):
     """The real command in a process of its own."""
     command = [sys.executable, "-m", "ragnb", *map(str, arguments)]
-    return subprocess.run(command, **{"capture_output": True, "encoding": "utf-8", "timeout": 120} | options)
+    return subprocess.run(
+        command, **{"capture_output": True, "encoding": "utf-8", "timeout": 120} | options
+    )
 
 
 def lines_of(rows):
@@ -86,18 +108,41 @@ def refused(capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "printer"), [("text", to_text), ("markdown", to_markdown), ("latex", to_latex), ("html", to_html)]
+    ("name", "printer"),
+    [("text", to_text), ("markdown", to_markdown), ("latex", to_latex), ("html", to_html)],
 )
 def test_score_prints_what_summarize_says_in_every_format(file, printed, name, printer):
-    summary = summarize(score(load_responses(file), ["answer.f1", "answer.exact_match"]), by=["system", "language"])
+    summary = summarize(
+        score(load_responses(file), ["answer.f1", "answer.exact_match"]), by=["system", "language"]
+    )
     out, code = printed(
-        "score", file, "--metrics", "answer.f1", "answer.exact_match", "--by", "system", "language", "--format", name
+        "score",
+        file,
+        "--metrics",
+        "answer.f1",
+        "answer.exact_match",
+        "--by",
+        "system",
+        "language",
+        "--format",
+        name,
     )
     assert (out, code) == (printer(summary) + "\n", 0)
 
 
 def test_score_in_json_has_all_digits(file, printed):
-    out, _ = printed("score", file, "--metrics", "answer.f1", "--by", "system", "--level", "0.9", "--format", "json")
+    out, _ = printed(
+        "score",
+        file,
+        "--metrics",
+        "answer.f1",
+        "--by",
+        "system",
+        "--level",
+        "0.9",
+        "--format",
+        "json",
+    )
     summary = summarize(score(load_responses(file), "answer.f1"), by="system", confidence_level=0.9)
     assert json.loads(out) == summary.to_dict("records")
     assert json.loads(out)[0]["n_scored"] == 7
@@ -112,7 +157,9 @@ def test_score_shows_interval_count_worst_case_and_signature(file, printed):
     assert "metric:answer.contains|variant:unicode|lang:ar,en,fr,he,hi,ja,th,zh" in out
 
 
-@pytest.mark.parametrize("name", ["scores.jsonl", "scores.jsonl.gz", "scores.parquet", "deep/scores.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["scores.jsonl", "scores.jsonl.gz", "scores.parquet", "deep/scores.jsonl"]
+)
 def test_score_writes_the_scores_of_each_response(file, printed, tmp_path, name):
     printed("score", file, "--metrics", "answer.f1", "--out", tmp_path / name)
     written, expected = read_table(tmp_path / name), score(load_responses(file), "answer.f1")
@@ -133,14 +180,20 @@ def test_columns_options_system_language_and_constants(tmp_path, printed):
     )  # fmt: skip
     summary = summarize(score(frame, "rgb.accuracy", protocol="released"))
     assert json.loads(out) == summary.to_dict("records")
-    assert json.loads(out)[0] | {"mean": 1.0, "system": "mine", "noise_rate": 1.0} == json.loads(out)[0]
+    assert (
+        json.loads(out)[0] | {"mean": 1.0, "system": "mine", "noise_rate": 1.0}
+        == json.loads(out)[0]
+    )
 
 
 def test_options_are_numbers_lists_or_text(file, printed):
     out, _ = printed("score", file, "--metrics", "language.rlc_ok", "answer.chrf", "--option", "threshold=0.9",
                      "word_order=2", "--by", "system", "--format", "json")  # fmt: skip
     expected = summarize(
-        score(load_responses(file), ["language.rlc_ok", "answer.chrf"], threshold=0.9, word_order=2), by="system"
+        score(
+            load_responses(file), ["language.rlc_ok", "answer.chrf"], threshold=0.9, word_order=2
+        ),
+        by="system",
     )
     assert [row["mean"] for row in json.loads(out)] == expected["mean"].tolist()
     assert "threshold:0.9" in out
@@ -154,9 +207,12 @@ def test_options_are_numbers_lists_or_text(file, printed):
 def test_a_french_csv_with_an_empty_cell(tmp_path, capsys, own, mean, said):
     path = tmp_path / "fr.csv"
     path.write_text(
-        "question,references,response\nOù est la tour Eiffel ?,Paris,Paris\nQui l'a construite ?,Eiffel,\n", "utf-8"
+        "question,references,response\nOù est la tour Eiffel ?,Paris,Paris\nQui l'a construite ?,Eiffel,\n",
+        "utf-8",
     )
-    assert main(["score", str(path), "--metrics", "answer.exact_match", "--format", "json", *own]) == 0
+    assert (
+        main(["score", str(path), "--metrics", "answer.exact_match", "--format", "json", *own]) == 0
+    )
     out, err = capsys.readouterr()
     (row,) = json.loads(out)
     assert (row["mean"], row["n"]) == (mean, 2)
@@ -166,7 +222,17 @@ def test_a_french_csv_with_an_empty_cell(tmp_path, capsys, own, mean, said):
 
 
 def test_lines_of_json_come_from_standard_input():
-    done = run("score", "-", "--metrics", "answer.exact_match", "--system", "piped", "--by", "system", input=lines_of(ROWS))
+    done = run(
+        "score",
+        "-",
+        "--metrics",
+        "answer.exact_match",
+        "--system",
+        "piped",
+        "--by",
+        "system",
+        input=lines_of(ROWS),
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1].startswith("piped   answer.exact_match")
 
@@ -180,7 +246,14 @@ def test_a_bad_line_of_standard_input_is_named():
 
 def test_a_labelled_sample_of_ragbench_can_be_scored(printed):
     out, _ = printed(
-        "score", "sample-ragbench", "--benchmark", "ragbench", "--metrics", "trace.adherence", "--format", "json"
+        "score",
+        "sample-ragbench",
+        "--benchmark",
+        "ragbench",
+        "--metrics",
+        "trace.adherence",
+        "--format",
+        "json",
     )
     summary = summarize(score(load_ragbench("sample-ragbench"), "trace.adherence"))
     assert [(row["system"], row["mean"], row["low"]) for row in json.loads(out)] == list(
@@ -201,7 +274,12 @@ def test_shared_questions_are_clusters(file, printed):
 def two(tmp_path):
     """Two systems: a file each, and one with both."""
     good = [
-        {"question": f"q{k}", "language": "en", "references": "Oslo", "response": "Oslo" if k % 5 else "Rome"}
+        {
+            "question": f"q{k}",
+            "language": "en",
+            "references": "Oslo",
+            "response": "Oslo" if k % 5 else "Rome",
+        }
         for k in range(40)
     ]
     bad = [row | {"response": "Oslo" if k % 3 == 0 else "Bergen"} for k, row in enumerate(good)]
@@ -218,12 +296,22 @@ def two(tmp_path):
 
 @pytest.mark.parametrize("files", [["good.jsonl", "bad.jsonl"], ["both.jsonl"]])
 @pytest.mark.parametrize(
-    ("name", "printer"), [("text", to_text), ("markdown", to_markdown), ("latex", to_latex), ("json", to_json)]
+    ("name", "printer"),
+    [("text", to_text), ("markdown", to_markdown), ("latex", to_latex), ("json", to_json)],
 )
 def test_compare_says_the_same_of_one_file_and_of_two(two, printed, files, name, printer):
-    expected = compare(score(load_responses(two / "both.jsonl"), "answer.exact_match"), baseline="bad")
+    expected = compare(
+        score(load_responses(two / "both.jsonl"), "answer.exact_match"), baseline="bad"
+    )
     out, code = printed(
-        "compare", *(two / file for file in files), "--metrics", "answer.exact_match", "--baseline", "bad", "--format", name
+        "compare",
+        *(two / file for file in files),
+        "--metrics",
+        "answer.exact_match",
+        "--baseline",
+        "bad",
+        "--format",
+        name,
     )
     assert (out, code) == (printer(expected) + "\n", 0)
     assert expected["difference"].item() == pytest.approx((32 - 14) / 40)
@@ -238,10 +326,15 @@ def test_compare_without_baseline_method_and_names_of_systems(two, printed):
 
 
 def test_what_one_system_lacks_is_refused_or_dropped_and_counted(two, printed, refused):
-    (two / "short.jsonl").write_text("".join((two / "bad.jsonl").read_text().splitlines(keepends=True)[:30]))
+    (two / "short.jsonl").write_text(
+        "".join((two / "bad.jsonl").read_text().splitlines(keepends=True)[:30])
+    )
     asked = "compare", two / "good.jsonl", two / "short.jsonl", "--metrics", "answer.exact_match"
     assert "10 of 40 items lack at least one of the two" in refused(*asked)
-    assert "Items left out for want of a value, line by line: 10." in printed(*asked, "--unpaired", "drop")[0]
+    assert (
+        "Items left out for want of a value, line by line: 10."
+        in printed(*asked, "--unpaired", "drop")[0]
+    )
 
 
 def test_files_in_another_order_are_not_paired_by_the_numbers_of_their_rows(two, printed, refused):
@@ -252,16 +345,38 @@ def test_files_in_another_order_are_not_paired_by_the_numbers_of_their_rows(two,
     assert said in refused(*asked)
     spaced = [row | {"question": f" {row['question']}\n"} for row in reversed(turned)]
     (two / "spaced.jsonl").write_text(lines_of(spaced))
-    asked = "compare", two / "good.jsonl", two / "spaced.jsonl", "--metrics", "answer.exact_match", "--format", "json"
+    asked = (
+        "compare",
+        two / "good.jsonl",
+        two / "spaced.jsonl",
+        "--metrics",
+        "answer.exact_match",
+        "--format",
+        "json",
+    )
     assert json.loads(printed(*asked)[0])[0]["difference"] == pytest.approx((14 - 32) / 40)
 
 
 def test_files_without_ids_in_another_order_are_compared_as_the_message_says(two, printed, refused):
-    good, bad = ([json.loads(line) for line in (two / f"{name}.jsonl").read_text().splitlines()] for name in ("good", "bad"))
+    good, bad = (
+        [json.loads(line) for line in (two / f"{name}.jsonl").read_text().splitlines()]
+        for name in ("good", "bad")
+    )
     for name, rows in (("one", good), ("other", bad[::-1])):
-        rows = [{("user_input" if key == "question" else key): value for key, value in row.items()} for row in rows]
+        rows = [
+            {("user_input" if key == "question" else key): value for key, value in row.items()}
+            for row in rows
+        ]
         (two / f"{name}.jsonl").write_text(lines_of(rows))
-    asked = "compare", two / "one.jsonl", two / "other.jsonl", "--metrics", "answer.exact_match", "--format", "json"
+    asked = (
+        "compare",
+        two / "one.jsonl",
+        two / "other.jsonl",
+        "--metrics",
+        "answer.exact_match",
+        "--format",
+        "json",
+    )
     remedy = "--columns", "example_id=user_input", "question=user_input"
     assert " ".join(remedy) in refused(*asked, "--columns", "question=user_input")
     row = json.loads(printed(*asked, *remedy)[0])[0]
@@ -281,10 +396,21 @@ def test_files_of_one_name_in_two_folders_are_no_one_system(two, printed, refuse
 
 
 def test_ids_of_csv_and_of_json_are_of_two_kinds(two, refused):
-    rows = [json.loads(line) | {"example_id": k} for k, line in enumerate((two / "good.jsonl").read_text().splitlines())]
+    rows = [
+        json.loads(line) | {"example_id": k}
+        for k, line in enumerate((two / "good.jsonl").read_text().splitlines())
+    ]
     (two / "numbered.jsonl").write_text(lines_of(rows))
     pd.DataFrame(rows).to_csv(two / "typed.csv", index=False)
-    asked = "compare", two / "numbered.jsonl", two / "typed.csv", "--metrics", "answer.f1", "--unpaired", "drop"
+    asked = (
+        "compare",
+        two / "numbered.jsonl",
+        two / "typed.csv",
+        "--metrics",
+        "answer.f1",
+        "--unpaired",
+        "drop",
+    )
     assert "got numbers in 'numbered' and texts in 'typed', and 10 is not '10'" in refused(*asked)
 
 
@@ -308,7 +434,10 @@ def test_files_of_one_name_in_two_folders_need_names(two, refused):
         (["good.jsonl", "bad.jsonl", "--unpaired", "guess"], "got 'guess'"),
         (["good.jsonl", "bad.jsonl", "--correction", "none"], "got 'none'"),
         (["good.jsonl", "bad.jsonl", "--system", "one"], "got 1 for 2 files"),
-        (["good.jsonl", "good.jsonl"], "got good for 2 files; name what answered in each: --system a b"),
+        (
+            ["good.jsonl", "good.jsonl"],
+            "got good for 2 files; name what answered in each: --system a b",
+        ),
         (["good.jsonl", "bad.jsonl", "--cluster", "question_id"], "question_id"),
     ],
 )
@@ -322,7 +451,14 @@ def test_compare_refuses_in_one_line(two, refused, monkeypatch, arguments, said)
 
 def asked(responses, **columns):
     return [
-        {"question": f"q{k}", "language": "en", "references": "Oslo", "response": said, "passage_num": 5} | columns
+        {
+            "question": f"q{k}",
+            "language": "en",
+            "references": "Oslo",
+            "response": said,
+            "passage_num": 5,
+        }
+        | columns
         for k, said in enumerate(responses)
     ]
 
@@ -337,10 +473,23 @@ def rgb_file(tmp_path):
 
 
 def test_the_report_of_rgb_is_printed_and_written(rgb_file, printed, tmp_path):
-    out, _ = printed("report", rgb_file, "--kind", "rgb", "--option", "protocol=released", "--out", tmp_path / "tables")
+    out, _ = printed(
+        "report",
+        rgb_file,
+        "--kind",
+        "rgb",
+        "--option",
+        "protocol=released",
+        "--out",
+        tmp_path / "tables",
+    )
     report = rgb_report(load_responses(rgb_file), "released")
     assert (
-        out == "\n\n".join(f"{name.replace('_', ' ')}\n\n{to_text(table)}" for name, table in report.tables.items()) + "\n"
+        out
+        == "\n\n".join(
+            f"{name.replace('_', ' ')}\n\n{to_text(table)}" for name, table in report.tables.items()
+        )
+        + "\n"
     )
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(report.tables)
     written = pd.read_csv(tmp_path / "tables" / "negative_rejection.csv")
@@ -356,8 +505,14 @@ def test_a_spreadsheet_runs_nothing_of_a_written_report(rgb_file, printed, tmp_p
 
 def test_the_report_of_rgb_in_other_formats(rgb_file, printed):
     report = rgb_report(load_responses(rgb_file))
-    assert printed("report", rgb_file, "--kind", "rgb", "--format", "html")[0] == report._repr_html_() + "\n"
-    assert to_latex(report.noise_robustness) in printed("report", rgb_file, "--kind", "rgb", "--format", "latex")[0]
+    assert (
+        printed("report", rgb_file, "--kind", "rgb", "--format", "html")[0]
+        == report._repr_html_() + "\n"
+    )
+    assert (
+        to_latex(report.noise_robustness)
+        in printed("report", rgb_file, "--kind", "rgb", "--format", "latex")[0]
+    )
     tables = json.loads(printed("report", rgb_file, "--kind", "rgb", "--format", "json")[0])
     assert tables["negative_rejection"][0]["mean"] == 0.5
 
@@ -366,7 +521,10 @@ def test_the_report_of_trace(data_folder, printed):
     path = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
     report = trace_report(load_ragbench(path))
     out, _ = printed("report", path, "--kind", "trace")
-    assert out == f"judges\n\n{to_text(report.judges)}\n\ncomparisons\n\n{to_text(report.comparisons)}\n"
+    assert (
+        out
+        == f"judges\n\n{to_text(report.judges)}\n\ncomparisons\n\n{to_text(report.comparisons)}\n"
+    )
     tables = json.loads(printed("report", path, "--kind", "trace", "--format", "json")[0])
     assert [row["value"] for row in tables["judges"]] == report.judges["value"].tolist()
 
@@ -377,9 +535,14 @@ def test_the_multilingual_report(tmp_path, printed):
                     "translations": [{"text": "…", "token_count": 50}]} for row in direct]  # fmt: skip
     path = tmp_path / "answers.jsonl"
     path.write_text(
-        lines_of([*(r | {"system": "direct"} for r in direct), *(r | {"system": "cross"} for r in cross)]), "utf-8"
+        lines_of(
+            [*(r | {"system": "direct"} for r in direct), *(r | {"system": "cross"} for r in cross)]
+        ),
+        "utf-8",
     )
-    out, _ = printed("report", path, "--kind", "multilingual", "--option", "by=language", "--format", "json")
+    out, _ = printed(
+        "report", path, "--kind", "multilingual", "--option", "by=language", "--format", "json"
+    )
     report = multilingual_report(load_responses(path), by="language")
     assert out == to_json({"table": report.table, "cells": report.cells}) + "\n"
     assert to_text(report.table) in printed("report", path, "--kind", "multilingual")[0]
@@ -389,8 +552,12 @@ def test_the_report_of_a_judge(tmp_path, printed):
     rows = [row | {"label": k % 2, "judged_correct": k % 3 % 2} for k, row in enumerate(ROWS)]
     path = tmp_path / "judged.jsonl"
     path.write_text(lines_of(rows), "utf-8")
-    out, _ = printed("report", path, "--kind", "judge", "--level", "0.9", "--option", "clusters=null")
-    assert out == str(judge_report(load_responses(path), confidence_level=0.9, clusters=None)) + "\n"
+    out, _ = printed(
+        "report", path, "--kind", "judge", "--level", "0.9", "--option", "clusters=null"
+    )
+    assert (
+        out == str(judge_report(load_responses(path), confidence_level=0.9, clusters=None)) + "\n"
+    )
     tables = json.loads(printed("report", path, "--kind", "judge", "--format", "json")[0])
     assert {"agreement", "bias", "calibration", "worst"} <= set(tables)
 
@@ -408,7 +575,9 @@ def test_the_report_of_a_judge_counts_what_has_no_label(tmp_path, printed):
         }
         for k in range(60)
     ]
-    pd.DataFrame(rows).assign(label=lambda frame: frame["label"].where(frame.index >= 10)).to_csv(path, index=False)
+    pd.DataFrame(rows).assign(label=lambda frame: frame["label"].where(frame.index >= 10)).to_csv(
+        path, index=False
+    )
     out, _ = printed("report", path, "--kind", "judge")
     assert "n = 50, none unscored; 10 of 60 without a label left out." in out
     tables = json.loads(printed("report", path, "--kind", "judge", "--format", "json")[0])
@@ -422,8 +591,14 @@ def test_the_report_of_a_judge_counts_what_has_no_label(tmp_path, printed):
         (["--kind", "rgb", "--option", "colour=red"], "got 'colour'; choose out of protocol"),
         (["--kind", "rgb", "--option", "confidence_level=0.9"], "got 'confidence_level'"),
         (["--kind", "rgb", "--option", "responses=1"], "got 'responses'"),
-        (["--kind", "rgb", "--option", "protocol=3"], "the option protocol needs a valid string; got 3"),
-        (["--kind", "judge", "--option", "threshold=high"], "the option threshold needs a valid number"),
+        (
+            ["--kind", "rgb", "--option", "protocol=3"],
+            "the option protocol needs a valid string; got 3",
+        ),
+        (
+            ["--kind", "judge", "--option", "threshold=high"],
+            "the option threshold needs a valid number",
+        ),
         (["--kind", "judge"], "without judged_correct, label"),
         (["--kind", "multilingual"], "baseline 'direct'"),
         (["--kind", "trace"], "rgb.jsonl"),
@@ -438,7 +613,9 @@ def test_reports_refuse_in_one_line(rgb_file, refused, arguments, said):
 
 
 def test_a_report_without_table_of_summaries_is_no_latex(refused):
-    assert "needs --kind rgb or multilingual" in refused("report", "sample-ragbench", "--kind", "trace", "--format", "latex")
+    assert "needs --kind rgb or multilingual" in refused(
+        "report", "sample-ragbench", "--kind", "trace", "--format", "latex"
+    )
 
 
 # ---- audit and metrics -------------------------------------------------------------------------------------------------
@@ -453,7 +630,9 @@ def test_an_audit_that_finds_something_is_1(printed, data_folder):
     path = data_folder / "rgb" / "zh_fact.json"
     found = ragnb.audit(load_rgb(path))
     assert printed("audit", path) == (to_text(found) + "\n", 1)
-    out, code = printed("audit", path, "--only", "no_negatives", "false_answer_holds_true", "--format", "json")
+    out, code = printed(
+        "audit", path, "--only", "no_negatives", "false_answer_holds_true", "--format", "json"
+    )
     assert (len(json.loads(out)), code) == (6, 1)
     assert printed("audit", path, "--only", "groups_unlike_parts") == ("nothing found\n", 0)
 
@@ -480,7 +659,9 @@ def test_audit_refuses_in_one_line(refused, arguments, said):
 def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
     rows = json.loads(printed("metrics", "--format", "json")[0])
     assert [row["metric"] for row in rows] == list(METRICS)
-    assert all((row["better"] == "higher") == METRICS[row["metric"]].higher_is_better for row in rows)
+    assert all(
+        (row["better"] == "higher") == METRICS[row["metric"]].higher_is_better for row in rows
+    )
     out, _ = printed("metrics")
     assert all(any(line.startswith(name) for line in out.splitlines()) for name in METRICS)
 
@@ -499,7 +680,10 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
         (["--metrics", "answer.f1", "--option", "variant=[1]"], "needs a valid string; got [1]"),
         (["--metrics", "answer.f1", "--option", "explain=true"], "got 'explain'"),
         (["--metrics", "answer.f1", "--option", "responses=1"], "got 'responses'"),
-        (["--metrics", "answer.chrf", "--option", "word_order=two"], "word_order needs a valid integer"),
+        (
+            ["--metrics", "answer.chrf", "--option", "word_order=two"],
+            "word_order needs a valid integer",
+        ),
         (["--metrics", "language.rlc_lid", "--option", "candidates=3"], "candidates needs"),
         (["--metrics", "language.rlc_ok", "--option", "threshold=7"], "threshold"),
         (["--metrics", "answer.f1", "--level", "2"], "got 2.0"),
@@ -512,8 +696,14 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
             ["--metrics", "answer.f1", "--columns", "response=baseline", "response=ours"],
             "response is set twice, to 'baseline' and to 'ours'.",
         ),
-        (["--metrics", "answer.f1", "--set", "task=noise", "--set", "task=x"], "task is set twice, to 'noise' and to 'x'."),
-        (["--metrics", "answer.f1", "--option", "variant=lbrag", "variant=rgb"], "variant is set twice"),
+        (
+            ["--metrics", "answer.f1", "--set", "task=noise", "--set", "task=x"],
+            "task is set twice, to 'noise' and to 'x'.",
+        ),
+        (
+            ["--metrics", "answer.f1", "--option", "variant=lbrag", "variant=rgb"],
+            "variant is set twice",
+        ),
         (["--metrics", "answer.f1", "--benchmark", "ragbench"], "tiny.jsonl line 1"),
         (["--metrics", "answer.f1", "--benchmark", "evouna"], "needs question, golden_answer"),
         (["--metrics", "answer.f1", "--benchmark", "evouna", "--language", "en"], "got --language"),
@@ -596,7 +786,9 @@ def test_a_bug_shows_its_traceback(file, monkeypatch):
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "json"])
 def test_hostile_names_reach_no_terminal_unspelled(tmp_path, printed, name, form):
     (tmp_path / "a.jsonl").write_text(lines_of([row | {"system": name} for row in ROWS]), "utf-8")
-    out, _ = printed("score", tmp_path / "a.jsonl", "--metrics", "answer.f1", "--by", "system", "--format", form)
+    out, _ = printed(
+        "score", tmp_path / "a.jsonl", "--metrics", "answer.f1", "--by", "system", "--format", form
+    )
     assert out == visible(out)
     if form == "json":
         assert json.loads(out)[0]["system"] == name
@@ -631,14 +823,31 @@ def test_json_has_no_numbers_that_json_has_not():
 
 def test_wide_and_combining_characters_are_aligned():
     frame = pd.DataFrame({"name": ["東京", "a\u0301b", "กี่", "abcd"], "n": [1, 2, 3, 4]})
-    assert to_text(frame).splitlines() == ["name  n", "東京  1", "a\u0301b    2", "กี่     3", "abcd  4"]
+    assert to_text(frame).splitlines() == [
+        "name  n",
+        "東京  1",
+        "a\u0301b    2",
+        "กี่     3",
+        "abcd  4",
+    ]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp1252", "gb18030"])
 def test_text_prints_in_whatever_encoding_the_terminal_has(tmp_path, encoding):
-    (tmp_path / "a.jsonl").write_text(lines_of([row | {"system": "мой 系统 👩\u200d🔬"} for row in ROWS]), "utf-8")
+    (tmp_path / "a.jsonl").write_text(
+        lines_of([row | {"system": "мой 系统 👩\u200d🔬"} for row in ROWS]), "utf-8"
+    )
     environment = os.environ | {"PYTHONIOENCODING": encoding}
-    done = run("score", tmp_path / "a.jsonl", "--metrics", "answer.f1", "--by", "system", env=environment, encoding=None)
+    done = run(
+        "score",
+        tmp_path / "a.jsonl",
+        "--metrics",
+        "answer.f1",
+        "--by",
+        "system",
+        env=environment,
+        encoding=None,
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     shown = "мой 系统 👩\u200d🔬".encode(encoding, "backslashreplace")
     assert shown in done.stdout
@@ -652,7 +861,9 @@ def test_the_version():
 
 
 def test_the_console_script_is_main():
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))[
+        "project"
+    ]
     module, name = project["scripts"]["ragnb"].split(":")
     assert getattr(import_module(module), name) is main
 
@@ -677,9 +888,13 @@ except SystemExit as stopped:
     heavy = "pandas numpy matplotlib scipy sklearn pydantic openai tqdm pyarrow ipywidgets".split()
     print(json.dumps([stopped.code, [name for name in heavy if name in sys.modules]]))
 """
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
     assert json.loads(out.splitlines()[-1]) == [0, []]
-    assert all(f"\n    {name} " in out for name in ("score", "compare", "report", "audit", "metrics"))
+    assert all(
+        f"\n    {name} " in out for name in ("score", "compare", "report", "audit", "metrics")
+    )
 
 
 @pytest.mark.parametrize("arguments", [["metrics"], ["--help"], ["score", "sample-ragbench", "--benchmark", "ragbench", "--metrics", "trace.relevance"]])  # fmt: skip
@@ -691,7 +906,9 @@ def test_a_closed_pipe_is_quiet(arguments):
     finally:
         os.close(writer)
     assert done.stderr == ""
-    assert done.returncode == 141 or arguments == ["--help"]  # argparse itself passes over a pipe that is not buffered
+    assert done.returncode == 141 or arguments == [
+        "--help"
+    ]  # argparse itself passes over a pipe that is not buffered
 
 
 def test_ctrl_c_is_130_without_traceback():
@@ -741,16 +958,33 @@ def test_the_verdicts_of_people_on_five_systems(data_folder, printed):
     asked = path, "--benchmark", "evouna", "--metrics", "annotator.verdict"
     assert printed("score", *asked)[0] == to_text(summarize(scores)) + "\n"
     expected = compare(scores, baseline="gpt4", unpaired="drop")
-    out, _ = printed("compare", *asked, "--baseline", "gpt4", "--unpaired", "drop", "--format", "json")
+    out, _ = printed(
+        "compare", *asked, "--baseline", "gpt4", "--unpaired", "drop", "--format", "json"
+    )
     assert [row["p_adjusted"] for row in json.loads(out)] == expected["p_adjusted"].tolist()
 
 
 def test_the_labels_of_ragbench(data_folder, printed):
     path = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
     names = [f"trace.{name}" for name in ("relevance", "utilization", "completeness", "adherence")]
-    out, _ = printed("score", path, "--benchmark", "ragbench", "--metrics", *names, "--by", "task", "--format", "json")
+    out, _ = printed(
+        "score",
+        path,
+        "--benchmark",
+        "ragbench",
+        "--metrics",
+        *names,
+        "--by",
+        "task",
+        "--format",
+        "json",
+    )
     records = load_ragbench(path)
     means = {(row["task"], row["metric"]): row["mean"] for row in json.loads(out)}
     for name in names:
-        published = records.groupby("task")[f"{name.removeprefix('trace.')}_score"].apply(lambda v: v.astype(float).mean())
-        assert {task: means[task, name] for task in published.index} == pytest.approx(published.to_dict())
+        published = records.groupby("task")[f"{name.removeprefix('trace.')}_score"].apply(
+            lambda v: v.astype(float).mean()
+        )
+        assert {task: means[task, name] for task in published.index} == pytest.approx(
+            published.to_dict()
+        )

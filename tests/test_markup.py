@@ -46,7 +46,10 @@ from ragnb.markup import (
         ("pay\u200cpal \u200d é\u200d", "pay⟨U+200C⟩pal ⟨U+200D⟩ é⟨U+200D⟩"),
         ("می\u200c\u200cروم", "می\u200c⟨U+200C⟩روم"),
         ("👩\u200dx \u200d🔬", "👩⟨U+200D⟩x ⟨U+200D⟩🔬"),
-        ("a\ufe0f🙂\ufe0f\ufe00 辻\U000e0100\U000e0101", "a⟨U+FE0F⟩🙂\ufe0f⟨U+FE00⟩ 辻\U000e0100⟨U+E0101⟩"),
+        (
+            "a\ufe0f🙂\ufe0f\ufe00 辻\U000e0100\U000e0101",
+            "a⟨U+FE0F⟩🙂\ufe0f⟨U+FE00⟩ 辻\U000e0100⟨U+E0101⟩",
+        ),
         (3.5, "3.5"),
         (None, "None"),
     ],
@@ -90,7 +93,13 @@ def test_what_shapes_its_neighbours_stays_as_it_is(text, form):
 
 
 def test_hidden_characters_are_listed_in_order():
-    assert hidden("a\u202e\u200b b\x00\u202e\U000e0041") == ["\u202e", "\u200b", "\x00", "\u202e", "\U000e0041"]
+    assert hidden("a\u202e\u200b b\x00\u202e\U000e0041") == [
+        "\u202e",
+        "\u200b",
+        "\x00",
+        "\u202e",
+        "\U000e0041",
+    ]
     assert hidden("") == []
 
 
@@ -116,7 +125,9 @@ def test_what_is_spelled_out_can_stand_in_boxes_wherever_the_text_is_cut(text, c
 def test_markup_is_escaped_once():
     assert escape(escape("<")) == "&lt;"
     assert tag("p", tag("b", "<")) == "<p><b>&lt;</b></p>"
-    assert tag("p", str(tag("b", "<")) + "") == "<p>&lt;b&gt;&amp;lt;&lt;/b&gt;</p>", "a plain string is not markup"
+    assert tag("p", str(tag("b", "<")) + "") == "<p>&lt;b&gt;&amp;lt;&lt;/b&gt;</p>", (
+        "a plain string is not markup"
+    )
 
 
 @given(any_text)
@@ -196,10 +207,19 @@ def plain(markup):
         ([], "abcdef"),
         ([(0, 6, ONE)], "<mark>abcdef</mark><sup>1</sup>"),
         ([(1, 3, ONE), (3, 5, BAD)], "a<mark>bc</mark><sup>1</sup><del>de</del><sup>≠</sup>f"),
-        ([(0, 4, BAD), (2, 6, ONE)], "<del>ab</del><del><mark>cd</mark></del><sup>≠</sup><mark>ef</mark><sup>1</sup>"),
-        ([(0, 6, BAD), (2, 3, ONE)], "<del>ab</del><del><mark>c</mark></del><sup>1</sup><del>def</del><sup>≠</sup>"),
+        (
+            [(0, 4, BAD), (2, 6, ONE)],
+            "<del>ab</del><del><mark>cd</mark></del><sup>≠</sup><mark>ef</mark><sup>1</sup>",
+        ),
+        (
+            [(0, 6, BAD), (2, 3, ONE)],
+            "<del>ab</del><del><mark>c</mark></del><sup>1</sup><del>def</del><sup>≠</sup>",
+        ),
         ([(2, 4, ONE), (2, 4, BAD)], "ab<del><mark>cd</mark></del><sup>≠ 1</sup>ef"),
-        ([(0, 3, ONE), (1, 4, TWO)], "<mark>a</mark><mark>bc</mark><sup>1</sup><mark>d</mark><sup>2</sup>ef"),
+        (
+            [(0, 3, ONE), (1, 4, TWO)],
+            "<mark>a</mark><mark>bc</mark><sup>1</sup><mark>d</mark><sup>2</sup>ef",
+        ),
         ([(0, 2, ONE), (1, 3, ONE), (3, 4, ONE)], "<mark>abcd</mark><sup>1</sup>ef"),
         ([(0, 5, ONE), (1, 2, ONE)], "<mark>abcde</mark><sup>1</sup>f"),
         ([(0, 1, ONE), (2, 3, ONE)], "<mark>a</mark><sup>1</sup>b<mark>c</mark><sup>1</sup>def"),
@@ -215,7 +235,11 @@ places = st.tuples(st.integers(0, 40), st.integers(1, 40), st.sampled_from([ONE,
 @given(any_text | joined_text, st.lists(places, max_size=6))
 @example("".join(HOSTILE), [(3, 9, ONE), (5, 30, BAD), (7, 8, TWO)])
 def test_annotating_adds_elements_and_superscripts_and_changes_no_text(text, places):
-    spans = [Span(start, min(start + length, len(text)), sign) for start, length, sign in places if start < len(text)]
+    spans = [
+        Span(start, min(start + length, len(text)), sign)
+        for start, length, sign in places
+        if start < len(text)
+    ]
     page = annotated(text, spans)
     view = Reader(page)
     assert set(view.elements) <= {"mark", "del", "sup"}
@@ -226,7 +250,10 @@ def test_annotating_adds_elements_and_superscripts_and_changes_no_text(text, pla
 
 def test_a_text_of_nothing_but_spans_is_annotated_in_linear_time():
     text = "a " * 20_000
-    assert annotated(text, [Span(n, n + 1, ONE) for n in range(0, len(text), 2)]).count("<sup") == 20_000
+    assert (
+        annotated(text, [Span(n, n + 1, ONE) for n in range(0, len(text), 2)]).count("<sup")
+        == 20_000
+    )
 
 
 def test_occurrences_are_where_the_marks_are():

@@ -36,17 +36,27 @@ def test_what_follows_once_two_people_have_labelled_works_as_typed(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     names, blocks = (
         {},
-        re.findall(r"^```py(?:thon)?\n(.*?)^```$", RECIPES["4. Label fifty answers"], re.DOTALL | re.MULTILINE),
+        re.findall(
+            r"^```py(?:thon)?\n(.*?)^```$",
+            RECIPES["4. Label fifty answers"],
+            re.DOTALL | re.MULTILINE,
+        ),
     )
     exec(compile(blocks[0], "README.md", "exec"), names)
     for person in ("ana", "ben"):
-        session = annotation.AnnotationSession(names["answers"], "verdict", person, "labels", id=names["key"])
+        session = annotation.AnnotationSession(
+            names["answers"], "verdict", person, "labels", id=names["key"]
+        )
         for n, item in enumerate(session.items):
             session.go(item.id)
-            session.label("verdict", "incorrect" if n % 2 or (person, n) == ("ben", 0) else "correct")
+            session.label(
+                "verdict", "incorrect" if n % 2 or (person, n) == ("ben", 0) else "correct"
+            )
     exec(compile(blocks[1], "README.md", "exec"), names)
     values = names["scores"]["value"]
-    assert (len(values), values.isna().sum(), values.sum()) == (50, 1, 24), "where they differ nobody has decided yet"
+    assert (len(values), values.isna().sum(), values.sum()) == (50, 1, 24), (
+        "where they differ nobody has decided yet"
+    )
 
 
 def test_a_wrong_recipe_is_seen(tmp_path, monkeypatch):
@@ -59,7 +69,11 @@ def test_a_wrong_recipe_is_seen(tmp_path, monkeypatch):
 
 def test_the_modules_that_the_text_names_are_there_after_import_ragnb():
     text = re.sub(r"^ *from .*", "", README, flags=re.MULTILINE)
-    names = {name for name in re.findall(r"\bragnb((?:\.[a-z_]+)+)", text) if name.split(".")[1] not in ragnb.__all__}
+    names = {
+        name
+        for name in re.findall(r"\bragnb((?:\.[a-z_]+)+)", text)
+        if name.split(".")[1] not in ragnb.__all__
+    }
     assert {".scoring.experiment_signature", ".reports.methods_paragraph", ".llm.batch"} <= names
     script = """
 import sys
@@ -81,7 +95,11 @@ def test_a_snippet_names_what_is_there(number):
         pytest.importorskip("dask", reason="dask is not installed (make .venv/scale)")
     exec(compile(ast.Module(imports, []), "README.md", "exec"), names)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("ragnb", "annotation"):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("ragnb", "annotation")
+        ):
             assert hasattr(names.get(node.value.id, annotation), node.attr), ast.unparse(node)
 
 
@@ -89,7 +107,9 @@ def test_every_picture_file_and_place_that_is_named_is_there():
     root = Path(__file__).parents[1]
     headings = [re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in README.splitlines() if line.startswith("#")]  # fmt: skip
     for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert target[1:] in headings if target.startswith("#") else (root / target).exists(), target
+        assert target[1:] in headings if target.startswith("#") else (root / target).exists(), (
+            target
+        )
 
 
 def test_the_citation_is_of_this_version():

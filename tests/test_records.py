@@ -11,7 +11,6 @@ from ragnb.records import (
     PAYLOAD,
     RAGBENCH_RESPONSE,
     RGB_EXAMPLE,
-    as_keys,
     is_missing,
     present,
     require_columns,
@@ -41,27 +40,12 @@ def test_what_frames_write_for_nothing_is_missing(value):
 
 
 @pytest.mark.parametrize(
-    "value", [0, 0.0, False, "", " ", "nan", [], {}, np.array([np.nan]), pd.Timestamp(0), np.float32(1)]
+    "value",
+    [0, 0.0, False, "", " ", "nan", [], {}, np.array([np.nan]), pd.Timestamp(0), np.float32(1)],
 )
 def test_what_is_empty_or_zero_is_there(value):
     assert not is_missing(value)
     assert present(value) is value
-
-
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
-def test_a_missing_key_among_texts_stays_missing(missing):
-    for make in (list, tuple, pd.Series):
-        found = as_keys(make(["क", missing, "nan"]), "groups").tolist()
-        assert [is_missing(key) for key in found] == [False, True, False]
-        assert found[2] == "nan"
-
-
-def test_keys_of_another_kind_are_read_as_numpy_reads_them():
-    assert as_keys([1, 2], "groups").dtype.kind == "i"
-    texts = np.array(["a", "b"])
-    assert as_keys(texts, "groups") is texts
-    with pytest.raises(InputError, match="groups needs one value an item; it got lists of several lengths"):
-        as_keys([[1], [2, 3]], "groups")
 
 
 def test_a_frame_with_all_columns_passes():
@@ -72,7 +56,8 @@ def test_a_frame_with_all_columns_passes():
 def test_a_missing_column_is_named_with_its_meaning_and_who_needs_it():
     frame = pd.DataFrame({"question": ["q"]})
     with pytest.raises(
-        InputError, match=r"^this step needs the columns question, response, odd; got .* without response, odd;"
+        InputError,
+        match=r"^this step needs the columns question, response, odd; got .* without response, odd;",
     ) as e:
         require_columns(frame, ["question", "response", "odd"], "this step")
     assert COLUMNS["response"] in str(e.value)

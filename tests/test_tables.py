@@ -27,7 +27,14 @@ def scored(systems, metric="rgb.accuracy", **columns):
     ids = [f"q{k}" for k in range(len(next(iter(systems.values()))))]
     parts = [
         pd.DataFrame(
-            {"example_id": ids, "system": name, "metric": metric, "value": values, "signature": f"m:{metric}"} | columns
+            {
+                "example_id": ids,
+                "system": name,
+                "metric": metric,
+                "value": values,
+                "signature": f"m:{metric}",
+            }
+            | columns
         )
         for name, values in systems.items()
     ]
@@ -37,16 +44,23 @@ def scored(systems, metric="rgb.accuracy", **columns):
 @pytest.fixture
 def scores():
     good, bad = [1] * 18 + [0] * 2, [1] * 6 + [0] * 14
-    parts = [scored({"one": good, "two": bad}, noise_rate=0.0), scored({"one": bad, "two": bad}, noise_rate=0.4)]
+    parts = [
+        scored({"one": good, "two": bad}, noise_rate=0.0),
+        scored({"one": bad, "two": bad}, noise_rate=0.4),
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
 def test_a_table_of_summaries_reads_systems_by_conditions(scores):
     lines = to_markdown(summarize(scores)).splitlines()
     assert lines[0] == r"| system | noise\_rate 0.0 | noise\_rate 0.4 |"
-    assert lines[2] == r"| one | **0.90** \[0.70, 0.97\] | **0.30** \[0.15, 0.52\] |"  # Wilson of 18 and 6 in 20
+    assert (
+        lines[2] == r"| one | **0.90** \[0.70, 0.97\] | **0.30** \[0.15, 0.52\] |"
+    )  # Wilson of 18 and 6 in 20
     assert lines[3] == r"| two | 0.30 \[0.15, 0.52\] | **0.30** \[0.15, 0.52\] |"
-    assert lines[5].startswith(r"Mean \[95% Wilson interval\], n = 20. Bold: best of its column. Signatures:")
+    assert lines[5].startswith(
+        r"Mean \[95% Wilson interval\], n = 20. Bold: best of its column. Signatures:"
+    )
 
 
 @pytest.mark.parametrize("printer", [to_markdown, to_latex, to_html])
@@ -72,7 +86,10 @@ def test_marks_come_from_adjusted_p_values(scores):
     comparisons = compare(scores, baseline="two")
     assert (comparisons["p_adjusted"] < 0.05).tolist() == [True, False]
     text = to_latex(summarize(scores), comparisons=comparisons)
-    assert r"one & \textbf{0.90}\textsuperscript{*} {\scriptsize [0.70, 0.97]} & \textbf{0.30} {\scriptsize" in text
+    assert (
+        r"one & \textbf{0.90}\textsuperscript{*} {\scriptsize [0.70, 0.97]} & \textbf{0.30} {\scriptsize"
+        in text
+    )
     assert "* differs from two (McNemar mid-p, Holm over 2)." in text
     lost = to_latex(summarize(scores), comparisons=comparisons.assign(p_adjusted=0.06))
     assert r"\textsuperscript" not in lost
@@ -104,7 +121,9 @@ def test_a_table_of_comparisons_says_everything_a_reviewer_asks_for(scores):
     )
     assert lines[2].startswith(r"| one \- two | 0.0 | 20 | **\+0.600** |")
     assert "| 0.000 |" in lines[3]
-    assert "| undefined | 0.313 |" in lines[3]  # no discordant item: no odds; 5 : 0 of 20 is significant at a true 0.313
+    assert (
+        "| undefined | 0.313 |" in lines[3]
+    )  # no discordant item: no odds; 5 : 0 of 20 is significant at a true 0.313
     assert r"Tango \(not dual\)" in lines[5]
     assert r"McNemar mid\-p, Holm over 2" in lines[5]
 
@@ -130,7 +149,10 @@ def test_a_name_behind_blanks_is_no_option_of_the_line_break_before_it(name):
 
 
 def test_hyphens_and_quotes_stay_as_many_as_they_are():
-    assert escape_latex("a--b---c ``d'' ?`e!` ,,f-g, h") == "a-{}-b-{}-{}-c `{}`d'{}' ?{}`e!{}` ,{},f-g, h"
+    assert (
+        escape_latex("a--b---c ``d'' ?`e!` ,,f-g, h")
+        == "a-{}-b-{}-{}-c `{}`d'{}' ?{}`e!{}` ,{},f-g, h"
+    )
 
 
 @pytest.mark.parametrize("printed", [to_markdown, to_latex, to_html, to_text])
@@ -153,8 +175,12 @@ def test_one_wide_interval_keeps_the_decimals_of_its_metric(scores):
     narrow = means.assign(low=means["mean"] - 0.001, high=means["mean"] + 0.001)
     assert "0.90  [0.70, 0.97]" in to_text(means)
     assert "0.9000  [0.8990, 0.9010]" in to_text(narrow)
-    assert "0.90  [0.90, 0.90]" in to_text(pd.concat([narrow, means.tail(1).assign(noise_rate=0.8)]))
-    flat = means.assign(low=means["mean"], high=means["mean"])  # no width, which no number of decimals would show
+    assert "0.90  [0.90, 0.90]" in to_text(
+        pd.concat([narrow, means.tail(1).assign(noise_rate=0.8)])
+    )
+    flat = means.assign(
+        low=means["mean"], high=means["mean"]
+    )  # no width, which no number of decimals would show
     assert "0.90  [0.90, 0.90]" in to_text(flat)
 
 
@@ -186,8 +212,12 @@ def test_bad_input_says_what_is_needed(scores):
         to_html(summarize(scores).iloc[:0])
     with pytest.raises(InputError, match="one summary a cell; got two for"):
         to_markdown(summarize(scores), columns=["metric"])
-    with pytest.raises(InputError, match=r"one comparison a cell and pair of systems; got two for .*by=\[\]"):
-        to_markdown(summarize(scores, by="system", cluster="example_id"), comparisons=compare(scores))
+    with pytest.raises(
+        InputError, match=r"one comparison a cell and pair of systems; got two for .*by=\[\]"
+    ):
+        to_markdown(
+            summarize(scores, by="system", cluster="example_id"), comparisons=compare(scores)
+        )
     with pytest.raises(InputError, match="LaTeX label needs letters"):
         to_latex(summarize(scores), label="}x")
 
@@ -197,16 +227,26 @@ def test_latex_compiles_where_there_is_a_compiler(scores, tmp_path):
 
     if not shutil.which("pdflatex"):
         pytest.skip("pdflatex is not installed")
-    text = to_latex(summarize(scores), caption="50% & more", label="tab:one") + to_latex(compare(scores))
+    text = to_latex(summarize(scores), caption="50% & more", label="tab:one") + to_latex(
+        compare(scores)
+    )
     document = (
-        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\begin{document}" + text + r"\end{document}"
+        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{booktabs}\begin{document}"
+        + text
+        + r"\end{document}"
     )
     (tmp_path / "t.tex").write_text(document, encoding="utf-8")
-    subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
+    subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+        cwd=tmp_path,
+        check=True,
+    )
 
 
 def test_a_wide_table_spans_both_columns(scores):
-    narrow, wide = (to_latex(summarize(scores), caption="c", label="l", wide=wide) for wide in (False, True))
+    narrow, wide = (
+        to_latex(summarize(scores), caption="c", label="l", wide=wide) for wide in (False, True)
+    )
     assert wide == narrow.replace("{table}", "{table*}")
     assert wide.startswith(r"\begin{table*}")
     assert wide.endswith("\\end{table*}\n")
@@ -214,7 +254,9 @@ def test_a_wide_table_spans_both_columns(scores):
 
 def test_signatures_that_differ_in_their_language_stand_as_one(scores):
     for language in ("de", "en"):
-        scores.loc[scores.index[:: 1 if language == "de" else 2], "signature"] = f"v|metric:m|lang:{language}|prompt:p"
+        scores.loc[scores.index[:: 1 if language == "de" else 2], "signature"] = (
+            f"v|metric:m|lang:{language}|prompt:p"
+        )
     assert "Signatures: v|metric:m|lang:de,en|prompt:p." in to_html(summarize(scores))
 
 
@@ -222,24 +264,35 @@ def test_prompts_of_several_languages_stand_apart_each_once(scores):
     for language in ("de", "en"):
         rows = scores.index[:: 1 if language == "de" else 2]
         scores.loc[rows, "signature"] = f"v|metric:m|lang:{language}|prompt:ask.{language}:1"
-    assert "Signatures: v|metric:m|lang:de,en. Prompts: ask.de:1, ask.en:1." in to_html(summarize(scores))
+    assert "Signatures: v|metric:m|lang:de,en. Prompts: ask.de:1, ask.en:1." in to_html(
+        summarize(scores)
+    )
 
 
 def test_prompts_of_one_language_stay_in_their_signatures(scores):
     for prompt in ("a", "b"):
-        scores.loc[scores.index[:: 1 if prompt == "a" else 2], "signature"] = f"v|lang:en|prompt:{prompt}"
+        scores.loc[scores.index[:: 1 if prompt == "a" else 2], "signature"] = (
+            f"v|lang:en|prompt:{prompt}"
+        )
     assert "Signatures: v|lang:en|prompt:a; v|lang:en|prompt:b." in to_html(summarize(scores))
 
 
 def test_a_saved_table_holds_what_to_latex_says(scores, tmp_path):
-    path = save_latex(summarize(scores), "07_table", folder=tmp_path / "new", digits=3, label="tab:one")
+    path = save_latex(
+        summarize(scores), "07_table", folder=tmp_path / "new", digits=3, label="tab:one"
+    )
     assert path == tmp_path / "new" / "07_table.tex"
-    assert path.read_text(encoding="utf-8") == to_latex(summarize(scores), digits=3, label="tab:one")
+    assert path.read_text(encoding="utf-8") == to_latex(
+        summarize(scores), digits=3, label="tab:one"
+    )
 
 
 @pytest.mark.parametrize("name", ["a/b", "../a", "a.tex"])
 def test_a_table_is_saved_under_a_plain_name(scores, tmp_path, name):
-    with pytest.raises(InputError, match=r"save_latex needs a plain name such as '01_noise'; got .*; give the folder apart"):
+    with pytest.raises(
+        InputError,
+        match=r"save_latex needs a plain name such as '01_noise'; got .*; give the folder apart",
+    ):
         save_latex(summarize(scores), name, folder=tmp_path)
 
 
@@ -253,5 +306,7 @@ def test_digits_are_a_count(scores, table, digits):
 
 def test_a_complex_number_is_no_mean(scores):
     frame = summarize(scores)
-    with pytest.raises(InputError, match="a table of summaries needs numbers in mean; got complex numbers"):
+    with pytest.raises(
+        InputError, match="a table of summaries needs numbers in mean; got complex numbers"
+    ):
         to_markdown(frame.assign(mean=pd.Series([1j] * len(frame), dtype=object)))

@@ -10,7 +10,7 @@ from hostile import HOSTILE, Reader, visible
 
 from ragnb.errors import InputError
 from ragnb.reports.efficiency import READINGS, efficiency
-from ragnb.stats.ratio import fieller_interval, ratio_of_means_bca
+from ragnb.stats.cost_effectiveness import fieller_interval, ratio_of_means_bca
 from ragnb.tables import save_latex, to_html, to_latex, to_markdown
 
 NAN = math.nan
@@ -27,7 +27,14 @@ SYSTEMS = {
 
 def scored(systems, **columns):
     rows = [
-        {"example_id": place, "system": system, "metric": metric, "value": value, "reason": None, "signature": f"m:{metric}"}
+        {
+            "example_id": place,
+            "system": system,
+            "metric": metric,
+            "value": value,
+            "reason": None,
+            "signature": f"m:{metric}",
+        }
         for system, both in systems.items()
         for metric, values in zip(("answer.f1", "cost.translation_tokens"), both, strict=True)
         for place, value in enumerate(values)
@@ -42,7 +49,11 @@ def table():
 
 def cells(markdown):
     """Rows of a Markdown table by their first cell."""
-    lines = [line.replace("\\", "").strip("| ").split(" | ") for line in markdown.splitlines() if line.startswith("|")]
+    lines = [
+        line.replace("\\", "").strip("| ").split(" | ")
+        for line in markdown.splitlines()
+        if line.startswith("|")
+    ]
     return {line[0]: line[1:] for line in lines}
 
 
@@ -71,7 +82,15 @@ def test_sets_that_are_no_interval_are_spelled_out(table):
     assert rows["rays"][fieller] == f"0.20000 (below {below:.5f} or above {above:.5f})"
     assert below < 0 < above
     assert rows["whole"][fieller] == "0.07778 (any ratio)"
-    assert rows["free"] == ["0.400 [0.152, 0.648]", "0.0", "undefined", "0.00000", "undefined", "undefined", "3"]
+    assert rows["free"] == [
+        "0.400 [0.152, 0.648]",
+        "0.0",
+        "undefined",
+        "0.00000",
+        "undefined",
+        "undefined",
+        "3",
+    ]
     assert rows["unknown"] == ["undefined"] * 6 + ["0 of 3"]
     assert rows["part"][-1] == "2 of 3"
 
@@ -90,7 +109,9 @@ def test_the_note_defines_every_reading_and_names_what_was_used(table):
     )
     for name, definition in READINGS.items():
         assert f"{name[1:]}: {definition}." in note
-    assert "Responses that cost nothing: bounded 0%, rays 33%, whole 67%, free 100%, part 0%." in note
+    assert (
+        "Responses that cost nothing: bounded 0%, rays 33%, whole 67%, free 100%, part 0%." in note
+    )
     assert "m:answer.f1; m:cost.translation_tokens" in note
     assert "nan" not in note
     one = to_markdown(table[table["reading"] == "mean of ratios"])
@@ -124,11 +145,22 @@ def test_names_cannot_break_out(name):
 def test_latex_compiles(table, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
-    path = save_latex(table, "efficiency", folder=tmp_path, rows="reading", caption="What 1 token buys", label="tab:cnbe")
+    path = save_latex(
+        table,
+        "efficiency",
+        folder=tmp_path,
+        rows="reading",
+        caption="What 1 token buys",
+        label="tab:cnbe",
+    )
     text = path.read_text("utf-8")
-    document = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}"
+    document = (
+        rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}"
+    )
     (tmp_path / "all.tex").write_text(document, "utf-8")
-    done = subprocess.run(["pdflatex", "-halt-on-error", "all.tex"], cwd=tmp_path, capture_output=True, check=False)
+    done = subprocess.run(
+        ["pdflatex", "-halt-on-error", "all.tex"], cwd=tmp_path, capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stdout[-2000:]
 
 

@@ -25,7 +25,9 @@ def test_an_answer_is_its_rounded_number_or_its_folded_text(answer, decimals, te
     assert answer_digest(answer, decimals=decimals) == digest_of(text)
 
 
-@pytest.mark.parametrize("zero", [-1e-17, -0.0, 0.1 + 0.2 - 0.3, 0.3 - 0.2 - 0.1, -0.0004, np.float64(-1e-300), 0])
+@pytest.mark.parametrize(
+    "zero", [-1e-17, -0.0, 0.1 + 0.2 - 0.3, 0.3 - 0.2 - 0.1, -0.0004, np.float64(-1e-300), 0]
+)
 def test_a_difference_of_nothing_is_right_on_either_side_of_zero(zero, capsys):
     check(zero, answer_digest(0.0), hint="subtract")
     assert capsys.readouterr().out == "✓ Right.\n"
@@ -34,7 +36,9 @@ def test_a_difference_of_nothing_is_right_on_either_side_of_zero(zero, capsys):
 @given(st.floats(allow_nan=False), st.integers(0, 6))
 def test_only_the_sign_of_zero_is_dropped(number, decimals):
     written = f"{number:.{decimals}f}"
-    assert answer_digest(number, decimals=decimals) == digest_of(written if float(written) else written.removeprefix("-"))
+    assert answer_digest(number, decimals=decimals) == digest_of(
+        written if float(written) else written.removeprefix("-")
+    )
 
 
 @pytest.mark.parametrize(

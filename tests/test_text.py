@@ -27,14 +27,42 @@ FAMILY = "👨‍👩‍👧‍👦"
 SCIENTIST = "👩🏽‍🔬"
 PIECES = [
     *"aZßİΣς9５.,!?;:'\"()- \n\t\u2028。！？｡؟۔।॥։።፧។៕။༎་…“”„«»「」",
-    *("\r\n", "...", "Dr.", "z. B.", "3.14", "No. 5", "J. R.", "\u200d", "\u200c", "\u202e", "\u0301", "ﬁ", "①"),
-    *("漢字", "かな", "カナー", "ไทย", "ខ្មែរ", "བོད", "ကောင်း", "हिन्दी", "العربية", "עברית", "한국어", "Ελληνικά", "Кирилл"),
+    *(
+        "\r\n",
+        "...",
+        "Dr.",
+        "z. B.",
+        "3.14",
+        "No. 5",
+        "J. R.",
+        "\u200d",
+        "\u200c",
+        "\u202e",
+        "\u0301",
+        "ﬁ",
+        "①",
+    ),
+    *(
+        "漢字",
+        "かな",
+        "カナー",
+        "ไทย",
+        "ខ្មែរ",
+        "བོད",
+        "ကောင်း",
+        "हिन्दी",
+        "العربية",
+        "עברית",
+        "한국어",
+        "Ελληνικά",
+        "Кирилл",
+    ),
     *(FAMILY, SCIENTIST, "🇩🇪🇫🇷", "1️⃣"),
 ]
 any_text = st.text() | st.lists(st.sampled_from(PIECES)).map("".join)
-assigned_text = st.text(st.characters(exclude_categories=["Cs", "Cn", "Co"])) | st.lists(st.sampled_from(PIECES)).map(
-    "".join
-)
+assigned_text = st.text(st.characters(exclude_categories=["Cs", "Cn", "Co"])) | st.lists(
+    st.sampled_from(PIECES)
+).map("".join)
 
 
 # ---- fold --------------------------------------------------------------------------------------------------------------
@@ -107,7 +135,9 @@ def test_reasoning_spans_stand_where_reasoning_is_left_out(text):
     spans = reasoning_spans(text)
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     assert edges == sorted(edges)
-    assert "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)) == strip_reasoning(text)
+    assert "".join(
+        text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)
+    ) == strip_reasoning(text)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +147,11 @@ def test_reasoning_spans_stand_where_reasoning_is_left_out(text):
         ("  no reasoning\n", "", "  no reasoning\n"),
         ("", "", ""),
         ("3 > 2", "", "3 > 2"),
-        ("<think>Florey?\n</think>\n\nAlexander Fleming", "<think>Florey?\n</think>", "Alexander Fleming"),
+        (
+            "<think>Florey?\n</think>\n\nAlexander Fleming",
+            "<think>Florey?\n</think>",
+            "Alexander Fleming",
+        ),
         ("<think>\n\n</think>\n\nFleming", "<think>\n\n</think>", "Fleming"),
         ("<THINK>a</Think>b", "<THINK>a</Think>", "b"),
         ("Florey? No.</think>Fleming", "Florey? No.</think>", "Fleming"),
@@ -173,7 +207,9 @@ def test_each_letter_has_its_script(letters, script):
     assert {script_of(letter) for letter in letters} == {script}
 
 
-@pytest.mark.parametrize("character", ["7", "٣", "①", " ", "。", "\u0301", "ि", "🙂", "\u200d", "€", "_"])
+@pytest.mark.parametrize(
+    "character", ["7", "٣", "①", " ", "。", "\u0301", "ि", "🙂", "\u200d", "€", "_"]
+)
 def test_what_is_no_letter_has_no_script(character):
     assert script_of(character) is None
 
@@ -194,7 +230,8 @@ def test_scripts_counts_letters_and_not_marks(text, counts):
 
 
 @pytest.mark.parametrize(
-    ("text", "own"), [("ラーメン", {"Katakana"}), ("らーめん", {"Hiragana", "Katakana"}), ("محمـــد", {"Arabic"})]
+    ("text", "own"),
+    [("ラーメン", {"Katakana"}), ("らーめん", {"Hiragana", "Katakana"}), ("محمـــد", {"Arabic"})],
 )
 def test_signs_that_lengthen_a_word_count_for_no_foreign_script(text, own):
     assert set(scripts(text)) <= own
@@ -205,7 +242,9 @@ def test_signs_that_lengthen_a_word_count_for_no_foreign_script(text, own):
 def test_every_letter_of_a_script_of_its_own_is_counted_once_under_a_known_name(text):
     counts = scripts(text)
     assert set(counts) <= {*SCRIPTS, "Other"}
-    assert sum(counts.values()) == len(regex.findall(r"(?V1)[\p{L}--[\p{Common}\p{Inherited}]]", text))
+    assert sum(counts.values()) == len(
+        regex.findall(r"(?V1)[\p{L}--[\p{Common}\p{Inherited}]]", text)
+    )
 
 
 # ---- graphemes and tokens ----------------------------------------------------------------------------------------------
@@ -235,7 +274,9 @@ def test_graphemes_are_those_of_the_rule(text):
 
 
 def test_a_long_row_of_flags_is_no_trouble():
-    assert graphemes("🇩🇪" * 100_000 + "🇫") == ["🇩🇪"] * 100_000 + ["🇫"]  # minutes, if each flag counted those before it
+    assert graphemes("🇩🇪" * 100_000 + "🇫") == ["🇩🇪"] * 100_000 + [
+        "🇫"
+    ]  # minutes, if each flag counted those before it
 
 
 @given(any_text)
@@ -337,13 +378,29 @@ SENTENCES = {
         ["Er sagte: „Komm.“", "Dann ging er."],
         ["Er sagte: »Komm.«", "Dann ging er."],
     ],
-    "hi": [["वह घर गया।", "क्या तुम आओगे?", "हाँ!"], ["3.5 लाख लोग आए॥", "वे गए।"], ["डॉ. शर्मा आए।", "वे गए।"]],
-    "ar": [["ذهب الولد.", "هل أنت هنا؟", "نعم!"], ["السعر ٣٫٥ دولار.", "رخيص."], ["د. أحمد طبيب.", "هو هنا."]],
+    "hi": [
+        ["वह घर गया।", "क्या तुम आओगे?", "हाँ!"],
+        ["3.5 लाख लोग आए॥", "वे गए।"],
+        ["डॉ. शर्मा आए।", "वे गए।"],
+    ],
+    "ar": [
+        ["ذهب الولد.", "هل أنت هنا؟", "نعم!"],
+        ["السعر ٣٫٥ دولار.", "رخيص."],
+        ["د. أحمد طبيب.", "هو هنا."],
+    ],
     "he": [["הוא הלך.", "מה שלומך?", "טוב!"], ['ארה"ב גדולה.', "כן."]],
     "ko": [["나는 학생이다.", "너는 누구니?", "좋아!"], ["가격은 3.5만 원이다.", "싸다."]],
     "ur": [["وہ گھر گیا۔", "کیا تم آؤ گے؟", "ہاں!"]],
-    "el": [["Πήγε σπίτι.", "Έφυγε!"], ["Ο κ. Παπαδόπουλος ήρθε.", "Έφυγε."], ["Πού είσαι;", "Εδώ."]],
-    "ru": [["Он ушёл.", "Где ты?", "Здесь!"], ["В 1799 г. в Москве.", "Он поэт."], ["А. С. Пушкин родился.", "Он поэт."]],
+    "el": [
+        ["Πήγε σπίτι.", "Έφυγε!"],
+        ["Ο κ. Παπαδόπουλος ήρθε.", "Έφυγε."],
+        ["Πού είσαι;", "Εδώ."],
+    ],
+    "ru": [
+        ["Он ушёл.", "Где ты?", "Здесь!"],
+        ["В 1799 г. в Москве.", "Он поэт."],
+        ["А. С. Пушкин родился.", "Он поэт."],
+    ],
     "am": [["ወደ ቤት ሄደ።", "የት ነህ፧", "እዚህ።"]],
     "hy": [["Նա գնաց տուն։", "Որտե՞ղ ես։", "Այստեղ։"]],
 }
@@ -355,7 +412,11 @@ UNSPACED_SENTENCES = {
         ["真的？！", "是。"],
         ["（他走了。）", "她来了。"],
     ],
-    "ja": [["私は学生です。", "あなたは？", "はい！"], ["「行こう。」", "と彼は言った。"], ["GDPは3.5%増えた｡", "すごい。"]],
+    "ja": [
+        ["私は学生です。", "あなたは？", "はい！"],
+        ["「行こう。」", "と彼は言った。"],
+        ["GDPは3.5%増えた｡", "すごい。"],
+    ],
     "th": [["สวัสดีครับ ผมชื่อสมชาย"], ["จริงหรือ?", "ใช่"]],
     "km": [["ខ្ញុំទៅ។", "គាត់មក៕"]],
     "my": [["သူသွားသည်။", "ကျွန်တော်လာသည်။"]],
@@ -421,8 +482,15 @@ def test_a_long_text_is_no_trouble(text):
 
 def test_white_space_before_a_numbered_item_does_not_matter_however_long():
     spaces = " " * 60
-    assert sentences(f"One.{spaces}1. Open it.{spaces}2. Shut it.") == ["One.", "1. Open it.", "2. Shut it."]
-    assert sentences(f"In the{spaces}5. Then.") == [f"In the{spaces}5.", "Then."]  # no item begins here
+    assert sentences(f"One.{spaces}1. Open it.{spaces}2. Shut it.") == [
+        "One.",
+        "1. Open it.",
+        "2. Shut it.",
+    ]
+    assert sentences(f"In the{spaces}5. Then.") == [
+        f"In the{spaces}5.",
+        "Then.",
+    ]  # no item begins here
 
 
 # ---- sentence keys -----------------------------------------------------------------------------------------------------
@@ -457,7 +525,9 @@ def test_documents_of_every_script_are_keyed_by_number_and_place():
     keyed = keyed_sentences([text for text, _ in KEYED.values()])
     for number, (document, (_, expected)) in enumerate(zip(keyed, KEYED.values(), strict=True)):
         assert [text for _, text in document] == expected
-        assert [key for key, _ in document] == [f"{number}{letter}" for letter in "abc"[: len(expected)]]
+        assert [key for key, _ in document] == [
+            f"{number}{letter}" for letter in "abc"[: len(expected)]
+        ]
 
 
 @pytest.mark.parametrize("name", KEYED)
@@ -474,7 +544,9 @@ def test_a_long_document_goes_beyond_z():
 @given(st.lists(st.text(), max_size=4))
 def test_keys_are_all_different_and_the_text_is_that_of_the_sentences(documents):
     keyed = keyed_sentences(documents)
-    assert [[text for _, text in document] for document in keyed] == [sentences(document) for document in documents]
+    assert [[text for _, text in document] for document in keyed] == [
+        sentences(document) for document in documents
+    ]
     keys = [key for document in keyed for key, _ in document]
     assert len(set(keys)) == len(keys)
 

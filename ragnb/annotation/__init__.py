@@ -4,7 +4,7 @@ from ragnb.annotation.adjudication import adjudicate
 from ragnb.annotation.agreement import agreement, disagreements
 from ragnb.annotation.export import join_labels, read_labels, write_ragbench
 from ragnb.annotation.passes import recorded_passes
-from ragnb.annotation.queues import person_judicator, review_queue, undecided_queue
+from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS, Field, Option, Task, read_task
 
@@ -16,6 +16,7 @@ __all__ = [
     "Task",
     "adjudicate",
     "agreement",
+    "deferral_queue",
     "disagreements",
     "join_labels",
     "person_judicator",
@@ -23,6 +24,5 @@ __all__ = [
     "read_task",
     "recorded_passes",
     "review_queue",
-    "undecided_queue",
     "write_ragbench",
 ]

@@ -75,7 +75,10 @@ def adjudicate(
     rests_on = [_provenance(one) for one in people]
     _check_gold(file, rests_on)
     shown = _shown(examples, people, columns)
-    said = {name: {one.annotator: one.items[name].values for one in people if name in one.items} for name in shown}
+    said = {
+        name: {one.annotator: one.items[name].values for one in people if name in one.items}
+        for name in shown
+    }
     open_items = {name for name in shown if _open(name, people, complete=complete)} or set(shown)
     session = AnnotationSession(
         _rows(examples, shown, open_items), task, adjudicator, file, id=columns,
@@ -93,15 +96,28 @@ def _agreed(item: str, people: list[Labelled], *, complete: bool) -> dict[Place,
     """Places that need no decision, with what each annotator said there."""
     found = {place: votes(item, place, people) for place in places_of(item, people)}
     need = len(people) if complete else 1
-    return {place: given for place, given in found.items() if len(given) >= need and alike(given.values())}
+    return {
+        place: given
+        for place, given in found.items()
+        if len(given) >= need and alike(given.values())
+    }
 
 
 def _common(item: str, people: list[Labelled]) -> dict[Place, list[Any]]:
     """The keys that every annotator chose where they chose different ones: only the others are left to look at."""
     fields = {asked.name for asked in people[0].task.fields if asked.kind == "sentences"}
-    given = {place: votes(item, place, people) for place in places_of(item, people) if place[0] in fields}
-    disputed = {place: list(by_name.values()) for place, by_name in given.items() if len(by_name) == len(people)}
-    chosen = {place: [key for key in lists[0] if all(key in one for one in lists)] for place, lists in disputed.items()}
+    given = {
+        place: votes(item, place, people) for place in places_of(item, people) if place[0] in fields
+    }
+    disputed = {
+        place: list(by_name.values())
+        for place, by_name in given.items()
+        if len(by_name) == len(people)
+    }
+    chosen = {
+        place: [key for key in lists[0] if all(key in one for one in lists)]
+        for place, lists in disputed.items()
+    }
     return {place: keys for place, keys in chosen.items() if keys and not alike(disputed[place])}
 
 
@@ -110,7 +126,9 @@ def _open(item: str, people: list[Labelled], *, complete: bool) -> bool:
     agreed = _agreed(item, people, complete=complete)
     places = [place for place in places_of(item, people) if place not in agreed]
     required = set(places_of(item, people, required=True)) if complete else set()
-    return any(place in required or not alike(votes(item, place, people).values()) for place in places)
+    return any(
+        place in required or not alike(votes(item, place, people).values()) for place in places
+    )
 
 
 def _append_agreed(
@@ -130,27 +148,46 @@ def _append_agreed(
         if agreed and name not in there:
             given = [_said(place, by_name) for place, by_name in agreed.items()]
             keys = {part: item.keys(part) for part in ("documents", "response")}
-            pinned = {"item": name, "id": named[number], "fingerprint": item.fingerprint, "sentences": keys}
+            pinned = {
+                "item": name,
+                "id": named[number],
+                "fingerprint": item.fingerprint,
+                "sentences": keys,
+            }
             session.record({"action": "agreed", **pinned, "set": given})
 
 
 def _said(place: Place, by_name: dict[str, Any]) -> dict[str, Any]:
     field, sentence = place
     key = {} if sentence is None else {"sentence": sentence}
-    return {"field": field, **key, "value": next(iter(by_name.values())), "source": "agreed", "of": by_name}
+    return {
+        "field": field,
+        **key,
+        "value": next(iter(by_name.values())),
+        "source": "agreed",
+        "of": by_name,
+    }
 
 
 # ---- what is shown -----------------------------------------------------------------------------------------------------
 
 
-def _shown(examples: pd.DataFrame, people: list[Labelled], columns: str | Sequence[str]) -> dict[str, tuple[int, Item]]:
+def _shown(
+    examples: pd.DataFrame, people: list[Labelled], columns: str | Sequence[str]
+) -> dict[str, tuple[int, Item]]:
     """Row and item of all that somebody labelled, in the examples' order; their texts are those that the logs are of."""
     items = build_items(examples, people[0].task, id=columns)
-    labelled = {name for name in items_of(people) if any(one.items[name].values for one in people if name in one.items)}
+    labelled = {
+        name
+        for name in items_of(people)
+        if any(one.items[name].values for one in people if name in one.items)
+    }
     missing = sorted(labelled - {item.id for item in items})
     if missing or not labelled:
         got = f"none for {len(missing)}, such as {missing[0]!r}" if missing else "no label at all"
-        raise InputError(f"adjudicate needs an example for each labelled item; got {got}; load what was labelled")
+        raise InputError(
+            f"adjudicate needs an example for each labelled item; got {got}; load what was labelled"
+        )
     found = {item.id: (number, item) for number, item in enumerate(items) if item.id in labelled}
     for one in people:
         stale = [name for name in found if _changed(found[name][1], one)]
@@ -167,7 +204,9 @@ def _changed(item: Item, one: Labelled) -> bool:
     return bool(known) and known != item.fingerprint
 
 
-def _rows(examples: pd.DataFrame, shown: Mapping[str, tuple[int, Item]], kept: set[str]) -> pd.DataFrame:
+def _rows(
+    examples: pd.DataFrame, shown: Mapping[str, tuple[int, Item]], kept: set[str]
+) -> pd.DataFrame:
     return examples.iloc[[number for name, (number, _) in shown.items() if name in kept]]
 
 
@@ -190,7 +229,11 @@ def _letter(place: int) -> str:
 
 def _provenance(one: Labelled) -> dict[str, Any]:
     """Whose labels, from which file, and a hash of the labels alone, which a second look at an item does not change."""
-    values = [[item, *place, value] for item, labels in one.items.items() for place, value in labels.values.items()]
+    values = [
+        [item, *place, value]
+        for item, labels in one.items.items()
+        for place, value in labels.values.items()
+    ]
     content = one.path.read_bytes() if one.path else None
     return {
         "annotator": one.annotator,
@@ -206,9 +249,15 @@ def _check_gold(file: Path, rests_on: list[dict[str, Any]]) -> None:
         return
     known = read_log(file)[0].get("adjudicates")
     if not isinstance(known, list):
-        raise InputError(f"{file.name} needs to be a gold log; it is an annotator's own; choose another path")
-    before, after = ({one["annotator"]: one["labels"] for one in rests} for rests in (known, rests_on))
-    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+        raise InputError(
+            f"{file.name} needs to be a gold log; it is an annotator's own; choose another path"
+        )
+    before, after = (
+        {one["annotator"]: one["labels"] for one in rests} for rests in (known, rests_on)
+    )
+    changed = sorted(
+        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+    )
     if changed:
         raise InputError(
             f"{file.name} needs the labels that it was begun with; those of {', '.join(map(repr, changed))} are others now; "

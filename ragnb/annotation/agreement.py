@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 
 from ragnb.annotation.label_state import Place
-from ragnb.annotation.labelled import Labelled, alike, items_of, places_of, read_everyone, sentences_of, votes
+from ragnb.annotation.labelled import (
+    Labelled,
+    alike,
+    items_of,
+    places_of,
+    read_everyone,
+    sentences_of,
+    votes,
+)
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import Integers, convert
 from ragnb.errors import InputError
@@ -23,7 +31,10 @@ COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high",
 
 
 def agreement(
-    logs: Any, *, cluster: Mapping[str, Any] | pd.Series | None = None, confidence_level: float = 0.95
+    logs: Any,
+    *,
+    cluster: Mapping[str, Any] | pd.Series | None = None,
+    confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Agreement of annotators on each field: one row per field, pair of annotators and measure.
 
@@ -87,7 +98,9 @@ def agreement(
         if asked.kind != "text":
             units = _units(asked, people, groups)
             for told, chosen in _groups(people):
-                found = _rows(units, chosen, level) + _overlap(asked, [people[i] for i in chosen], groups, level)
+                found = _rows(units, chosen, level) + _overlap(
+                    asked, [people[i] for i in chosen], groups, level
+                )
                 rows += [{"field": asked.name, **told, **row} for row in found]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -110,7 +123,9 @@ def disagreements(logs: Any) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["item", "field", "sentence", "disagreement", "votes"])
     frame["sentence"] = pd.Series([row["sentence"] for row in rows], dtype=object)
     total = frame.groupby("item", sort=False)["disagreement"].transform("sum")
-    return frame.iloc[np.argsort(-total.to_numpy(dtype=np.float64), kind="stable")].reset_index(drop=True)
+    return frame.iloc[np.argsort(-total.to_numpy(dtype=np.float64), kind="stable")].reset_index(
+        drop=True
+    )
 
 
 def overlap(first: Sequence[Any], second: Sequence[Any]) -> float:
@@ -134,13 +149,17 @@ class _Units:
     clusters: Integers | None
 
 
-def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: Sequence[str]) -> dict[str, int] | None:
+def _clusters(
+    cluster: Mapping[str, Any] | pd.Series | None, items: Sequence[str]
+) -> dict[str, int] | None:
     """The number of each item's cluster."""
     if cluster is None:
         return None
     given = dict(cluster) if isinstance(cluster, Mapping | pd.Series) else {}
     if lacking := [item for item in items if item not in given]:
-        raise InputError(f"cluster needs a mapping from each item's id; got none for {lacking[0]!r}; add its question")
+        raise InputError(
+            f"cluster needs a mapping from each item's id; got none for {lacking[0]!r}; add its question"
+        )
     codes = convert([given[item] for item in items], "clusters", "cluster")
     return dict(zip(items, codes.tolist(), strict=True))
 
@@ -160,11 +179,19 @@ def _units(asked: Field, people: list[Labelled], groups: dict[str, int] | None) 
 def _item_codes(asked: Field, item: str, people: list[Labelled]) -> list[list[int]]:
     labels = [one.items[item].values if item in one.items else {} for one in people]
     keys = _sentences(asked, item, people) if asked.each or asked.kind == "sentences" else {}
-    asked_of = [(asked.name, key) for key in keys["response"]] if asked.each else [(asked.name, None)]
+    asked_of = (
+        [(asked.name, key) for key in keys["response"]] if asked.each else [(asked.name, None)]
+    )
     if asked.kind == "choice":
-        return [[_choice(asked, values.get(place), item) for values in labels] for place in asked_of]
+        return [
+            [_choice(asked, values.get(place), item) for values in labels] for place in asked_of
+        ]
     universe = [*keys[asked.of], *(option.value for option in asked.options)]
-    return [[_member(key, values.get(place)) for values in labels] for place in asked_of for key in universe]
+    return [
+        [_member(key, values.get(place)) for values in labels]
+        for place in asked_of
+        for key in universe
+    ]
 
 
 def _sentences(asked: Field, item: str, people: list[Labelled]) -> dict[str, list[str]]:
@@ -212,22 +239,33 @@ def _rows(units: _Units, chosen: list[int], level: float) -> list[dict[str, Any]
     clusters = None if units.clusters is None else units.clusters[kept]
     found = coefficients(np.where(codes < 0, np.nan, codes)[kept], clusters, level)
     counted = {"n": int(kept.sum()), "n_unlabelled": int((ratings == 1).sum())}
-    return [{"metric": name, **interval_columns(interval), **counted} for name, interval in found.items()]
+    return [
+        {"metric": name, **interval_columns(interval), **counted}
+        for name, interval in found.items()
+    ]
 
 
-def _overlap(asked: Field, people: list[Labelled], groups: dict[str, int] | None, level: float) -> list[dict[str, Any]]:
+def _overlap(
+    asked: Field, people: list[Labelled], groups: dict[str, int] | None, level: float
+) -> list[dict[str, Any]]:
     if asked.kind != "sentences":
         return []
     means, clusters, n, alone = [], [], 0, 0
     for item in items_of(people):
-        said = [list(votes(item, place, people).values()) for place in places_of(item, people) if place[0] == asked.name]
+        said = [
+            list(votes(item, place, people).values())
+            for place in places_of(item, people)
+            if place[0] == asked.name
+        ]
         found = [_mean_overlap(values) for values in said if len(values) > 1]
         if found:
             means.append(float(np.mean(found)))
             clusters.append(groups[item] if groups else len(means))
         n, alone = n + len(found), alone + sum(len(values) == 1 for values in said)
     interval = mean_interval(means, clusters if groups else None, confidence_level=level)
-    clipped = replace(interval, low=float(np.clip(interval.low, 0, 1)), high=float(np.clip(interval.high, 0, 1)))
+    clipped = replace(
+        interval, low=float(np.clip(interval.low, 0, 1)), high=float(np.clip(interval.high, 0, 1))
+    )
     return [{"metric": OVERLAP, **interval_columns(clipped), "n": n, "n_unlabelled": alone}]
 
 
@@ -243,7 +281,13 @@ def _disputes(item: str, people: list[Labelled]) -> Iterator[dict[str, Any]]:
         said = votes(item, place, people)
         if not alike(said.values()):
             apart = _disagreement(place, list(said.values()), people[0])
-            yield {"item": item, "field": place[0], "sentence": place[1], "disagreement": apart, "votes": said}
+            yield {
+                "item": item,
+                "field": place[0],
+                "sentence": place[1],
+                "disagreement": apart,
+                "votes": said,
+            }
 
 
 def _disagreement(place: Place, values: list[Any], one: Labelled) -> float:

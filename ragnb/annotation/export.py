@@ -53,7 +53,9 @@ def read_labels(log: Log) -> pd.DataFrame:
     labelled = read_labelled(log)
     rows = [_row(item, labels, labelled) for item, labels in labelled.items.items()]
     names = _column_names(labelled, rows)
-    frame = pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in names}, columns=names)
+    frame = pd.DataFrame(
+        {name: _column([row.get(name) for row in rows]) for name in names}, columns=names
+    )
     frame.attrs["header"] = dict(labelled.header)
     return frame
 
@@ -129,17 +131,26 @@ def write_ragbench(responses: pd.DataFrame, log: Log, path: str | Path) -> dict[
     """
     labelled = read_labelled(log)
     if labelled.task.name != "trace":
-        raise InputError(f"write_ragbench needs a log of task 'trace'; got {labelled.task.name!r}; use join_labels")
+        raise InputError(
+            f"write_ragbench needs a log of task 'trace'; got {labelled.task.name!r}; use join_labels"
+        )
     if not str(path).lower().endswith((".jsonl", ".jsonl.gz")):
-        raise InputError(f"write_ragbench needs a name that ends in .jsonl or .jsonl.gz; got {str(path)!r}; rename it")
+        raise InputError(
+            f"write_ragbench needs a name that ends in .jsonl or .jsonl.gz; got {str(path)!r}; rename it"
+        )
     joined = join_labels(responses, log, replace=True)
     whole = joined["label_status"] == "labelled"
     if not whole.any():
-        raise InputError(f"write_ragbench needs items that are fully labelled; got none of {len(joined)}; finish some")
+        raise InputError(
+            f"write_ragbench needs items that are fully labelled; got none of {len(joined)}; finish some"
+        )
     records = [_record(row) for row in joined[whole].to_dict("records")]
     write_table(pd.DataFrame(records, dtype=object), path)
     counts = Counter(joined["label_status"])
-    return {"written": counts["labelled"], **{name: counts[name] for name in ("started", "skipped", "untouched")}}
+    return {
+        "written": counts["labelled"],
+        **{name: counts[name] for name in ("started", "skipped", "untouched")},
+    }
 
 
 # ---- a frame of labels -------------------------------------------------------------------------------------------------
@@ -164,7 +175,11 @@ def _row(item: str, labels: ItemLabels, labelled: Labelled) -> dict[str, Any]:
 
 
 def _status(labels: ItemLabels, labelled: Labelled) -> str:
-    return labels.status(labelled.task, labels.sentences.get("response", ())) if labels.touched else "untouched"
+    return (
+        labels.status(labelled.task, labels.sentences.get("response", ()))
+        if labels.touched
+        else "untouched"
+    )
 
 
 def _source(labels: ItemLabels) -> str | None:
@@ -203,7 +218,9 @@ def _one(log: Log | pd.DataFrame) -> Labelled:
     people = read_frame(log)
     if len(people) != 1:
         names = ", ".join(one.annotator for one in people) or "none"
-        raise InputError(f"join_labels needs the labels of one annotator; got {names}; select the rows of one")
+        raise InputError(
+            f"join_labels needs the labels of one annotator; got {names}; select the rows of one"
+        )
     return people[0]
 
 
@@ -219,14 +236,20 @@ def _check_rows(ids: list[str], labelled: Labelled) -> None:
 
 
 def _beside(
-    responses: pd.DataFrame, ids: list[str], labelled: Labelled, id: str | Sequence[str], check_texts: bool
+    responses: pd.DataFrame,
+    ids: list[str],
+    labelled: Labelled,
+    id: str | Sequence[str],
+    check_texts: bool,
 ) -> dict[str, pd.Series]:
     trace, untouched = labelled.task.name == "trace", ItemLabels()
     pinned = check_texts and any(labels.fingerprint for labels in labelled.items.values())
     items = _items(responses, ids, labelled, id) if trace or pinned else {}
     if pinned:
         _check_texts(items, labelled)
-    rows = [_beside_one(labelled.items.get(name, untouched), items.get(name), labelled) for name in ids]
+    rows = [
+        _beside_one(labelled.items.get(name, untouched), items.get(name), labelled) for name in ids
+    ]
     names = list(_beside_one(untouched, None, labelled))
     return {name: _column([row[name] for row in rows]).set_axis(responses.index) for name in names}
 
@@ -234,12 +257,18 @@ def _beside(
 def _beside_one(labels: ItemLabels, item: Item | None, labelled: Labelled) -> dict[str, Any]:
     told, fields = _row("", labels, labelled), labels.nested()
     trace = labelled.task.name == "trace"
-    said = _trace(item, labels) if trace else {asked.name: fields.get(asked.name) for asked in labelled.task.fields}
+    said = (
+        _trace(item, labels)
+        if trace
+        else {asked.name: fields.get(asked.name) for asked in labelled.task.fields}
+    )
     annotator = labelled.annotator if labels.touched else None
     return {**said, "annotator": annotator, **{f"label_{name}": told[name] for name in TOLD}}
 
 
-def _items(responses: pd.DataFrame, ids: list[str], labelled: Labelled, id: str | Sequence[str]) -> dict[str, Item]:
+def _items(
+    responses: pd.DataFrame, ids: list[str], labelled: Labelled, id: str | Sequence[str]
+) -> dict[str, Item]:
     """The labelled rows as the annotator saw them."""
     kept = responses[[name in labelled.items for name in ids]]
     return {item.id: item for item in build_items(kept, labelled.task, id=id)} if len(kept) else {}
@@ -247,7 +276,9 @@ def _items(responses: pd.DataFrame, ids: list[str], labelled: Labelled, id: str 
 
 def _check_texts(items: Mapping[str, Item], labelled: Labelled) -> None:
     known = {name: labelled.items[name].fingerprint for name in items}
-    stale = [name for name, item in items.items() if known[name] and known[name] != item.fingerprint]
+    stale = [
+        name for name, item in items.items() if known[name] and known[name] != item.fingerprint
+    ]
     if stale:
         raise InputError(
             f"labels of {labelled.annotator!r} need the texts that they were given to; {len(stale)} rows show others, such "
@@ -262,7 +293,15 @@ def _trace(item: Item | None, labels: ItemLabels) -> dict[str, Any]:
     found = ragbench_labels(labels.values, item)
     given = {(name, key) for name, key in labels.values if name in ("support", "supporting")}
     whole = len(given) == 2 * len(item.keys("response"))
-    return found if whole else {**found, "sentence_support_information": None, "unsupported_response_sentence_keys": None}
+    return (
+        found
+        if whole
+        else {
+            **found,
+            "sentence_support_information": None,
+            "unsupported_response_sentence_keys": None,
+        }
+    )
 
 
 # ---- RAGBench's file ---------------------------------------------------------------------------------------------------
@@ -297,7 +336,11 @@ def _documents(row: Mapping[str, Any]) -> list[str]:
 
 def _response(row: Mapping[str, Any]) -> str:
     written = row.get("response")
-    return written if isinstance(written, str) else " ".join(text for _, text in row["response_sentences"])
+    return (
+        written
+        if isinstance(written, str)
+        else " ".join(text for _, text in row["response_sentences"])
+    )
 
 
 def _lists(value: Any) -> Any:

@@ -51,7 +51,9 @@ class Item:
         return [key for part in self.parts if part.name == name for key, _ in part.sentences]
 
 
-def build_items(examples: pd.DataFrame, task: Task, *, id: str | Sequence[str] = "example_id") -> list[Item]:
+def build_items(
+    examples: pd.DataFrame, task: Task, *, id: str | Sequence[str] = "example_id"
+) -> list[Item]:
     """The rows of a frame as items of a task, in the frame's order.
 
     Parameters
@@ -70,9 +72,13 @@ def build_items(examples: pd.DataFrame, task: Task, *, id: str | Sequence[str] =
     columns = [id] if isinstance(id, str) else list(id)
     require_columns(examples, columns, f"annotation of task {task.name!r}")
     if examples.empty:
-        raise InputError(f"annotation of task {task.name!r} needs one example at least; got none; load or select some")
+        raise InputError(
+            f"annotation of task {task.name!r} needs one example at least; got none; load or select some"
+        )
     ids = item_ids(examples, columns)
-    return [_item(name, row, task) for name, row in zip(ids, examples.to_dict("records"), strict=True)]
+    return [
+        _item(name, row, task) for name, row in zip(ids, examples.to_dict("records"), strict=True)
+    ]
 
 
 def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> list[str]:
@@ -84,8 +90,13 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     columns = [id] if isinstance(id, str) else list(id)
     require_columns(frame, columns, "the id of an item")
     if not columns or frame[columns].isna().any(axis=None):
-        raise InputError(f"the columns {columns} need a value in every row to be an item's id; got a gap; fill or drop it")
-    ids = [" | ".join(map(str, values)) for values in zip(*(frame[name] for name in columns), strict=True)]
+        raise InputError(
+            f"the columns {columns} need a value in every row to be an item's id; got a gap; fill or drop it"
+        )
+    ids = [
+        " | ".join(map(str, values))
+        for values in zip(*(frame[name] for name in columns), strict=True)
+    ]
     doubled = [name for name, n in Counter(ids).items() if n > 1]
     if doubled:
         raise InputError(
@@ -95,10 +106,15 @@ def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> lis
     return ids
 
 
-def item_columns(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> list[dict[str, Any]]:
+def item_columns(
+    frame: pd.DataFrame, id: str | Sequence[str] = "example_id"
+) -> list[dict[str, Any]]:
     """The columns behind each item's id, and their values as JSON knows them."""
     columns = [id] if isinstance(id, str) else list(id)
-    return [{name: _plain(value) for name, value in row.items()} for row in frame[columns].to_dict("records")]
+    return [
+        {name: _plain(value) for name, value in row.items()}
+        for row in frame[columns].to_dict("records")
+    ]
 
 
 def _plain(value: Any) -> Any:
@@ -108,13 +124,23 @@ def _plain(value: Any) -> Any:
 
 def _item(name: str, row: Mapping[str, Any], task: Task) -> Item:
     order = _order(name, task)
-    shown = [_swapped(column, order) for column in task.shows if column not in ("question", "references")]
+    shown = [
+        _swapped(column, order) for column in task.shows if column not in ("question", "references")
+    ]
     parts = tuple(part for column in shown for part in _parts(column, row, task, f"item {name!r}"))
-    doubled = [key for key, n in Counter(key for part in parts for key, _ in part.sentences).items() if n > 1]
+    doubled = [
+        key
+        for key, n in Counter(key for part in parts for key, _ in part.sentences).items()
+        if n > 1
+    ]
     if doubled:
-        raise InputError(f"item {name!r} needs keys that tell its sentences apart; got {doubled[0]!r} twice; rename one")
+        raise InputError(
+            f"item {name!r} needs keys that tell its sentences apart; got {doubled[0]!r} twice; rename one"
+        )
     question = _text(row, "question", f"item {name!r}") if "question" in task.shows else ""
-    return Item(name, question, _references(row) if "references" in task.shows else (), parts, order)
+    return Item(
+        name, question, _references(row) if "references" in task.shows else (), parts, order
+    )
 
 
 def _order(name: str, task: Task) -> tuple[str, ...]:
@@ -148,7 +174,9 @@ def _documents(row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
         raise _unkeyed(what, "documents_sentences", "keyed_sentences(passages)")
     else:
         documents = [((f"{n}", str(text)),) for n, text in enumerate(_list(row.get("passages")), 1)]
-    yield from (Part("documents", f"document {n}", sentences) for n, sentences in enumerate(documents, 1))
+    yield from (
+        Part("documents", f"document {n}", sentences) for n, sentences in enumerate(documents, 1)
+    )
 
 
 def _response(row: Mapping[str, Any], task: Task, what: str) -> tuple[Sentence, ...]:
@@ -169,7 +197,9 @@ def _unkeyed(what: str, column: str, function: str) -> InputError:
 def _text(row: Mapping[str, Any], column: str, what: str) -> str:
     value = row.get(column)
     if column not in row:
-        raise InputError(f"{what} needs the column {column!r}; got none; add it, or name in the task's shows what there is")
+        raise InputError(
+            f"{what} needs the column {column!r}; got none; add it, or name in the task's shows what there is"
+        )
     return "" if is_missing(value) else str(value)
 
 

@@ -87,7 +87,9 @@ class ItemLabels:
 
     def missing(self, task: Task, sentences: Iterable[str]) -> list[Place]:
         """Required places that are untouched; ``sentences`` are the keys of the response."""
-        return [place for place in places(task, sentences, required=True) if place not in self.values]
+        return [
+            place for place in places(task, sentences, required=True) if place not in self.values
+        ]
 
     def status(self, task: Task, sentences: Iterable[str]) -> str:
         """``"labelled"`` when nothing is missing, else ``"skipped"``, ``"started"`` or ``"untouched"``."""
@@ -102,7 +104,9 @@ def places(task: Task, sentences: Iterable[str], *, required: bool = False) -> I
     asked = [field for field in task.fields if field.required or not required]
     for each, group in groupby(asked, key=lambda field: field.each):
         names = [field.name for field in group]
-        yield from product(names, [None]) if not each else ((name, key) for key in keys for name in names)
+        yield from (
+            product(names, [None]) if not each else ((name, key) for key in keys for name in names)
+        )
 
 
 def nested(values: Mapping[Place, Any]) -> dict[str, Any]:
@@ -148,7 +152,9 @@ class LabelState:
         self._before: list[Any] = []
         self._last: tuple[str, datetime] | None = None
         events = list(events)
-        self._mixed = len({event.get("n") for event in events}) < len(events)  # two threads wrote at the same time
+        self._mixed = len({event.get("n") for event in events}) < len(
+            events
+        )  # two threads wrote at the same time
         for event in events:
             try:
                 self.apply(event)
@@ -202,7 +208,10 @@ class LabelState:
         that the other thread undid before.
         """
         reach = len(stack) if self._mixed else 1
-        place = next((n for n, one in reversed(list(enumerate(stack))[-reach:]) if one["n"] == event["of"]), None)
+        place = next(
+            (n for n, one in reversed(list(enumerate(stack))[-reach:]) if one["n"] == event["of"]),
+            None,
+        )
         if place is None and not self._mixed:
             raise ValueError(f"no action n={event['of']} to {event['action']}")
         return place
@@ -248,11 +257,15 @@ class LabelState:
 def _check(event: Event) -> None:
     """Raise TypeError for a part of an action that is of another type than annotators write."""
     wanted = {**SHAPES, "value": VALUES.get(event["action"], object)}
-    odd = [name for name, kind in wanted.items() if name in event and not isinstance(event[name], kind)]
+    odd = [
+        name for name, kind in wanted.items() if name in event and not isinstance(event[name], kind)
+    ]
     if event["action"] in ("open", "agreed", *CHANGES) and not isinstance(event["item"], str):
         odd.append("item")
     lists = (keys for keys in event.get("sentences", {}).values()) if "sentences" not in odd else ()
-    if odd or not all(isinstance(keys, list) and all(isinstance(key, str) for key in keys) for keys in lists):
+    if odd or not all(
+        isinstance(keys, list) and all(isinstance(key, str) for key in keys) for keys in lists
+    ):
         raise TypeError(f"{', '.join(odd) or 'sentences'} of another type")
     for one in event.get("set", ()):
         if not isinstance(one["field"], str) or not isinstance(one.get("sentence"), str | None):

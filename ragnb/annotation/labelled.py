@@ -61,7 +61,9 @@ def read_labelled(log: Log) -> Labelled:
     if isinstance(log, AnnotationSession):
         return _labelled(log.log.header, log.log.events, log.log.path)
     if not isinstance(log, str | Path):
-        raise InputError(f"labels need the path of a log, or a session; got {type(log).__name__}; name the file")
+        raise InputError(
+            f"labels need the path of a log, or a session; got {type(log).__name__}; name the file"
+        )
     header, events = read_log(log)
     return _labelled(header, events, Path(os.path.expanduser(log)))
 
@@ -82,15 +84,23 @@ def read_everyone(logs: Any) -> list[Labelled]:
     """
     one = isinstance(logs, str | Path | AnnotationSession | pd.DataFrame) or not np.iterable(logs)
     given = [logs] if one else list(logs)
-    people = [one for log in given for one in (read_frame(log) if isinstance(log, pd.DataFrame) else [read_labelled(log)])]
+    people = [
+        one
+        for log in given
+        for one in (read_frame(log) if isinstance(log, pd.DataFrame) else [read_labelled(log)])
+    ]
     names = [one.annotator for one in people]
     doubled = [name for name, n in Counter(names).items() if n > 1]
     if len(people) < 2 or doubled:
         got = f"{doubled[0]!r} twice" if doubled else f"{len(people)}: {', '.join(names)}"
-        raise InputError(f"agreement needs two annotators or more, each once; got {got}; add or drop a log")
+        raise InputError(
+            f"agreement needs two annotators or more, each once; got {got}; add or drop a log"
+        )
     if len({one.task.fingerprint for one in people}) > 1:
         tasks = ", ".join(f"{one.task.name!r} ({one.annotator})" for one in people)
-        raise InputError(f"annotators need the same task, in the same words; got {tasks}; compare logs of one task")
+        raise InputError(
+            f"annotators need the same task, in the same words; got {tasks}; compare logs of one task"
+        )
     _check_same_texts(people)
     return people
 
@@ -106,13 +116,20 @@ def read_frame(frame: pd.DataFrame) -> list[Labelled]:
     require_columns(frame, ["item", "annotator", "task"], "a frame of labels")
     check_names(frame, ("item", "annotator", "task"), "a frame of labels")
     if frame[["item", "annotator"]].isna().any(axis=None):
-        raise InputError("a frame of labels needs an item and an annotator in every row; got a gap; fill or drop it")
+        raise InputError(
+            "a frame of labels needs an item and an annotator in every row; got a gap; fill or drop it"
+        )
     header = frame.attrs.get("header", {})
     task = _task(frame, header)
     require_columns(frame, [asked.name for asked in task.fields], f"labels of task {task.name!r}")
     columns = header.get("id") or "example_id"
     return [
-        Labelled(str(name), task, _items(rows, task, columns, str(name)), {**header, "annotator": str(name)})
+        Labelled(
+            str(name),
+            task,
+            _items(rows, task, columns, str(name)),
+            {**header, "annotator": str(name)},
+        )
         for name, rows in frame.groupby("annotator", sort=False)
     ]
 
@@ -133,7 +150,9 @@ def sentences_of(item: str, people: Iterable[Labelled]) -> dict[str, list[str]]:
 
 def places_of(item: str, people: list[Labelled], *, required: bool = False) -> list[Place]:
     """Places of an item that the task asks for."""
-    return list(places(people[0].task, sentences_of(item, people).get("response", ()), required=required))
+    return list(
+        places(people[0].task, sentences_of(item, people).get("response", ()), required=required)
+    )
 
 
 def votes(item: str, place: Place, people: Iterable[Labelled]) -> dict[str, Any]:
@@ -157,7 +176,9 @@ def alike(values: Iterable[Any]) -> bool:
 def _in_order(value: Any) -> Any:
     """A set of keys in one order, each once, whoever wrote it down; other values as they are."""
     return (
-        sorted({json.dumps(key, sort_keys=True, default=str) for key in value}) if isinstance(value, list | tuple) else value
+        sorted({json.dumps(key, sort_keys=True, default=str) for key in value})
+        if isinstance(value, list | tuple)
+        else value
     )
 
 
@@ -168,9 +189,14 @@ def _labelled(header: Mapping[str, Any], events: Iterable[Event], path: Path) ->
         raise InputError(
             f"{path.name} needs actions as an annotator writes them; got one that is not ({error!r}); mend it"
         ) from error
-    touched, task = {item: labels for item, labels in items.items() if labels.touched}, read_task(header["task"])
+    touched, task = (
+        {item: labels for item, labels in items.items() if labels.touched},
+        read_task(header["task"]),
+    )
     columns = header.get("id", "example_id")
-    if not isinstance(columns, str) and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+    if not isinstance(columns, str) and not (
+        isinstance(columns, list) and all(isinstance(name, str) for name in columns)
+    ):
         raise InputError(
             f"the id of {path.name} needs the name of a column, or a list of names; got {columns!r:.60}; mend it"
         )
@@ -185,10 +211,14 @@ def _check_label(task: Task, place: Place, value: Any, where: str) -> None:
     name, sentence = place
     asked = task.field(name)
     if asked.each != (sentence is not None):
-        raise InputError(f"{where} needs {name!r} {'of each sentence' if asked.each else 'once'}; got it otherwise; mend it")
+        raise InputError(
+            f"{where} needs {name!r} {'of each sentence' if asked.each else 'once'}; got it otherwise; mend it"
+        )
     keys = isinstance(value, list) and all(isinstance(key, str | bool | int) for key in value)
     if not (keys if asked.kind == "sentences" else isinstance(value, str | bool | int)):
-        raise InputError(f"{where} needs another type of value in {name!r}; got {value!r:.60}; mend it")
+        raise InputError(
+            f"{where} needs another type of value in {name!r}; got {value!r:.60}; mend it"
+        )
 
 
 def _check_same_texts(people: list[Labelled]) -> None:
@@ -213,10 +243,14 @@ def _task(frame: pd.DataFrame, header: Mapping[str, Any]) -> Task:
     return TASKS[names[0]]
 
 
-def _items(rows: pd.DataFrame, task: Task, columns: str | list[str], annotator: str) -> dict[str, ItemLabels]:
+def _items(
+    rows: pd.DataFrame, task: Task, columns: str | list[str], annotator: str
+) -> dict[str, ItemLabels]:
     doubled = rows["item"][rows["item"].duplicated()]
     if len(doubled):
-        raise InputError(f"a frame of labels needs each item once; {annotator!r} has {doubled.iloc[0]!r} twice; keep one")
+        raise InputError(
+            f"a frame of labels needs each item once; {annotator!r} has {doubled.iloc[0]!r} twice; keep one"
+        )
     return {
         str(row["item"]): _labels(row, task, [columns] if isinstance(columns, str) else columns)
         for row in rows.to_dict("records")
@@ -225,7 +259,13 @@ def _items(rows: pd.DataFrame, task: Task, columns: str | list[str], annotator: 
 
 def _labels(row: Mapping[str, Any], task: Task, columns: list[str]) -> ItemLabels:
     given = {str(name): plain(value) for name, value in row.items() if not is_missing(value)}
-    told = {name: given[name] for name in ("note", "flag", "seconds", "time", "sentences") if name in given}
+    told = {
+        name: given[name]
+        for name in ("note", "flag", "seconds", "time", "sentences")
+        if name in given
+    }
     values, named = flat(given, task), {name: given[name] for name in columns if name in given}
     said = {place: {"source": given.get("source", "human")} for place in values}
-    return ItemLabels(values=values, said=said, skipped=given.get("status") == "skipped", id=named, **told)
+    return ItemLabels(
+        values=values, said=said, skipped=given.get("status") == "skipped", id=named, **told
+    )

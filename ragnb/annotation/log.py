@@ -94,7 +94,9 @@ class AnnotationLog:
         """
         with self.lock:
             if self.closed:
-                raise StoreError(f"{self.path.name} needs to be open; it was closed, or opened in another cell; go on there")
+                raise StoreError(
+                    f"{self.path.name} needs to be open; it was closed, or opened in another cell; go on there"
+                )
             if self.removed:
                 raise StoreError(
                     f"{self.path.name} needs to stay where it is; it was removed; run the cell again for a new log"
@@ -138,7 +140,9 @@ class AnnotationLog:
             os.ftruncate(self._descriptor, size)
             if not isinstance(error, OSError):
                 raise
-            raise StoreError(f"{self.path.name} needs room on a disk that can be written; got {error}; make room") from error
+            raise StoreError(
+                f"{self.path.name} needs room on a disk that can be written; got {error}; make room"
+            ) from error
 
     def _take_over(self, header: Mapping[str, Any]) -> None:
         """Close this process's earlier self, unless it is the log of other work."""
@@ -165,7 +169,9 @@ def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
         lines = path.read_bytes().split(b"\n")[:-1]
     except (OSError, ValueError) as error:  # ValueError: no name of a file at all
         why = getattr(error, "strerror", None) or error
-        raise InputError(f"an annotation log needs to be a file; got {str(path)!r} ({why}); check it") from error
+        raise InputError(
+            f"an annotation log needs to be a file; got {str(path)!r} ({why}); check it"
+        ) from error
     read = {
         number: json_object(line, f"{path.name} line {number}", exact=True)
         for number, line in enumerate(lines, 1)
@@ -205,7 +211,10 @@ def log_file(path: str | Path, *names: str) -> Path:
     path = Path(os.path.expanduser(path))
     if os.path.isfile(path) or (path.suffix and not os.path.isdir(path)):
         return path
-    safe = ("".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name) for name in names)
+    safe = (
+        "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)
+        for name in names
+    )
     return path / f"{'.'.join(safe)}.jsonl"
 
 
@@ -267,7 +276,9 @@ def _numbered(read: Mapping[int, Event], path: Path) -> list[Event]:
     for number, event in list(read.items())[1:]:
         n = event.get("n")
         if not isinstance(n, int) or (n <= last and n not in given):
-            raise InputError(f"{path.name} line {number} needs a number n above {last}; got {n!r}; mend or remove the line")
+            raise InputError(
+                f"{path.name} line {number} needs a number n above {last}; got {n!r}; mend or remove the line"
+            )
         if event not in given.setdefault(n, []):  # the same line twice is one action
             given[n].append(event)
             events.append(event)
@@ -285,8 +296,14 @@ def _check_same(header: Mapping[str, Any], wanted: Mapping[str, Any], path: Path
     for what in ("task", "annotator"):
         if what in wanted and header.get(what) != wanted[what]:
             there, asked = (_short(of.get(what)) for of in (header, wanted))
-            got = f"it is of {there}, not of {asked}" if there != asked else f"it is of {there} in another wording"
-            raise InputError(f"{path.name} needs to be a log of the same {what}; {got}; choose another path")
+            got = (
+                f"it is of {there}, not of {asked}"
+                if there != asked
+                else f"it is of {there} in another wording"
+            )
+            raise InputError(
+                f"{path.name} needs to be a log of the same {what}; {got}; choose another path"
+            )
 
 
 def _short(value: Any) -> str:
@@ -304,4 +321,6 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _unwritable(path: str | Path, error: Exception) -> InputError:
-    return InputError(f"an annotation log needs a path that can be written; got {str(path)!r} ({error}); choose another")
+    return InputError(
+        f"an annotation log needs a path that can be written; got {str(path)!r} ({error}); choose another"
+    )

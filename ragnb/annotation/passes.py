@@ -5,7 +5,10 @@ from pathlib import Path
 
 from ragnb.errors import check_choice
 
-PASSES = {"trace": "the 34 responses of sample-ragbench", "verdict": "49 replies of sample-labelled-en"}
+PASSES = {
+    "trace": "the 34 responses of sample-ragbench",
+    "verdict": "49 replies of sample-labelled-en",
+}
 """Tasks that were labelled, and what was."""
 
 
@@ -18,7 +21,7 @@ def recorded_passes(task: str) -> tuple[Path, Path]:
     ----------
     task
         - ``"trace"``: all responses of ``load_ragbench("sample-ragbench")``
-        - ``"verdict"``: the replies of ``load_labelled("sample-labelled-en")`` that an ensemble left undecided (notebook 12)
+        - ``"verdict"``: the replies of ``load_labelled("sample-labelled-en")`` on which an ensemble abstained (notebook 12)
 
     Raises
     ------

@@ -41,7 +41,9 @@ def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataF
     ['c', 'b']
     """
     require_columns(decisions, ["probability", "abstained"], "deferral_queue")
-    parts = {name: numbers(decisions, name, "deferral_queue") for name in ("probability", "abstained")}
+    parts = {
+        name: numbers(decisions, name, "deferral_queue") for name in ("probability", "abstained")
+    }
     decisions = decisions.assign(**parts)
     _check_index(responses, decisions.index.tolist())
     asked = decisions[decisions["abstained"].astype(bool)]
@@ -50,7 +52,11 @@ def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataF
 
 
 def person_judicator(
-    log: Log, responses: pd.DataFrame, *, field: str = "verdict", id: str | Sequence[str] | None = None
+    log: Log,
+    responses: pd.DataFrame,
+    *,
+    field: str = "verdict",
+    id: str | Sequence[str] | None = None,
 ) -> BatchJudicator:
     """A person's labels as the judicator of an ensemble: ``model.decide(X, person_judicator(log, responses))``.
 
@@ -119,7 +125,9 @@ def review_queue(
         return ordered[~ordered[keys].duplicated()] if keys else ordered
     require_columns(frame, [judge], "review_queue")
     if not 0 <= as_real(threshold) <= 1:
-        raise InputError(f"review_queue(threshold=...) needs a score in [0, 1]; got {threshold!r}; 0.5 is usual")
+        raise InputError(
+            f"review_queue(threshold=...) needs a score in [0, 1]; got {threshold!r}; 0.5 is usual"
+        )
     distance = np.abs(numbers(frame, judge, "review_queue") - threshold)
     return frame.iloc[np.argsort(distance, kind="stable")]
 

@@ -42,12 +42,19 @@ def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
         if keys is not None:
             values[field, None] = _among(keys, known)
     for one in _list(record.get("sentence_support_information")):
-        key, supporting = one.get("response_sentence_key"), present(one.get("supporting_sentence_keys"))
+        key, supporting = (
+            one.get("response_sentence_key"),
+            present(one.get("supporting_sentence_keys")),
+        )
         if key in response and supporting is not None:
             values["supporting", key] = _among(supporting, known | set(SPECIAL_KEYS))
         if key in response:
-            values |= _verdict(key, one.get("fully_supported"), supporting, _list(record.get(UNSUPPORTED)))
-    said = (record.get(column) for column in ("overall_supported", "adherence_score"))  # published files have the second
+            values |= _verdict(
+                key, one.get("fully_supported"), supporting, _list(record.get(UNSUPPORTED))
+            )
+    said = (
+        record.get(column) for column in ("overall_supported", "adherence_score")
+    )  # published files have the second
     overall = next((value for value in said if isinstance(value, bool | np.bool_)), None)
     return values if overall is None else {**values, ("overall", None): bool(overall)}
 
@@ -60,10 +67,20 @@ def trace_warnings(values: Mapping[Place, Any], item: Item) -> list[str]:
         for key, value in support.items()
         if value != "none" and values.get(("supporting", key)) == []
     ]
-    both = [f"[{key}] is not supported, yet rests on sentences" for key in support if _torn(values, key)]
+    both = [
+        f"[{key}] is not supported, yet rests on sentences" for key in support if _torn(values, key)
+    ]
     used = set(values.get(("utilized", None), ())) - set(values.get(("relevant", None), ()))
-    odd = [f"[{key}] is utilized, yet not relevant" for key in sorted(used)] if ("relevant", None) in values else []
-    whole = ["the whole response and its sentences contradict each other"] if _at_odds(values, support, item) else []
+    odd = (
+        [f"[{key}] is utilized, yet not relevant" for key in sorted(used)]
+        if ("relevant", None) in values
+        else []
+    )
+    whole = (
+        ["the whole response and its sentences contradict each other"]
+        if _at_odds(values, support, item)
+        else []
+    )
     return [*bare, *both, *odd, *whole]
 
 

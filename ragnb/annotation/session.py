@@ -93,9 +93,14 @@ class AnnotationSession:
         self.others = others or {}
         self._named = named or self.others
         self._columns = item_columns(examples, id)
-        first = {"task": self.task.schema(), "annotator": self.annotator, "id": id if isinstance(id, str) else list(id)}
+        first = {
+            "task": self.task.schema(),
+            "annotator": self.annotator,
+            "id": id if isinstance(id, str) else list(id),
+        }
         self.log = AnnotationLog(
-            log_file(path, self.annotator, self.task.name), {**first, **(header or {}), "ragnb": __version__}
+            log_file(path, self.annotator, self.task.name),
+            {**first, **(header or {}), "ragnb": __version__},
         )
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
         try:
@@ -136,9 +141,16 @@ class AnnotationSession:
 
     def progress(self) -> dict[str, Any]:
         """How many items, how many of each status and flagged, and the seconds left at the pace so far (None at first)."""
-        counts = {status: self.statuses.count(status) for status in ("labelled", "started", "skipped", "untouched")}
+        counts = {
+            status: self.statuses.count(status)
+            for status in ("labelled", "started", "skipped", "untouched")
+        }
         said = [(self._numbers.get(item), labels) for item, labels in self.state.items.items()]
-        spent = [labels.seconds for number, labels in said if number is not None and self.statuses[number] == "labelled"]
+        spent = [
+            labels.seconds
+            for number, labels in said
+            if number is not None and self.statuses[number] == "labelled"
+        ]
         left = counts["untouched"] + counts["started"]
         return {
             "items": len(self.items),
@@ -160,7 +172,9 @@ class AnnotationSession:
         """Show the item of that number (from 0) or id."""
         number = self._numbers.get(target) if isinstance(target, str) else target
         if not isinstance(number, int) or not 0 <= number < len(self.items):
-            raise InputError(f"go needs an item's id or a number below {len(self.items)}; got {target!r}; choose another")
+            raise InputError(
+                f"go needs an item's id or a number below {len(self.items)}; got {target!r}; choose another"
+            )
         self._show(self.items[number])
         self.number = number
 
@@ -212,14 +226,23 @@ class AnnotationSession:
         self._label({place: checked, **implied})
 
     @_alone
-    def toggle(self, field: str, keys: Sequence[str], sentence: str | None = None, *, on: bool | None = None) -> None:
+    def toggle(
+        self,
+        field: str,
+        keys: Sequence[str],
+        sentence: str | None = None,
+        *,
+        on: bool | None = None,
+    ) -> None:
         """Put keys into a field of sentences, or take them out where all of them are in it; `on` says which.
 
         No keys say nothing: an untouched field stays so.
         """
         place, asked = self._place(field, sentence), self.task.field(field)
         if asked.kind != "sentences":
-            raise InputError(f"toggle needs a field of sentences; got {field!r}, a {asked.kind}; use label")
+            raise InputError(
+                f"toggle needs a field of sentences; got {field!r}, a {asked.kind}; use label"
+            )
         keys, chosen = check_value(asked, self.item, keys) or [], set(self._base(place))
         adding = not set(keys) <= chosen if on is None else on
         after = chosen | set(keys) if adding else chosen - set(keys)
@@ -284,7 +307,11 @@ class AnnotationSession:
 
     def _show(self, item: Item) -> None:
         keys = {name: item.keys(name) for name in ("documents", "response")}
-        pinned = {"id": self._columns[self._numbers[item.id]], "fingerprint": item.fingerprint, "sentences": keys}
+        pinned = {
+            "id": self._columns[self._numbers[item.id]],
+            "fingerprint": item.fingerprint,
+            "sentences": keys,
+        }
         self.record({"action": "open", "item": item.id, **pinned})
 
     def _step_back(self, action: str, stack: list[Event]) -> Event | None:
@@ -302,9 +329,17 @@ class AnnotationSession:
     def _said(self, place: Place, value: Any) -> dict[str, Any]:
         """One value as the log holds it, with where it comes from."""
         name, sentence = place
-        said: dict[str, Any] = {"field": name, **({} if sentence is None else {"sentence": sentence}), "value": value}
+        said: dict[str, Any] = {
+            "field": name,
+            **({} if sentence is None else {"sentence": sentence}),
+            "value": value,
+        }
         if self.item.id in self.others:
-            votes = {who: given[place] for who, given in self._named[self.item.id].items() if place in given}
+            votes = {
+                who: given[place]
+                for who, given in self._named[self.item.id].items()
+                if place in given
+            }
             return {**said, "source": "adjudicated", "of": votes}
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
         if suggested is None:
@@ -314,7 +349,14 @@ class AnnotationSession:
 
     def _implied(self, asked: Field, value: Any, sentence: str | None) -> dict[Place, Any]:
         """What an option settles besides, where that is untouched."""
-        option = next((option for option in asked.options if asked.kind == "choice" and option.value == value), None)
+        option = next(
+            (
+                option
+                for option in asked.options
+                if asked.kind == "choice" and option.value == value
+            ),
+            None,
+        )
         implied: dict[Place, Any] = {}
         for name, one in ((option.implies or {}) if option else {}).items():
             settled = self.task.field(name)
@@ -330,15 +372,30 @@ class AnnotationSession:
     def _place(self, field: str, sentence: str | None) -> Place:
         asked, keys = self.task.field(field), self.item.keys("response")
         if asked.each and sentence not in keys:
-            raise InputError(f"{field!r} needs a sentence of the response ({', '.join(keys)}); got {sentence!r}; choose one")
+            raise InputError(
+                f"{field!r} needs a sentence of the response ({', '.join(keys)}); got {sentence!r}; choose one"
+            )
         if not asked.each and sentence is not None:
-            raise InputError(f"{field!r} needs no sentence, for it is asked of the item; got {sentence!r}; leave it out")
+            raise InputError(
+                f"{field!r} needs no sentence, for it is asked of the item; got {sentence!r}; leave it out"
+            )
         return field, sentence
 
     def _where_it_was_left(self) -> int:
         """The item shown last if it is there and not done, else the first one that is not."""
-        shown = next((e["item"] for e in reversed(self.log.events) if e["action"] != "agreed" and "item" in e), None)
-        open_numbers = [number for number, status in enumerate(self.statuses) if status in ("untouched", "started")]
+        shown = next(
+            (
+                e["item"]
+                for e in reversed(self.log.events)
+                if e["action"] != "agreed" and "item" in e
+            ),
+            None,
+        )
+        open_numbers = [
+            number
+            for number, status in enumerate(self.statuses)
+            if status in ("untouched", "started")
+        ]
         last = self._numbers.get(shown) if shown is not None else None
         return last if last in open_numbers else next(iter(open_numbers), last or 0)
 

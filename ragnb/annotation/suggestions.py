@@ -42,9 +42,15 @@ def read_suggestions(
         rows = zip(item_ids(suggestions, id), suggestions.to_dict("records"), strict=True)
         found = {name: _from_row(row, known[name], task) for name, row in rows if name in known}
     elif isinstance(suggestions, Mapping):
-        found = {name: flat(_values(values, task), task) for name, values in suggestions.items() if name in known}
+        found = {
+            name: flat(_values(values, task), task)
+            for name, values in suggestions.items()
+            if name in known
+        }
     else:
-        raise InputError(f"suggestions need a frame or a mapping by id; got {type(suggestions).__name__}; make one of them")
+        raise InputError(
+            f"suggestions need a frame or a mapping by id; got {type(suggestions).__name__}; make one of them"
+        )
     return {name: _checked(values, known[name], task) for name, values in found.items()}
 
 
@@ -59,7 +65,9 @@ def _from_row(row: Mapping[str, Any], item: Item, task: Task) -> dict[Place, Any
 
 def _values(values: Any, task: Task) -> Mapping[str, Any]:
     if not isinstance(values, Mapping):
-        raise InputError(f"the suggestion of an item needs a mapping by field; got {values!r}; name the fields")
+        raise InputError(
+            f"the suggestion of an item needs a mapping by field; got {values!r}; name the fields"
+        )
     for name in values:
         task.field(name)
     return values
@@ -73,4 +81,7 @@ def _checked(values: Mapping[Place, Any], item: Item, task: Task) -> dict[Place,
             raise InputError(
                 f"the suggestion of {name!r} for item {item.id!r} needs sentences among {allowed}; got {key!r}; leave it out"
             )
-    return {place: check_value(task.field(place[0]), item, plain(value)) for place, value in values.items()}
+    return {
+        place: check_value(task.field(place[0]), item, plain(value))
+        for place, value in values.items()
+    }

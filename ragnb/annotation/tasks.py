@@ -14,7 +14,18 @@ KINDS = ("choice", "sentences", "text")
 TAKEN = frozenset("jkxenpfmgaoz")
 """Letters that do something else in the annotator and can be no field's key."""
 
-COLUMNS = ("item", "annotator", "task", "status", "source", "flag", "note", "seconds", "time", "sentences")
+COLUMNS = (
+    "item",
+    "annotator",
+    "task",
+    "status",
+    "source",
+    "flag",
+    "note",
+    "seconds",
+    "time",
+    "sentences",
+)
 """Columns that stand beside the fields in a frame of labels; no field has such a name."""
 
 Value = str | bool | int
@@ -156,11 +167,15 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
 
 def _read_fields(fields: Any) -> tuple[Field, ...]:
     if not isinstance(fields, list | tuple):
-        raise InputError(f"the fields of a task need a list of mappings; got {fields!r}; list one at least")
+        raise InputError(
+            f"the fields of a task need a list of mappings; got {fields!r}; list one at least"
+        )
     read: list[Field] = []
     for field in fields:
         if not isinstance(field, Mapping):
-            raise InputError(f"a field of a task needs a mapping; got {field!r}; give its name and label")
+            raise InputError(
+                f"a field of a task needs a mapping; got {field!r}; give its name and label"
+            )
         options = field.get("options", ())
         if not isinstance(options, list | tuple):
             raise InputError(f"the options of a field need a list; got {options!r}; list them")
@@ -184,39 +199,69 @@ def _built(kind: Any, given: Mapping[str, Any], what: str) -> Any:
     try:
         return kind(**given)
     except TypeError as error:
-        raise InputError(f"{what} needs more than it was given; got {error}; add what is missing") from error
+        raise InputError(
+            f"{what} needs more than it was given; got {error}; add what is missing"
+        ) from error
 
 
 def _free_key(label: str, used: Iterable[str]) -> str:
     """The first letter of a label, or else of the alphabet, that nothing else has."""
     taken = TAKEN | set(used)
-    letters = [letter for letter in label.lower() + "abcdefghijklmnopqrstuvwxyz" if letter in "abcdefghijklmnopqrstuvwxyz"]
+    letters = [
+        letter
+        for letter in label.lower() + "abcdefghijklmnopqrstuvwxyz"
+        if letter in "abcdefghijklmnopqrstuvwxyz"
+    ]
     return next((letter for letter in letters if letter not in taken), "")
 
 
 def _check_task(task: Task) -> None:
     what = f"task {task.name!r}"
     if not task.name or not isinstance(task.name, str) or not task.fields:
-        raise InputError(f"a task needs a name and a field at least; got {task.name!r} with {len(task.fields)}; add them")
-    if not isinstance(task.shows, tuple) or not all(isinstance(name, str) for name in task.shows) or _doubled(task.shows):
-        raise InputError(f"shows of {what} needs a list of different columns; got {task.shows!r}; list each once")
-    for word, given in (("name", [field.name for field in task.fields]), ("key", [field.key for field in task.fields])):
-        odd = [value for value in given if not isinstance(value, str) or not value] or _doubled(given)
+        raise InputError(
+            f"a task needs a name and a field at least; got {task.name!r} with {len(task.fields)}; add them"
+        )
+    if (
+        not isinstance(task.shows, tuple)
+        or not all(isinstance(name, str) for name in task.shows)
+        or _doubled(task.shows)
+    ):
+        raise InputError(
+            f"shows of {what} needs a list of different columns; got {task.shows!r}; list each once"
+        )
+    for word, given in (
+        ("name", [field.name for field in task.fields]),
+        ("key", [field.key for field in task.fields]),
+    ):
+        odd = [value for value in given if not isinstance(value, str) or not value] or _doubled(
+            given
+        )
         if odd:
-            raise InputError(f"each field of {what} needs a {word} of its own; got {odd[0]!r}; change it")
+            raise InputError(
+                f"each field of {what} needs a {word} of its own; got {odd[0]!r}; change it"
+            )
     if not any(field.required for field in task.fields):
-        raise InputError(f"{what} needs a required field, or nothing would be left to label; got none; require one")
+        raise InputError(
+            f"{what} needs a required field, or nothing would be left to label; got none; require one"
+        )
     for field in task.fields:
         _check_field(field, task, what)
     taken = [field.name for field in task.fields if field.name in COLUMNS]
     if taken:
-        raise InputError(f"no field of {what} can be named {taken[0]!r}, a column of all labels; got one; rename it")
+        raise InputError(
+            f"no field of {what} can be named {taken[0]!r}, a column of all labels; got one; rename it"
+        )
 
 
 def _check_field(field: Field, task: Task, what: str) -> None:
     check_choice(field.kind, KINDS, f"the kind of field {field.name!r} of {what}")
     check_choice(field.of, ("documents", "response"), f"of in field {field.name!r} of {what}")
-    if len(field.key) != 1 or not field.key.isascii() or not field.key.islower() or field.key in TAKEN:
+    if (
+        len(field.key) != 1
+        or not field.key.isascii()
+        or not field.key.islower()
+        or field.key in TAKEN
+    ):
         free = "".join(sorted(set("abcdefghijklmnopqrstuvwxyz") - TAKEN))
         raise InputError(
             f"the key of field {field.name!r} of {what} needs to be one of {free}; got {field.key!r}; change it"
@@ -233,14 +278,20 @@ def _check_field(field: Field, task: Task, what: str) -> None:
 def _check_options(field: Field, task: Task, what: str) -> None:
     values = [option.value for option in field.options]
     if any(not isinstance(value, str | bool | int) for value in values):
-        raise InputError(f"options of {what} need texts, whole numbers or truth values; got {values!r}; write them so")
+        raise InputError(
+            f"options of {what} need texts, whole numbers or truth values; got {values!r}; write them so"
+        )
     if _doubled([(type(value), value) for value in values]) or len(values) > 9:
         raise InputError(f"{what} needs up to nine different options; got {values!r}; change them")
     if field.kind == "choice" and len(values) < 2:
         raise InputError(f"{what}, a choice, needs two options at least; got {values!r}; add some")
-    strangers = {name for option in field.options for name in option.implies or ()} - {other.name for other in task.fields}
+    strangers = {name for option in field.options for name in option.implies or ()} - {
+        other.name for other in task.fields
+    }
     if strangers:
-        raise InputError(f"options of {what} imply fields that the task has not: {sorted(strangers)}; name its own")
+        raise InputError(
+            f"options of {what} imply fields that the task has not: {sorted(strangers)}; name its own"
+        )
 
 
 def _doubled(values: Iterable[Any]) -> list[Any]:
@@ -313,7 +364,13 @@ LANGUAGE = Task(
     "language",
     (
         _choice(
-            "right_language", "in the language that was asked for", "l", "yes", "no", "mixed", Option("none", "no words")
+            "right_language",
+            "in the language that was asked for",
+            "l",
+            "yes",
+            "no",
+            "mixed",
+            Option("none", "no words"),
         ),
     ),
     "yes: names, numbers and quotations aside, all of it is in the language of the question.\n"
@@ -327,7 +384,13 @@ PREFERENCE = Task(
     "preference",
     (
         _choice(
-            "preferred", "better", "b", Option("a"), Option("b"), Option("tie", "both as good"), Option("neither", "neither")
+            "preferred",
+            "better",
+            "b",
+            Option("a"),
+            Option("b"),
+            Option("tie", "both as good"),
+            Option("neither", "neither"),
         ),
     ),
     "better: the one you would rather be given as the answer; right before well put, short before long.\n"

@@ -32,21 +32,29 @@ def check_value(asked: Field, item: Item, value: Any) -> Any:
 def _option(asked: Field, item: Item, value: Any) -> Any:
     allowed = [option.value for option in asked.options]
     if not any(type(value) is type(one) and value == one for one in allowed):
-        raise InputError(f"{asked.name!r} of item {item.id!r} needs one of {allowed}; got {value!r}; choose one of them")
+        raise InputError(
+            f"{asked.name!r} of item {item.id!r} needs one of {allowed}; got {value!r}; choose one of them"
+        )
     return value
 
 
 def _text(asked: Field, item: Item, value: Any) -> str | None:
     if not isinstance(value, str):
-        raise InputError(f"{asked.name!r} of item {item.id!r} needs a text; got {value!r}; write one")
+        raise InputError(
+            f"{asked.name!r} of item {item.id!r} needs a text; got {value!r}; write one"
+        )
     return value or None
 
 
 def _keys(asked: Field, item: Item, value: Any) -> list[Any]:
     known, what = known_keys(asked, item), f"{asked.name!r} of item {item.id!r}"
     if not isinstance(value, list | tuple):
-        raise InputError(f"{what} needs a list of keys; got {value!r}; an empty list says that there is none")
+        raise InputError(
+            f"{what} needs a list of keys; got {value!r}; an empty list says that there is none"
+        )
     strangers = [key for key in value if key not in known]
     if strangers:
-        raise InputError(f"{what} needs keys among {known}; got {strangers[0]!r}; leave it out or mend it")
+        raise InputError(
+            f"{what} needs keys among {known}; got {strangers[0]!r}; leave it out or mend it"
+        )
     return [key for key in known if key in value]

@@ -22,13 +22,20 @@ class _Parser(argparse.ArgumentParser):
 
 def command_line() -> _Parser:
     """The parser of all commands; what it parses has the function to call as ``command``."""
-    style: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-    parser = _Parser(prog="ragnb", description="Evaluate retrieval-augmented generation from files.", **style)
+    style: dict[str, Any] = {
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+    parser = _Parser(
+        prog="ragnb", description="Evaluate retrieval-augmented generation from files.", **style
+    )
     parser.add_argument("--version", action="version", version=f"ragnb {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command, add_arguments in COMMANDS.items():
         text = getdoc(command) or ""
-        own = commands.add_parser(command.__name__, help=text.split("\n")[0], description=text, **style)
+        own = commands.add_parser(
+            command.__name__, help=text.split("\n")[0], description=text, **style
+        )
         add_arguments(own)
         own.set_defaults(command=command)
     return parser
@@ -36,55 +43,142 @@ def command_line() -> _Parser:
 
 def _add_score(parser: _Parser) -> None:
     _add_scoring(parser)
-    parser.add_argument("--out", metavar="TABLE", help="write the score of each response as .jsonl, .jsonl.gz or .parquet")
+    parser.add_argument(
+        "--out",
+        metavar="TABLE",
+        help="write the score of each response as .jsonl, .jsonl.gz or .parquet",
+    )
     _add_printing(parser)
 
 
 def _add_compare(parser: _Parser) -> None:
     _add_scoring(parser)
-    parser.add_argument("--baseline", metavar="NAME", help="the system that all others are compared with; else every pair")
-    parser.add_argument("--method", default="auto", help="test and interval, see ragnb.compare (default: auto)")
-    parser.add_argument("--unpaired", default="error", help="what to do with questions that one system lacks: error, drop")
-    parser.add_argument("--correction", default="holm", help="holm (default), benjamini-hochberg or bonferroni")
+    parser.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="the system that all others are compared with; else every pair",
+    )
+    parser.add_argument(
+        "--method", default="auto", help="test and interval, see ragnb.compare (default: auto)"
+    )
+    parser.add_argument(
+        "--unpaired",
+        default="error",
+        help="what to do with questions that one system lacks: error, drop",
+    )
+    parser.add_argument(
+        "--correction", default="holm", help="holm (default), benjamini-hochberg or bonferroni"
+    )
     _add_printing(parser)
 
 
 def _add_scoring(parser: _Parser) -> None:
     _add_files(parser)
-    parser.add_argument("--metrics", nargs="*", required=True, action="extend", metavar="METRIC", help="see `ragnb metrics`")
+    parser.add_argument(
+        "--metrics",
+        nargs="*",
+        required=True,
+        action="extend",
+        metavar="METRIC",
+        help="see `ragnb metrics`",
+    )
     _add_option(parser, "variants of the metrics, such as protocol=released")
-    parser.add_argument("--by", nargs="*", metavar="COLUMN", help="columns whose values stand apart (default: conditions)")
-    parser.add_argument("--cluster", metavar="COLUMN", help="column of what is independent, such as question_id")
+    parser.add_argument(
+        "--by",
+        nargs="*",
+        metavar="COLUMN",
+        help="columns whose values stand apart (default: conditions)",
+    )
+    parser.add_argument(
+        "--cluster", metavar="COLUMN", help="column of what is independent, such as question_id"
+    )
 
 
 def _add_report(parser: _Parser) -> None:
     _add_files(parser)
-    parser.add_argument("--kind", required=True, choices=["rgb", "trace", "multilingual", "judge"], help="which report")
-    _add_option(parser, "settings of the report, such as protocol=released, by=language, judge=judged_correct")
-    parser.add_argument("--out", metavar="FOLDER", help="write each table of the report as CSV, too")
+    parser.add_argument(
+        "--kind",
+        required=True,
+        choices=["rgb", "trace", "multilingual", "judge"],
+        help="which report",
+    )
+    _add_option(
+        parser,
+        "settings of the report, such as protocol=released, by=language, judge=judged_correct",
+    )
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="write each table of the report as CSV, too"
+    )
     _add_printing(parser)
 
 
 def _add_audit(parser: _Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="a file of RGB, or a name such as sample-en")
-    parser.add_argument("--language", metavar="CODE", help="language of the questions (default: identified from their text)")
-    parser.add_argument("--only", nargs="+", default=[], metavar="ISSUE", help="the issues that matter (default: all)")
-    parser.add_argument("--passages", type=int, default=5, metavar="N", help="passages a context should show (default: 5)")
+    parser.add_argument(
+        "--language",
+        metavar="CODE",
+        help="language of the questions (default: identified from their text)",
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="ISSUE",
+        help="the issues that matter (default: all)",
+    )
+    parser.add_argument(
+        "--passages",
+        type=int,
+        default=5,
+        metavar="N",
+        help="passages a context should show (default: 5)",
+    )
     _add_format(parser, ("text", "json"))
 
 
 def _add_option(parser: _Parser, what: str) -> None:
     parser.add_argument(
-        "--option", nargs="+", action="extend", default=[], type=_typed, metavar="NAME=VALUE", help=f"{what}; JSON or text"
+        "--option",
+        nargs="+",
+        action="extend",
+        default=[],
+        type=_typed,
+        metavar="NAME=VALUE",
+        help=f"{what}; JSON or text",
     )
 
 
 def _add_files(parser: _Parser) -> None:
-    parser.add_argument("file", nargs="+", metavar="FILE", help="responses: JSON Lines, Parquet, CSV; -: lines of JSON")
-    several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": [], "metavar": "NAME=VALUE"}
-    parser.add_argument("--columns", type=_setting, **several, help="what ragnb and the file call a column: question=q")
-    parser.add_argument("--set", type=_constant, **several, help="columns with one value for all: task=noise passage_num=5")
-    parser.add_argument("--system", nargs="+", metavar="NAME", help="what answered, one a file (default: column system)")
+    parser.add_argument(
+        "file",
+        nargs="+",
+        metavar="FILE",
+        help="responses: JSON Lines, Parquet, CSV; -: lines of JSON",
+    )
+    several: dict[str, Any] = {
+        "nargs": "+",
+        "action": "extend",
+        "default": [],
+        "metavar": "NAME=VALUE",
+    }
+    parser.add_argument(
+        "--columns",
+        type=_setting,
+        **several,
+        help="what ragnb and the file call a column: question=q",
+    )
+    parser.add_argument(
+        "--set",
+        type=_constant,
+        **several,
+        help="columns with one value for all: task=noise passage_num=5",
+    )
+    parser.add_argument(
+        "--system",
+        nargs="+",
+        metavar="NAME",
+        help="what answered, one a file (default: column system)",
+    )
     parser.add_argument(
         "--language",
         metavar="CODE",
@@ -100,18 +194,28 @@ def _add_files(parser: _Parser) -> None:
         action=argparse.BooleanOptionalAction,
         help="whether an empty response in CSV is an empty answer, which is scored, or (default) missing",
     )
-    parser.add_argument("--benchmark", choices=["ragbench", "evouna"], help="the file is one of this benchmark")
+    parser.add_argument(
+        "--benchmark", choices=["ragbench", "evouna"], help="the file is one of this benchmark"
+    )
 
 
 def _add_printing(parser: _Parser) -> None:
-    parser.add_argument("--level", type=float, default=0.95, help="confidence level of intervals (default: 0.95)")
+    parser.add_argument(
+        "--level", type=float, default=0.95, help="confidence level of intervals (default: 0.95)"
+    )
     _add_format(parser, FORMATS)
 
 
 def _add_format(parser: _Parser, formats: tuple[str, ...]) -> None:
-    parser.add_argument("--format", choices=formats, default=formats[0], help=f"default: {formats[0]}")
     parser.add_argument(
-        "--digits", type=int, choices=range(17), metavar="N", help="decimals (default: 2, or as many as intervals need)"
+        "--format", choices=formats, default=formats[0], help=f"default: {formats[0]}"
+    )
+    parser.add_argument(
+        "--digits",
+        type=int,
+        choices=range(17),
+        metavar="N",
+        help="decimals (default: 2, or as many as intervals need)",
     )
 
 

@@ -20,7 +20,9 @@ def score(arguments: argparse.Namespace) -> str:
     from ragnb.scoring.summaries import summarize
 
     scores = scores_of(arguments)
-    summary = summarize(scores, by=arguments.by, cluster=arguments.cluster, confidence_level=arguments.level)
+    summary = summarize(
+        scores, by=arguments.by, cluster=arguments.cluster, confidence_level=arguments.level
+    )
     if arguments.out:
         write_table(scores, arguments.out)
     return printed(summary, arguments)
@@ -36,8 +38,13 @@ def compare(arguments: argparse.Namespace) -> str:
 
     scores = scores_of(arguments)
     progress("comparing")
-    options = {name: getattr(arguments, name) for name in ("baseline", "by", "cluster", "method", "unpaired", "correction")}
-    return printed(comparisons.compare(scores, **options, confidence_level=arguments.level), arguments)
+    options = {
+        name: getattr(arguments, name)
+        for name in ("baseline", "by", "cluster", "method", "unpaired", "correction")
+    }
+    return printed(
+        comparisons.compare(scores, **options, confidence_level=arguments.level), arguments
+    )
 
 
 def report(arguments: argparse.Namespace) -> str:
@@ -72,9 +79,13 @@ def audit(arguments: argparse.Namespace) -> tuple[str, int]:
     from ragnb.datasets.rgb import load_rgb
 
     if unknown := [name for name in arguments.only if name not in auditing.ISSUES]:
-        raise InputError(f"audit --only needs issues out of {', '.join(auditing.ISSUES)}; got {unknown[0]!r}; choose some")
+        raise InputError(
+            f"audit --only needs issues out of {', '.join(auditing.ISSUES)}; got {unknown[0]!r}; choose some"
+        )
     progress(f"auditing {Path(arguments.file).name}")
-    found = auditing.audit(load_rgb(arguments.file, language=arguments.language), passage_num=arguments.passages)
+    found = auditing.audit(
+        load_rgb(arguments.file, language=arguments.language), passage_num=arguments.passages
+    )
     found = found[found["issue"].isin(arguments.only)] if arguments.only else found
     if found.empty and arguments.format == "text":
         return "nothing found", 0
@@ -101,4 +112,6 @@ def metrics(arguments: argparse.Namespace) -> str:
         )
         for metric in METRICS.values()
     ]
-    return printed(pd.DataFrame(rows, columns=["metric", "better", "options", "columns", "source"]), arguments)
+    return printed(
+        pd.DataFrame(rows, columns=["metric", "better", "options", "columns", "source"]), arguments
+    )

@@ -17,7 +17,11 @@ def printed(frame: Any, arguments: argparse.Namespace) -> str:
         return to_json(frame)
     if arguments.format == "text":
         return to_text(frame, digits=arguments.digits)
-    printers: dict[str, Callable[..., str]] = {"markdown": to_markdown, "latex": to_latex, "html": to_html}
+    printers: dict[str, Callable[..., str]] = {
+        "markdown": to_markdown,
+        "latex": to_latex,
+        "html": to_html,
+    }
     rows = "system" if "system" in frame else frame.columns[0]
     return printers[arguments.format](frame, rows=rows, digits=arguments.digits)
 
@@ -34,8 +38,12 @@ def printed_report(report: Any, arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
         return to_json(tables)
     if arguments.format != "text" and arguments.kind in ("trace", "judge"):
-        raise InputError(f"--format {arguments.format} needs --kind rgb or multilingual; got {arguments.kind}; use json")
-    return "\n\n".join(f"{name.replace('_', ' ')}\n\n{printed(table, arguments)}" for name, table in tables.items())
+        raise InputError(
+            f"--format {arguments.format} needs --kind rgb or multilingual; got {arguments.kind}; use json"
+        )
+    return "\n\n".join(
+        f"{name.replace('_', ' ')}\n\n{printed(table, arguments)}" for name, table in tables.items()
+    )
 
 
 def tables_of(report: Any) -> dict[str, Any]:
@@ -43,4 +51,8 @@ def tables_of(report: Any) -> dict[str, Any]:
     import pandas as pd
 
     named = {name: getattr(report, name) for name in report.__dataclass_fields__}
-    return {name: table for name, table in named.items() if isinstance(table, pd.DataFrame) and len(table)}
+    return {
+        name: table
+        for name, table in named.items()
+        if isinstance(table, pd.DataFrame) and len(table)
+    }

@@ -18,7 +18,9 @@ def responses_of(arguments: argparse.Namespace) -> Any:
 
     files, systems = arguments.file, arguments.system or [None] * len(arguments.file)
     if len(systems) != len(files):
-        raise InputError(f"--system needs a name a file; got {len(systems)} for {len(files)} files; name each or none")
+        raise InputError(
+            f"--system needs a name a file; got {len(systems)} for {len(files)} files; name each or none"
+        )
     frames = [_read(arguments, file, system) for file, system in zip(files, systems, strict=True)]
     if not arguments.system:
         _refuse_one_name(files, frames)
@@ -30,7 +32,9 @@ def _refuse_one_name(files: list[str], frames: list[Any]) -> None:
     from ragnb.datasets.predictions import system_of
 
     own = [system_of(Path(file)) for file in files]
-    named = [name for name, frame in zip(own, frames, strict=True) if set(frame["system"]) == {name}]
+    named = [
+        name for name, frame in zip(own, frames, strict=True) if set(frame["system"]) == {name}
+    ]
     if twice := next((name for name in named if named.count(name) > 1), None):
         raise InputError(
             f"several files need names of their own; got {twice} for {named.count(twice)} files; name what answered in "
@@ -56,7 +60,9 @@ def _load(arguments: argparse.Namespace, file: str | Path, system: str | None) -
 
     constants = keywords(load_responses, arguments.set)
     own = {name: getattr(arguments, name) for name in ("language", "alternatives", "keep_empty")}
-    return load_responses(file, _once_each(arguments.columns) or None, system=system, **own, **constants)
+    return load_responses(
+        file, _once_each(arguments.columns) or None, system=system, **own, **constants
+    )
 
 
 def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
@@ -65,7 +71,9 @@ def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
 
     names = ("columns", "system", "language", "alternatives", "keep_empty", "set")
     if given := [name.replace("_", "-") for name in names if getattr(arguments, name)]:
-        raise InputError(f"{arguments.benchmark} needs its own columns; got --{given[0]}; leave it out")
+        raise InputError(
+            f"{arguments.benchmark} needs its own columns; got --{given[0]}; leave it out"
+        )
     return load_ragbench(file) if arguments.benchmark == "ragbench" else load_evouna(file)
 
 
@@ -77,8 +85,12 @@ def scores_of(arguments: argparse.Namespace) -> Any:
 
     metrics = list(dict.fromkeys(arguments.metrics))
     if not metrics:
-        raise InputError(f"--metrics needs at least one name; got none; choose out of {', '.join(METRICS)}")
-    options = fitting([lookup(name).function for name in metrics], keywords(score, arguments.option))
+        raise InputError(
+            f"--metrics needs at least one name; got none; choose out of {', '.join(METRICS)}"
+        )
+    options = fitting(
+        [lookup(name).function for name in metrics], keywords(score, arguments.option)
+    )
     responses = responses_of(arguments)
     progress(f"scoring {len(responses)} responses under {', '.join(metrics)}")
     return score(responses, metrics, **options)
@@ -96,9 +108,14 @@ def keywords(function: Callable[..., Any], given: Iterable[tuple[str, Any]]) -> 
         use = f"write --{wrong[0]}" if wrong and wrong[0] in _ARGUMENTS else "leave it out"
     else:
         known = [name for name in list(parameters)[1:] if name != "confidence_level"]
-        wrong, use = [name for name, _ in given if name not in known], f"choose out of {', '.join(known)}"
+        wrong, use = (
+            [name for name, _ in given if name not in known],
+            f"choose out of {', '.join(known)}",
+        )
     if wrong:
-        raise InputError(f"{function.__name__} needs settings that it knows; got {wrong[0]!r}; {use}")
+        raise InputError(
+            f"{function.__name__} needs settings that it knows; got {wrong[0]!r}; {use}"
+        )
     return _once_each(given)
 
 
@@ -107,7 +124,9 @@ def _once_each(given: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for name, value in given:
         if name in settings:
-            raise InputError(f"{name} is set twice, to {settings[name]!r} and to {value!r}. Set it once.")
+            raise InputError(
+                f"{name} is set twice, to {settings[name]!r} and to {value!r}. Set it once."
+            )
         settings[name] = value
     return settings
 
@@ -122,5 +141,7 @@ def fitting(functions: Iterable[Callable[..., Any]], given: Mapping[str, Any]) -
                 TypeAdapter(hints[name]).validate_python(given[name])
             except ValidationError as error:
                 why = error.errors()[0]["msg"].removeprefix("Input should be ")
-                raise InputError(f"the option {name} needs {why}; got {given[name]!r}; write another") from error
+                raise InputError(
+                    f"the option {name} needs {why}; got {given[name]!r}; write another"
+                ) from error
     return given

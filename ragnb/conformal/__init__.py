@@ -1,5 +1,5 @@
-"""Conformal prediction on arrays: ranks, p-values and prediction sets, control of the error among the decided.
+"""Conformal prediction and selective classification for two classes, on arrays.
 
-Probabilities and labels go in; sets, p-values and frozen results come out. Import from the defining module; importing this
-package loads nothing.
+`ragnb.conformal.sets` has p-values and prediction sets, `ragnb.conformal.control` the control of
+the selective risk.
 """

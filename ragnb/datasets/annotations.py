@@ -97,7 +97,9 @@ def load_annotations(
         key = _id(record, columns, where) if counted else {}
         found += [(key, answer, where) for answer in counted]
         unsure += sum(answer.unsure for answer in counted)
-    return _frame(found, columns, verdicts, file.name, {"left_out": dict(left_out), "without_status": unsure})
+    return _frame(
+        found, columns, verdicts, file.name, {"left_out": dict(left_out), "without_status": unsure}
+    )
 
 
 # ---- formats -----------------------------------------------------------------------------------------------------------
@@ -112,9 +114,18 @@ def _label_studio(record: Record, where: str, field: str, annotator: str) -> Ite
             raise _no_such_field(where, field, [one.get("from_name") for one in results])
         labels = [label for one in chosen for label in _choices(one.get("value"))]
         time = said.get("updated_at") or said.get("created_at")
-        note = "\n".join(text for one in results for text in _texts(_mapping(one.get("value")).get("text")))
+        note = "\n".join(
+            text for one in results for text in _texts(_mapping(one.get("value")).get("text"))
+        )
         why = skipped or (None if labels else "unlabelled")
-        yield _Answer(_user(said.get("completed_by"), annotator), labels, note, _number(said.get("lead_time")), time, why)
+        yield _Answer(
+            _user(said.get("completed_by"), annotator),
+            labels,
+            note,
+            _number(said.get("lead_time")),
+            time,
+            why,
+        )
     for draft in _dicts(record.get("drafts")):
         yield _Answer(_user(draft.get("user"), annotator), [], left_out="drafts")
 
@@ -138,11 +149,19 @@ def _argilla(record: Record, where: str, field: str, annotator: str) -> Iterator
         said = _argilla_flat(record, field)
     for one in said:
         status = one.get("status")
-        why = {"draft": "drafts", "discarded": "discarded", "pending": "unlabelled"}.get(str(status))
+        why = {"draft": "drafts", "discarded": "discarded", "pending": "unlabelled"}.get(
+            str(status)
+        )
         labels = _labels(one.get("value"))
         note = "\n".join(_texts(one.get("note")))
         missing = None if labels else "unlabelled"
-        yield _Answer(_user(one.get("user_id"), annotator), labels, note, left_out=why or missing, unsure=status is None)
+        yield _Answer(
+            _user(one.get("user_id"), annotator),
+            labels,
+            note,
+            left_out=why or missing,
+            unsure=status is None,
+        )
 
 
 def _argilla_1(response: Record, where: str, field: str) -> Record:
@@ -154,14 +173,19 @@ def _argilla_1(response: Record, where: str, field: str) -> Record:
 
 
 def _argilla_flat(record: Record, field: str) -> list[Record]:
-    values, users, statuses = (_labels(record.get(f"{field}.responses{part}")) for part in ("", ".users", ".status"))
+    values, users, statuses = (
+        _labels(record.get(f"{field}.responses{part}")) for part in ("", ".users", ".status")
+    )
     return [
-        {"value": value, "user_id": _at(users, place), "status": _at(statuses, place)} for place, value in enumerate(values)
+        {"value": value, "user_id": _at(users, place), "status": _at(statuses, place)}
+        for place, value in enumerate(values)
     ]
 
 
 def _doccano(record: Record, where: str, field: str, annotator: str) -> Iterator[_Answer]:
-    note = "\n".join(_texts(next((record[key] for key in ("Comments", "comments") if record.get(key)), None)))
+    note = "\n".join(
+        _texts(next((record[key] for key in ("Comments", "comments") if record.get(key)), None))
+    )
     by_user: dict[str, list[Any]] = {}
     for one in _dicts(record.get("annotations")):
         by_user.setdefault(_user(one.get("user"), annotator), []).append(one.get("label"))
@@ -197,7 +221,9 @@ def _looks_like(record: Record) -> str | None:
         return "label_studio_min"
     if "data" in record and isinstance(record.get("annotations"), list):
         return "label_studio"
-    if isinstance(record.get("responses"), list | Mapping) or any(str(key).endswith(".responses") for key in record):
+    if isinstance(record.get("responses"), list | Mapping) or any(
+        str(key).endswith(".responses") for key in record
+    ):
         return "argilla"
     return "doccano" if {"label", "labels", "annotations"} & set(record) else None
 
@@ -215,7 +241,13 @@ def _choices(value: Any) -> list[Any]:
 
 
 def _labels(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list) else [] if is_missing(value) or value == "" else [value]
+    return (
+        list(value)
+        if isinstance(value, list)
+        else []
+        if is_missing(value) or value == ""
+        else [value]
+    )
 
 
 def _dicts(value: Any) -> list[Record]:
@@ -227,7 +259,11 @@ def _mapping(value: Any) -> Record:
 
 
 def _texts(value: Any) -> list[str]:
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
+    return [
+        one
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, str) and one
+    ]
 
 
 def _note(values: Record) -> str:
@@ -252,17 +288,27 @@ def _at(values: Sequence[Any], place: int) -> Any:
 
 def _no_such_field(where: str, field: str, names: Sequence[Any]) -> InputError:
     there = ", ".join(dict.fromkeys(map(repr, names)))
-    return InputError(f"{where} needs a verdict in {field!r}; got {there}; name the one that holds it with field=...")
+    return InputError(
+        f"{where} needs a verdict in {field!r}; got {there}; name the one that holds it with field=..."
+    )
 
 
 # ---- the frame ---------------------------------------------------------------------------------------------------------
 
 
 def _id(record: Record, columns: list[str], where: str) -> dict[str, str]:
-    places = [record, *(_mapping(record.get(part)) for part in ("data", "metadata", "fields", "meta"))]
-    found = {name: next((place[name] for place in places if not is_missing(place.get(name))), None) for name in columns}
+    places = [
+        record,
+        *(_mapping(record.get(part)) for part in ("data", "metadata", "fields", "meta")),
+    ]
+    found = {
+        name: next((place[name] for place in places if not is_missing(place.get(name))), None)
+        for name in columns
+    }
     if found.get("example_id", "") is None:
-        found["example_id"] = next((record[key] for key in ("external_id", "id") if record.get(key) is not None), None)
+        found["example_id"] = next(
+            (record[key] for key in ("external_id", "id") if record.get(key) is not None), None
+        )
     missing = [name for name, value in found.items() if value is None]
     if missing:
         raise InputError(
@@ -282,7 +328,11 @@ def _frame(
     words = _words(verdicts)
     _check_words([answer.labels[0] for _, answer, _ in found], words, name)
     rows = [_row(key, answer, words) for key, answer, _ in found]
-    doubled = [pair for pair, n in Counter((row["item"], row["annotator"]) for row in rows).items() if n > 1]
+    doubled = [
+        pair
+        for pair, n in Counter((row["item"], row["annotator"]) for row in rows).items()
+        if n > 1
+    ]
     if doubled:
         item, who = doubled[0]
         raise InputError(
@@ -290,7 +340,9 @@ def _frame(
             f"{who!r} to {item!r}; delete the older ones, or name the keys that tell items apart in id"
         )
     frame = pd.DataFrame(rows, columns=[*dict.fromkeys(["item", *columns]), *COLUMNS])
-    frame.attrs.update(counts, header={"task": "verdict", "id": columns[0] if len(columns) == 1 else columns})
+    frame.attrs.update(
+        counts, header={"task": "verdict", "id": columns[0] if len(columns) == 1 else columns}
+    )
     return frame
 
 
@@ -332,7 +384,9 @@ def _is_word(label: Any, words: Mapping[Any, str]) -> bool:
 
 def _check_words(labels: list[Any], words: Mapping[Any, str], name: str) -> None:
     if not labels:
-        raise InputError(f"{name} needs one verdict at least; got none; check the export and field=...")
+        raise InputError(
+            f"{name} needs one verdict at least; got none; check the export and field=..."
+        )
     strangers = dict.fromkeys(repr(label) for label in labels if not _is_word(label, words))
     if strangers:
         raise InputError(

@@ -55,25 +55,38 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
     rows = [
         (example["example_id"], issue, detail)
         for example in examples.to_dict("records")
-        for issue, detail in [*_passages(example), *_answers(example), *_groups(example, passage_num)]
+        for issue, detail in [
+            *_passages(example),
+            *_answers(example),
+            *_groups(example, passage_num),
+        ]
     ]
     rows += _contexts(examples, passage_num)
     frame = pd.DataFrame(rows, columns=["example_id", "issue", "detail"])
     place = {name: number for number, name in enumerate(examples["example_id"])}
-    return frame.sort_values("example_id", key=lambda ids: ids.map(place), kind="stable", ignore_index=True)
+    return frame.sort_values(
+        "example_id", key=lambda ids: ids.map(place), kind="stable", ignore_index=True
+    )
 
 
 def _contexts(examples: pd.DataFrame, passage_num: int) -> list[tuple[str, str, str]]:
     """Contexts at every noise rate that the benchmark uses, held against what was asked for."""
     rows: list[tuple[str, str, str]] = []
     for task, of_task in examples.groupby("task"):
-        contexts = build_contexts(of_task, noise_rate=NOISE_RATES[str(task)], passage_num=passage_num)
+        contexts = build_contexts(
+            of_task, noise_rate=NOISE_RATES[str(task)], passage_num=passage_num
+        )
         for example_id, shown in contexts.groupby("example_id", sort=False):
             few = shown[shown["n_passages"] < passage_num]
             if len(few):
-                detail = (f"{n} at {rate:g}" for n, rate in zip(few["n_passages"], few["noise_rate"], strict=True))
+                detail = (
+                    f"{n} at {rate:g}"
+                    for n, rate in zip(few["n_passages"], few["noise_rate"], strict=True)
+                )
                 rows.append((str(example_id), "few_passages", ", ".join(detail)))
-            differing = [text for context in shown.to_dict("records") if (text := _other_noise(context))]
+            differing = [
+                text for context in shown.to_dict("records") if (text := _other_noise(context))
+            ]
             if differing:
                 rows.append((str(example_id), "noise_differs", ", ".join(differing)))
     return rows
@@ -81,7 +94,11 @@ def _contexts(examples: pd.DataFrame, passage_num: int) -> list[tuple[str, str, 
 
 def _other_noise(context: Mapping[str, Any]) -> str:
     """The effective share of noise where it is not the nominal one rounded up; empty where it is."""
-    negatives, shown, asked = context["kinds"].count("negative"), context["n_passages"], context["passage_num"]
+    negatives, shown, asked = (
+        context["kinds"].count("negative"),
+        context["n_passages"],
+        context["passage_num"],
+    )
     if negatives * asked == ceil_share(asked, context["noise_rate"]) * shown:
         return ""
     return f"{negatives}/{shown} at {context['noise_rate']:g}"

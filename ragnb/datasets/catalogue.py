@@ -118,9 +118,18 @@ CATALOGUE: dict[str, Source] = {
         _rgb("zh_refine", "6003c458bd6217636798e1810610432900ffdd21"),
         _rgb("zh_int", "6e66066b0490cb8618fd5810e21134eadd8e3094"),
         _rgb("zh_fact", "be725d61d5360bcb1afc0bab7f2238f6ba9942a7"),
-        _rgb("rgb_instructions", "80dbb0e07e68ac3c2a571151da071d4c53463683", "config/instruction.yaml"),
+        _rgb(
+            "rgb_instructions",
+            "80dbb0e07e68ac3c2a571151da071d4c53463683",
+            "config/instruction.yaml",
+        ),
         _evouna("evouna_nq", "NQ.json", "05faaaa6730ec788e633e4df4ecd9ff52db96c43"),
-        _mkqa("mkqa", "https://github.com/apple/ml-mkqa/raw/main/dataset/mkqa.jsonl.gz", None, "CC BY-SA 3.0"),
+        _mkqa(
+            "mkqa",
+            "https://github.com/apple/ml-mkqa/raw/main/dataset/mkqa.jsonl.gz",
+            None,
+            "CC BY-SA 3.0",
+        ),
         _mkqa(
             "mkqa_500",
             f"{_LBRAG_DATA}/samples_mkqa_multi.json",
@@ -145,8 +154,13 @@ CATALOGUE: dict[str, Source] = {
 
 def catalogue() -> pd.DataFrame:
     """One row a published file that ragnb can fetch: name, benchmark, licence, citation, address, checksum."""
-    rows = [(s.name, s.benchmark, s.licence, s.citation, s.url, s.git_sha1 or "not pinned") for s in CATALOGUE.values()]
-    return pd.DataFrame(rows, columns=["name", "benchmark", "licence", "citation", "url", "checksum"])
+    rows = [
+        (s.name, s.benchmark, s.licence, s.citation, s.url, s.git_sha1 or "not pinned")
+        for s in CATALOGUE.values()
+    ]
+    return pd.DataFrame(
+        rows, columns=["name", "benchmark", "licence", "citation", "url", "checksum"]
+    )
 
 
 def sources_of(benchmark: str) -> list[Source]:
@@ -166,8 +180,14 @@ def find(name: str, *, benchmark: str) -> Path:
     known = [source.name for source in sources_of(benchmark)]
     if name not in known:
         near = get_close_matches(name, known, n=2, cutoff=0.4)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"use one of {', '.join(known)}"
-        raise InputError(f"a {benchmark} source needs a file that exists or a catalogue name; got {name!r}; {hint}")
+        hint = (
+            f"did you mean {' or '.join(map(repr, near))}?"
+            if near
+            else f"use one of {', '.join(known)}"
+        )
+        raise InputError(
+            f"a {benchmark} source needs a file that exists or a catalogue name; got {name!r}; {hint}"
+        )
     source = CATALOGUE[name]
     return _in_own_folder(source) or fetch(source, _cache() / source.benchmark)
 
@@ -190,7 +210,10 @@ def fetch(source: Source, folder: Path) -> Path:
     address = _address(source)
     folder.mkdir(parents=True, exist_ok=True)
     pinned = "" if source.git_sha1 else ", not pinned"
-    print(f"ragnb: fetching {source.name} from {address}{pinned}\nragnb: licence {source.licence}", file=sys.stderr)
+    print(
+        f"ragnb: fetching {source.name} from {address}{pinned}\nragnb: licence {source.licence}",
+        file=sys.stderr,
+    )
     handle, partial = tempfile.mkstemp(dir=folder, prefix=source.file, suffix=".part")
     os.close(handle)
     try:
@@ -264,7 +287,10 @@ def _verified(source: Source, path: Path, expected: str | None) -> str:
         if source.git_sha1:
             why, advice = "the download is truncated or altered", "try again"
         else:
-            why, advice = "it is not what was first downloaded", f"delete {source.file}.sha1 in the cache to accept it"
+            why, advice = (
+                "it is not what was first downloaded",
+                f"delete {source.file}.sha1 in the cache to accept it",
+            )
         raise InputError(
             f"{source.name!r} needs the git blob SHA-1 {expected}; got {found} ({len(content):,} bytes), so {why} and was "
             f"deleted; {advice}"

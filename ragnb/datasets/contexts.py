@@ -16,7 +16,7 @@ import pandas as pd
 
 from ragnb.datasets.files import texts
 from ragnb.errors import InputError
-from ragnb.metrics.rgb_reading import answer_parts
+from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.records import RGB_EXAMPLE, require_columns
 from ragnb.scoring.columns import check_names
 
@@ -74,7 +74,9 @@ def build_contexts(
     many = np.iterable(noise_rate) and not isinstance(noise_rate, str)
     rates: list[Any] = list(noise_rate) if many else [noise_rate]  # type: ignore[arg-type]
     if not rates or examples.empty:
-        raise InputError("build_contexts needs at least one example and one noise rate; got none; check the frame and rates")
+        raise InputError(
+            "build_contexts needs at least one example and one noise rate; got none; check the frame and rates"
+        )
     for rate in rates:
         _check_rate(rate, "noise_rate")
     _check_rate(correct_rate, "correct_rate")
@@ -85,7 +87,11 @@ def build_contexts(
         raise InputError(f"order needs one of {', '.join(ORDERS)}; got {order!r}; choose one")
     contexts = []
     for rate in rates:
-        condition = {"noise_rate": float(rate), "passage_num": int(passage_num), "correct_rate": float(correct_rate)}
+        condition = {
+            "noise_rate": float(rate),
+            "passage_num": int(passage_num),
+            "correct_rate": float(correct_rate),
+        }
         for example in examples.to_dict("records"):
             draw, place = _generators(order, f"{seed}:{example['example_id']}")
             shown = draw_passages(example, rate, passage_num, correct_rate, draw, place)
@@ -93,7 +99,9 @@ def build_contexts(
     try:
         frame = pd.DataFrame(contexts)
     except UnicodeEncodeError as error:
-        raise InputError(f"build_contexts needs whole characters; got {error}; load_rgb replaces halves of pairs") from error
+        raise InputError(
+            f"build_contexts needs whole characters; got {error}; load_rgb replaces halves of pairs"
+        ) from error
     frame.attrs = dict(examples.attrs)  # where the questions come from
     return frame
 
@@ -106,10 +114,17 @@ def check_examples(examples: pd.DataFrame, what: str) -> None:
         where = f"{what}, question {example['example_id']}"
         groups = example["positive"]
         if not isinstance(groups, list):
-            raise InputError(f"{where} needs a list of groups of passages in positive; got {groups!r:.60}; see load_rgb")
+            raise InputError(
+                f"{where} needs a list of groups of passages in positive; got {groups!r:.60}; see load_rgb"
+            )
         if not isinstance(example["question"], str):
-            raise InputError(f"{where} needs a text in question; got {example['question']!r:.60}; see load_rgb")
-        for passages in (*groups, *(example[name] for name in ("negative", "positive_wrong", "false_answers"))):
+            raise InputError(
+                f"{where} needs a text in question; got {example['question']!r:.60}; see load_rgb"
+            )
+        for passages in (
+            *groups,
+            *(example[name] for name in ("negative", "positive_wrong", "false_answers")),
+        ):
             texts(passages, where)
         _check_groups(example, where)
         answer_parts(example["references"])
@@ -119,7 +134,9 @@ def _check_groups(example: dict[str, Any], where: str) -> None:
     """Whether there are the passages that a question of its task is shown, as `load_rgb` sees to."""
     groups, wrong = example["positive"], example["positive_wrong"]
     if not groups or (example["task"] == "integration" and not all(groups)):
-        raise InputError(f"{where} needs a group of passages in positive, none empty; got {groups!r:.60}; fill or drop it")
+        raise InputError(
+            f"{where} needs a group of passages in positive, none empty; got {groups!r:.60}; fill or drop it"
+        )
     if example["task"] == "counterfactual" and len(wrong) > len(groups[0]):
         raise InputError(
             f"{where} needs a true passage for each in positive_wrong; got {len(groups[0])} for {len(wrong)}; see load_rgb"
@@ -127,7 +144,12 @@ def _check_groups(example: dict[str, Any], where: str) -> None:
 
 
 def draw_passages(
-    example: dict[str, Any], noise_rate: float, passage_num: int, correct_rate: float, draw: Random, place: Random
+    example: dict[str, Any],
+    noise_rate: float,
+    passage_num: int,
+    correct_rate: float,
+    draw: Random,
+    place: Random,
 ) -> list[Passage]:
     """(kind, passage) pairs in the order shown: chosen with ``draw``, ordered with ``place``, in the released sequence."""
     if passage_num == 0:
@@ -138,10 +160,14 @@ def draw_passages(
         shown = _one_of_each_group(example["positive"], passage_num - n_negative, draw)
         shown += negatives[: max(0, passage_num - len(shown))]
     elif example["task"] == "counterfactual":
-        shown = _false_and_true(example, passage_num - n_negative, ceil_share(passage_num, correct_rate), draw)
+        shown = _false_and_true(
+            example, passage_num - n_negative, ceil_share(passage_num, correct_rate), draw
+        )
         shown += negatives[:n_negative]
     else:
-        shown = _filled_up(example["positive"][0], negatives, n_negative, passage_num, alone=noise_rate == 1)
+        shown = _filled_up(
+            example["positive"][0], negatives, n_negative, passage_num, alone=noise_rate == 1
+        )
     place.shuffle(shown)
     return shown
 
@@ -177,11 +203,15 @@ def _one_of_each_group(groups: list[list[str]], quota: int, rng: Random) -> list
         rng.shuffle(group)
     firsts = [group[0] for group in shuffled]
     longest = max(map(len, shuffled))
-    further = [group[depth] for depth in range(1, longest) for group in shuffled if len(group) > depth]
+    further = [
+        group[depth] for depth in range(1, longest) for group in shuffled if len(group) > depth
+    ]
     return [("positive", passage) for passage in firsts + further[: max(0, quota - len(firsts))]]
 
 
-def _false_and_true(example: dict[str, Any], n_not_negative: int, n_true: int, rng: Random) -> list[Passage]:
+def _false_and_true(
+    example: dict[str, Any], n_not_negative: int, n_true: int, rng: Random
+) -> list[Passage]:
     """Counterfactual files: false passages are drawn first; true ones from the indices left over."""
     n_false = n_not_negative - n_true
     if n_false < 0:
@@ -194,7 +224,9 @@ def _false_and_true(example: dict[str, Any], n_not_negative: int, n_true: int, r
     left = [index for index in indices if index not in chosen]
     true = rng.sample(left, min(len(left), n_true)) if n_true and left else []
     wrong, right = example["positive_wrong"], example["positive"][0]
-    return [("wrong", wrong[index]) for index in chosen] + [("positive", right[index]) for index in true]
+    return [("wrong", wrong[index]) for index in chosen] + [
+        ("positive", right[index]) for index in true
+    ]
 
 
 def _describe(shown: list[Passage]) -> dict[str, Any]:
@@ -218,9 +250,18 @@ def ceil_share(passage_num: int, rate: float) -> int:
 
 def _check_rate(rate: float, name: str) -> None:
     if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 <= rate <= 1:
-        raise InputError(f"{name} needs a number from 0 to 1; got {rate!r}; give a share such as 0.4")
+        raise InputError(
+            f"{name} needs a number from 0 to 1; got {rate!r}; give a share such as 0.4"
+        )
 
 
 def _check_passage_num(passage_num: int) -> None:
-    if isinstance(passage_num, bool) or not isinstance(passage_num, Real) or not passage_num % 1 == 0 or passage_num < 0:
-        raise InputError(f"passage_num needs a whole number from 0 (closed book) up; got {passage_num!r}; 5 is the paper's")
+    if (
+        isinstance(passage_num, bool)
+        or not isinstance(passage_num, Real)
+        or not passage_num % 1 == 0
+        or passage_num < 0
+    ):
+        raise InputError(
+            f"passage_num needs a whole number from 0 (closed book) up; got {passage_num!r}; 5 is the paper's"
+        )

@@ -37,18 +37,30 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
     path, name = locate(source, benchmark="evouna", samples={})
     records = [item for item, _ in json_items(path)]
     if not records:
-        raise InputError(f"{path.name} needs a JSON list of records; got an empty one; download it again")
-    rows = [row for number, record in enumerate(records) for row in _responses(record, f"evouna/{number}", path.name)]
+        raise InputError(
+            f"{path.name} needs a JSON list of records; got an empty one; download it again"
+        )
+    rows = [
+        row
+        for number, record in enumerate(records)
+        for row in _responses(record, f"evouna/{number}", path.name)
+    ]
     frame = pd.DataFrame(rows)
     frame.attrs["source"] = provenance(path, name, benchmark="evouna", samples={})
     return frame
 
 
 def _responses(record: Mapping[str, Any], example_id: str, file: str) -> Iterator[dict[str, Any]]:
-    needed = ["question", "golden_answer", *(f"{kind}_{system}" for system in SYSTEMS for kind in ("answer", "judge"))]
+    needed = [
+        "question",
+        "golden_answer",
+        *(f"{kind}_{system}" for system in SYSTEMS for kind in ("answer", "judge")),
+    ]
     missing = [name for name in needed if name not in record]
     if missing:
-        raise InputError(f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it")
+        raise InputError(
+            f"{file} needs {', '.join(needed)}; got {example_id} without {', '.join(missing)}; mend it"
+        )
     where = f"{file} {example_id} key"
     references = _references(record["golden_answer"], f"{where} golden_answer")
     for system in SYSTEMS:
@@ -76,5 +88,7 @@ def _references(gold: Any, where: str) -> list[list[str]] | None:
 
 def _response(value: Any, where: str) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise InputError(f"{where} needs a text, or null where there is none; got {type(value).__name__}; download it again")
+        raise InputError(
+            f"{where} needs a text, or null where there is none; got {type(value).__name__}; download it again"
+        )
     return value

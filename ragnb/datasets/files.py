@@ -21,7 +21,12 @@ from ragnb.errors import InputError
 from ragnb.metrics.language import letters_by_script, most_likely_language
 from ragnb.text import well_formed
 
-TITLES = {"rgb": "an RGB", "ragbench": "a RAGBench", "evouna": "an EVOUNA", "multilingual": "a multilingual"}
+TITLES = {
+    "rgb": "an RGB",
+    "ragbench": "a RAGBench",
+    "evouna": "an EVOUNA",
+    "multilingual": "a multilingual",
+}
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -35,16 +40,22 @@ def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) ->
     """
     what = f"{TITLES[benchmark]} source"
     if not isinstance(source, str | Path):
-        raise InputError(f"{what} needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()")
+        raise InputError(
+            f"{what} needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()"
+        )
     if source in samples:
         return _packaged(samples[str(source)]), str(source)
     path = Path(os.path.expanduser(source))
     if os.path.isfile(path):
         return path, Path(path.name.removesuffix(".gz")).stem
     if os.path.isdir(path):
-        raise InputError(f"{what} needs a file; got the folder {str(path)!r}; name a file inside it")
+        raise InputError(
+            f"{what} needs a file; got the folder {str(path)!r}; name a file inside it"
+        )
     if isinstance(source, Path) or path.suffix or len(path.parts) > 1:
-        raise InputError(f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path")
+        raise InputError(
+            f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path"
+        )
     return find(str(source), benchmark=benchmark), str(source)
 
 
@@ -56,21 +67,42 @@ def existing_file(source: str | Path, what: str) -> Path:
     """Path of a file that exists; ``what`` says who needs it."""
     path = Path(os.path.expanduser(source))
     if not os.path.isfile(path):
-        raise InputError(f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path")
+        raise InputError(
+            f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path"
+        )
     return path
 
 
-def provenance(path: Path, name: str, *, benchmark: str, samples: Mapping[str, str]) -> dict[str, Any]:
+def provenance(
+    path: Path, name: str, *, benchmark: str, samples: Mapping[str, str]
+) -> dict[str, Any]:
     """What is known of a file: its name, licence and citation, and whether its checksum is that of the catalogue."""
-    if name in samples and path == _packaged(samples[name]):  # a file of one's own may have the name of a sample
-        return {"name": name, "licence": "CC BY 4.0", "citation": "written by the authors of ragnb", "verified": True}
+    if name in samples and path == _packaged(
+        samples[name]
+    ):  # a file of one's own may have the name of a sample
+        return {
+            "name": name,
+            "licence": "CC BY 4.0",
+            "citation": "written by the authors of ragnb",
+            "verified": True,
+        }
     sha1 = git_blob_sha1(path.read_bytes())
     ours = sources_of(benchmark)
     pinned = next((source for source in ours if source.git_sha1 == sha1), None)
-    loose = (source for source in ours if source.git_sha1 is None and (source.name == name or source.file == path.name))
+    loose = (
+        source
+        for source in ours
+        if source.git_sha1 is None and (source.name == name or source.file == path.name)
+    )
     named = pinned or next(loose, None)
     licence, citation = (named.licence, named.citation) if named else ("unknown", "unknown")
-    return {"name": name, "licence": licence, "citation": citation, "verified": pinned is not None, "git_sha1": sha1}
+    return {
+        "name": name,
+        "licence": licence,
+        "citation": citation,
+        "verified": pinned is not None,
+        "git_sha1": sha1,
+    }
 
 
 def json_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -102,7 +134,9 @@ def json_items(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     for number, item in enumerate(value if isinstance(value, list) else [value], start=1):
         where = f"{path.name} item {number}"
         if not isinstance(item, dict):
-            raise InputError(f"{where} needs to be a JSON object; got a {type(item).__name__}; mend it")
+            raise InputError(
+                f"{where} needs to be a JSON object; got a {type(item).__name__}; mend it"
+            )
         yield item, where
 
 
@@ -112,10 +146,14 @@ def _content(path: Path) -> bytes:
     try:
         content = gzip.decompress(content) if path.suffix == ".gz" else content
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path.name} needs to be a whole compressed file; got {error}; fetch it again") from error
+        raise InputError(
+            f"{path.name} needs to be a whole compressed file; got {error}; fetch it again"
+        ) from error
     content = content.removeprefix(BOM_UTF8)
     if not content.strip():
-        raise InputError(f"{path.name} needs one JSON object a line; got an empty file; check the download")
+        raise InputError(
+            f"{path.name} needs one JSON object a line; got an empty file; check the download"
+        )
     return content
 
 
@@ -130,7 +168,9 @@ def _first_value(content: bytes, name: str) -> tuple[Any, str]:
             "compressed file?"
         ) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} needs JSON; got {error}; mend the file, or fetch it again") from error
+        raise InputError(
+            f"{name} needs JSON; got {error}; mend the file, or fetch it again"
+        ) from error
     return _well_formed(value, written), written[end:].strip()
 
 
@@ -148,9 +188,13 @@ def json_object(line: bytes, where: str, *, exact: bool = False) -> dict[str, An
             f"{where} needs one JSON object; got {error.msg} at column {error.colno}; mend or remove the line"
         ) from error
     except ValueError as error:
-        raise InputError(f"{where} needs one JSON object; got {error}; mend or remove the line") from error
+        raise InputError(
+            f"{where} needs one JSON object; got {error}; mend or remove the line"
+        ) from error
     if not isinstance(record, dict):
-        raise InputError(f"{where} needs one JSON object; got a {type(record).__name__}; mend or remove the line")
+        raise InputError(
+            f"{where} needs one JSON object; got a {type(record).__name__}; mend or remove the line"
+        )
     return record
 
 
@@ -192,11 +236,16 @@ def _python_literal(value: str, where: str) -> Any:
         tree = ast.parse(value.strip(), mode="eval")
         literal = ast.literal_eval(tree)
         written = sum(
-            token.type == tokenize.STRING for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline)
+            token.type == tokenize.STRING
+            for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline)
         )
     except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
-        raise InputError(f"{where} needs a list written as JSON or Python; got {value[:40]!r}; export it again") from error
-    if written != sum(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(tree)):
+        raise InputError(
+            f"{where} needs a list written as JSON or Python; got {value[:40]!r}; export it again"
+        ) from error
+    if written != sum(
+        isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(tree)
+    ):
         raise InputError(  # ['0a' '0b'] is how numpy prints an array; Python would read it as ['0a0b']
             f"{where} needs commas between the items of a list; got {value[:40]!r}; export lists, not arrays"
         )
@@ -208,13 +257,19 @@ def as_number(value: Any, where: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{where} needs a number; got {value!r:.60}; write one, or null where there is none") from error
+        raise InputError(
+            f"{where} needs a number; got {value!r:.60}; write one, or null where there is none"
+        ) from error
 
 
 def texts(value: Any, where: str) -> list[str]:
     """A list of texts, or an InputError that says where it is not one."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        got = type(value).__name__ if not isinstance(value, list) else "a list with other things in it"
+        got = (
+            type(value).__name__
+            if not isinstance(value, list)
+            else "a list with other things in it"
+        )
         raise InputError(f"{where} needs a list of texts; got {got}; write a JSON list of strings")
     return list(value)
 
@@ -235,7 +290,9 @@ def is_blank(value: Any) -> bool:
 def identifier(value: Any, where: str) -> str:
     """An id as text, or an InputError that says where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        raise InputError(f"{where} needs a number or a text; got {value!r}; give each question its own id")
+        raise InputError(
+            f"{where} needs a number or a text; got {value!r}; give each question its own id"
+        )
     return str(value)
 
 
@@ -244,7 +301,9 @@ def refuse_duplicates(identifiers: Iterable[str], file: str) -> None:
     doubled = [i for i, count in Counter(identifiers).items() if count > 1]
     if doubled:
         got = ", ".join(doubled[:5])
-        raise InputError(f"{file} needs a different id for every question; got {got} more than once; number them anew")
+        raise InputError(
+            f"{file} needs a different id for every question; got {got} more than once; number them anew"
+        )
 
 
 def guess_language(questions: Iterable[str]) -> str:

@@ -31,7 +31,9 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
     import yaml
 
     if not isinstance(source, str | Path):
-        raise InputError(f"load_rgb_instructions needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()")
+        raise InputError(
+            f"load_rgb_instructions needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()"
+        )
     path = Path(source) if os.path.isfile(source) else find(str(source), benchmark="rgb")
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
@@ -39,14 +41,23 @@ def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, 
         got = next(iter(str(error).splitlines()), "")
         raise InputError(f"{path.name} needs to be YAML; got {got}; download it again") from error
     if not isinstance(content, dict) or not content:
-        raise InputError(f"{path.name} needs one entry a language; got {type(content).__name__}; download it again")
-    return {str(language): _template(str(language), texts, path.name) for language, texts in content.items()}
+        raise InputError(
+            f"{path.name} needs one entry a language; got {type(content).__name__}; download it again"
+        )
+    return {
+        str(language): _template(str(language), texts, path.name)
+        for language, texts in content.items()
+    }
 
 
 def _template(language: str, texts: object, file: str) -> Template:
     known = texts if isinstance(texts, dict) else {}
     system, user = known.get("system"), known.get("instruction")
-    if not isinstance(system, str) or not isinstance(user, str) or not all(field in user for field in _FIELDS):
+    if (
+        not isinstance(system, str)
+        or not isinstance(user, str)
+        or not all(field in user for field in _FIELDS)
+    ):
         has = " and ".join(_FIELDS)
         raise InputError(
             f"{file} needs, for {language}, a system text and an instruction with {has}; got {texts!r:.60}; fetch it again"

@@ -33,11 +33,15 @@ def is_answers(frame: pd.DataFrame) -> bool:
 
 def named_answers(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers of a run of LBRAG under ragnb's names: an empty gold answer is none, tokens are those of translations."""
-    names = {theirs: ours for ours, theirs in ANSWERS.items()} | {name: f"released_{name}" for name in RELEASED}
+    names = {theirs: ours for ours, theirs in ANSWERS.items()} | {
+        name: f"released_{name}" for name in RELEASED
+    }
     named = renamed(frame, names)
     named["references"] = [None if is_blank(gold) else gold for gold in frame["gold_answer"]]
     if "translate_tokens" in frame:
-        named["translations"] = [_translations(count, row) for row, count in enumerate(frame["translate_tokens"])]
+        named["translations"] = [
+            _translations(count, row) for row, count in enumerate(frame["translate_tokens"])
+        ]
     return named
 
 
@@ -69,9 +73,14 @@ def load_lbrag_metrics(source: str | Path) -> pd.DataFrame:
     path = existing_file(source, "load_lbrag_metrics")
     document = next((item for item, _ in json_items(path)), {})
     systems = _mapping(document.get("metrics"), f"{path.name} key metrics")
-    named = {name: _mapping(values, f"{path.name} system {name}") for name, values in systems.items()}
+    named = {
+        name: _mapping(values, f"{path.name} system {name}") for name, values in systems.items()
+    }
     frame = pd.DataFrame(
-        [{"system": name, **_fields(values, f"{path.name} system {name}")} for name, values in named.items()]
+        [
+            {"system": name, **_fields(values, f"{path.name} system {name}")}
+            for name, values in named.items()
+        ]
     )
     frame.attrs["run"] = {key: value for key, value in document.items() if key != "metrics"}
     return frame
@@ -80,7 +89,9 @@ def load_lbrag_metrics(source: str | Path) -> pd.DataFrame:
 def _mapping(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict) or not value:
         got = "an empty object" if value == {} else type(value).__name__
-        raise InputError(f"{where} needs an object of metrics by name; got {got}; is this the metrics.json of a run?")
+        raise InputError(
+            f"{where} needs an object of metrics by name; got {got}; is this the metrics.json of a run?"
+        )
     return value
 
 
@@ -93,5 +104,7 @@ def _number(value: Any, where: str) -> float:
     if value is None:
         return nan
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{where} needs a number; got {value!r}; write one, or null where there is none")
+        raise InputError(
+            f"{where} needs a number; got {value!r}; write one, or null where there is none"
+        )
     return as_number(value, where)

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.datasets.files import identifier, is_blank, json_items, locate, provenance, refuse_duplicates, text, texts
+from ragnb.datasets.files import (
+    identifier,
+    is_blank,
+    json_items,
+    locate,
+    provenance,
+    refuse_duplicates,
+    text,
+    texts,
+)
 from ragnb.errors import InputError
 from ragnb.metrics.language import known_code
 from ragnb.records import EXAMPLE
@@ -68,8 +77,12 @@ def load_multilingual(
     rows = _kept([row for path, name in files for row in _rows(path, name, wanted)], wanted, called)
     refuse_duplicates((row["example_id"] for row in rows), called)
     columns = dict.fromkeys([*COLUMNS, *(key for row in rows for key in row)])
-    frame = pd.DataFrame({key: pd.Series([row.get(key) for row in rows], dtype=object) for key in columns})
-    known = [provenance(path, name, benchmark="multilingual", samples=SAMPLES) for path, name in files]
+    frame = pd.DataFrame(
+        {key: pd.Series([row.get(key) for row in rows], dtype=object) for key in columns}
+    )
+    known = [
+        provenance(path, name, benchmark="multilingual", samples=SAMPLES) for path, name in files
+    ]
     frame.attrs["source"] = known[0] if len(known) == 1 else _together(known)
     return frame
 
@@ -82,11 +95,17 @@ def _each(source: Any) -> list[Any]:
         folder = Path(os.path.expanduser(source))
         if source in SAMPLES or not os.path.isdir(folder):
             return [source]
-        found = [path for path in sorted(folder.iterdir()) if path.name.endswith((".json", ".jsonl", ".jsonl.gz"))]
+        found = [
+            path
+            for path in sorted(folder.iterdir())
+            if path.name.endswith((".json", ".jsonl", ".jsonl.gz"))
+        ]
     else:
         found = list(source) if np.iterable(source) else [source]
     if not found:
-        raise InputError(f"load_multilingual needs at least one JSON file; got none in {source!r}; name a file")
+        raise InputError(
+            f"load_multilingual needs at least one JSON file; got none in {source!r}; name a file"
+        )
     return found
 
 
@@ -96,7 +115,9 @@ def _codes(languages: str | Sequence[str] | None) -> list[str] | None:
     several = np.iterable(languages) and not isinstance(languages, str)
     codes = [_language(code, "languages") for code in (languages if several else [languages])]
     if not codes:
-        raise InputError("languages needs at least one code; got none; leave it out for all languages")
+        raise InputError(
+            "languages needs at least one code; got none; leave it out for all languages"
+        )
     return codes
 
 
@@ -110,12 +131,17 @@ def _language(value: Any, where: str) -> str:
     return code
 
 
-def _kept(rows: list[dict[str, Any]], wanted: list[str] | None, called: str) -> list[dict[str, Any]]:
+def _kept(
+    rows: list[dict[str, Any]], wanted: list[str] | None, called: str
+) -> list[dict[str, Any]]:
     if not rows:
         raise InputError(f"{called} needs at least one question; got none; check the download")
     if wanted is None:
         return rows
-    codes = {language: known_code(language) for language in dict.fromkeys(row["language"] for row in rows)}
+    codes = {
+        language: known_code(language)
+        for language in dict.fromkeys(row["language"] for row in rows)
+    }
     missing = [language for language in wanted if known_code(language) not in codes.values()]
     if missing:
         raise InputError(
@@ -128,7 +154,9 @@ def _kept(rows: list[dict[str, Any]], wanted: list[str] | None, called: str) -> 
 def _together(known: list[dict[str, Any]]) -> dict[str, Any]:
     """What is known of several files as of one."""
     keys = ("name", "licence", "citation", "git_sha1")
-    joined = {key: "; ".join(dict.fromkeys(one[key] for one in known if key in one)) for key in keys}
+    joined = {
+        key: "; ".join(dict.fromkeys(one[key] for one in known if key in one)) for key in keys
+    }
     return {**joined, "verified": all(one["verified"] for one in known)}
 
 
@@ -150,7 +178,9 @@ def _rows(path: Path, name: str, wanted: list[str] | None) -> Rows:
 
 def _told_by_name(path: Path, name: str, wanted: list[str] | None) -> tuple[str, str]:
     """Name and language of a file such as xquad.de.json."""
-    told = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}(?:[-_][A-Za-z]{2,4})?)\.json", path.name.removesuffix(".gz"))
+    told = re.fullmatch(
+        r"(.+)\.([A-Za-z]{2,3}(?:[-_][A-Za-z]{2,4})?)\.json", path.name.removesuffix(".gz")
+    )
     if told:
         return told[1], _language(told[2], f"the name of {path.name}")
     if wanted is None or len(wanted) != 1:
@@ -162,20 +192,26 @@ def _told_by_name(path: Path, name: str, wanted: list[str] | None) -> tuple[str,
     return name, wanted[0]
 
 
-def _shape(items: list[tuple[Record, str]], file: str) -> tuple[str, tuple[str, ...], Callable[[Record, str], Rows]]:
+def _shape(
+    items: list[tuple[Record, str]], file: str
+) -> tuple[str, tuple[str, ...], Callable[[Record, str], Rows]]:
     found = items[0][0] if items else {}
     shape = next((shape for shape in SHAPES if set(shape[1]) <= found.keys()), None)
     if shape is None:
         known = "; or ".join(", ".join(keys) for _, keys, _ in SHAPES)
         got = ", ".join(map(str, found)) or "none"
-        raise InputError(f"{file} needs questions with the keys {known}; got {got}; see load_multilingual for the formats")
+        raise InputError(
+            f"{file} needs questions with the keys {known}; got {got}; see load_multilingual for the formats"
+        )
     return shape
 
 
 def _require(keys: Iterable[str], record: Record, where: str) -> None:
     missing = [key for key in keys if key not in record]
     if missing:
-        raise InputError(f"{where} needs the keys {', '.join(keys)}; got none named {', '.join(missing)}; add them")
+        raise InputError(
+            f"{where} needs the keys {', '.join(keys)}; got none named {', '.join(missing)}; add them"
+        )
 
 
 # ---- one record of each format -----------------------------------------------------------------------------------------
@@ -188,7 +224,9 @@ def _parallel(record: Record, where: str) -> Rows:
         "question_id": identifier(record["id"], f"{where} key id"),
         "language": _language(record["language"], f"{where} key language"),
         "question": text(record["question"], f"{where} key question"),
-        "references": _reference([text(answer, f"{where} key answers") for answer in answers], where),
+        "references": _reference(
+            [text(answer, f"{where} key answers") for answer in answers], where
+        ),
         "passages": [] if passage is None else [text(passage, f"{where} key passage")],
         **({} if theme is None else {"task": text(theme, f"{where} key theme")}),
     }
@@ -199,14 +237,20 @@ def _mkqa(record: Record, where: str) -> Rows:
     for language, question in _mapping(record["queries"], f"{where} key queries").items():
         here = f"{where} key answers"
         answers = _listed(_mapping(record["answers"], here), language, here)
-        said = [alias for answer in answers if answer.get("type") not in UNANSWERED for alias in _aliases(answer, here)]
+        said = [
+            alias
+            for answer in answers
+            if answer.get("type") not in UNANSWERED
+            for alias in _aliases(answer, here)
+        ]
         yield {
             "question_id": identifier(record["example_id"], f"{where} key example_id"),
             "language": _language(language, f"{where} key queries"),
             "question": text(question, f"{where} key queries key {language}"),
             "references": _reference(said, f"{here} key {language}"),
             "passages": [],
-            "answer_type": "/".join(dict.fromkeys(str(answer.get("type")) for answer in answers)) or None,
+            "answer_type": "/".join(dict.fromkeys(str(answer.get("type")) for answer in answers))
+            or None,
         }
 
 
@@ -230,7 +274,9 @@ def _mkqa_sampled(record: Record, where: str) -> Rows:
 
 def _squad(record: Record, where: str) -> Rows:
     for number, article in enumerate(_listed(record, "data", where)):
-        for place, paragraph in enumerate(_listed(article, "paragraphs", f"{where} article {number}")):
+        for place, paragraph in enumerate(
+            _listed(article, "paragraphs", f"{where} article {number}")
+        ):
             here = f"{where} article {number} paragraph {place}"
             context = text(paragraph.get("context"), f"{here} key context")
             for asked in _listed(paragraph, "qas", here):
@@ -243,7 +289,9 @@ def _asked(asked: Record, where: str) -> dict[str, Any]:
     return {
         "question_id": name,
         "question": text(asked.get("question"), f"{where} question {name}"),
-        "references": _reference([answer.get("text") for answer in answers], f"{where} question {name}"),
+        "references": _reference(
+            [answer.get("text") for answer in answers], f"{where} question {name}"
+        ),
     }
 
 
@@ -269,11 +317,15 @@ def _listed(record: Record, key: str, where: str) -> list[Record]:
     value = record.get(key)
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         got = "a list with other things in it" if isinstance(value, list) else type(value).__name__
-        raise InputError(f"{where} key {key} needs a list of objects; got {got}; mend it, or fetch the file again")
+        raise InputError(
+            f"{where} key {key} needs a list of objects; got {got}; mend it, or fetch the file again"
+        )
     return value
 
 
 def _mapping(value: Any, where: str) -> Record:
     if not isinstance(value, dict):
-        raise InputError(f"{where} needs an object by language; got {type(value).__name__}; mend it")
+        raise InputError(
+            f"{where} needs an object by language; got {type(value).__name__}; mend it"
+        )
     return value

@@ -13,7 +13,7 @@ from ragnb.datasets.lbrag import is_answers, named_answers
 from ragnb.datasets.separated import is_separated, read_separated, spelled_list
 from ragnb.datasets.tables import read_table, renamed
 from ragnb.errors import InputError
-from ragnb.metrics.rgb_reading import answer_parts
+from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, reasoning_apart, refuse_partitioned
 from ragnb.text import well_formed
 
@@ -35,7 +35,9 @@ NUMBERS = ("noise_rate", "correct_rate", "passage_num", "repeat", "judged_refusa
 """Columns that hold numbers; in CSV everything is text."""
 LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
 """Columns that may hold lists; in CSV these are written as JSON or as Python prints them."""
-TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(("false", "False", "FALSE", "0", "0.0"), 0)
+TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(
+    ("false", "False", "FALSE", "0", "0.0"), 0
+)
 
 
 def load_responses(
@@ -102,12 +104,16 @@ def load_responses(
     """
     refuse_partitioned(source, "load_responses")
     if not isinstance(source, str | Path | pd.DataFrame):
-        raise InputError(f"load_responses needs a path or a frame; got {type(source).__name__}; name the file")
+        raise InputError(
+            f"load_responses needs a path or a frame; got {type(source).__name__}; name the file"
+        )
     _check_name(system, "system")
     _check_name(language, "language")
     for name, value in {"alternatives": alternatives, "keep_empty": keep_empty}.items():
         if not isinstance(value, bool | None):
-            raise InputError(f"load_responses({name}=...) needs True or False; got {value!r:.60}; choose one")
+            raise InputError(
+                f"load_responses({name}=...) needs True or False; got {value!r:.60}; choose one"
+            )
     file = None if isinstance(source, pd.DataFrame) else existing_file(source, "load_responses")
     given = source if file is None else _read(file)
     given = named_answers(given) if columns is None and is_answers(given) else given
@@ -118,22 +124,35 @@ def load_responses(
     if "references" in frame:
         released = bool(names) and names.items() <= RELEASED.items()
         several = sum(_is_several_texts(answer) for answer in frame["references"])
-        if several and (alternatives or not released):  # in files of RGB's code a list can only be one of parts
+        if several and (
+            alternatives or not released
+        ):  # in files of RGB's code a list can only be one of parts
             frame["references_as"] = "alternatives" if alternatives else "parts"
         if several and alternatives is None and not released:
             _warn_of_lists(several, len(frame))
-        frame["references"] = [_parts(answer, row, bool(alternatives)) for row, answer in enumerate(frame["references"])]
-    frame["response"] = pd.Series([_text(value, row) for row, value in enumerate(frame["response"])], dtype=object)
+        frame["references"] = [
+            _parts(answer, row, bool(alternatives))
+            for row, answer in enumerate(frame["references"])
+        ]
+    frame["response"] = pd.Series(
+        [_text(value, row) for row, value in enumerate(frame["response"])], dtype=object
+    )
     told = frame["reason"] if "reason" in frame else [None] * len(frame)
     if file is None or is_separated(file):
         gaps = zip(frame["response"], told, strict=True)
-        empty = np.array([response is None and not _is_reason(reason) for response, reason in gaps], dtype=bool)
+        empty = np.array(
+            [response is None and not _is_reason(reason) for response, reason in gaps], dtype=bool
+        )
         if keep_empty:
             frame["response"] = frame["response"].mask(empty, "")
         elif keep_empty is None and file is not None and empty.any():
             _warn_of_empty(empty, file)
-    references = frame.get("references", pd.Series([[]] * len(frame)))  # where no row has any, that is no row's reason
-    frame["reason"] = [_reason(*row) for row in zip(frame["response"], references, told, strict=True)]
+    references = frame.get(
+        "references", pd.Series([[]] * len(frame))
+    )  # where no row has any, that is no row's reason
+    frame["reason"] = [
+        _reason(*row) for row in zip(frame["response"], references, told, strict=True)
+    ]
     if not language and "language" not in frame:
         language = guess_language(map(str, frame["question"].dropna()))
     _name_all(frame, system, language, "responses" if file is None else system_of(file))
@@ -161,14 +180,22 @@ def _check_name(value: Any, what: str) -> None:
 def _under_our_names(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     ids = names.get("example_id")
     frame = given
-    if ids in {theirs for ours, theirs in names.items() if ours != "example_id"} | (set(NEEDED) - set(names)):
-        frame = frame.assign(**{f"{ids} as id": frame[ids]})  # such as the question, which stays the question
+    if ids in {theirs for ours, theirs in names.items() if ours != "example_id"} | (
+        set(NEEDED) - set(names)
+    ):
+        frame = frame.assign(
+            **{f"{ids} as id": frame[ids]}
+        )  # such as the question, which stays the question
         names = {**names, "example_id": f"{ids} as id"}
     frame = renamed(frame, {theirs: ours for ours, theirs in names.items()}).reset_index(drop=True)
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(f"load_responses needs columns of different names; got {twice!r} twice; rename or drop one")
-    if not {"question", "response"} <= set(frame):  # references may be missing: negative rejection needs none
+        raise InputError(
+            f"load_responses needs columns of different names; got {twice!r} twice; rename or drop one"
+        )
+    if not {"question", "response"} <= set(
+        frame
+    ):  # references may be missing: negative rejection needs none
         missing = [name for name in NEEDED if name not in frame]
         raise InputError(
             f"load_responses found no column named {' or '.join(missing)}; the columns are {', '.join(map(str, given))}. "
@@ -196,7 +223,9 @@ def _read(path: Path) -> pd.DataFrame:
     else:
         frame = read_table(path)
     if frame.empty:
-        raise InputError(f"load_responses needs at least one row; got {path.name} without any; check how it was written")
+        raise InputError(
+            f"load_responses needs at least one row; got {path.name} without any; check how it was written"
+        )
     return frame
 
 
@@ -204,7 +233,11 @@ def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
     """Lists and verdicts as they were before CSV made texts of them; pandas, too, reads texts."""
     lists = {
         name: pd.Series(
-            [spelled_list(cell, f"row {row} column {name}") for row, cell in enumerate(frame[name])], dtype=object
+            [
+                spelled_list(cell, f"row {row} column {name}")
+                for row, cell in enumerate(frame[name])
+            ],
+            dtype=object,
         )
         for name in frame
         if name in LISTS
@@ -216,9 +249,17 @@ def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
 def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str, str]:
     if columns is None:
         released = {"prediction", "ans"} <= set(frame.columns)
-        return {ours: theirs for ours, theirs in RELEASED.items() if theirs in frame} if released else {}
-    if not isinstance(columns, Mapping) or not all(isinstance(name, str) for pair in columns.items() for name in pair):
-        raise InputError(f"load_responses needs names of columns by ours; got {columns!r:.60}; write a mapping of texts")
+        return (
+            {ours: theirs for ours, theirs in RELEASED.items() if theirs in frame}
+            if released
+            else {}
+        )
+    if not isinstance(columns, Mapping) or not all(
+        isinstance(name, str) for pair in columns.items() for name in pair
+    ):
+        raise InputError(
+            f"load_responses needs names of columns by ours; got {columns!r:.60}; write a mapping of texts"
+        )
     named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
     doubled = [theirs for theirs in named if named.count(theirs) > 1]
     if doubled:
@@ -273,7 +314,11 @@ def _warn_of_empty(empty: np.ndarray, file: Path) -> None:
 
 def _is_several_texts(answer: Any) -> bool:
     given = answer.tolist() if isinstance(answer, np.ndarray) else answer
-    return isinstance(given, list | tuple) and len(given) > 1 and all(isinstance(text, str) for text in given)
+    return (
+        isinstance(given, list | tuple)
+        and len(given) > 1
+        and all(isinstance(text, str) for text in given)
+    )
 
 
 def _parts(answer: Any, row: int, alternatives: bool) -> list[list[str]] | None:

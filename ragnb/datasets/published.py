@@ -28,7 +28,10 @@ _OVERVIEW = {
     "cnbe": "cost.cnbe",
     "semantic": "semantic.judged_similarity",
 }
-_OF_DETECTED = ("error_correction", "judged_error_detection")  # CR is a share of ED*, which stands beside it
+_OF_DETECTED = (
+    "error_correction",
+    "judged_error_detection",
+)  # CR is a share of ED*, which stands beside it
 
 
 def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
@@ -61,10 +64,18 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
     """
     if not isinstance(name, str) or name not in PUBLISHED:
         raise InputError(f"published needs one of {', '.join(PUBLISHED)}; got {name!r}; choose one")
-    with (resources.files("ragnb.datasets") / "data" / f"{name.replace('.', '_')}.csv").open(encoding="utf-8") as file:
+    with (resources.files("ragnb.datasets") / "data" / f"{name.replace('.', '_')}.csv").open(
+        encoding="utf-8"
+    ) as file:
         wide = pd.read_csv(file)
     family = name.partition(".")[0]
-    frame = _shares(wide, confidence_level) if family == "rgb" else _scores(wide) if family == "ragbench" else _means(wide)
+    frame = (
+        _shares(wide, confidence_level)
+        if family == "rgb"
+        else _scores(wide)
+        if family == "ragbench"
+        else _means(wide)
+    )
     frame.attrs["source"] = PUBLISHED[name]
     return frame
 
@@ -74,10 +85,18 @@ def _shares(wide: pd.DataFrame, confidence_level: float) -> pd.DataFrame:
     metrics = [column.removesuffix("_percent") for column in wide if column.endswith("_percent")]
     rows = []
     for record in wide.to_dict("records"):
-        of_detected = round(record.get(f"{_OF_DETECTED[1]}_percent", nan) or 0) if _OF_DETECTED[0] in metrics else 0
+        of_detected = (
+            round(record.get(f"{_OF_DETECTED[1]}_percent", nan) or 0)
+            if _OF_DETECTED[0] in metrics
+            else 0
+        )
         for metric in metrics:
             n = of_detected if metric == _OF_DETECTED[0] else int(record["n"])
-            cell = {"system": record["model"], **{column: record[column] for column in conditions}, "metric": metric}
+            cell = {
+                "system": record["model"],
+                **{column: record[column] for column in conditions},
+                "metric": metric,
+            }
             rows.append(cell | _share(float(record[f"{metric}_percent"]), n, confidence_level))
     return pd.DataFrame(rows)
 
@@ -101,12 +120,20 @@ def _share(printed: float, n: int, confidence_level: float) -> dict[str, object]
 def _scores(wide: pd.DataFrame) -> pd.DataFrame:
     named = wide.rename(columns={"judge": "system", "n_test_approx": "n"})
     metrics = [column for column in named if column not in ("subset", "n", "system")]
-    return named.melt(["subset", "system", "n"], metrics, var_name="metric", value_name="printed").dropna(ignore_index=True)
+    return named.melt(
+        ["subset", "system", "n"], metrics, var_name="metric", value_name="printed"
+    ).dropna(ignore_index=True)
 
 
 def _means(wide: pd.DataFrame) -> pd.DataFrame:
     rows = [
-        {"system": record["system"], "metric": metric, "printed": record[field], "std": record[f"{field}_std"], "n": nan}
+        {
+            "system": record["system"],
+            "metric": metric,
+            "printed": record[field],
+            "std": record[f"{field}_std"],
+            "n": nan,
+        }
         for record in wide.to_dict("records")
         for field, metric in _OVERVIEW.items()
     ]

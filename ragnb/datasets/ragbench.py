@@ -9,7 +9,16 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.catalogue import RAGBENCH_SPLITS
-from ragnb.datasets.files import as_number, identifier, json_records, locate, parsed, provenance, text, texts
+from ragnb.datasets.files import (
+    as_number,
+    identifier,
+    json_records,
+    locate,
+    parsed,
+    provenance,
+    text,
+    texts,
+)
 from ragnb.datasets.tables import read_table
 from ragnb.errors import InputError
 from ragnb.records import RAGBENCH_RESPONSE, present
@@ -57,10 +66,14 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
     return frame
 
 
-def _response(record: Mapping[str, Any], where: Where, name: str, language: str | None) -> dict[str, Any]:
+def _response(
+    record: Mapping[str, Any], where: Where, name: str, language: str | None
+) -> dict[str, Any]:
     missing = [key for key in REQUIRED if key not in record]
     if missing:
-        raise InputError(f"{where} needs the keys {', '.join(REQUIRED)}; got none named {', '.join(missing)}; add them")
+        raise InputError(
+            f"{where} needs the keys {', '.join(REQUIRED)}; got none named {', '.join(missing)}; add them"
+        )
     fields = {key: _field(key, value, f"{where} key {key}") for key, value in record.items()}
     corpus, split = _corpus(fields.get("dataset_name") or name)
     return {
@@ -88,7 +101,13 @@ def _field(key: str, value: Any, where: Where) -> Any:
 
 def _column(values: list[Any]) -> pd.Series:
     kinds = {type(value) for value in values}
-    dtype = bool if kinds == {bool} else float if float in kinds and kinds <= {float, type(None)} else object
+    dtype = (
+        bool
+        if kinds == {bool}
+        else float
+        if float in kinds and kinds <= {float, type(None)}
+        else object
+    )
     return pd.Series(values, dtype=dtype)
 
 
@@ -97,13 +116,22 @@ def _column(values: list[Any]) -> pd.Series:
 
 def _records(path: Path) -> Iterator[tuple[Mapping[str, Any], Where]]:
     kind = path.suffix.lower()
-    return _csv_records(path) if kind == ".csv" else _parquet_records(path) if kind == ".parquet" else json_records(path)
+    return (
+        _csv_records(path)
+        if kind == ".csv"
+        else _parquet_records(path)
+        if kind == ".parquet"
+        else json_records(path)
+    )
 
 
 def _parquet_records(path: Path) -> Iterator[tuple[Mapping[str, Any], Where]]:
     columns = {name: values.tolist() for name, values in read_table(path).items()}
     for number, values in enumerate(zip(*columns.values(), strict=True), start=1):
-        yield dict(zip(map(str, columns), map(present, values), strict=True)), f"{path.name} row {number}"
+        yield (
+            dict(zip(map(str, columns), map(present, values), strict=True)),
+            f"{path.name} row {number}",
+        )
 
 
 def _csv_records(path: Path) -> Iterator[tuple[Mapping[str, Any], Where]]:
@@ -118,16 +146,23 @@ def _csv_records(path: Path) -> Iterator[tuple[Mapping[str, Any], Where]]:
     try:
         rows = list(csv.reader(io.StringIO(content, newline=""), strict=True))
     except csv.Error as error:
-        raise InputError(f"{path.name} needs comma-separated values; got {error}; write it again") from error
+        raise InputError(
+            f"{path.name} needs comma-separated values; got {error}; write it again"
+        ) from error
     finally:
         csv.field_size_limit(limit)
     for number, row in enumerate(rows[1:], start=1):
         where = f"{path.name} row {number}"
         if len(row) not in (0, len(rows[0])):
-            raise InputError(f"{where} needs {len(rows[0])} fields, as the header; got {len(row)}; mend or remove the row")
+            raise InputError(
+                f"{where} needs {len(rows[0])} fields, as the header; got {len(row)}; mend or remove the row"
+            )
         if row:
             yield (
-                {key: value if value or key in MAY_BE_EMPTY else None for key, value in zip(rows[0], row, strict=True)},
+                {
+                    key: value if value or key in MAY_BE_EMPTY else None
+                    for key, value in zip(rows[0], row, strict=True)
+                },
                 where,
             )
 
@@ -146,32 +181,52 @@ def _keys(value: Any, where: Where) -> list[str]:
 
 
 def _documents(value: Any, where: Where) -> list[list[list[str]]]:
-    return [_sentences(document, f"{where}[{number}]") for number, document in enumerate(_list(value, where))]
+    return [
+        _sentences(document, f"{where}[{number}]")
+        for number, document in enumerate(_list(value, where))
+    ]
 
 
 def _sentences(value: Any, where: Where) -> list[list[str]]:
     pairs = [texts(pair, f"{where}[{number}]") for number, pair in enumerate(_list(value, where))]
     for number, pair in enumerate(pairs):
         if len(pair) != 2:
-            raise InputError(f"{where}[{number}] needs a [key, text] pair; got {len(pair)} texts; key each sentence")
+            raise InputError(
+                f"{where}[{number}] needs a [key, text] pair; got {len(pair)} texts; key each sentence"
+            )
     return pairs
 
 
 def _support(value: Any, where: Where) -> list[dict[str, Any]]:
-    return [_sentence_support(label, f"{where}[{number}]") for number, label in enumerate(_list(value, where))]
+    return [
+        _sentence_support(label, f"{where}[{number}]")
+        for number, label in enumerate(_list(value, where))
+    ]
 
 
 def _sentence_support(label: Any, where: Where) -> dict[str, Any]:
     if not isinstance(label, dict):
-        raise InputError(f"{where} needs a mapping; got {type(label).__name__}; write one a response sentence")
-    absent = [key for key in ("response_sentence_key", "supporting_sentence_keys") if label.get(key) is None]
+        raise InputError(
+            f"{where} needs a mapping; got {type(label).__name__}; write one a response sentence"
+        )
+    absent = [
+        key
+        for key in ("response_sentence_key", "supporting_sentence_keys")
+        if label.get(key) is None
+    ]
     if absent:
-        raise InputError(f"{where} needs {' and '.join(absent)}; got {', '.join(map(repr, label)) or 'nothing'}; add it")
+        raise InputError(
+            f"{where} needs {' and '.join(absent)}; got {', '.join(map(repr, label)) or 'nothing'}; add it"
+        )
     fully = label.get("fully_supported")
     return {
         **label,
-        "response_sentence_key": _any_text(label["response_sentence_key"], f"{where}.response_sentence_key"),
-        "supporting_sentence_keys": _keys(label["supporting_sentence_keys"], f"{where}.supporting_sentence_keys"),
+        "response_sentence_key": _any_text(
+            label["response_sentence_key"], f"{where}.response_sentence_key"
+        ),
+        "supporting_sentence_keys": _keys(
+            label["supporting_sentence_keys"], f"{where}.supporting_sentence_keys"
+        ),
         "fully_supported": None if fully is None else _truth(fully, f"{where}.fully_supported"),
     }
 

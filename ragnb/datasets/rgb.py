@@ -63,7 +63,9 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
     rows = [_example(record, where) for record, where in json_records(path)]
     shapes = Counter(row["task"] for row in rows)
     if len(shapes) > 1:
-        raise InputError(f"{path.name} needs questions of one shape; got {dict(shapes)}; keep one shape a file")
+        raise InputError(
+            f"{path.name} needs questions of one shape; got {dict(shapes)}; keep one shape a file"
+        )
     refuse_duplicates((row["example_id"] for row in rows), path.name)
     language = language or guess_language(row["question"] for row in rows)
     for row in rows:
@@ -78,10 +80,19 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
 
 def _example(record: Mapping[str, Any], where: str) -> dict[str, Any]:
     fact = "positive_wrong" in record or "fakeanswer" in record
-    wanted = ["id", "query", "answer", "positive", "negative", *(["fakeanswer", "positive_wrong"] if fact else [])]
+    wanted = [
+        "id",
+        "query",
+        "answer",
+        "positive",
+        "negative",
+        *(["fakeanswer", "positive_wrong"] if fact else []),
+    ]
     missing = [key for key in wanted if key not in record]
     if missing:
-        raise InputError(f"{where} needs the keys {', '.join(wanted)}; got none named {', '.join(missing)}; add them")
+        raise InputError(
+            f"{where} needs the keys {', '.join(wanted)}; got none named {', '.join(missing)}; add them"
+        )
     positive, grouped = _groups(record["positive"], where)
     wrong = texts(record["positive_wrong"], f"{where} key positive_wrong") if fact else []
     if fact and (grouped or len(wrong) != len(positive[0])):
@@ -107,7 +118,9 @@ def _groups(value: Any, where: str) -> tuple[list[list[str]], bool]:
     if isinstance(value, list) and value and all(isinstance(group, list) for group in value):
         groups = [texts(group, f"{key}[{number}]") for number, group in enumerate(value)]
         if not all(groups):
-            raise InputError(f"{key} needs at least one passage a group; got an empty group; remove or fill it")
+            raise InputError(
+                f"{key} needs at least one passage a group; got an empty group; remove or fill it"
+            )
         return groups, True
     return [texts(value, key)], False
 
@@ -115,12 +128,16 @@ def _groups(value: Any, where: str) -> tuple[list[list[str]], bool]:
 def _parts(value: Any, where: str) -> list[list[str]]:
     parts = value if isinstance(value, list) else [value]
     if not parts:
-        raise InputError(f"{where} needs at least one answer part; got an empty list; add the answer")
+        raise InputError(
+            f"{where} needs at least one answer part; got an empty list; add the answer"
+        )
     return [_aliases(part, where) for part in parts]
 
 
 def _aliases(value: Any, where: str) -> list[str]:
     aliases = value if isinstance(value, list) else [value]
     if not aliases:
-        raise InputError(f"{where} needs at least one alias a part; got an empty list; add the answer")
+        raise InputError(
+            f"{where} needs at least one alias a part; got an empty list; add the answer"
+        )
     return [text(alias, where) for alias in aliases]

@@ -41,8 +41,15 @@ def read_separated(path: Path) -> pd.DataFrame:
     written = _text(content, path.name)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # else what a row has too much is left out
-            options: dict[str, Any] = {"dtype": object, "keep_default_na": False, "na_values": [""], "index_col": False}
+            warnings.simplefilter(
+                "error", pd.errors.ParserWarning
+            )  # else what a row has too much is left out
+            options: dict[str, Any] = {
+                "dtype": object,
+                "keep_default_na": False,
+                "na_values": [""],
+                "index_col": False,
+            }
             frame = pd.read_csv(io.StringIO(written), sep=_separator(written), **options)
     except pd.errors.ParserWarning as error:
         raise InputError(
@@ -53,7 +60,9 @@ def read_separated(path: Path) -> pd.DataFrame:
         raise InputError(
             f"{path.name} needs a table with names in its first line; got {str(error).strip()}; mend it"
         ) from error
-    written_here = content.startswith(BOM_UTF8)  # as `write_table` marks its own; others keep their apostrophes
+    written_here = content.startswith(
+        BOM_UTF8
+    )  # as `write_table` marks its own; others keep their apostrophes
     return frame.map(unguarded).rename(columns=unguarded) if written_here else frame
 
 
@@ -62,7 +71,9 @@ def _content(path: Path) -> bytes:
     try:
         return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path.name} needs to be a whole compressed file; got {error}; fetch it again") from error
+        raise InputError(
+            f"{path.name} needs to be a whole compressed file; got {error}; fetch it again"
+        ) from error
 
 
 def _text(content: bytes, name: str) -> str:
@@ -80,7 +91,9 @@ def _separator(written: str) -> str:
     """What divides the header into most names."""
 
     def names(separator: str) -> int:
-        header = next(csv.reader(io.StringIO(written.lstrip("\r\n"), newline=""), delimiter=separator), [])
+        header = next(
+            csv.reader(io.StringIO(written.lstrip("\r\n"), newline=""), delimiter=separator), []
+        )
         return len(header)
 
     try:

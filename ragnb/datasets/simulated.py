@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ragnb.arguments import convert
 from ragnb.errors import InputError, as_real
-from ragnb.stats.checks import check_count, check_generator
 
 WEIGHTS = {"overlap": 1.2, "likeness": 0.8}
 """The simulated metrics that say something of the label, and how much."""
@@ -77,36 +77,52 @@ def simulate_labelled(
 
     shares = {"weak": 0.4, "strong": 0.7} if systems is None else _by_name(systems, "systems")
     given = {} if shift is None else _by_name(shift, "shift")
-    n_questions = check_count(n_questions, "simulate_labelled", minimum=1)
+    convert(n_questions, "size", "n_questions")
     _check(shares, languages, given, question_share)
     shifts = dict.fromkeys(languages, 0.0) | given
-    check_generator(rng, "simulate_labelled")
-    rows = pd.MultiIndex.from_product([range(n_questions), languages, shares], names=["number", "language", "system"])
+    rows = pd.MultiIndex.from_product(
+        [range(n_questions), languages, shares], names=["number", "language", "system"]
+    )
     frame = _with_metrics(rows.to_frame(index=False), shares, rng)
-    told = frame[list(WEIGHTS)].to_numpy() @ list(WEIGHTS.values()) - frame["language"].map(shifts).to_numpy(dtype=float)
+    told = frame[list(WEIGHTS)].to_numpy() @ list(WEIGHTS.values()) - frame["language"].map(
+        shifts
+    ).to_numpy(dtype=float)
     untold = _untold(frame["number"], question_share, rng)
-    drawn = frame.drop(columns="number").assign(label=(told + untold > 0).astype(int), probability=ndtr(told))
+    drawn = frame.drop(columns="number").assign(
+        label=(told + untold > 0).astype(int), probability=ndtr(told)
+    )
     drawn.attrs |= {"metrics": list(METRICS), "labels": "simulated"}
     return drawn
 
 
-def _with_metrics(rows: pd.DataFrame, shares: Mapping[str, float], rng: np.random.Generator) -> pd.DataFrame:
+def _with_metrics(
+    rows: pd.DataFrame, shares: Mapping[str, float], rng: np.random.Generator
+) -> pd.DataFrame:
     """The rows with identifiers, and with metrics: noise around the system's mean, and the question's own number."""
     from scipy.special import ndtri
 
     question = "simulated/" + rows["number"].astype(str)
     rows.insert(0, "example_id", question + "/" + rows["language"])
     rows.insert(1, "question_id", question)
-    means = {system: ndtri(share) * np.sqrt(1 + _STRENGTH) / _STRENGTH for system, share in shares.items()}
+    means = {
+        system: ndtri(share) * np.sqrt(1 + _STRENGTH) / _STRENGTH
+        for system, share in shares.items()
+    }
     quality = rows["system"].map(means).to_numpy(dtype=float)
-    told = {name: weight * quality + rng.standard_normal(len(rows)) for name, weight in WEIGHTS.items()}
+    told = {
+        name: weight * quality + rng.standard_normal(len(rows)) for name, weight in WEIGHTS.items()
+    }
     return rows.assign(**told, question_length=_one_a_question(rows["number"], rng))
 
 
-def _untold(number: pd.Series, question_share: float, rng: np.random.Generator) -> NDArray[np.float64]:
+def _untold(
+    number: pd.Series, question_share: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
     """What the metrics do not say: in part the question's, in part the row's own; variance 1."""
     own = rng.standard_normal(len(number))
-    return np.sqrt(question_share) * _one_a_question(number, rng) + np.sqrt(1 - question_share) * own
+    return (
+        np.sqrt(question_share) * _one_a_question(number, rng) + np.sqrt(1 - question_share) * own
+    )
 
 
 def _one_a_question(number: pd.Series, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -115,17 +131,36 @@ def _one_a_question(number: pd.Series, rng: np.random.Generator) -> NDArray[np.f
 
 def _by_name(values: Any, what: str) -> dict[str, Any]:
     if not isinstance(values, Mapping):
-        raise InputError(f"{what} needs numbers by name; got {type(values).__name__}; write a mapping")
+        raise InputError(
+            f"{what} needs numbers by name; got {type(values).__name__}; write a mapping"
+        )
     return dict(values)
 
 
-def _check(shares: Mapping[str, Any], languages: Sequence[str], shifts: Mapping[str, Any], question_share: Any) -> None:
+def _check(
+    shares: Mapping[str, Any],
+    languages: Sequence[str],
+    shifts: Mapping[str, Any],
+    question_share: Any,
+) -> None:
     if not shares or not all(0 < as_real(share) < 1 for share in shares.values()):
-        raise InputError(f"systems needs a share strictly between 0 and 1 for each name; got {dict(shares)!r}; write 0.7")
-    listed = isinstance(languages, list | tuple) and all(isinstance(code, str) for code in languages)
+        raise InputError(
+            f"systems needs a share strictly between 0 and 1 for each name; got {dict(shares)!r}; write 0.7"
+        )
+    listed = isinstance(languages, list | tuple) and all(
+        isinstance(code, str) for code in languages
+    )
     if not listed or not languages or len(set(languages)) < len(languages):
-        raise InputError(f"languages needs different codes in a list; got {languages!r}; write ['en', 'hi']")
-    if set(shifts) - set(languages) or not all(np.isfinite(as_real(value)) for value in shifts.values()):
-        raise InputError(f"shift needs a number for some of {', '.join(languages)}; got {dict(shifts)!r}; add the language")
+        raise InputError(
+            f"languages needs different codes in a list; got {languages!r}; write ['en', 'hi']"
+        )
+    if set(shifts) - set(languages) or not all(
+        np.isfinite(as_real(value)) for value in shifts.values()
+    ):
+        raise InputError(
+            f"shift needs a number for some of {', '.join(languages)}; got {dict(shifts)!r}; add the language"
+        )
     if not 0 <= as_real(question_share) < 1:
-        raise InputError(f"question_share needs a number from 0 up and below 1; got {question_share!r}; 0.5 is the default")
+        raise InputError(
+            f"question_share needs a number from 0 up and below 1; got {question_share!r}; 0.5 is the default"
+        )

@@ -58,7 +58,9 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
         if kind == "parquet":
             _write_parquet(frame, partial, path.name)
         else:
-            partial.write_bytes(_csv(frame) if kind == "csv" else _json_lines(frame, packed=kind == "jsonl.gz"))
+            partial.write_bytes(
+                _csv(frame) if kind == "csv" else _json_lines(frame, packed=kind == "jsonl.gz")
+            )
     return path
 
 
@@ -76,8 +78,12 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 def _json_lines(frame: pd.DataFrame, *, packed: bool) -> bytes:
     columns = {name: [_plain(value) for value in frame[name]] for name in frame.columns}
-    rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
-    content = well_formed("".join(_line(row, number) for number, row in enumerate(rows, start=1))).encode("utf-8")
+    rows = (
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    )
+    content = well_formed(
+        "".join(_line(row, number) for number, row in enumerate(rows, start=1))
+    ).encode("utf-8")
     return gzip.compress(content, 9, mtime=0) if packed else content
 
 
@@ -94,9 +100,15 @@ def read_table(path: str | Path) -> pd.DataFrame:
     path = Path(os.path.expanduser(path))
     kind = _kind(path, KINDS)
     if not os.path.isfile(path):
-        raise InputError(f"read_table needs a file that exists; got {str(path)!r}, which does not; check the path")
+        raise InputError(
+            f"read_table needs a file that exists; got {str(path)!r}, which does not; check the path"
+        )
     try:
-        return _read_parquet(path) if kind == "parquet" else _read_json_lines(path, packed=kind == "jsonl.gz")
+        return (
+            _read_parquet(path)
+            if kind == "parquet"
+            else _read_json_lines(path, packed=kind == "jsonl.gz")
+        )
     except (OSError, EOFError, zlib.error) as error:
         raise _damaged(path, error) from error
 
@@ -107,7 +119,9 @@ def renamed(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     >>> list(renamed(pd.DataFrame({"response": ["a"], "output": ["b"]}), {"output": "response"}))
     ['other_response', 'response']
     """
-    taken = [new for old, new in names.items() if old in frame and new in frame and new not in names]
+    taken = [
+        new for old, new in names.items() if old in frame and new in frame and new not in names
+    ]
     return frame.rename(columns={**names, **{name: f"other_{name}" for name in taken}})
 
 
@@ -123,7 +137,9 @@ def _line(row: dict[Any, Any], number: int) -> str:
     try:
         return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"row {number} needs values that JSON has; got one that it has not ({error}); mend it") from error
+        raise InputError(
+            f"row {number} needs values that JSON has; got one that it has not ({error}); mend it"
+        ) from error
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
@@ -131,14 +147,23 @@ def _csv(frame: pd.DataFrame) -> bytes:
     written = io.StringIO(newline="")
     rows = csv.writer(written)
     rows.writerow([_cell(str(name)) for name in frame.columns])
-    rows.writerows(zip(*([_cell(_plain(value)) for value in frame[name]] for name in frame.columns), strict=True))
+    rows.writerows(
+        zip(
+            *([_cell(_plain(value)) for value in frame[name]] for name in frame.columns),
+            strict=True,
+        )
+    )
     return written.getvalue().encode("utf-8-sig", "replace")
 
 
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
         return f"'{value}" if FORMULA.match(value) else value
-    return json.dumps(value, ensure_ascii=False, default=_inner) if isinstance(value, bool | list | dict) else value
+    return (
+        json.dumps(value, ensure_ascii=False, default=_inner)
+        if isinstance(value, bool | list | dict)
+        else value
+    )
 
 
 def _inner(value: Any) -> Any:
@@ -152,7 +177,9 @@ def unguarded(cell: Any) -> Any:
     >>> unguarded("'=1+1"), unguarded("'tis so")
     ('=1+1', "'tis so")
     """
-    return cell[1:] if isinstance(cell, str) and cell[:1] == "'" and FORMULA.match(cell, 1) else cell
+    return (
+        cell[1:] if isinstance(cell, str) and cell[:1] == "'" and FORMULA.match(cell, 1) else cell
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -172,7 +199,9 @@ def _read_json_lines(path: Path, *, packed: bool) -> pd.DataFrame:
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
             rows.append(json_object(line, f"{path.name} line {number}"))
-    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in dict.fromkeys(_names(rows))})
+    return pd.DataFrame(
+        {name: _column([row.get(name) for row in rows]) for name in dict.fromkeys(_names(rows))}
+    )
 
 
 def _names(rows: list[dict[str, Any]]) -> list[str]:
@@ -191,7 +220,9 @@ def _column(values: list[Any]) -> pd.Series:
 
 
 def _damaged(path: Path, error: Exception) -> InputError:
-    return InputError(f"{path.name} needs to be a whole file of its kind; got {error}; write or fetch it again")
+    return InputError(
+        f"{path.name} needs to be a whole file of its kind; got {error}; write or fetch it again"
+    )
 
 
 def _write_parquet(frame: pd.DataFrame, path: Path, name: str) -> None:
@@ -212,9 +243,12 @@ def _arrow_table(frame: pd.DataFrame) -> Any:
 
     table = pa.Table.from_pandas(frame, preserve_index=False)
     for place, field in enumerate(table.schema):
-        if pa.types.is_struct(field.type) and field.type.num_fields == 0:  # Parquet has no mapping without keys
+        if (
+            pa.types.is_struct(field.type) and field.type.num_fields == 0
+        ):  # Parquet has no mapping without keys
             empty = pa.array(
-                [None if value is None else [] for value in frame[field.name]], pa.map_(pa.string(), pa.string())
+                [None if value is None else [] for value in frame[field.name]],
+                pa.map_(pa.string(), pa.string()),
             )
             table = table.set_column(place, field.name, empty)
     return table
@@ -228,11 +262,19 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         table = pq.read_table(path)
         table.validate(full=True)
         frame = table.to_pandas()
-    except (pa.ArrowException, ValueError, LookupError, TypeError, AttributeError) as error:  # pandas keeps notes of its own
+    except (
+        pa.ArrowException,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+    ) as error:  # pandas keeps notes of its own
         raise _damaged(path, error) from error
     for field in table.schema:
         if pa.types.is_map(field.type):
-            frame[field.name] = pd.Series([v if v is None else dict(v) for v in table[field.name].to_pylist()], dtype=object)
+            frame[field.name] = pd.Series(
+                [v if v is None else dict(v) for v in table[field.name].to_pylist()], dtype=object
+            )
         elif pa.types.is_nested(field.type):
             frame[field.name] = pd.Series(table[field.name].to_pylist(), dtype=object)
     return frame

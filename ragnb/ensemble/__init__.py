@@ -1,15 +1,13 @@
-"""Metrics that together predict a person's label, with conformal sets that say how far metrics can replace the person.
+"""Ensembles of metrics that predict a person's label, with conformal guarantees.
 
-The way goes from scores through `feature_frame` and `DataSplit` to a `MetricEnsemble`, which predicts.
+`feature_frame` turns scores into features, `DataSplit` divides them into three parts, and a
+`MetricEnsemble` is trained on one part and calibrated on another.
 """
 
-from ragnb.ensemble.data import DataSplit, SplitRatios, XYData
-from ragnb.ensemble.escalation import compare_escalation, escalation_curve, escalation_point
-from ragnb.ensemble.evaluation import eval_prediction
-from ragnb.ensemble.features import feature_frame
-from ragnb.ensemble.judicator import BatchJudicator
-from ragnb.ensemble.metric_ensemble import EnsembleMetric, MetricEnsemble
-from ragnb.ensemble.report import feature_report
+from ragnb.ensemble.data import DataSplit, SplitRatios, XYData, feature_frame
+from ragnb.ensemble.deferral import compare_deferral, deferral_curve, deferral_point
+from ragnb.ensemble.ensemble import BatchJudicator, EnsembleMetric, MetricEnsemble
+from ragnb.ensemble.report import eval_prediction, feature_report
 
 __all__ = [
     "BatchJudicator",
@@ -18,9 +16,9 @@ __all__ = [
     "MetricEnsemble",
     "SplitRatios",
     "XYData",
-    "compare_escalation",
-    "escalation_curve",
-    "escalation_point",
+    "compare_deferral",
+    "deferral_curve",
+    "deferral_point",
     "eval_prediction",
     "feature_frame",
     "feature_report",

@@ -1,21 +1,37 @@
-"""The data of an ensemble: metrics X, labels y, and their division into training, test and calibration parts."""
+"""Data of an ensemble: features X and labels y, and their split into three parts.
+
+`feature_frame` turns scores into features. `DataSplit` divides them into a training, a test and a
+calibration part.
+"""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ragnb.ensemble.splitting import rows_balanced, split_groups
-from ragnb.errors import InputError
-from ragnb.records import refuse_partitioned
+from ragnb.arguments import Integers
+from ragnb.errors import InputError, check_choice
+from ragnb.records import require_columns
+
+SCORE = ("metric", "value", "reason", "evidence", "signature")
+"""Columns of a scores frame that describe the score. All others identify the response."""
+
+MISSING = ("raise", "drop", "indicator")
+
+Folds = list[tuple[Integers, Integers]]
+"""Training and held-out rows of each fold."""
+
+OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
+"""Parts of a signature that depend on the response and not on the variant of the metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitRatios:
-    """Shares of the responses that go to training, test and calibration; each above 0, their sum 1.
+    """Shares of the responses in the training, test and calibration part. They sum to 1.
 
     >>> SplitRatios(train=0.6, test=0.2, calibration=0.2)
     SplitRatios(train=0.6, test=0.2, calibration=0.2)
@@ -27,34 +43,27 @@ class SplitRatios:
 
     def __post_init__(self) -> None:
         shares = (self.train, self.test, self.calibration)
-        if not all(share > 0 for share in shares) or abs(sum(shares) - 1) > 1e-9:
-            raise InputError(
-                f"SplitRatios needs three shares above 0 that sum to 1; it got {', '.join(map(str, shares))}; "
-                "write SplitRatios(train=0.6, test=0.2, calibration=0.2)."
-            )
+        if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
+            raise InputError(f"split ratios must be above 0 and sum to 1, got {shares}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class XYData:
-    """Metrics of responses with their labels, and what belongs together.
+    """Features of responses with their labels.
 
     Parameters
     ----------
-    X
-        One row a response, one column a metric, all finite numbers. Its index labels name the responses, so rows with the
-        same label must be the same row: copies, as oversampling makes them.
-    y
-        Labels in any iterable, 1 or True for the class to be predicted. A Series must have X's index labels and is aligned
-        by them. Becomes a Series of 0 and 1.
-    groups
-        Optional unit of each row, such as its question, in any iterable; cross-validation keeps units whole.
+    X : DataFrame
+        One row per response, one column per metric, all finite numbers. The index labels identify
+        the responses.
+    y : iterable
+        Labels: 1 or True for the class to predict, 0 or False for the other. A Series is aligned
+        with X by its index labels. Becomes a Series of 0 and 1.
+    groups : iterable, optional
+        Group of each response, such as its question. Cross-validation keeps groups whole.
 
-    Raises
-    ------
-    InputError
-        No frame, values that are nan, infinite or no numbers, labels other than 0 and 1, unequal lengths, one index label
-        for different rows.
-
+    Examples
+    --------
     >>> data = XYData(pd.DataFrame({"f1": [0.9, 0.1]}, index=["a", "b"]), map(int, "10"))
     >>> data.y.to_dict()
     {'a': 1, 'b': 0}
@@ -65,54 +74,58 @@ class XYData:
     groups: pd.Series | None = None
 
     def __post_init__(self) -> None:
-        X = check_features(self.X)
-        y = binary_labels(self.y, X.index)
-        groups = None if self.groups is None else group_names(self.groups, X.index)
-        _check_copies(X, y)
-        for name, value in (("X", X), ("y", y), ("groups", groups)):
-            object.__setattr__(self, name, value)
+        X = finite(self.X, "XYData")
+        object.__setattr__(self, "X", X)
+        object.__setattr__(self, "y", binary(aligned(self.y, X.index, "y"), "y"))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", aligned(self.groups, X.index, "groups"))
 
     def __len__(self) -> int:
         return len(self.X)
 
+    def take(self, rows: np.ndarray) -> "XYData":
+        """Return the responses at these positions, or those for which a mask is true."""
+        groups = None if self.groups is None else self.groups.iloc[rows]
+        return XYData(self.X.iloc[rows], self.y.iloc[rows], groups)
+
+    def units(self) -> pd.Index:
+        """Return the group of each response, or its index label if there are no groups."""
+        return self.X.index if self.groups is None else pd.Index(self.groups)
+
 
 class DataSplit:
-    """Responses divided into a training, a test and a calibration part.
+    """Random split of responses into a training, a test and a calibration part.
 
-    No group is in two parts. Within that the parts are drawn at random, with the labels in the proportion of the whole and
-    with sizes near the ratios, each off by about one group at most.
+    No group is in two parts. The parts have about the sizes that the ratios ask for, and about the
+    same share of each label. The split uses the folds of scikit-learn's ``StratifiedGroupKFold``.
 
     Parameters
     ----------
-    X
-        One row a response, one column a metric. The parts keep its index labels, which must differ.
-    y
-        Labels in any iterable: 1 or True, 0 or False.
-    split_ratios
+    X : DataFrame
+        One row per response, one column per metric. The index labels must be unique.
+    y : iterable
+        Labels, see `XYData`.
+    split_ratios : SplitRatios
         Shares of the parts.
-    features
-        Columns of X to keep; by default all but the column of ``groups``.
-    oversample
-        Whether to repeat rows of the rarer label in the training part until both are equally many. Copies keep their index
-        labels. These are copies drawn at random, not new points between neighbours as SMOTE makes them. Prefer
-        `MetricEnsemble`'s class weights, which tell a linear classifier the same without noise; either of them pushes
-        probabilities towards the rarer label.
-    random_state
-        Seed of the draws; None draws anew each time.
-    groups
-        What belongs together, such as the question that several responses share: a column of X by its name, or one value a
-        row.
+    features : sequence of str, optional
+        Columns of X to use; by default all except the column of ``groups``.
+    oversample : bool, default False
+        Whether to repeat randomly chosen rows of the rarer label in the training part until both
+        labels are equally frequent. The class weights of `MetricEnsemble` have the same effect
+        without randomness. Both move the probabilities towards the rarer label.
+    random_state : int, optional
+        Seed of the split; None gives a different split each time.
+    groups : str or iterable, optional
+        What belongs together, such as the question of each response: the name of a column of X, or
+        one value per row.
 
     Attributes
     ----------
     train, test, calibration : XYData
         The parts.
 
-    Raises
-    ------
-    InputError
-        As `XYData`; repeated index labels, unknown features, fewer groups than parts, a part without one of the labels.
-
+    Examples
+    --------
     >>> X = pd.DataFrame({"f1": range(20)})
     >>> split = DataSplit(X, [0, 1] * 10, random_state=0, groups=[row // 2 for row in range(20)])
     >>> len(split.train), len(split.test), len(split.calibration)
@@ -129,187 +142,252 @@ class DataSplit:
         random_state: int | None = None,
         groups: str | Iterable[Any] | None = None,
     ) -> None:
-        data = XYData(_selected(X, features, groups), y, _units(X, groups))
-        check_unique(data.X.index, "DataSplit")
+        column = [groups] if isinstance(groups, str) else []
+        require_columns(X, [*(features or []), *column], "DataSplit")
+        units = X[groups] if isinstance(groups, str) else groups
+        data = XYData(X.drop(columns=column) if features is None else X[list(features)], y, units)
+        refuse_repeated_labels(data.X.index, "DataSplit")
         rng = np.random.default_rng(random_state)
-        parts = _parts(data, split_ratios, rng)
-        self.train, self.test, self.calibration = (take_rows(data, np.flatnonzero(parts == part)) for part in range(3))
+        counts = _fold_counts(split_ratios)
+        part = np.repeat(range(3), counts)[random_folds(data, counts.sum(), rng)]
+        self.train, self.test, self.calibration = (data.take(part == k) for k in range(3))
         for name in ("train", "test", "calibration"):
-            check_both_labels(getattr(self, name).y, f"The {name} part", "give more data or other ratios")
+            require_both_labels(getattr(self, name).y, f"the {name} part")
         if oversample:
-            self.train = take_rows(self.train, rows_balanced(self.train.y.to_numpy(), rng))
-
-    def __repr__(self) -> str:
-        parts = (f"{name} {len(getattr(self, name))}" for name in ("train", "test", "calibration"))
-        return f"DataSplit({', '.join(parts)})"
-
-
-# ---- the parts ---------------------------------------------------------------------------------------------------------
+            counted = self.train.y.value_counts()
+            rarer = np.flatnonzero(self.train.y == counted.idxmin())
+            copies = rng.choice(rarer, counted.max() - counted.min())
+            self.train = self.train.take(np.concatenate([np.arange(len(self.train)), copies]))
 
 
-def _selected(X: Any, features: Sequence[str] | None, groups: Any) -> pd.DataFrame:
-    frame = _frame(X)
-    if features is None:
-        return frame.drop(columns=[groups]) if isinstance(groups, str) and groups in frame else frame
-    return select_features(frame, [features] if isinstance(features, str) else list(features), "DataSplit")
+# ---- folds ---------------------------------------------------------------------------------------
 
 
-def _units(X: pd.DataFrame, groups: Any) -> Any:
-    return select_features(X, [groups], "DataSplit(groups=...)")[groups] if isinstance(groups, str) else groups
+def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Integers:
+    """Number of the fold of each response: whole groups, and like shares of each label."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-
-def _parts(data: XYData, ratios: SplitRatios, rng: np.random.Generator) -> np.ndarray:
-    groups = group_codes(data)
-    if (found := len(np.unique(groups))) < 3:
+    units = data.units()
+    if min(units.nunique(), data.y.value_counts().max()) < n_folds:
         raise InputError(
-            f"DataSplit needs a group for each of three parts; it got {found}; give more responses, or finer groups."
+            f"a split into {n_folds} folds needs as many groups of responses, and as many "
+            f"responses with the same label, got {units.nunique()} groups and {len(data)} responses"
         )
-    return split_groups(data.y.to_numpy(), groups, (ratios.train, ratios.test, ratios.calibration), rng)
+    groups = None if units.is_unique else pd.factorize(units)[0]
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    folds = kind(int(n_folds), shuffle=True, random_state=int(rng.integers(2**31)))
+    number = np.empty(len(data), dtype=np.int64)
+    for k, (_, rows) in enumerate(folds.split(data.X, data.y, groups)):
+        number[rows] = k
+    return rng.permutation(n_folds)[number]
 
 
-def take_rows(data: XYData, rows: np.ndarray) -> XYData:
-    """The rows at these places, which may repeat."""
-    groups = None if data.groups is None else data.groups.iloc[rows]
-    return XYData(data.X.iloc[rows], data.y.iloc[rows].to_numpy(), None if groups is None else groups.to_numpy())
+def cross_validation_folds(data: XYData, random_state: int | None, n_folds: int = 5) -> Folds:
+    """Training and held-out rows of each fold, with whole groups, and both labels on each side.
 
-
-def group_codes(data: XYData) -> np.ndarray:
-    """Code of what each row belongs to: its group, or else its index label, so that copies stay together."""
-    units = data.X.index if data.groups is None else data.groups
-    return pd.factorize(units, use_na_sentinel=False)[0]
-
-
-# ---- what is accepted --------------------------------------------------------------------------------------------------
-
-
-def _frame(X: Any) -> pd.DataFrame:
-    refuse_partitioned(X, "X")
-    if not isinstance(X, pd.DataFrame):
-        raise InputError(f"X needs a pandas DataFrame, one row a response; it got {type(X).__name__}; use feature_frame.")
-    if not X.columns.is_unique:
-        twice = X.columns[X.columns.duplicated()].unique()
-        raise InputError(f"X needs columns of different names; it got {named(twice)} twice; rename them.")
-    return X
-
-
-def check_features(X: Any) -> pd.DataFrame:
-    """X as floats, if it is a frame of finite numbers with at least one column; else raise `InputError`."""
-    frame = _frame(X)
-    if frame.shape[1] == 0:
-        raise InputError("X needs at least one column, a metric; it got none; score the responses first.")
-    odd = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
-    if odd and len(frame):
-        raise InputError(f"X needs columns of numbers; it got {named(odd)} of others; leave them out, or name features=.")
-    values = frame.astype(float)
-    unusable = ~np.isfinite(values).all(axis=0)
-    if unusable.any():
-        rows = int((~np.isfinite(values)).any(axis=1).sum())
+    There are fewer folds if fewer groups have the rarer label.
+    """
+    units, y = data.units(), data.y.to_numpy()
+    rarer = min(len(set(units[y == label])) for label in (0, 1))
+    n = min(n_folds, max(rarer, 2))
+    fold = random_folds(data, n, np.random.default_rng(random_state))
+    pairs = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n)]
+    usable = [pair for pair in pairs if all(len(set(y[rows])) == 2 for rows in pair)]
+    if not usable:
         raise InputError(
-            f"X needs finite numbers; it got nan or infinite ones in {named(values.columns[unusable])} ({rows} rows); "
-            "drop the rows or choose what stands for them with feature_frame(scores, missing=...)."
+            "cross-validation needs each label in at least two groups of the training data, got "
+            f"{rarer} with the rarer label"
+        )
+    return usable
+
+
+def _fold_counts(ratios: SplitRatios) -> Integers:
+    """Numbers of equal folds in the three parts: as few as give the ratios to within 0.01."""
+    shares = np.array([ratios.train, ratios.test, ratios.calibration])
+    candidates = (np.rint(shares * n).astype(int) for n in count(3))
+    return next(
+        counts
+        for counts in candidates
+        if counts.min() > 0 and np.abs(counts / counts.sum() - shares).max() < 0.01
+    )
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
+    """Return the features as floats if all of them are finite numbers."""
+    require_columns(X, (), who)
+    values = X.astype(float)
+    bad = values.columns[~np.isfinite(values).all()]
+    if len(bad):
+        raise InputError(
+            f"X must be finite numbers, got nan or infinite ones in {', '.join(map(str, bad))}; "
+            "choose what replaces them with feature_frame(scores, missing=...)"
         )
     return values
 
 
-def select_features(X: Any, features: Sequence[str], who: str) -> pd.DataFrame:
-    """The named columns of X, in this order, whatever theirs; else raise `InputError` naming the missing ones."""
-    frame = _frame(X)
-    missing = [name for name in features if name not in frame.columns]
-    if missing:
-        raise InputError(f"{who} needs the columns {named(features)}; X has no {named(missing)}; score these metrics too.")
-    return frame[list(features)]
-
-
-def ordered_features(X: Any, features: Sequence[str], who: str) -> pd.DataFrame:
-    """The named columns of X, which has them in this order; else raise `InputError`. Others may stand between."""
-    chosen = select_features(X, features, who)
-    got = [name for name in X.columns if name in set(features)]
-    if got != list(features):
+def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
+    """Return one value per row of X: a Series by its index labels, anything else by its order."""
+    if isinstance(values, pd.Series):
+        found = values if values.index.equals(index) else values.reindex(index)
+    else:
+        listed = list(values)
+        if len(listed) != len(index):
+            raise InputError(
+                f"{name} must have one value per row of X ({len(index)}), got {len(listed)}"
+            )
+        found = pd.Series(listed, index=index, dtype=object)
+    if found.isna().any():
         raise InputError(
-            f"{who} needs the columns in the order of training, {named(features)}; it got {named(got)}; pass "
-            "X[list(ensemble.features)]."
+            f"{name} must have a value for every row of X, got none in {found.isna().sum()} rows"
         )
-    return chosen
+    return found
 
 
-def binary_labels(labels: Any, index: pd.Index, what: str = "y") -> pd.Series:
-    """Labels of two classes as a Series of 0 and 1 over ``index``; else raise `InputError`."""
-    series = aligned(labels, index, what)
-    odd = [label for label in series if not _is_binary(label)]
-    if not odd:
-        return series.map(int).astype(np.int64)
-    kinds = ", ".join(dict.fromkeys(map(repr, odd[:20])))
-    advice = (
-        'map them first, as in y.map({"correct": 1, "incorrect": 0})'
-        if any(isinstance(label, str) for label in odd)
-        else "leave out the responses without a label, and those of other classes"
-    )
-    raise InputError(f"{what} needs labels 0 and 1 (or False and True); it got {kinds} in {len(odd)} rows; {advice}.")
-
-
-def _is_binary(label: Any) -> bool:
-    return isinstance(label, bool | np.bool_ | int | float | np.number) and label in (0, 1)
-
-
-def aligned(values: Any, index: pd.Index, what: str) -> pd.Series:
-    """One value a row as a Series over ``index``: a Series by its labels, anything else by its order.
-
-    Raises
-    ------
-    InputError
-        Another number of values, or a Series with other labels.
-    """
-    if isinstance(values, str) or not np.iterable(values):
-        raise InputError(f"{what} needs one value a row of X; it got {values!r}; pass a list, an array or a Series.")
-    series = values if isinstance(values, pd.Series) else pd.Series(list(values), index=None, dtype=object)
-    if len(series) != len(index):
+def binary(labels: pd.Series, name: str) -> pd.Series:
+    """Return labels as integers if all of them are 0 or 1."""
+    odd = labels[~labels.isin([0, 1])]
+    if len(odd):
         raise InputError(
-            f"{what} needs one value a row of X ({len(index)}); it got {len(series)}; select them: {what}.loc[X.index]."
+            f"{name} must be 0 or 1 (or False and True), got {odd.tolist()[0]!r} (in {len(odd)} rows); "
+            'map other labels first, as in y.map({"correct": 1, "incorrect": 0})'
         )
-    if not isinstance(values, pd.Series):
-        return pd.Series(series.to_list(), index=index, name=what, dtype=None if len(series) else object)
-    if series.index.equals(index):
-        return series.rename(what)
-    if not (series.index.is_unique and index.is_unique and index.isin(series.index).all()):
-        raise InputError(
-            f"{what} needs the index labels of X; it got a Series with others; select with {what}.loc[X.index], or pass "
-            f"{what}.to_numpy() if the rows are in the same order."
-        )
-    return series.loc[index].rename(what)
+    return labels.astype(np.int64)
 
 
-def group_names(groups: Any, index: pd.Index) -> pd.Series:
-    """The group of each row as a Series over ``index``; raise `InputError` where one is missing."""
-    names = aligned(groups, index, "groups")
-    if (missing := int(names.isna().sum())) > 0:
-        raise InputError(f"groups needs a group for every row; it got none in {missing} rows; name one, or drop the rows.")
-    return names
-
-
-def check_unique(index: pd.Index, who: str) -> None:
-    """Raise `InputError` unless all index labels differ."""
+def refuse_repeated_labels(index: pd.Index, who: str) -> None:
+    """Raise InputError if two rows have the same index label."""
     if not index.is_unique:
-        twice = index[index.duplicated()].unique()
+        twice = index[index.duplicated()][0]
         raise InputError(
-            f"{who} needs an index label of its own for each response; it got {named(twice)} more than once; "
-            "use X.reset_index(drop=True), or drop the copies."
+            f"{who} needs unique index labels, got {twice} twice; use X.reset_index(drop=True)"
         )
 
 
-def check_both_labels(y: pd.Series, who: str, advice: str) -> None:
-    """Raise `InputError` unless both labels are there."""
-    absent = sorted({0, 1} - set(y))
-    if absent:
-        raise InputError(f"{who} needs labels of both classes; it got no {absent[0]} among {len(y)}; {advice}.")
+def require_both_labels(y: pd.Series, who: str) -> None:
+    """Raise InputError unless both labels occur."""
+    if y.nunique() < 2:
+        raise InputError(
+            f"{who} needs labels of both classes, got only {sorted(set(y))} in {len(y)} responses"
+        )
 
 
-def _check_copies(X: pd.DataFrame, y: pd.Series) -> None:
-    levels = list(range(X.index.nlevels))
-    if not X.index.is_unique and (X.assign(y=y.to_numpy()).groupby(level=levels, dropna=False).nunique() > 1).any(axis=None):
-        check_unique(X.index, "XYData")
+# ---- features from scores ------------------------------------------------------------------------
 
 
-def named(names: Iterable[Any]) -> str:
-    """The first three names."""
-    listed = [str(name) for name in names]
-    return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")
+def feature_frame(
+    scores: pd.DataFrame, *, responses: pd.DataFrame | None = None, missing: str = "raise"
+) -> pd.DataFrame:
+    """Turn scores into features for an ensemble: one row per response, one column per metric.
+
+    Scores belong to the same response if they agree in all columns except those that describe the
+    score (`SCORE`), for example in example, system, language, noise rate and repeat.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Scores of several metrics as `ragnb.score` returns them. Frames of several calls may be
+        concatenated.
+    responses : DataFrame, optional
+        The responses that were scored. The result then has their index labels, and one row for each
+        of them. Otherwise the rows are numbered in the order of the scores.
+    missing : {"raise", "drop", "indicator"}
+        What to do if a metric has no value. ``"raise"`` reports the metrics and the reasons.
+        ``"drop"`` leaves such responses out; guarantees then hold only for responses that have all
+        values. ``"indicator"`` inserts 0 and adds a column ``"<metric>|missing"`` of 0 and 1.
+
+    Returns
+    -------
+    DataFrame
+        The columns are named after the metrics. A metric in several variants has one column for
+        each, with what differs in their signatures: ``"rgb.accuracy|protocol:paper"``.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"example_id": ["a", "b"] * 2, "metric": ["f1"] * 2 + ["recall"] * 2,
+    ...     "value": [0.5, 0.0, 1.0, 0.0], "reason": None, "signature": "s"})
+    >>> feature_frame(scores).to_dict("list")
+    {'f1': [0.5, 0.0], 'recall': [1.0, 0.0]}
+    """
+    check_choice(missing, MISSING, "missing")
+    require_columns(
+        scores, ("example_id", "metric", "value", "reason", "signature"), "feature_frame"
+    )
+    rows, labels = _response_numbers(scores, responses)
+    names = _column_names(scores)
+    cells = pd.MultiIndex.from_arrays([rows, names])
+    if cells.has_duplicates:
+        twice = cells[cells.duplicated()].unique(1)
+        raise InputError(
+            "feature_frame needs one value per response and metric, got several of "
+            f"{', '.join(twice[:3])}; add a column that distinguishes the responses, such as "
+            "repeat, or drop the duplicates"
+        )
+    table = pd.Series(scores["value"].to_numpy(float, na_value=np.nan), cells).unstack()
+    table = table.reindex(index=range(len(labels)), columns=names.unique()).set_axis(labels)
+    gaps = table.isna()
+    if missing == "indicator":
+        marks = gaps.loc[:, gaps.any()].astype(float).add_suffix("|missing")
+        return pd.concat([table.fillna(0.0), marks], axis=1)
+    if missing == "drop":
+        table = table.dropna()
+    if table.empty or table.isna().any(axis=None):
+        reasons = scores.loc[scores["value"].isna(), "reason"].value_counts().to_dict()
+        raise InputError(
+            "feature_frame needs a value of every metric for every response, but "
+            f"{gaps.sum().loc[gaps.any()].to_dict()} are missing in {gaps.any(axis=1).sum()} of "
+            f"{len(gaps)} responses (reasons: {reasons}); leave these metrics out, or use "
+            "missing='drop' or 'indicator'"
+        )
+    return table
+
+
+def _response_numbers(
+    scores: pd.DataFrame, responses: pd.DataFrame | None
+) -> tuple[Integers, pd.Index]:
+    """Number of the response of each score, and the index labels of the responses."""
+    identity = [name for name in scores if name not in SCORE]
+    if responses is None:
+        rows = _row_numbers(scores[identity])
+        return rows, pd.RangeIndex(rows.max() + 1)
+    require_columns(responses, ["example_id"], "feature_frame(responses=...)")
+    shared = [name for name in identity if name in responses]
+    numbers = _row_numbers(pd.concat([responses[shared], scores[shared]]))
+    known, rows = numbers[: len(responses)], numbers[len(responses) :]
+    if len(set(known)) < len(known):
+        raise InputError(
+            f"feature_frame needs responses that differ in {', '.join(shared)}, got some that are "
+            "alike; add a column such as repeat before you score them"
+        )
+    if (rows >= len(known)).any():
+        raise InputError(
+            "feature_frame needs the responses that were scored, got scores of "
+            f"{len(set(rows[rows >= len(known)]))} others"
+        )
+    return rows, responses.index
+
+
+def _row_numbers(frame: pd.DataFrame) -> Integers:
+    """Number of each distinct row in order of appearance; missing values count as equal."""
+    texts = frame.map(lambda value: repr(value) if isinstance(value, list) else value)
+    return texts.groupby(list(texts), sort=False, dropna=False).ngroup().to_numpy()
+
+
+def _column_names(scores: pd.DataFrame) -> pd.Index:
+    """Column of each score: its metric, and what differs in the signatures of its variants."""
+    names = {}
+    for metric, part in scores.groupby("metric", sort=False):
+        signatures = part["signature"].unique()
+        options = pd.DataFrame(
+            [dict(o.partition(":")[::2] for o in s.split("|")) for s in signatures]
+        )
+        options = options.drop(columns=list(OF_THE_RESPONSE), errors="ignore")
+        differing = options.loc[:, options.nunique(dropna=False) > 1]
+        for signature, row in zip(signatures, differing.to_dict("records"), strict=True):
+            said = (f"{key}:{value}" for key, value in row.items() if isinstance(value, str))
+            names[metric, signature] = "|".join([metric, *said])
+    return pd.Index(
+        [names[pair] for pair in zip(scores["metric"], scores["signature"], strict=True)]
+    )

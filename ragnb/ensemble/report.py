@@ -1,5 +1,5 @@
-"""What each metric tells of a person's label, alone and within the ensemble."""
-# ruff: noqa: N803, N806 (X and y are the names of the field)
+"""Reports: how well each metric predicts a label, and how well labels were predicted."""
+# ruff: noqa: N803 (X and y are the names of the field)
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,11 +7,58 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.ensemble.classifier import Folds, fit_classifier, grouped_folds, probability_of_1
-from ragnb.ensemble.data import XYData, check_both_labels, check_unique, group_codes, take_rows
-from ragnb.stats.prediction import auroc, pearson
+from ragnb.ensemble.data import (
+    XYData,
+    aligned,
+    binary,
+    cross_validation_folds,
+    refuse_repeated_labels,
+    require_both_labels,
+)
+from ragnb.ensemble.ensemble import fit_classifier
+from ragnb.stats.prediction import auroc
 
 COLUMNS = ("auc", "auc_low", "auc_high", "accuracy", "correlation", "importance", "note")
+
+
+def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
+    """Precision, recall and F1 of label 1, accuracy, and the confusion matrix.
+
+    Values are in [0, 1], and ``nan`` where undefined: precision if no 1 is predicted, recall if
+    there is no true 1, F1 without either.
+
+    Parameters
+    ----------
+    y, y_hat : iterable
+        True and predicted labels, 0 and 1. Two Series are aligned by their index labels.
+
+    Returns
+    -------
+    dict
+        ``precision, recall, f1, accuracy`` and ``confusion_matrix``, with one row per true and one
+        column per predicted label: ``[[true 0, false 1], [false 0, true 1]]``.
+
+    Examples
+    --------
+    >>> found = eval_prediction([1, 1, 1, 0], [1, 1, 0, 1])
+    >>> round(found["precision"], 3), found["accuracy"], found["confusion_matrix"].tolist()
+    (0.667, 0.5, [[0, 1], [1, 2]])
+    """
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+    true = y if isinstance(y, pd.Series) else pd.Series(list(y), dtype=object)
+    given = y_hat if isinstance(y, pd.Series) else list(y_hat)
+    true, predicted = binary(true, "y"), binary(aligned(given, true.index, "y_hat"), "y_hat")
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        true, predicted, average="binary", zero_division=np.nan
+    )
+    return {
+        "precision": float(precision),
+        "recall": float(recall),
+        "f1": float(f1),
+        "accuracy": float((true == predicted).mean()),
+        "confusion_matrix": confusion_matrix(true, predicted, labels=[0, 1]),
+    }
 
 
 def feature_report(
@@ -24,116 +71,74 @@ def feature_report(
     n_folds: int = 5,
     n_repeats: int = 5,
 ) -> pd.DataFrame:
-    """How well each metric predicts the label by itself, what the ensemble makes of all, and what it needs of each.
+    """AUROC, accuracy and correlation of each metric and of the ensemble, with importances.
 
     Parameters
     ----------
-    X, y
-        Metrics and labels, as `XYData` takes them.
-    groups
-        What belongs together, one value a row, such as the question; folds keep it whole.
+    X, y, groups
+        Metrics and labels as in `XYData`. The cross-validation keeps groups whole.
     classifier
         As in `MetricEnsemble`.
-    random_state
-        Seed of folds, classifier and permutations; None draws anew each time.
-    n_folds, n_repeats
+    random_state : int, optional
+        Seed of folds, classifier and permutations; None gives a different result each time.
+    n_folds, n_repeats : int
         Folds of the cross-validation, and permutations of each metric in each fold.
 
     Returns
     -------
     DataFrame
-        Indexed by metric, then rows ``"ensemble"`` and ``"more frequent label"``:
+        Indexed by metric, followed by the rows ``"ensemble"`` and ``"more frequent label"``:
 
-        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval, DeLong's or, where rows share a group,
-          the cluster-robust one; below 0.5 for metrics that are lower for label 1; of the ensemble that of its held-out
-          probabilities.
-        - ``accuracy``: of the one threshold, and its direction, that is best on the training folds, on the held-out ones.
-        - ``correlation``: Pearson's, with the label.
-        - ``importance``: mean fall of the ensemble's area on held-out folds when the metric is shuffled; metrics that say
-          the same share theirs.
-        - ``note``: why there are no numbers. A metric that does not vary has none.
-
-    Raises
-    ------
-    InputError
-        As `XYData`; repeated index labels, one label only, too few groups to cross-validate.
+        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval (DeLong, or
+          cluster-robust if responses share a group). It is below 0.5 for metrics that are lower for
+          label 1. For the ensemble it is the area of the held-out probabilities.
+        - ``accuracy``: on the held-out folds, of a decision tree with one threshold; for the
+          ensemble, of the more probable label.
+        - ``correlation``: Pearson correlation with the label.
+        - ``importance``: mean loss of the ensemble's held-out AUROC if the metric is permuted.
+          Metrics with the same information share it.
+        - ``note``: the reason if there are no numbers. A metric that does not vary has none.
     """
+    from sklearn.inspection import permutation_importance
+    from sklearn.model_selection import cross_val_score
+    from sklearn.tree import DecisionTreeClassifier
+
     data = XYData(X, y, groups)
-    check_unique(data.X.index, "feature_report")
-    check_both_labels(data.y, "feature_report", "label more responses")
-    folds = grouped_folds(data, random_state, n_folds)
-    inside, importance = _ensemble(data, folds, classifier, random_state, n_repeats)
-    rows = {name: _alone(data, name, folds) | {"importance": importance[name]} for name in data.X}
-    rows["ensemble"] = inside
-    rows["more frequent label"] = {
-        "auc": 0.5,
-        "accuracy": max(data.y.mean(), 1 - data.y.mean()),
-        "note": "predicted for all",
-    }
-    report = pd.DataFrame([*rows.values()], index=pd.Index([*rows], name="metric"), columns=list(COLUMNS))
+    refuse_repeated_labels(data.X.index, "feature_report")
+    require_both_labels(data.y, "feature_report")
+    folds = cross_validation_folds(data, random_state, n_folds)
+    held_out, losses = data.y * np.nan, []
+    for train, test in folds:
+        model = fit_classifier(data.take(train), classifier, random_state=random_state)
+        here = data.take(test)
+        held_out.iloc[test] = model.predict_proba(here.X)[:, 1]
+        found = permutation_importance(
+            model, here.X, here.y, scoring="roc_auc", n_repeats=n_repeats, random_state=random_state
+        )
+        losses.append(found.importances_mean)
+    rows = {}
+    for name, loss in zip(data.X, np.mean(losses, axis=0), strict=True):
+        values = data.X[name]
+        if values.nunique() == 1:
+            rows[name] = {"importance": loss, "note": f"constant: always {values.iloc[0]:g}"}
+            continue
+        stump = DecisionTreeClassifier(max_depth=1, random_state=random_state)
+        accuracy = cross_val_score(stump, data.X[[name]], data.y, cv=folds).mean()
+        rows[name] = {"accuracy": accuracy, "importance": loss} | _area(data, values)
+    known = held_out.dropna()
+    correct = (known > 0.5) == data.y[known.index]
+    rows["ensemble"] = {"accuracy": correct.mean()} | _area(data, held_out)
+    share = max(data.y.mean(), 1 - data.y.mean())
+    rows["more frequent label"] = {"auc": 0.5, "accuracy": share, "note": "predicted for all"}
+    index = pd.Index(list(rows), name="metric")
+    report = pd.DataFrame(list(rows.values()), index, list(COLUMNS))
     return report.assign(note=report["note"].fillna(""))
 
 
-def _alone(data: XYData, name: Any, folds: Folds) -> dict[str, Any]:
-    values, y = data.X[name].to_numpy(), data.y.to_numpy()
-    if np.ptp(values) == 0:
-        return {"note": f"constant: always {values[0]:g}"}
-    correct = [_threshold_accuracy(values[train], y[train], values[test], y[test]) for train, test in folds]
-    area = _area(y, values, group_codes(data))
-    return area | {"accuracy": _pooled(correct, folds), "correlation": pearson(values, y).estimate}
-
-
-def _ensemble(
-    data: XYData, folds: Folds, classifier: Any, random_state: int | None, n_repeats: int
-) -> tuple[dict[str, Any], dict[Any, float]]:
-    """The ensemble's row, and the importance of each metric within it."""
-    from sklearn.inspection import permutation_importance
-
-    y, held_out = data.y.to_numpy(), np.full(len(data), np.nan)
-    correct, falls = [], []
-    for train, test in folds:
-        known, X = take_rows(data, train), data.X.iloc[test]
-        fitted = fit_classifier(known, classifier, random_state=random_state)
-        held_out[test] = probability_of_1(fitted, X)
-        own = probability_of_1(fitted, known.X)
-        correct.append(_threshold_accuracy(own, known.y.to_numpy(), held_out[test], y[test]))
-        found = permutation_importance(fitted, X, y[test], scoring="roc_auc", n_repeats=n_repeats, random_state=random_state)
-        falls.append(found.importances_mean)
-    seen = ~np.isnan(held_out)
-    row = _area(y[seen], held_out[seen], group_codes(data)[seen]) | {
-        "accuracy": _pooled(correct, folds),
-        "correlation": pearson(held_out[seen], y[seen]).estimate,
-    }
-    return row, dict(zip(data.X.columns, np.mean(falls, axis=0), strict=True))
-
-
-def _area(y: np.ndarray, values: np.ndarray, groups: np.ndarray) -> dict[str, float]:
-    shared = len(np.unique(groups)) < len(groups)
-    found = auroc(y, values, groups if shared else None)
-    return {"auc": found.estimate, "auc_low": found.low, "auc_high": found.high}
-
-
-def _threshold_accuracy(known: np.ndarray, labels: np.ndarray, values: np.ndarray, y: np.ndarray) -> float:
-    """Accuracy on new values of the threshold and direction that are best on known ones."""
-    threshold, upward = best_threshold(known, labels)
-    return float((((values >= threshold) == upward) == (y == 1)).mean())
-
-
-def best_threshold(values: np.ndarray, labels: np.ndarray) -> tuple[float, bool]:
-    """Threshold with the most correct labels, and whether values from it on mean 1; the lowest such one, upward first.
-
-    >>> best_threshold(np.array([0.1, 0.4, 0.6, 0.9]), np.array([0, 0, 1, 1]))
-    (0.6, True)
-    """
-    levels, place = np.unique(values, return_inverse=True)
-    ones, zeros = (np.bincount(place, weights=labels == label, minlength=len(levels)) for label in (1, 0))
-    # Right when 1 is said from level k on: zeros below it and ones from it on; k = number of levels says 0 to all.
-    right = np.append(0, zeros.cumsum()) + ones.sum() - np.append(0, ones.cumsum())
-    upward = bool(right.max() >= (len(values) - right).max())
-    best = int((right if upward else len(values) - right).argmax())
-    return float(np.append(levels, np.inf)[best]), upward
-
-
-def _pooled(shares: list[float], folds: Folds) -> float:
-    """Share over all held-out rows."""
-    return float(np.average(shares, weights=[len(test) for _, test in folds]))
+def _area(data: XYData, values: pd.Series) -> dict[str, float]:
+    """AUROC with its interval and correlation, over the responses that have a value."""
+    known, units = values.notna().to_numpy(), pd.factorize(data.units())[0]
+    y, scores = data.y[known], values[known]
+    found = auroc(y, scores, None if data.units().is_unique else units[known])
+    area = {"auc": found.estimate, "auc_low": found.low, "auc_high": found.high}
+    return area | {"correlation": scores.corr(y)}

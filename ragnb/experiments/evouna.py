@@ -17,19 +17,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.conformal.control import control_decided_error
-from ragnb.conformal.predictor import ConformalClassifier, undecided
-from ragnb.ensemble.classifier import likelier_label
-from ragnb.ensemble.data import DataSplit, XYData
-from ragnb.ensemble.evaluation import eval_prediction
-from ragnb.ensemble.features import feature_frame
-from ragnb.ensemble.metric_ensemble import MetricEnsemble
+from ragnb.conformal.control import calibrate_selective_risk
+from ragnb.conformal.sets import ConformalClassifier
+from ragnb.ensemble.data import DataSplit, XYData, feature_frame
+from ragnb.ensemble.ensemble import MetricEnsemble
+from ragnb.ensemble.report import eval_prediction
 from ragnb.experiments.labelled import load_labelled
 from ragnb.records import require_columns
 from ragnb.reports.judge import judge_report
 from ragnb.scoring.scores import score
-from ragnb.stats.prediction import auroc
 from ragnb.stats.ppi import ppi_mean
+from ragnb.stats.prediction import auroc
 
 METRICS = (
     "answer.exact_match", "answer.f1", "answer.precision", "answer.recall", "answer.contains", "answer.rouge_l",
@@ -49,7 +47,11 @@ def judged_answers(source: str | Path) -> pd.DataFrame:
 
 
 def repeated_splits(
-    answers: pd.DataFrame, *, n_repeats: int = 40, alphas: Sequence[float] = (0.1, 0.05), metrics: Sequence[str] = METRICS
+    answers: pd.DataFrame,
+    *,
+    n_repeats: int = 40,
+    alphas: Sequence[float] = (0.1, 0.05),
+    metrics: Sequence[str] = METRICS,
 ) -> pd.DataFrame:
     """What an ensemble and its sets did on the test part of each of many divisions by question.
 
@@ -69,14 +71,16 @@ def repeated_splits(
     DataFrame
         ``repeat, guarantee, alpha, measure, value``. Under ``classifier`` (no alpha) ``auc`` and ``accuracy`` of the
         ensemble and the best single metric, and accuracies to compare. Under ``marginal`` and ``class`` the coverage of
-        the sets over all answers, the wrong and the right ones; under these and ``decided`` the shares undecided and
-        empty, and the error among the decided.
+        the sets over all answers, and over the incorrect and the correct ones. Under these and ``selective`` the shares
+        of answers on which the ensemble abstains and of empty sets, and the selective risk.
     """
     require_columns(answers, ["question_id", "label"], "repeated_splits")
     features = feature_frame(score(answers, list(metrics)), responses=answers)
     rows: list[dict[str, Any]] = []
     for repeat in range(n_repeats):
-        split = DataSplit(features, answers["label"], groups=answers["question_id"], random_state=repeat)
+        split = DataSplit(
+            features, answers["label"], groups=answers["question_id"], random_state=repeat
+        )
         rows += [{"repeat": repeat, **row} for row in _one_split(split, alphas, repeat)]
     return pd.DataFrame(rows)
 
@@ -87,18 +91,24 @@ def _one_split(split: DataSplit, alphas: Sequence[float], seed: int) -> Iterator
         MetricEnsemble(split.train, split.calibration, random_state=seed, class_weight=weight)
         for weight in (None, "balanced")
     )
-    known, new = (plain.decide(part.X)["probability"].to_numpy() for part in (split.calibration, split.test))
+    known, new = (
+        plain.decide(part.X)["probability"].to_numpy() for part in (split.calibration, split.test)
+    )
     yield from _rows("classifier", np.nan, _quality(split, new))
-    balanced = likelier_label(weighted.decide(split.test.X)["probability"])
-    yield from _rows("classifier", np.nan, {"accuracy, balanced weights": float((balanced == split.test.y).mean())})
+    balanced = weighted.decide(split.test.X)["probability"] > 0.5
+    yield from _rows(
+        "classifier",
+        np.nan,
+        {"accuracy, balanced weights": float((balanced == split.test.y).mean())},
+    )
     y_known, y = split.calibration.y.to_numpy(), split.test.y.to_numpy()
     for alpha in alphas:
-        for guarantee, conditional in (("marginal", None), ("class", "class")):
-            predictor = ConformalClassifier.calibrate(known, y_known, conditional=conditional)
+        for guarantee in ("marginal", "class"):
+            predictor = ConformalClassifier.calibrate(known, y_known, by_class=guarantee == "class")
             sets = predictor.sets(new, alpha)
             yield from _rows(guarantee, alpha, _coverage(sets, y) | _decisions(sets, y))
-        control = control_decided_error(known, y_known, alpha, DELTA)
-        yield from _rows("decided", alpha, _decisions(control.sets(new), y))
+        control = calibrate_selective_risk(known, y_known, alpha, DELTA)
+        yield from _rows("selective", alpha, _decisions(control.sets(new), y))
 
 
 def _rows(guarantee: str, alpha: float, values: dict[str, float]) -> Iterator[dict[str, Any]]:
@@ -111,9 +121,11 @@ def _quality(split: DataSplit, probability: np.ndarray) -> dict[str, float]:
     y, metrics = split.test.y.to_numpy(), split.test.X
     return {
         "auc": auroc(y, probability).estimate,
-        "accuracy": eval_prediction(y, likelier_label(probability))["accuracy"],
+        "accuracy": eval_prediction(y, probability > 0.5)["accuracy"],
         "auc, best metric": max(auroc(y, metrics[name]).estimate for name in metrics),
-        "accuracy, best metric": max(_accuracy_alone(split.train, split.test, name) for name in metrics),
+        "accuracy, best metric": max(
+            _accuracy_alone(split.train, split.test, name) for name in metrics
+        ),
         "accuracy, answer.contains": float((metrics["answer.contains"].to_numpy() == y).mean()),
     }
 
@@ -127,24 +139,30 @@ def _accuracy_alone(training: XYData, test: XYData, name: str) -> float:
 
 def _coverage(sets: np.ndarray, y: np.ndarray) -> dict[str, float]:
     covered = sets[np.arange(len(y)), y]
-    return {"coverage": covered.mean(), "coverage of 0": covered[y == 0].mean(), "coverage of 1": covered[y == 1].mean()}
+    return {
+        "coverage": covered.mean(),
+        "coverage of 0": covered[y == 0].mean(),
+        "coverage of 1": covered[y == 1].mean(),
+    }
 
 
 def _decisions(sets: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    decided = ~undecided(sets)
-    wrong = sets[decided, 1] != y[decided]
+    accepted = sets[:, 0] != sets[:, 1]
+    wrong = sets[accepted, 1] != y[accepted]
     return {
-        "undecided": 1 - decided.mean(),
+        "abstained": 1 - accepted.mean(),
         "empty": (~sets.any(axis=1)).mean(),
-        "error among decided": wrong.mean() if len(wrong) else np.nan,
-        "decided wrong, share of all": wrong.sum() / len(y),
+        "selective risk": wrong.mean() if len(wrong) else np.nan,
+        "accepted and wrong, share of all": wrong.sum() / len(y),
     }
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean, standard deviation and 5 % and 95 % quantiles over repeats of each measure."""
     grouped = rows.groupby(["guarantee", "alpha", "measure"], sort=False, dropna=False)["value"]
-    table = grouped.agg(["mean", "std", "count"]).rename(columns={"std": "sd", "count": "n_repeats"})
+    table = grouped.agg(["mean", "std", "count"]).rename(
+        columns={"std": "sd", "count": "n_repeats"}
+    )
     return table.assign(low=grouped.quantile(0.05), high=grouped.quantile(0.95)).reset_index()
 
 
@@ -171,20 +189,31 @@ def label_draws(
     judged = answers.assign(judge=score(answers, judge)["value"].to_numpy())
     rng = np.random.default_rng(seed)
     rows = [
-        {"system": system, "n_labels": n, **_drawn(part["label"].to_numpy(), part["judge"].to_numpy(), n, n_draws, rng)}
+        {
+            "system": system,
+            "n_labels": n,
+            **_drawn(part["label"].to_numpy(), part["judge"].to_numpy(), n, n_draws, rng),
+        }
         for system, part in judged.groupby("system", sort=False)
         for n in N_LABELS
     ]
     return pd.DataFrame(rows)
 
 
-def _drawn(verdicts: np.ndarray, judge: np.ndarray, n: int, n_draws: int, rng: np.random.Generator) -> dict[str, float]:
+def _drawn(
+    verdicts: np.ndarray, judge: np.ndarray, n: int, n_draws: int, rng: np.random.Generator
+) -> dict[str, float]:
     """The verdicts are all there is to know: drawn with replacement, so that the draws are of one population."""
     truth, intervals = verdicts.mean(), []
     for _ in range(n_draws):
-        drawn, others = rng.integers(len(verdicts), size=n), rng.integers(len(verdicts), size=len(verdicts) - n)
+        drawn, others = (
+            rng.integers(len(verdicts), size=n),
+            rng.integers(len(verdicts), size=len(verdicts) - n),
+        )
         found = ppi_mean(verdicts[drawn], judge[drawn], judge[others])
-        intervals.append([(each.low, each.high) for each in (found, found.classical, found.judge_only)])
+        intervals.append(
+            [(each.low, each.high) for each in (found, found.classical, found.judge_only)]
+        )
     low, high = np.moveaxis(np.array(intervals), 2, 0)
     held, width = ((low <= truth) & (truth <= high)).mean(axis=0), (high - low).mean(axis=0)
     kinds = ("ppi", "classical", "judge_only")
@@ -215,7 +244,8 @@ def verdict_agreement(answers: pd.DataFrame, *, judge: str = "answer.contains") 
     judged = answers.assign(judge=score(answers, judge)["value"].to_numpy())
     parts = [("all", judged), *judged.groupby("system", sort=False)]
     tables = [
-        judge_report(part, judge="judge", clusters="question_id").agreement.assign(system=system) for system, part in parts
+        judge_report(part, judge="judge", clusters="question_id").agreement.assign(system=system)
+        for system, part in parts
     ]
     rows = pd.concat(tables, ignore_index=True)
     shown = ["system", "metric", "mean", "low", "high", "interval", "n_scored", "n_units"]
@@ -237,7 +267,9 @@ def evouna_results(name: str = "splits") -> pd.DataFrame:
     40
     """
     table = pd.read_csv(_file(f"evouna_{name}.csv"))
-    table.attrs["provenance"] = json.loads(_file("evouna.provenance.json").read_text(encoding="utf-8"))
+    table.attrs["provenance"] = json.loads(
+        _file("evouna.provenance.json").read_text(encoding="utf-8")
+    )
     return table
 
 
@@ -259,7 +291,9 @@ def _write(source: str) -> None:
         "versions": {"python": platform.python_version(), **{name: version(name) for name in used}},
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
     }
-    _file("evouna.provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
+    _file("evouna.provenance.json").write_text(
+        json.dumps(provenance, indent=2) + "\n", encoding="utf-8"
+    )
 
 
 def _file(name: str) -> Path:

@@ -66,7 +66,9 @@ class Judgement:
 
     def messages(self, values: Mapping[str, Any]) -> list[Message]:
         """Chat messages that ask about one response."""
-        return self.template.messages({name: _readable(name, value) for name, value in values.items()})
+        return self.template.messages(
+            {name: _readable(name, value) for name, value in values.items()}
+        )
 
     def row(self, reply: Mapping[str, Any]) -> dict[str, Any]:
         """What a reply, or a reason in the place of one, adds to a response."""
@@ -85,11 +87,21 @@ def _verdict_is(yes: str) -> Callable[[Mapping[str, Any]], float]:
 
 
 JUDGEMENTS: dict[str, Judgement] = {
-    "refusal": Judgement(REFUSAL, RefusalVerdict, "judged_refusal", _verdict_is("refuses"), PARAMETERS),
-    "detection": Judgement(DETECTION, DetectionVerdict, "judged_detection", _verdict_is("detects"), PARAMETERS),
-    "similarity": Judgement(SIMILARITY, SimilarityScore, "judged_similarity", itemgetter("score"), EXPLAINED),
-    "correctness": Judgement(CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict_is("correct"), EXPLAINED),
-    "bare_correctness": Judgement(BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict_is("same"), PARAMETERS),
+    "refusal": Judgement(
+        REFUSAL, RefusalVerdict, "judged_refusal", _verdict_is("refuses"), PARAMETERS
+    ),
+    "detection": Judgement(
+        DETECTION, DetectionVerdict, "judged_detection", _verdict_is("detects"), PARAMETERS
+    ),
+    "similarity": Judgement(
+        SIMILARITY, SimilarityScore, "judged_similarity", itemgetter("score"), EXPLAINED
+    ),
+    "correctness": Judgement(
+        CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict_is("correct"), EXPLAINED
+    ),
+    "bare_correctness": Judgement(
+        BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict_is("same"), PARAMETERS
+    ),
 }
 """The judgements by name; ``"bare_correctness"`` is correctness without an explanation, for tiny models."""
 
@@ -120,7 +132,13 @@ def judgement_requests(
     chosen = asked.parameters if parameters is None else parameters
     rendered = [_rendered(asked, items[place], place) for place in places]
     messages = pd.Series(rendered, index=responses.index[places], dtype=object)
-    return pd.DataFrame({"messages": messages, "template": asked.template.id, "parameters": [dict(chosen) for _ in places]})
+    return pd.DataFrame(
+        {
+            "messages": messages,
+            "template": asked.template.id,
+            "parameters": [dict(chosen) for _ in places],
+        }
+    )
 
 
 def judge_responses(
@@ -172,9 +190,13 @@ def judge_responses(
     asked = _judgement(judgement)
     requests = judgement_requests(responses, judgement, parameters=parameters)
     _check(responses, asked, options)
-    replies = iter(complete_structured(requests, asked.record, model=model, **options).to_dict("records"))
+    replies = iter(
+        complete_structured(requests, asked.record, model=model, **options).to_dict("records")
+    )
     lacks = map(_lack, _items(responses, asked))
-    rows = [asked.row({"record": None, "reason": lack} if lack else next(replies)) for lack in lacks]
+    rows = [
+        asked.row({"record": None, "reason": lack} if lack else next(replies)) for lack in lacks
+    ]
     added = pd.DataFrame(rows, columns=asked.columns, index=responses.index, dtype=object)
     return responses.assign(**added.astype({asked.column: float}))
 
@@ -184,7 +206,9 @@ def judge_responses(
 
 def _judgement(name: str) -> Judgement:
     if name not in JUDGEMENTS:
-        raise InputError(f"a judgement needs one of {', '.join(JUDGEMENTS)}; got {name!r}; choose one")
+        raise InputError(
+            f"a judgement needs one of {', '.join(JUDGEMENTS)}; got {name!r}; choose one"
+        )
     return JUDGEMENTS[name]
 
 
@@ -229,5 +253,7 @@ def _readable(name: str, value: Any) -> str:
     if name == "references":
         return readable_references(answer_parts(value))
     if not isinstance(value, str):
-        raise InputError(f"a {name} needs to be a text; got {type(value).__name__}; write it as one")
+        raise InputError(
+            f"a {name} needs to be a text; got {type(value).__name__}; write it as one"
+        )
     return well_formed(value)

@@ -12,7 +12,12 @@ import pandas as pd
 from ragnb.datasets.evouna import load_evouna
 from ragnb.errors import InputError
 from ragnb.experiments.likeness import embed_answers
-from ragnb.experiments.recorded import data_file, recorded_labels, recorded_provenance, recorded_responses
+from ragnb.experiments.recorded import (
+    data_file,
+    recorded_labels,
+    recorded_provenance,
+    recorded_responses,
+)
 from ragnb.scoring.scores import score
 
 SAMPLES = {
@@ -73,14 +78,21 @@ def load_labelled(source: str | Path) -> pd.DataFrame:
     {1: 390, 0: 290}
     """
     if str(source).startswith("sample-") and source not in SAMPLES:
-        raise InputError(f"load_labelled needs {', '.join(SAMPLES)}, 'evouna_nq' or a file; got {source!r}; choose one")
+        raise InputError(
+            f"load_labelled needs {', '.join(SAMPLES)}, 'evouna_nq' or a file; got {source!r}; choose one"
+        )
     frame = _sample(str(source)) if source in SAMPLES else _evouna(source)
     return frame[[name for name in COLUMNS if name in frame]]
 
 
 def _sample(name: str) -> pd.DataFrame:
     labels = recorded_labels("answers")
-    readings = labels.filter(like="label").eq("correct").astype(int).assign(request_key=labels["request_key"])
+    readings = (
+        labels.filter(like="label")
+        .eq("correct")
+        .astype(int)
+        .assign(request_key=labels["request_key"])
+    )
     replies = _replies(name)
     frame = replies.merge(readings, on="request_key", how="left", validate="many_to_one")
     frame = frame.merge(recorded_cosines(), on="request_key", how="left", validate="many_to_one")
@@ -101,13 +113,20 @@ def _evouna(source: str | Path) -> pd.DataFrame:
     everything = load_evouna(source)
     unjudged = ~everything["improper"] & everything["verdict"].isna()
     kept = everything[~everything["improper"] & ~unjudged].reset_index(drop=True)
-    first = kept.groupby("question")["example_id"].transform("first")  # the file asks some questions twice
+    first = kept.groupby("question")["example_id"].transform(
+        "first"
+    )  # the file asks some questions twice
     frame = kept.assign(question_id=first, label=kept["verdict"].astype(int))
-    dropped = {"improper question": int(everything["improper"].sum()), "no verdict": int(unjudged.sum())}
+    dropped = {
+        "improper question": int(everything["improper"].sum()),
+        "no verdict": int(unjudged.sum()),
+    }
     return _described(frame, "people's verdicts", EVOUNA_GUIDELINE, dropped)
 
 
-def _described(frame: pd.DataFrame, labels: str, guideline: str, dropped: dict[str, int]) -> pd.DataFrame:
+def _described(
+    frame: pd.DataFrame, labels: str, guideline: str, dropped: dict[str, int]
+) -> pd.DataFrame:
     frame.attrs |= {"labels": labels, "guideline": guideline, "dropped": dropped}
     return frame
 
@@ -126,7 +145,9 @@ def measured_cosines(frame: pd.DataFrame) -> Any:
 def record_cosines() -> None:
     """Embed the labelled replies and their references; write `recorded_cosines` anew."""
     frames = [_replies(name).drop_duplicates("request_key") for name in SAMPLES]
-    made = [frame[["request_key"]].assign(embedding_cosine=measured_cosines(frame)) for frame in frames]
+    made = [
+        frame[["request_key"]].assign(embedding_cosine=measured_cosines(frame)) for frame in frames
+    ]
     lines = pd.concat(made).to_json(orient="records", lines=True)
     data_file("answers.cosines.jsonl").write_text(lines, encoding="utf-8")
 

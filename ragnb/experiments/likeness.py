@@ -33,18 +33,32 @@ def embed_answers(responses: pd.DataFrame, *, embedding: Embedding = embed) -> p
         Missing columns, or a malformed reference.
     """
     require_columns(responses, ("response", "references"), "embed_answers")
-    said = [text if isinstance(text, str) and text.strip() else None for text in reasoning_apart(responses)["response"]]
-    wanted = [_ways(reference) if text else [] for text, reference in zip(said, responses["references"], strict=True)]
+    said = [
+        text if isinstance(text, str) and text.strip() else None
+        for text in reasoning_apart(responses)["response"]
+    ]
+    wanted = [
+        _ways(reference) if text else []
+        for text, reference in zip(said, responses["references"], strict=True)
+    ]
     vectors = _vectors([*filter(None, said), *(way for ways in wanted for way in ways)], embedding)
     pairs = [_most_alike(vectors, text, ways) for text, ways in zip(said, wanted, strict=True)]
     return responses.assign(
-        response_embedding=pd.Series([pair[0] for pair in pairs], index=responses.index, dtype=object),
-        reference_embedding=pd.Series([pair[1] for pair in pairs], index=responses.index, dtype=object),
+        response_embedding=pd.Series(
+            [pair[0] for pair in pairs], index=responses.index, dtype=object
+        ),
+        reference_embedding=pd.Series(
+            [pair[1] for pair in pairs], index=responses.index, dtype=object
+        ),
     )
 
 
 def _ways(reference: Any) -> list[str]:
-    return [] if is_missing(reference) else [text for text in reference_texts(reference) if text.strip()]
+    return (
+        []
+        if is_missing(reference)
+        else [text for text in reference_texts(reference) if text.strip()]
+    )
 
 
 def _vectors(texts: list[str], embedding: Embedding) -> dict[str, Any]:

@@ -20,7 +20,12 @@ from ragnb.llm.client import complete, one_report
 from ragnb.llm.prices import count_tokens
 from ragnb.metrics.answer import exact_match
 from ragnb.metrics.language import language_identified
-from ragnb.prompts.multilingual import answer_template, render_answer, render_translation, translation_template
+from ragnb.prompts.multilingual import (
+    answer_template,
+    render_answer,
+    render_translation,
+    translation_template,
+)
 from ragnb.records import require_columns
 
 SYSTEMS = ("direct", "multi", "cross", "lbrag")
@@ -34,7 +39,11 @@ BUDGET_TOKENS = 60
 
 
 def passages_to_translate(
-    system: str, passages: Sequence[str], scores: Sequence[float], foreign: Sequence[bool], budget_tokens: int
+    system: str,
+    passages: Sequence[str],
+    scores: Sequence[float],
+    foreign: Sequence[bool],
+    budget_tokens: int,
 ) -> list[int]:
     """Places of the passages that a system translates, in the order of their choice.
 
@@ -64,10 +73,14 @@ def passages_to_translate(
 
 def _check_lbrag(scores: Sequence[Any], budget_tokens: Any) -> None:
     if not (isinstance(budget_tokens, Real) and float(budget_tokens) >= 0):
-        raise InputError(f"lbrag needs a number from 0 up in budget_tokens; got {budget_tokens!r}; 0 translates nothing")
+        raise InputError(
+            f"lbrag needs a number from 0 up in budget_tokens; got {budget_tokens!r}; 0 translates nothing"
+        )
     wrong = [score for score in scores if not (isinstance(score, Real) and 0 <= float(score) < inf)]
     if wrong:  # below 0, more tokens would make a better score per token
-        raise InputError(f"lbrag needs finite passage_scores from 0 up; got {wrong[0]!r}; add as much to all of them")
+        raise InputError(
+            f"lbrag needs finite passage_scores from 0 up; got {wrong[0]!r}; add as much to all of them"
+        )
 
 
 def translation_requests(
@@ -97,13 +110,22 @@ def translation_requests(
     rows = []
     for row in contexts.to_dict("records"):
         foreign = [language != row["language"] for language in row["passage_languages"]]
-        for place in passages_to_translate(system, row["passages"], row["passage_scores"], foreign, budget_tokens):
+        for place in passages_to_translate(
+            system, row["passages"], row["passage_scores"], foreign, budget_tokens
+        ):
             original, source = row["passages"][place], row["passage_languages"][place]
-            told = {"example_id": row["example_id"], "place": place, "original": original, "source": source}
+            told = {
+                "example_id": row["example_id"],
+                "place": place,
+                "original": original,
+                "source": source,
+            }
             rows.append(told | {"language": row["language"]})
     kind = "prompt" if prompt == "few_shot" else "messages"
     asked = [(row["original"], row["source"], row["language"]) for row in rows]
-    frame = pd.DataFrame(rows, columns=["example_id", "place", "original", "source", "language"], dtype=object)
+    frame = pd.DataFrame(
+        rows, columns=["example_id", "place", "original", "source", "language"], dtype=object
+    )
     return frame.assign(
         **{kind: _objects([render_translation(*each, prompt) for each in asked], frame.index)},
         template=[translation_template(*each[1:], prompt).id for each in asked],
@@ -127,7 +149,9 @@ def translations_table(responses: pd.DataFrame) -> pd.DataFrame:
         the source's). nan where there is no text, or none with letters, or a language that the identifier does not know.
     """
     require_columns(responses, ("translations",), "translations_table")
-    lists = [each for each in responses["translations"] if isinstance(each, list | tuple | np.ndarray)]
+    lists = [
+        each for each in responses["translations"] if isinstance(each, list | tuple | np.ndarray)
+    ]
     names = ["source", "language", "original", "text", "token_count"]
     rows = [[each.get(name) for name in names] for translations in lists for each in translations]
     frame = pd.DataFrame(rows, columns=names, dtype=object)  # so that None stays None
@@ -135,8 +159,12 @@ def translations_table(responses: pd.DataFrame) -> pd.DataFrame:
     said = frame[names[:4]].to_numpy()
     return frame.assign(
         token_count=pd.to_numeric(frame["token_count"]),
-        copied=np.array([exact_match(text, original) for _, _, original, text in said], dtype=float),
-        in_language=np.array([_in_language(text, here, there) for here, there, _, text in said], dtype=float),
+        copied=np.array(
+            [exact_match(text, original) for _, _, original, text in said], dtype=float
+        ),
+        in_language=np.array(
+            [_in_language(text, here, there) for here, there, _, text in said], dtype=float
+        ),
     )
 
 
@@ -197,12 +225,18 @@ def run_multilingual(
         See `translation_requests`.
     """
     asked = translation_requests(
-        contexts, system, prompt=prompt, budget_tokens=budget_tokens, parameters=translation_parameters
+        contexts,
+        system,
+        prompt=prompt,
+        budget_tokens=budget_tokens,
+        parameters=translation_parameters,
     )
     if len(asked) and options.get("budget_usd") is not None:
         options["budget_usd"] /= 2
     done = complete(asked, model=model, **{**options, "repeats": 1}) if len(asked) else asked
-    shown = _with_translations(contexts, done) if system != "direct" else _without_passages(contexts)
+    shown = (
+        _with_translations(contexts, done) if system != "direct" else _without_passages(contexts)
+    )
     requests = _answer_requests(shown, prompt, parameters)
     return complete(requests, model=model, **options).assign(system=system)
 
@@ -217,7 +251,9 @@ def _with_translations(contexts: pd.DataFrame, done: pd.DataFrame) -> pd.DataFra
         _replaced(passages, made[example])
         for example, passages in zip(contexts["example_id"], contexts["passages"], strict=True)
     ]
-    return contexts.assign(passages=shown, translations=list(made.values()), translation_keys=list(keys.values()))
+    return contexts.assign(
+        passages=shown, translations=list(made.values()), translation_keys=list(keys.values())
+    )
 
 
 def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,17 +273,29 @@ def _replaced(passages: Sequence[str], translations: Sequence[Mapping[str, Any]]
 def _without_passages(contexts: pd.DataFrame) -> pd.DataFrame:
     nothing: dict[str, list[list[Any]]] = {
         name: [[] for _ in range(len(contexts))]
-        for name in ("passages", "passage_ids", "passage_languages", "passage_scores", "translations", "translation_keys")
+        for name in (
+            "passages",
+            "passage_ids",
+            "passage_languages",
+            "passage_scores",
+            "translations",
+            "translation_keys",
+        )
     }
     return contexts.assign(**nothing)
 
 
-def _answer_requests(shown: pd.DataFrame, prompt: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
+def _answer_requests(
+    shown: pd.DataFrame, prompt: str, parameters: Mapping[str, Any]
+) -> pd.DataFrame:
     rows = list(zip(shown["question"], shown["passages"], shown["language"], strict=True))
     kind = "prompt" if prompt == "few_shot" else "messages"
     return shown.drop(columns=["messages", "prompt"], errors="ignore").assign(
         **{kind: _objects([render_answer(*row, prompt) for row in rows], shown.index)},
-        template=[answer_template(language, prompt, closed_book=not passages).id for _, passages, language in rows],
+        template=[
+            answer_template(language, prompt, closed_book=not passages).id
+            for _, passages, language in rows
+        ],
         parameters=[_parameters(parameters, prompt)] * len(rows),
     )
 
@@ -258,5 +306,7 @@ def _objects(values: list[Any], index: pd.Index) -> pd.Series:
 
 
 def _parameters(parameters: Mapping[str, Any], prompt: str) -> dict[str, Any]:
-    stop = {"stop": ["\n"]} if prompt == "few_shot" else {}  # a base model goes on with a question of its own
+    stop = (
+        {"stop": ["\n"]} if prompt == "few_shot" else {}
+    )  # a base model goes on with a question of its own
     return {**stop, **parameters}

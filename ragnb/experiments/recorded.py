@@ -58,8 +58,14 @@ def _rgb(sample: str, model: str, *arms: Arm) -> Recording:
 def _arms(sample: str, arms: Sequence[Arm], model: str, **options: Any) -> Iterator[pd.DataFrame]:
     examples = load_rgb(sample)
     for arm in arms:
-        responses = run_rgb(examples, arm.ability, model=model, system=arm.system, requests=arm.requests, **options)
-        yield judge_responses(responses, arm.judgement, model=model, **options) if arm.judgement else responses
+        responses = run_rgb(
+            examples, arm.ability, model=model, system=arm.system, requests=arm.requests, **options
+        )
+        yield (
+            judge_responses(responses, arm.judgement, model=model, **options)
+            if arm.judgement
+            else responses
+        )
 
 
 def _four_systems(sample: str, model: str, **options: Any) -> Iterator[pd.DataFrame]:
@@ -69,19 +75,25 @@ def _four_systems(sample: str, model: str, **options: Any) -> Iterator[pd.DataFr
         data_file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
     contexts = multilingual_contexts(examples, recorded_ranking())
     for system in multilingual.SYSTEMS:
-        yield multilingual.run_multilingual(contexts, system, model=model, prompt="few_shot", **options)
+        yield multilingual.run_multilingual(
+            contexts, system, model=model, prompt="few_shot", **options
+        )
 
 
 def _judged(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     """Of two systems the answers in English, the one language of the judge."""
-    responses = recorded_responses("multilingual").query("language == 'en' and system in ('direct', 'multi')")
+    responses = recorded_responses("multilingual").query(
+        "language == 'en' and system in ('direct', 'multi')"
+    )
     yield judge_responses(responses.reset_index(drop=True), "similarity", model=model, **options)
 
 
 def _judged_answers(model: str, **options: Any) -> Iterator[pd.DataFrame]:
     """Every reply to the two prompts over passages; equal replies to a question are judged once."""
     responses = recorded_responses("rgb_noise").query("system in ('answer', 'plain')")
-    yield judge_responses(responses.reset_index(drop=True), "bare_correctness", model=model, **options)
+    yield judge_responses(
+        responses.reset_index(drop=True), "bare_correctness", model=model, **options
+    )
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
@@ -92,7 +104,9 @@ RECORDINGS = {
         "sample-en",
         "smollm2",
         Arm("answer", requests={"prompt": "answer"}),
-        Arm("answer, released order", requests={"order": "released", "noise_rates": (0.0, 0.4, 0.8)}),
+        Arm(
+            "answer, released order", requests={"order": "released", "noise_rates": (0.0, 0.4, 0.8)}
+        ),
         Arm("plain", requests={"prompt": "plain"}),
         Arm("closed book", requests={"prompt": "closed_book", **_ALONE}),
     ),
@@ -123,7 +137,9 @@ RECORDINGS = {
         Arm("closed book", requests=_FEW_ALONE),
         Arm("few shot", "negative_rejection", _FEW),
     ),
-    "rgb_zh_integration": _rgb("sample-zh-int", "gemma3", Arm("few shot", "information_integration", _FEW)),
+    "rgb_zh_integration": _rgb(
+        "sample-zh-int", "gemma3", Arm("few shot", "information_integration", _FEW)
+    ),
     "rgb_zh_counterfactual": _rgb(
         "sample-zh-fact",
         "gemma3",
@@ -137,8 +153,12 @@ RECORDINGS = {
         partial(_four_systems, "sample-multilingual"),
         {"answers": multilingual.PARAMETERS, "translations": multilingual.TRANSLATION_PARAMETERS},
     ),
-    "multilingual_judged": Recording("sample-multilingual", "smollm2", _judged, JUDGEMENTS["similarity"].parameters),
-    "judged_answers": Recording("sample-en", "smollm2", _judged_answers, JUDGEMENTS["bare_correctness"].parameters),
+    "multilingual_judged": Recording(
+        "sample-multilingual", "smollm2", _judged, JUDGEMENTS["similarity"].parameters
+    ),
+    "judged_answers": Recording(
+        "sample-en", "smollm2", _judged_answers, JUDGEMENTS["bare_correctness"].parameters
+    ),
 }
 """The recordings by name."""
 
@@ -162,6 +182,8 @@ def recorded_store(name: str) -> Store:
 def recorded_responses(name: str) -> pd.DataFrame:
     """The responses of every arm of a recording, replayed without a model.
 
+    An empty reply counts as an answer here, because the model ended it by itself.
+
     ``attrs["source"]`` says where the questions come from, and ``attrs["model"]`` is `recorded_provenance`.
 
     Raises
@@ -171,15 +193,21 @@ def recorded_responses(name: str) -> pd.DataFrame:
     """
     with recorded_store(name) as store:
         provenance = recorded_provenance(name)
-        replay = {"store": store, "offline": True, "progress": False}
-        responses = pd.concat(RECORDINGS[name].run(provenance["model"], **replay), ignore_index=True)
+        replay = {"store": store, "offline": True, "progress": False, "keep_empty": True}
+        responses = pd.concat(
+            RECORDINGS[name].run(provenance["model"], **replay), ignore_index=True
+        )
     responses.attrs["model"] = provenance
     return responses
 
 
 def reply_keys(responses: pd.DataFrame) -> set[str]:
     """Keys of every reply behind some responses: their own, their judges' and their translations'."""
-    lists = [responses[column].dropna() for column in ("judge_keys", "translation_keys") if column in responses]
+    lists = [
+        responses[column].dropna()
+        for column in ("judge_keys", "translation_keys")
+        if column in responses
+    ]
     return set(responses["request_key"]).union(*(keys for column in lists for keys in column))
 
 
@@ -230,7 +258,9 @@ def recorded_labels(name: str) -> pd.DataFrame:
     {'rejection': 125, 'random': 100, 'phrase': 5}
     """
     if name not in LABELS:
-        raise InputError(f"recorded_labels needs one of the names {', '.join(LABELS)}; got {name!r}; choose one")
+        raise InputError(
+            f"recorded_labels needs one of the names {', '.join(LABELS)}; got {name!r}; choose one"
+        )
     lines = data_file(f"{name}.labels.jsonl").read_text(encoding="utf-8").splitlines()
     labels = pd.DataFrame([json.loads(line) for line in lines])
     labels.attrs["guideline"] = data_file(f"{name}.guideline.md").read_text(encoding="utf-8")
@@ -241,9 +271,17 @@ def record(name: str, store: Store) -> None:
     """Ask the local model for every reply of a recording that ``store`` does not have; write the recording's files."""
     keys = set[str]()
     with serve(RECORDINGS[name].model) as endpoint:
-        options = {"base_url": endpoint.base_url, "store": store, "max_concurrency": 2, "timeout": 600.0}
+        options = {
+            "base_url": endpoint.base_url,
+            "store": store,
+            "max_concurrency": 2,
+            "timeout": 600.0,
+        }
         for responses in RECORDINGS[name].run(endpoint.model, **options):
-            print(f"recording {name}: {responses['system'].iloc[0]}, {len(responses)} responses", flush=True)
+            print(
+                f"recording {name}: {responses['system'].iloc[0]}, {len(responses)} responses",
+                flush=True,
+            )
             keys.update(reply_keys(responses))
         provenance: dict[str, Any] = dict(endpoint.provenance)
     n_replies = store.write_jsonl(_path(name, "replies.jsonl.gz"), keys)
@@ -252,12 +290,16 @@ def record(name: str, store: Store) -> None:
         "parameters": RECORDINGS[name].parameters,
         "n_replies": n_replies,
     }
-    _path(name, "provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
+    _path(name, "provenance.json").write_text(
+        json.dumps(provenance, indent=2) + "\n", encoding="utf-8"
+    )
 
 
 def _path(name: str, ending: str) -> Path:
     if name not in RECORDINGS:
-        raise InputError(f"a recording needs one of the names {', '.join(RECORDINGS)}; got {name!r}; choose one")
+        raise InputError(
+            f"a recording needs one of the names {', '.join(RECORDINGS)}; got {name!r}; choose one"
+        )
     return data_file(f"{name}.{ending}")
 
 

@@ -21,7 +21,11 @@ Embedding = Callable[..., NDArray[Any]]
 
 
 def rank_passages(
-    examples: pd.DataFrame, *, top_k: int = 3, leave_own_out: bool = True, embedding: Embedding = embed
+    examples: pd.DataFrame,
+    *,
+    top_k: int = 3,
+    leave_own_out: bool = True,
+    embedding: Embedding = embed,
 ) -> pd.DataFrame:
     """The passages of all examples that are most like each question, in whatever language they are.
 
@@ -51,11 +55,20 @@ def rank_passages(
         length.
     """
     pool = _pool(examples)
-    own = _own(len(examples), pool) if leave_own_out else np.zeros((len(examples), len(pool)), dtype=bool)
+    own = (
+        _own(len(examples), pool)
+        if leave_own_out
+        else np.zeros((len(examples), len(pool)), dtype=bool)
+    )
     most = int((~own).sum(axis=1).min())
     if not isinstance(top_k, int | np.integer) or not 1 <= top_k <= most:
-        raise InputError(f"rank_passages needs top_k from 1 to {most}, as every question can have; got {top_k!r}; change it")
-    asked, texts = _vectors(examples["question"], "query", embedding), _vectors(pool["text"], "passage", embedding)
+        raise InputError(
+            f"rank_passages needs top_k from 1 to {most}, as every question can have; got {top_k!r}; change it"
+        )
+    asked, texts = (
+        _vectors(examples["question"], "query", embedding),
+        _vectors(pool["text"], "passage", embedding),
+    )
     cosines = (asked @ texts.T).astype(float)
     cosines[own] = -np.inf
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :top_k]
@@ -91,7 +104,9 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
         Missing columns, a row that is no example, an unknown passage, a question without passages in the ranking, or with
         one of them twice.
     """
-    require_columns(ranking, ("example_id", "rank", "passage_id", "cosine"), "multilingual_contexts")
+    require_columns(
+        ranking, ("example_id", "rank", "passage_id", "cosine"), "multilingual_contexts"
+    )
     known = {name: (text, language) for name, text, language, _ in _passages(examples)}
     ranked_for, twice = set(ranking["example_id"]), ranking.duplicated(["example_id", "passage_id"])
     faults = [
@@ -119,7 +134,9 @@ def require_examples(frame: Any, *beside: str) -> None:
     require_columns(frame, (*NEEDED, *beside), "a multilingual experiment")
     twice = frame.loc[frame["example_id"].duplicated(), "example_id"]
     if len(twice):
-        raise InputError(f"a multilingual experiment needs each example once; got {twice.iloc[0]!r} twice; drop one")
+        raise InputError(
+            f"a multilingual experiment needs each example once; got {twice.iloc[0]!r} twice; drop one"
+        )
     for row in frame[[*NEEDED, *beside]].to_dict("records"):
         wrong = next((name for name in row if not _fits(name, row)), None)
         if wrong:
@@ -138,7 +155,11 @@ def _fits(name: str, row: Mapping[str, Any]) -> bool:
         return isinstance(value, str)
     if not isinstance(value, list | tuple | np.ndarray):
         return False
-    return all(isinstance(text, str) for text in value) if name == "passages" else len(value) == len(row["passages"])
+    return (
+        all(isinstance(text, str) for text in value)
+        if name == "passages"
+        else len(value) == len(row["passages"])
+    )
 
 
 def _passages(examples: pd.DataFrame) -> Iterator[tuple[str, str, str, int]]:
@@ -156,7 +177,9 @@ def _pool(examples: pd.DataFrame) -> pd.DataFrame:
         entry = {"passage_id": name, "text": text, "owners": []}
         rows.setdefault((text, language), entry)["owners"].append(owner)
     if not rows:
-        raise InputError("a multilingual experiment needs passages; got examples without any; load some that have them")
+        raise InputError(
+            "a multilingual experiment needs passages; got examples without any; load some that have them"
+        )
     return pd.DataFrame(list(rows.values()))
 
 
@@ -170,7 +193,11 @@ def _own(n_examples: int, pool: pd.DataFrame) -> NDArray[np.bool_]:
 
 def _vectors(texts: Sequence[str], kind: str, embedding: Embedding) -> NDArray[Any]:
     vectors = np.asarray(embedding(list(texts), kind=kind))
-    if vectors.ndim != 2 or len(vectors) != len(texts) or not np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=0.01):
+    if (
+        vectors.ndim != 2
+        or len(vectors) != len(texts)
+        or not np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=0.01)
+    ):
         raise InputError(
             f"an embedding needs to give vectors of length 1, one a text; got something else for {len(texts)} texts; divide "
             "each by its length"

@@ -14,7 +14,15 @@ from ragnb.prompts.template import Template
 from ragnb.records import require_columns
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 64, "seed": 0}
-REQUEST_OPTIONS = ("noise_rates", "passage_num", "correct_rate", "order", "seed", "prompt", "parameters")
+REQUEST_OPTIONS = (
+    "noise_rates",
+    "passage_num",
+    "correct_rate",
+    "order",
+    "seed",
+    "prompt",
+    "parameters",
+)
 """Keyword arguments of `rgb_requests`; none of them is one of `ragnb.complete`."""
 CLOSED_BOOK = {"answer": "closed_book", "plain": "closed_book", "few_shot": "few_shot_closed_book"}
 """The prompt that asks the same without passages."""
@@ -78,7 +86,12 @@ def rgb_requests(
     """
     rates = noise_rates if noise_rates is not None else _ability(ability).noise_rates
     _check_task(examples, ability)
-    options = {"passage_num": passage_num, "correct_rate": correct_rate, "order": order, "seed": seed}
+    options = {
+        "passage_num": passage_num,
+        "correct_rate": correct_rate,
+        "order": order,
+        "seed": seed,
+    }
     contexts = build_contexts(examples, noise_rate=rates, **options)  # type: ignore[arg-type]
     templates = [template_for(prompt, language) for language in contexts["language"]]
     rows = zip(contexts["question"], contexts["passages"], templates, strict=True)
@@ -138,7 +151,9 @@ def run_negative_rejection(examples: pd.DataFrame, *, model: str, **options: Any
     return run_rgb(examples, "negative_rejection", model=model, **options)
 
 
-def run_information_integration(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
+def run_information_integration(
+    examples: pd.DataFrame, *, model: str, **options: Any
+) -> pd.DataFrame:
     """Questions of several parts, each answered in other passages; see `run_rgb`."""
     return run_rgb(examples, "information_integration", model=model, **options)
 
@@ -156,7 +171,10 @@ def run_counterfactual_robustness(
     prompt = asked.get("prompt", "answer")
     bare = CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt
     alone = {**asked, "passage_num": 0, "noise_rates": (0.0,), "correct_rate": 0.0, "prompt": bare}
-    runs = [run_rgb(examples, "counterfactual_robustness", model=model, requests=each, **options) for each in (asked, alone)]
+    runs = [
+        run_rgb(examples, "counterfactual_robustness", model=model, requests=each, **options)
+        for each in (asked, alone)
+    ]
     return pd.concat(runs, ignore_index=True)
 
 
@@ -165,13 +183,17 @@ def _request_options(requests: Mapping[str, Any] | None, options: dict[str, Any]
     asked = dict(requests or {})
     direct = {name: options.pop(name) for name in REQUEST_OPTIONS if name in options}
     if twice := sorted(set(asked) & set(direct)):
-        raise InputError(f"{', '.join(twice)} must be given either directly or in requests, not in both")
+        raise InputError(
+            f"{', '.join(twice)} must be given either directly or in requests, not in both"
+        )
     return asked | direct
 
 
 def _ability(name: str) -> Ability:
     if name not in ABILITIES:
-        raise InputError(f"an RGB experiment needs one of {', '.join(ABILITIES)}; got {name!r}; choose one")
+        raise InputError(
+            f"an RGB experiment needs one of {', '.join(ABILITIES)}; got {name!r}; choose one"
+        )
     return ABILITIES[name]
 
 
@@ -180,4 +202,6 @@ def _check_task(examples: pd.DataFrame, ability: str) -> None:
     needed = _ability(ability).task
     others = sorted(set(examples["task"]) - {needed})
     if others:
-        raise InputError(f"{ability} needs questions of the task {needed!r}; got {', '.join(others)}; load another file")
+        raise InputError(
+            f"{ability} needs questions of the task {needed!r}; got {', '.join(others)}; load another file"
+        )

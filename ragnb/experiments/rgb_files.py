@@ -36,9 +36,15 @@ def count_issues(folder: str | Path) -> pd.DataFrame:
         Where no file is one that RGB publishes.
     """
     files = {path.stem: load_rgb(path) for path in sorted(Path(folder).glob("*.json"))}
-    published = {name: examples for name, examples in files.items() if examples.attrs.get("source", {}).get("verified")}
+    published = {
+        name: examples
+        for name, examples in files.items()
+        if examples.attrs.get("source", {}).get("verified")
+    }
     if not published:
-        raise InputError(f"count_issues needs files as RGB publishes them; got none in {folder}; load_rgb downloads them")
+        raise InputError(
+            f"count_issues needs files as RGB publishes them; got none in {folder}; load_rgb downloads them"
+        )
     rows = [
         {"file": name, "questions": len(examples), "issue": issue, "found": found.get(issue, 0)}
         for name, examples in published.items()
@@ -59,7 +65,9 @@ def rgb_file_issues() -> pd.DataFrame:
     2
     """
     table = pd.read_csv(_data("rgb_file_issues.csv"))
-    table.attrs["provenance"] = json.loads(_data("rgb_file_issues.provenance.json").read_text(encoding="utf-8"))
+    table.attrs["provenance"] = json.loads(
+        _data("rgb_file_issues.provenance.json").read_text(encoding="utf-8")
+    )
     return table
 
 
@@ -67,7 +75,9 @@ def _write(folder: str) -> None:
     table = count_issues(folder)
     table.to_csv(_data("rgb_file_issues.csv"), index=False, lineterminator="\n")
     provenance = {"command": COMMAND, "files": list(table.attrs["files"].values())}
-    _data("rgb_file_issues.provenance.json").write_text(json.dumps(provenance, indent=2) + "\n", encoding="utf-8")
+    _data("rgb_file_issues.provenance.json").write_text(
+        json.dumps(provenance, indent=2) + "\n", encoding="utf-8"
+    )
 
 
 def _data(name: str) -> Path:

@@ -14,9 +14,20 @@ import pandas as pd
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
-from ragnb.metrics.trace_labels import is_fully_supported, listed, sentence_pairs, unsupported_sentences
+from ragnb.metrics.trace_labels import (
+    is_fully_supported,
+    listed,
+    sentence_pairs,
+    unsupported_sentences,
+)
 from ragnb.prompts.template import Message
-from ragnb.prompts.trace import LABELS, TraceLabels, mended_labels, render_asking_again, render_labelling
+from ragnb.prompts.trace import (
+    LABELS,
+    TraceLabels,
+    mended_labels,
+    render_asking_again,
+    render_labelling,
+)
 from ragnb.records import is_missing, require_columns
 from ragnb.text import keyed_response, keyed_sentences
 
@@ -25,7 +36,9 @@ LABEL_COLUMNS = (*TraceLabels.model_fields, "unsupported_response_sentence_keys"
 """RAGBench's columns that hold the labels; None where there are none."""
 
 
-def trace_requests(responses: pd.DataFrame, *, parameters: Mapping[str, Any] = PARAMETERS) -> pd.DataFrame:
+def trace_requests(
+    responses: pd.DataFrame, *, parameters: Mapping[str, Any] = PARAMETERS
+) -> pd.DataFrame:
     """The requests for TRACe labels, one row a response that can be labelled; nothing sent yet.
 
     Parameters
@@ -43,7 +56,9 @@ def trace_requests(responses: pd.DataFrame, *, parameters: Mapping[str, Any] = P
     """
     items = _items(responses)
     places = [place for place, item in enumerate(items) if item.lack is None]
-    return _requests([items[place] for place in places], parameters).set_axis(responses.index[places])
+    return _requests([items[place] for place in places], parameters).set_axis(
+        responses.index[places]
+    )
 
 
 @one_report()
@@ -111,7 +126,9 @@ def label_trace(
         shared["structured"] = bool(replies[0].get("structured", True))
         for item, reply in zip(waiting, replies, strict=True):
             item.attempts.append(_attempt(item, reply))
-    added = pd.DataFrame([item.columns(model) for item in items], columns=_ADDED, index=responses.index, dtype=object)
+    added = pd.DataFrame(
+        [item.columns(model) for item in items], columns=_ADDED, index=responses.index, dtype=object
+    )
     return responses.drop(columns=[name for name in _ADDED if name in responses]).assign(**added)
 
 
@@ -120,7 +137,9 @@ def label_trace(
 
 def _check_asks(max_asks: int, options: Mapping[str, Any]) -> None:
     if isinstance(max_asks, bool) or not isinstance(max_asks, int) or max_asks < 1:
-        raise InputError(f"label_trace needs a whole number of max_asks from 1 up; got {max_asks!r}; 2 asks once more")
+        raise InputError(
+            f"label_trace needs a whole number of max_asks from 1 up; got {max_asks!r}; 2 asks once more"
+        )
     if options.get("repeats", 1) != 1:
         raise InputError(
             f"label_trace needs one reply a response; got repeats = {options['repeats']!r}; label again with another seed "
@@ -135,7 +154,13 @@ def _share(options: Mapping[str, Any], max_asks: int) -> dict[str, Any]:
 
 def _requests(items: list["_Item"], parameters: Mapping[str, Any]) -> pd.DataFrame:
     messages = pd.Series([item.messages() for item in items], dtype=object)
-    return pd.DataFrame({"messages": messages, "template": LABELS.id, "parameters": [dict(parameters) for _ in items]})
+    return pd.DataFrame(
+        {
+            "messages": messages,
+            "template": LABELS.id,
+            "parameters": [dict(parameters) for _ in items],
+        }
+    )
 
 
 def _ask(requests: pd.DataFrame, *, may_fail: bool, **options: Any) -> list[dict[str, Any]]:
@@ -183,14 +208,20 @@ class _Attempt:
 
 def _attempt(item: "_Item", reply: Mapping[str, Any]) -> _Attempt:
     texts = [reply.get(name) for name in ("repair_response", "response")]
-    keys = [key for key in (reply.get("request_key"), reply.get("repair_request_key")) if isinstance(key, str)]
+    keys = [
+        key
+        for key in (reply.get("request_key"), reply.get("repair_request_key"))
+        if isinstance(key, str)
+    ]
     said, record = next((text for text in texts if isinstance(text, str)), None), reply["record"]
     if record is None:
         return _Attempt(said, keys, reason=reply["reason"])
     labels, repairs = mended_labels(record, item.document_keys, item.response_keys)
     support = labels["sentence_support_information"]
     labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
-    return _Attempt(said, keys, None, record, labels, repairs, _gap(item, support), _contradiction(labels))
+    return _Attempt(
+        said, keys, None, record, labels, repairs, _gap(item, support), _contradiction(labels)
+    )
 
 
 def _gap(item: "_Item", support: list[dict[str, Any]]) -> str | None:
@@ -203,8 +234,14 @@ def _contradiction(labels: Mapping[str, Any]) -> str | None:
     unsupported = labels["unsupported_response_sentence_keys"]
     if labels["overall_supported"] and unsupported:
         return f"overall_supported is true, yet no key supports {_quoted(unsupported)}"
-    if not labels["overall_supported"] and all(map(is_fully_supported, labels["sentence_support_information"])):
-        return None if unsupported else "overall_supported is false, yet every sentence is fully supported"
+    if not labels["overall_supported"] and all(
+        map(is_fully_supported, labels["sentence_support_information"])
+    ):
+        return (
+            None
+            if unsupported
+            else "overall_supported is false, yet every sentence is fully supported"
+        )
     return None
 
 
@@ -215,7 +252,13 @@ def _quoted(keys: list[str]) -> str:
 # ---- one response ------------------------------------------------------------------------------------------------------
 
 _SENTENCES = ("documents_sentences", "response_sentences")
-_OF_LABELLING = ("label_reason", "label_contradiction", "label_repairs", "label_attempts", "label_keys")
+_OF_LABELLING = (
+    "label_reason",
+    "label_contradiction",
+    "label_repairs",
+    "label_attempts",
+    "label_keys",
+)
 _ADDED = [*_SENTENCES, *LABEL_COLUMNS, "annotating_model_name", *_OF_LABELLING]
 
 
@@ -233,9 +276,17 @@ class _Item:
         if not isinstance(self.question, str):
             return "there is no question"
         if not self.document_keys:
-            return "there are no passages" if self.documents_sentences is None else "the context has no sentence"
+            return (
+                "there are no passages"
+                if self.documents_sentences is None
+                else "the context has no sentence"
+            )
         if not self.response_keys:
-            return "there is no response" if self.response_sentences is None else "the response has no sentence"
+            return (
+                "there is no response"
+                if self.response_sentences is None
+                else "the response has no sentence"
+            )
         return None
 
     @property
@@ -258,7 +309,11 @@ class _Item:
         return [*asked, *(message for turn in turns for message in turn)]
 
     def columns(self, model: str) -> dict[str, Any]:
-        kept = max(reversed(self.attempts), key=lambda attempt: attempt.rank, default=_Attempt(None, [], reason=self.lack))
+        kept = max(
+            reversed(self.attempts),
+            key=lambda attempt: attempt.rank,
+            default=_Attempt(None, [], reason=self.lack),
+        )
         reason = kept.reason or kept.gap
         labels = {name: None if reason else kept.labels[name] for name in LABEL_COLUMNS}
         return {
@@ -269,7 +324,9 @@ class _Item:
             "label_reason": reason,
             "label_contradiction": None if reason else kept.contradiction,
             "label_repairs": {} if reason else kept.repairs,
-            "label_attempts": [{"reply": each.reply, "fault": each.fault} for each in self.attempts],
+            "label_attempts": [
+                {"reply": each.reply, "fault": each.fault} for each in self.attempts
+            ],
             "label_keys": [key for each in self.attempts for key in each.keys],
         }
 
@@ -281,20 +338,32 @@ def _items(responses: pd.DataFrame) -> list[_Item]:
     return [_Item(*row) for row in zip(responses["question"], documents, response, strict=True)]
 
 
-def _sentences(responses: pd.DataFrame, keyed: str, plain: str, cut: Callable[[Any], Any]) -> list[Any]:
+def _sentences(
+    responses: pd.DataFrame, keyed: str, plain: str, cut: Callable[[Any], Any]
+) -> list[Any]:
     """The keyed sentences of each row, cut from the text where they are not there; None where neither is."""
     if keyed not in responses:
         require_columns(responses, [plain], "a labelling")
-    columns = [responses[name] if name in responses else [None] * len(responses) for name in (keyed, plain)]
+    columns = [
+        responses[name] if name in responses else [None] * len(responses) for name in (keyed, plain)
+    ]
     return [
-        _as_lists(sentences) if not is_missing(sentences) else None if is_missing(text) else cut(text)
+        _as_lists(sentences)
+        if not is_missing(sentences)
+        else None
+        if is_missing(text)
+        else cut(text)
         for sentences, text in zip(*columns, strict=True)
     ]
 
 
 def _as_lists(value: Any) -> Any:
     """Lists all the way down, where Parquet gives arrays."""
-    return [_as_lists(part) for part in value] if isinstance(value, list | tuple | np.ndarray) else value
+    return (
+        [_as_lists(part) for part in value]
+        if isinstance(value, list | tuple | np.ndarray)
+        else value
+    )
 
 
 def _keyed_passages(passages: Any) -> list[list[list[str]]]:

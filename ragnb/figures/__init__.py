@@ -2,12 +2,25 @@
 
 from ragnb.figures.curves import plot_distribution, plot_noise_curve
 from ragnb.figures.differences import plot_differences, plot_power
-from ragnb.figures.efficiency import plot_acceptability, plot_cost_effectiveness_plane, plot_fieller_set
+from ragnb.figures.efficiency import (
+    plot_acceptability,
+    plot_cost_effectiveness_plane,
+    plot_fieller_set,
+)
 from ragnb.figures.judges import plot_judge_bias, plot_reliability
 from ragnb.figures.ranks import plot_critical_difference
 from ragnb.figures.rates import plot_rates
-from ragnb.figures.style import FORMATS, MARKERS, PAPERS, WIDTHS, interval_note, paper_size, save_figure, style
-from ragnb.figures.trust import plot_escalation
+from ragnb.figures.style import (
+    FORMATS,
+    MARKERS,
+    PAPERS,
+    WIDTHS,
+    interval_note,
+    paper_size,
+    save_figure,
+    style,
+)
+from ragnb.figures.trust import plot_deferral
 from ragnb.figures.vision import VISIONS, colour_distance, figure_seen, seen
 
 __all__ = [
@@ -23,9 +36,9 @@ __all__ = [
     "plot_acceptability",
     "plot_cost_effectiveness_plane",
     "plot_critical_difference",
+    "plot_deferral",
     "plot_differences",
     "plot_distribution",
-    "plot_escalation",
     "plot_fieller_set",
     "plot_judge_bias",
     "plot_noise_curve",

@@ -47,7 +47,9 @@ def plot_noise_curve(
     """
     needed = ("noise_rate", "mean", "low", "high", "n_scored", "interval", "confidence_level", line)
     require_columns(summaries, needed, "plot_noise_curve")
-    require_one_each(summaries, [line, "noise_rate"], "plot_noise_curve", "choose rows, or name line=")
+    require_one_each(
+        summaries, [line, "noise_rate"], "plot_noise_curve", "choose rows, or name line="
+    )
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.6))[1]
         if published is not None:
@@ -63,9 +65,17 @@ def plot_noise_curve(
         )
         ax.set_xticks(sorted(summaries["noise_rate"].unique()))
         behind = "" if published is None else f"; grey: published, n = {published['n'].iloc[0]}"
-        ax.set_title(plain(interval_note(summaries) + behind), loc="left", fontsize="small", color="0.35")
+        ax.set_title(
+            plain(interval_note(summaries) + behind), loc="left", fontsize="small", color="0.35"
+        )
         title = None if legend_title is None else plain(legend_title)
-        ax.legend(loc="lower left", fontsize="small", title=title, title_fontsize="small", alignment="left")
+        ax.legend(
+            loc="lower left",
+            fontsize="small",
+            title=title,
+            title_fontsize="small",
+            alignment="left",
+        )
     return ax
 
 
@@ -85,7 +95,13 @@ def plot_distribution(values: pd.DataFrame, column: str, *, ax: Axes | None = No
     numbers = values[column].dropna()
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.0))[1]
-        sns.histplot(x=numbers, ax=ax, color=sns.color_palette("colorblind")[0], edgecolor="white", linewidth=0.5)
+        sns.histplot(
+            x=numbers,
+            ax=ax,
+            color=sns.color_palette("colorblind")[0],
+            edgecolor="white",
+            linewidth=0.5,
+        )
         ax.axvline(numbers.median(), color="0.2", ls="--", lw=0.9)
         told = f"n = {len(numbers)}, median {numbers.median():g} (dashed), range {numbers.min():g} to {numbers.max():g}"
         ax.set_title(told, loc="left", fontsize="small", color="0.35")
@@ -98,7 +114,15 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, name: str, number: int, of: int) 
     bars = [curve["mean"] - curve["low"], curve["high"] - curve["mean"]]
     dashes: Any = ("-", "--", "-.", ":")[number % 4]
     marker = MARKERS[number % len(MARKERS)]
-    ax.errorbar(curve["noise_rate"] + shift, curve["mean"], yerr=bars, label=name, marker=marker, ls=dashes, capsize=2)
+    ax.errorbar(
+        curve["noise_rate"] + shift,
+        curve["mean"],
+        yerr=bars,
+        label=name,
+        marker=marker,
+        ls=dashes,
+        capsize=2,
+    )
 
 
 def _draw_published(ax: Axes, published: pd.DataFrame) -> None:

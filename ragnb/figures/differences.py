@@ -59,7 +59,9 @@ def plot_differences(
     require_columns(comparisons, NEEDED, "plot_differences")
     if comparisons["metric"].nunique() != 1:
         found = ", ".join(dict.fromkeys(comparisons["metric"])) or "none"
-        raise InputError(f"plot_differences needs comparisons of one metric; got {found}; choose one of them")
+        raise InputError(
+            f"plot_differences needs comparisons of one metric; got {found}; choose one of them"
+        )
     require_columns(comparisons, [group] if group else [], "plot_differences(group=...)")
     rows = comparisons.reset_index(drop=True)
     lines = _lines(rows, label, group)
@@ -79,7 +81,9 @@ def plot_differences(
         ax.set_ylim(-0.7, len(lines) - 0.3)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel(plain(f"difference in {rows['metric'].iloc[0]}: first - second"))
-        ax.set_title(plain(_differences_note(rows)), loc="left", fontsize="small", color="0.35", x=0)
+        ax.set_title(
+            plain(_differences_note(rows)), loc="left", fontsize="small", color="0.35", x=0
+        )
     return ax
 
 
@@ -118,9 +122,14 @@ def plot_power(
     lines: dict[str, Callable[..., float]] = {
         name: partial(mcnemar_mde, discordance=share) for name, share in (discordance or {}).items()
     }
-    lines |= {name: partial(paired_t_mde, sd=sqrt(variance)) for name, variance in (variances or {}).items()}
+    lines |= {
+        name: partial(paired_t_mde, sd=sqrt(variance))
+        for name, variance in (variances or {}).items()
+    }
     if not len(sizes) or not lines:
-        raise InputError("plot_power needs sizes, and discordance or variances; got an empty one; pass at least one of each")
+        raise InputError(
+            "plot_power needs sizes, and discordance or variances; got an empty one; pass at least one of each"
+        )
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
         for number, (name, effect) in enumerate(lines.items()):
@@ -134,7 +143,10 @@ def plot_power(
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))
         ax.set_title(
-            f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided", loc="left", fontsize="small", color="0.35"
+            f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided",
+            loc="left",
+            fontsize="small",
+            color="0.35",
         )
         ax.legend(fontsize="small")
     return ax
@@ -148,13 +160,17 @@ def _draw_difference(ax: Axes, height: int, row: Any) -> None:
         reach = [[row.difference - row.low], [row.high - row.difference]]
         ax.errorbar(row.difference, height, xerr=reach, color=colour, capsize=2, marker="none")
     shown = row.p_adjusted < 1 - row.confidence_level
-    ax.plot(row.difference, height, MARKERS[0], color=colour, mfc=colour if shown else "white", zorder=3)
+    ax.plot(
+        row.difference, height, MARKERS[0], color=colour, mfc=colour if shown else "white", zorder=3
+    )
     told = f"{format_p_value(row.p_adjusted)}  n = {row.n_pairs}"
     ax.annotate(told, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
                 va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
 
 
-def _lines(rows: pd.DataFrame, label: Sequence[str] | None, group: str | None) -> list[tuple[str, Any]]:
+def _lines(
+    rows: pd.DataFrame, label: Sequence[str] | None, group: str | None
+) -> list[tuple[str, Any]]:
     """What stands at each height, from the bottom up: a label and its row, or a heading and None."""
     named = list(zip(_labels(rows, label, group), rows.itertuples(), strict=True))
     if group is None:
@@ -170,16 +186,24 @@ def _labels(rows: pd.DataFrame, label: Sequence[str] | None, group: str | None) 
     before = [name for name in rows.columns[: list(rows.columns).index("metric")] if name != group]
     columns = list(before if label is None else label)
     require_columns(rows, columns, "plot_differences(label=...)")
-    named = [", ".join(f"{name} {row[name]}" for name in columns) for row in rows.to_dict("records")]
+    named = [
+        ", ".join(f"{name} {row[name]}" for name in columns) for row in rows.to_dict("records")
+    ]
     if label is not None:
         return [str(value) for value in rows[columns[0]]] if len(columns) == 1 else named
     only_pair = pair.nunique() == 1 and bool(columns)
-    return named if only_pair else [", ".join(filter(None, both)) for both in zip(pair, named, strict=True)]
+    return (
+        named
+        if only_pair
+        else [", ".join(filter(None, both)) for both in zip(pair, named, strict=True)]
+    )
 
 
 def _differences_note(rows: pd.DataFrame) -> str:
     both = zip(rows["interval"], rows["duality"], strict=True)
-    kinds = " / ".join(dict.fromkeys(f"{kind.split('; undefined')[0]} ({dual})" for kind, dual in both))
+    kinds = " / ".join(
+        dict.fromkeys(f"{kind.split('; undefined')[0]} ({dual})" for kind, dual in both)
+    )
     pairs = dict.fromkeys(rows["system"].astype(str) + " - " + rows["baseline"].astype(str))
     whose = f"{next(iter(pairs))}; " if len(pairs) == 1 else ""
     level = rows["confidence_level"].iloc[0]

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from ragnb.errors import InputError
 from ragnb.figures.style import MARKERS, WIDTHS, plain, style
 from ragnb.records import require_columns
-from ragnb.stats.clusters import cluster_t_test
+from ragnb.stats.cost_effectiveness import FiellerSet, fieller_interval
 from ragnb.stats.paired import paired_t_test
-from ragnb.stats.ratio import FiellerSet, fieller_interval
 
 _PLANE = (
     "system", "reading", "low", "high", "kind", "confidence_level", "gain", "gain_low", "gain_high", "cost", "cost_low",
@@ -22,7 +21,9 @@ _PLANE = (
 )  # fmt: skip
 
 
-def plot_cost_effectiveness_plane(table: pd.DataFrame, *, price: float | None = None, ax: Axes | None = None) -> Axes:
+def plot_cost_effectiveness_plane(
+    table: pd.DataFrame, *, price: float | None = None, ax: Axes | None = None
+) -> Axes:
     """Mean gain against mean cost of each system, with intervals, and as a wedge the ratios that Fieller's set holds.
 
     Parameters
@@ -64,8 +65,14 @@ def plot_cost_effectiveness_plane(table: pd.DataFrame, *, price: float | None = 
             _point(ax, row, MARKERS[number % len(MARKERS)], colour)
         ax.axhline(0, color="0.5", lw=0.8)
         if price is not None:
-            ax.plot([0, reach], [0, price * reach], color="0.35", ls="--", label=f"{price:g} F1 a token")
-        ax.set(xlim=(-0.03 * reach, reach), ylim=limits, xlabel="mean cost, translated tokens a response")
+            ax.plot(
+                [0, reach], [0, price * reach], color="0.35", ls="--", label=f"{price:g} F1 a token"
+            )
+        ax.set(
+            xlim=(-0.03 * reach, reach),
+            ylim=limits,
+            xlabel="mean cost, translated tokens a response",
+        )
         ax.set_ylabel("mean gain in token F1")
         ax.set_title(_note(rows), loc="left", fontsize="small", color="0.35")
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
@@ -87,12 +94,16 @@ def _wedge(ax: Axes, row: dict[str, Any], reach: float, steep: float, colour: st
 def _point(ax: Axes, row: dict[str, Any], marker: Any, colour: str) -> None:
     bars: dict[str, Any] = {f"{axis}err": [[_or_0(row[name] - row[f"{name}_low"])], [_or_0(row[f"{name}_high"] - row[name])]]
             for axis, name in (("x", "cost"), ("y", "gain"))}  # fmt: skip
-    ax.errorbar([row["cost"]], [row["gain"]], **bars, fmt=marker, color=colour, capsize=2, label=_named(row))
+    ax.errorbar(
+        [row["cost"]], [row["gain"]], **bars, fmt=marker, color=colour, capsize=2, label=_named(row)
+    )
 
 
 def _named(row: dict[str, Any]) -> str:
     """The system, with the kind of its set where that is no wedge."""
-    odd = {"undefined": "no set", "two rays": "two rays", "whole line": "any ratio"}.get(row["kind"])
+    odd = {"undefined": "no set", "two rays": "two rays", "whole line": "any ratio"}.get(
+        row["kind"]
+    )
     return plain(f"{row['system']} ({odd})" if odd else row["system"])
 
 
@@ -109,7 +120,9 @@ def _gain_limits(rows: pd.DataFrame) -> tuple[float, float]:
 
 def _note(rows: pd.DataFrame) -> str:
     level = f"{rows['confidence_level'].iloc[0]:.0%}"
-    return f"{level} intervals of both means; wedge: {level} Fieller set of the ratio; {_sizes(rows)}"
+    return (
+        f"{level} intervals of both means; wedge: {level} Fieller set of the ratio; {_sizes(rows)}"
+    )
 
 
 def _sizes(rows: pd.DataFrame) -> str:
@@ -134,19 +147,36 @@ def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     InputError
         Missing columns, or fewer than two prices.
     """
-    require_columns(table, ("system", "price", "acceptability", "n", "n_units"), "plot_acceptability")
+    require_columns(
+        table, ("system", "price", "acceptability", "n", "n_units"), "plot_acceptability"
+    )
     if table["price"].nunique() < 2:
         raise InputError(
             f"plot_acceptability needs two prices or more; got {table['price'].nunique()}; give benefits() a grid"
         )
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 2.8))[1]
-        for number, (system, rows) in enumerate(table.sort_values("price", kind="stable").groupby("system", sort=False)):
-            spaced: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "markevery": max(1, len(rows) // 8)}
-            ax.plot(rows["price"], rows["acceptability"], color=to_hex(f"C{number}"), label=plain(system), **spaced)
+        for number, (system, rows) in enumerate(
+            table.sort_values("price", kind="stable").groupby("system", sort=False)
+        ):
+            spaced: dict[str, Any] = {
+                "marker": MARKERS[number % len(MARKERS)],
+                "markevery": max(1, len(rows) // 8),
+            }
+            ax.plot(
+                rows["price"],
+                rows["acceptability"],
+                color=to_hex(f"C{number}"),
+                label=plain(system),
+                **spaced,
+            )
         for height in (0.025, 0.5, 0.975):
             ax.axhline(height, color="0.5", lw=0.8, ls=":")
-        ax.set(ylim=(-0.03, 1.03), xlabel="price: F1 that one token has to buy", ylabel="1 - one-sided p")
+        ax.set(
+            ylim=(-0.03, 1.03),
+            xlabel="price: F1 that one token has to buy",
+            ylabel="1 - one-sided p",
+        )
         ax.set_yticks([0.025, 0.5, 0.975], ["0.025", "0.5", "0.975"])
         note = f"net benefit above 0; where a curve crosses .025 and .975: 95% Fieller limits; {_sizes(table)}"
         ax.set_title(note, loc="left", fontsize="small", color="0.35")
@@ -168,7 +198,7 @@ def plot_fieller_set(
     Parameters
     ----------
     numerator, denominator, clusters
-        As for `ragnb.stats.ratio.fieller_interval`.
+        As for `ragnb.stats.cost_effectiveness.fieller_interval`.
     reach
         Ratios from -reach to reach are drawn; by default as far as three times the larger limit, or the estimate.
     confidence_level
@@ -184,14 +214,18 @@ def plot_fieller_set(
     Raises
     ------
     InputError
-        What `ragnb.stats.ratio.fieller_interval` refuses, or a reach that is no finite number above 0.
+        What `ragnb.stats.cost_effectiveness.fieller_interval` refuses, or a reach that is no finite number above 0.
 
     Source: Fieller (1954), J. R. Stat. Soc. B 16; its kinds: von Luxburg and Franz (2009), Stat. Sin. 19.
     """
-    found = fieller_interval(numerator, denominator, clusters=clusters, confidence_level=confidence_level)
+    found = fieller_interval(
+        numerator, denominator, clusters=clusters, confidence_level=confidence_level
+    )
     far = _reach(found) if reach is None else reach
     if not 0 < far < np.inf:
-        raise InputError(f"plot_fieller_set needs a finite reach above 0; got {reach!r}; leave it out")
+        raise InputError(
+            f"plot_fieller_set needs a finite reach above 0; got {reach!r}; leave it out"
+        )
     marked = [value for value in (*found.limits, found.estimate) if abs(value) <= far]
     ratios = np.union1d(np.linspace(-far, far, 241), marked)
     y, z = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
@@ -215,4 +249,4 @@ def _reach(found: FiellerSet) -> float:
 def _p_value(differences: Any, clusters: ArrayLike | None) -> float:
     if clusters is None:
         return paired_t_test(differences).p_value
-    return cluster_t_test(differences, clusters=clusters).p_value
+    return paired_t_test(differences, clusters=clusters).p_value

@@ -50,7 +50,9 @@ def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = No
     curve = report if isinstance(report, pd.DataFrame) else report.curve
     require_columns(curve, CURVE, "plot_reliability")
     if curve.empty:
-        raise InputError("plot_reliability needs scores with labels; got none; look at judge_reason, or label some")
+        raise InputError(
+            "plot_reliability needs scores with labels; got none; look at judge_reason, or label some"
+        )
     groups = list(curve.groupby("judge", sort=False))
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 3.7))[1]
@@ -74,7 +76,9 @@ def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = No
     return ax
 
 
-def plot_judge_bias(bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | None = None) -> Axes:
+def plot_judge_bias(
+    bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Forest plot of a judge's mean minus the label's: overall, and in each group under its heading.
 
     Parameters
@@ -102,19 +106,31 @@ def plot_judge_bias(bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | 
     judges = list(dict.fromkeys(bias["judge"]))
     if (len(judges) != 1 and judge is None) or (judge is not None and judge not in judges):
         found = ", ".join(map(str, judges)) or "none"
-        raise InputError(f"plot_judge_bias needs one judge; got {judge!r} of {found}; name it with judge=...")
+        raise InputError(
+            f"plot_judge_bias needs one judge; got {judge!r} of {found}; name it with judge=..."
+        )
     rows = bias if judge is None else bias[bias["judge"] == judge]
     ax = plot_differences(rows, label=["group"], group="by", ax=ax)
     with style():
-        ax.set_yticks(ax.get_yticks(), [label.get_text().removeprefix("by ") for label in ax.get_yticklabels()])
-        ax.set_xlabel(plain(f"stricter  ←  {rows['system'].iloc[0]} - {rows['baseline'].iloc[0]}  →  more lenient"))
+        ax.set_yticks(
+            ax.get_yticks(),
+            [label.get_text().removeprefix("by ") for label in ax.get_yticklabels()],
+        )
+        ax.set_xlabel(
+            plain(
+                f"stricter  ←  {rows['system'].iloc[0]} - {rows['baseline'].iloc[0]}  →  more lenient"
+            )
+        )
         ax.set_title(plain(_bias_note(rows)), loc="left", fontsize="small", color="0.35", x=0)
     return ax
 
 
 def _draw_curve(ax: Axes, bins: pd.DataFrame, name: str, number: int, shift: float) -> None:
     low, high = (bins[limit].fillna(bins["mean"]) for limit in ("low", "high"))
-    look: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "ls": "none" if _two_points(bins) else "-"}
+    look: dict[str, Any] = {
+        "marker": MARKERS[number % len(MARKERS)],
+        "ls": "none" if _two_points(bins) else "-",
+    }
     reach = [bins["mean"] - low, high - bins["mean"]]
     ax.errorbar(bins["mean_predicted"] + shift, bins["mean"], yerr=reach, color=to_hex(f"C{number}"), capsize=2, label=name,
                 elinewidth=0.9, lw=0.9, zorder=3, **look)  # fmt: skip
@@ -122,7 +138,16 @@ def _draw_curve(ax: Axes, bins: pd.DataFrame, name: str, number: int, shift: flo
 
 def _draw_histogram(ax: Axes, bins: pd.DataFrame, colour: str) -> None:
     width = bins["bin_high"] - bins["bin_low"]
-    ax.bar(bins["bin_low"], bins["n_scored"], width=width, align="edge", color=colour, alpha=0.45, edgecolor=colour, lw=0.6)
+    ax.bar(
+        bins["bin_low"],
+        bins["n_scored"],
+        width=width,
+        align="edge",
+        color=colour,
+        alpha=0.45,
+        edgecolor=colour,
+        lw=0.6,
+    )
 
 
 def _two_points(bins: pd.DataFrame) -> bool:
@@ -136,7 +161,9 @@ def _reliability_note(groups: list[tuple[Any, pd.DataFrame]]) -> str:
     for judge, bins in groups:
         whose, one = f"{judge}: " if len(groups) > 1 else "", bins.iloc[0]
         error = f"ECE {one['ece']:.3f} ({one['expected_if_calibrated']:.3f} if calibrated)"
-        lines.append(f"{whose}{'verdicts of 0 and 1' if _two_points(bins) else error}, n = {int(bins['n_scored'].sum())}")
+        lines.append(
+            f"{whose}{'verdicts of 0 and 1' if _two_points(bins) else error}, n = {int(bins['n_scored'].sum())}"
+        )
     return "\n".join([*lines, _intervals(pd.concat([bins for _, bins in groups]))])
 
 
@@ -150,4 +177,6 @@ def _intervals(rows: pd.DataFrame) -> str:
     """The kinds of interval, and whether some rest on few clusters."""
     plain = [kind.split("; undefined")[0].split(" (fewer than")[0] for kind in rows["interval"]]
     few = " (some: < 30 clusters)" if rows["interval"].str.contains("fewer than").any() else ""
-    return f"{rows['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(plain))} intervals{few}"
+    return (
+        f"{rows['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(plain))} intervals{few}"
+    )

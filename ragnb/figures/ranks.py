@@ -51,30 +51,45 @@ def plot_critical_difference(
     """
     _check(comparison, systems, ranks)
     average = np.array(comparison.average_ranks)
-    groups = not_separated(average, comparison.p_values, confidence_level=comparison.confidence_level)
+    groups = not_separated(
+        average, comparison.p_values, confidence_level=comparison.confidence_level
+    )
     top = len(systems) + STEP * len(groups) - 0.3
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.75 + 0.24 * top))[1]
         for place, system in enumerate(np.argsort(average, kind="stable").tolist()):
             height = len(systems) - 1 - place
             _draw_system(ax, height, top, average[system], None if ranks is None else ranks[system])
-        _draw_bars(ax, len(systems) - 0.4, [average[list(group)] for group in groups], 0.012 * (len(systems) - 1))
+        _draw_bars(
+            ax,
+            len(systems) - 0.4,
+            [average[list(group)] for group in groups],
+            0.012 * (len(systems) - 1),
+        )
         _finish(ax, average, systems, top)
         ax.set_title(plain(_note(comparison, ranks)), loc="left", fontsize="small", color="0.35")
     return ax
 
 
-def _check(comparison: RankComparison, systems: Sequence[str], ranks: Sequence[SystemRank] | None) -> None:
+def _check(
+    comparison: RankComparison, systems: Sequence[str], ranks: Sequence[SystemRank] | None
+) -> None:
     k = len(comparison.average_ranks)
     given = {len(systems)} if ranks is None else {len(systems), len(ranks)}
     if given != {k}:
         got = " and ".join(map(str, sorted(given)))
-        raise InputError(f"plot_critical_difference needs names (and ranks) of {k} systems; got {got}; give one a system")
+        raise InputError(
+            f"plot_critical_difference needs names (and ranks) of {k} systems; got {got}; give one a system"
+        )
     if not np.isfinite(comparison.average_ranks).all():
-        raise InputError("plot_critical_difference needs average ranks; got undefined ones; compare at least one item")
+        raise InputError(
+            "plot_critical_difference needs average ranks; got undefined ones; compare at least one item"
+        )
 
 
-def _draw_system(ax: Axes, height: int, top: float, average: float, rank: SystemRank | None) -> None:
+def _draw_system(
+    ax: Axes, height: int, top: float, average: float, rank: SystemRank | None
+) -> None:
     colour = sns.color_palette("colorblind")[0]
     ax.vlines(average, height, top, color="0.75", lw=0.7, zorder=1)
     if rank is not None:
@@ -89,14 +104,21 @@ def _draw_system(ax: Axes, height: int, top: float, average: float, rank: System
 def _draw_bars(ax: Axes, base: float, groups: list[np.ndarray], overhang: float) -> None:
     for number, members in enumerate(reversed(groups)):
         reach = [members.min() - overhang, members.max() + overhang]
-        ax.plot(reach, 2 * [base + number * STEP], color="0.15", lw=3, solid_capstyle="butt", zorder=4)
+        ax.plot(
+            reach, 2 * [base + number * STEP], color="0.15", lw=3, solid_capstyle="butt", zorder=4
+        )
 
 
 def _finish(ax: Axes, average: np.ndarray, systems: Sequence[str], top: float) -> None:
     k = len(systems)
     order = np.argsort(average, kind="stable")[::-1].tolist()
     ax.set_yticks(range(k), [plain(systems[system]) for system in order])
-    ax.set(xlim=(0.9, k + 0.1), ylim=(-0.6, top), xticks=range(1, k + 1), xlabel="average rank (1 is best)")
+    ax.set(
+        xlim=(0.9, k + 0.1),
+        ylim=(-0.6, top),
+        xticks=range(1, k + 1),
+        xlabel="average rank (1 is best)",
+    )
     ax.xaxis.tick_top()
     ax.xaxis.set_label_position("top")
     ax.spines[["bottom", "left"]].set_visible(False)

@@ -51,7 +51,12 @@ def plot_rates(
     rows = list(dict.fromkeys(rates[label]))[::-1]
     groups = [("", rates)] if series is None else list(rates.groupby(series, sort=False))
     with style():
-        ax = ax or plt.subplots(figsize=(WIDTHS["text"], 0.8 + 0.2 * len(rows) * max(len(groups), 1.5)))[1]
+        ax = (
+            ax
+            or plt.subplots(
+                figsize=(WIDTHS["text"], 0.8 + 0.2 * len(rows) * max(len(groups), 1.5))
+            )[1]
+        )
         for name, value in (marks or {}).items():
             ax.axvline(value, color="0.4", ls=":", label=plain(name))
         for number, (name, group) in enumerate(groups):
@@ -69,8 +74,12 @@ def plot_rates(
 def _draw(ax: Axes, group: pd.DataFrame, heights: list[float], name: Any, number: int) -> None:
     bars = [group["mean"] - group["low"], group["high"] - group["mean"]]
     marker: Any = MARKERS[number % len(MARKERS)]
-    colour = to_hex(f"C{number}")  # now: drawn later, outside of the style, "C0" would be another colour
-    ax.errorbar(group["mean"], heights, xerr=bars, fmt=marker, color=colour, capsize=2, label=plain(name))
+    colour = to_hex(
+        f"C{number}"
+    )  # now: drawn later, outside of the style, "C0" would be another colour
+    ax.errorbar(
+        group["mean"], heights, xerr=bars, fmt=marker, color=colour, capsize=2, label=plain(name)
+    )
 
 
 def _note(rates: pd.DataFrame) -> str:

@@ -68,7 +68,11 @@ def style(*, font_size: float | None = None) -> Iterator[None]:
         around, so that what is drawn by ragnb's functions inside it follows.
     """
     size = _font_size.set(_font_size.get() if font_size is None else font_size)
-    look = {**_STYLE, "font.size": _font_size.get(), "axes.prop_cycle": cycler(color=sns.color_palette("colorblind"))}
+    look = {
+        **_STYLE,
+        "font.size": _font_size.get(),
+        "axes.prop_cycle": cycler(color=sns.color_palette("colorblind")),
+    }
     before = {name: mpl.rcParams[name] for name in look}
     mpl.rcParams.update(look)
     try:
@@ -125,7 +129,9 @@ def require_one_each(rates: pd.DataFrame, keys: list[str], what: str, remedy: st
     """Raise InputError unless there is a rate, and one alone for each of some columns' values together."""
     if rates.empty or rates.duplicated(keys).any():
         got = "none" if rates.empty else "several"
-        raise InputError(f"{what} needs one rate for each {' and '.join(keys)}; got {got}; {remedy}")
+        raise InputError(
+            f"{what} needs one rate for each {' and '.join(keys)}; got {got}; {remedy}"
+        )
 
 
 def interval_note(summaries: pd.DataFrame) -> str:
@@ -163,14 +169,24 @@ def save_figure(
         A name with a folder or an ending in it.
     """
     if Path(name).name != name or Path(name).suffix:
-        raise InputError(f"save_figure needs a plain name such as '01_noise'; got {name!r}; give the folder apart")
+        raise InputError(
+            f"save_figure needs a plain name such as '01_noise'; got {name!r}; give the folder apart"
+        )
     target = Path(folder) / name
     target.parent.mkdir(parents=True, exist_ok=True)
     with style():
         for ending in FORMATS:
-            blank = {"pdf": {"CreationDate": None, "Producer": None, "Creator": None}, "svg": {"Date": None}, "png": {}}
-            box: Any = "tight" if trim else figure.bbox_inches  # not None: a notebook's backend would trim
-            figure.savefig(target.with_suffix(f".{ending}"), dpi=200, metadata=blank[ending], bbox_inches=box)
+            blank = {
+                "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+                "svg": {"Date": None},
+                "png": {},
+            }
+            box: Any = (
+                "tight" if trim else figure.bbox_inches
+            )  # not None: a notebook's backend would trim
+            figure.savefig(
+                target.with_suffix(f".{ending}"), dpi=200, metadata=blank[ending], bbox_inches=box
+            )
     _write_numbers(target.with_suffix(".json"), numbers, note)
     return [target.with_suffix(f".{ending}") for ending in (*FORMATS, "json")]
 

@@ -17,19 +17,31 @@ from ragnb.records import require_columns
 _NAME_WIDTH = 0.3
 """Share of the axis that the name of an end may take."""
 
-_CURVE = ("share", "accuracy", "low", "high", "n", "n_clusters", "interval", "confidence_level", "point")
+_CURVE = (
+    "share",
+    "accuracy",
+    "low",
+    "high",
+    "n",
+    "n_clusters",
+    "interval",
+    "confidence_level",
+    "point",
+)
 
 
-def plot_escalation(curve: pd.DataFrame, *, points: pd.DataFrame | None = None, ax: Axes | None = None) -> Axes:
-    """Accuracy of ensemble and judge together against the share of items that the judge is asked about.
+def plot_deferral(
+    curve: pd.DataFrame, *, points: pd.DataFrame | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the accuracy of ensemble and judge together against the share of deferred items.
 
     Parameters
     ----------
     curve
-        As `ragnb.ensemble.escalation.escalation_curve` returns it, of one order.
+        The result of `ragnb.ensemble.deferral_curve`.
     points
-        Rows of `ragnb.ensemble.escalation.escalation_point`: choices of items to mark, such as what a conformal set leaves
-        undecided.
+        Rows of `ragnb.ensemble.deferral_point`: choices of items to mark, such as those on which a conformal ensemble
+        abstains.
     ax
         Axes to draw on; a new figure of column width by default.
 
@@ -45,12 +57,12 @@ def plot_escalation(curve: pd.DataFrame, *, points: pd.DataFrame | None = None, 
     InputError
         Missing columns, curves of several orders, or a curve without one of its ends.
     """
-    require_columns(curve, _CURVE, "plot_escalation")
+    require_columns(curve, _CURVE, "plot_deferral")
     rows = curve.sort_values("share", kind="stable")
     ends = rows[rows["share"].isin((0, 1))]
     if rows["share"].duplicated().any() or ends["share"].tolist() != [0, 1]:
         raise InputError(
-            f"plot_escalation needs one row a share, from 0 to 1; got {len(rows)} rows, {len(ends)} of them ends; "
+            f"plot_deferral needs one row a share, from 0 to 1; got {len(rows)} rows, {len(ends)} of them ends; "
             "draw one curve a picture, whole"
         )
     rising = ends["accuracy"].iloc[1] >= ends["accuracy"].iloc[0]
@@ -59,7 +71,9 @@ def plot_escalation(curve: pd.DataFrame, *, points: pd.DataFrame | None = None, 
         colour, grey = to_hex("C0"), "0.35"
         ax.fill_between(rows["share"], rows["low"], rows["high"], color=colour, alpha=0.18, lw=0)
         ax.plot(rows["share"], rows["accuracy"], color=colour, label="least certain first")
-        ax.plot(ends["share"], ends["accuracy"], color=grey, ls="--", lw=0.9, label="as many at random")
+        ax.plot(
+            ends["share"], ends["accuracy"], color=grey, ls="--", lw=0.9, label="as many at random"
+        )
         ax.plot(ends["share"], ends["accuracy"], MARKERS[0], color=colour)
         _name_ends(ax, rows, rising)
         if points is not None:
@@ -68,8 +82,16 @@ def plot_escalation(curve: pd.DataFrame, *, points: pd.DataFrame | None = None, 
         ax.xaxis.set_major_formatter(PercentFormatter(1))
         ax.margins(y=0.22)
         ax.set_title(plain(_note(rows)), loc="left", fontsize="small", color=grey)
-        below = ax.transAxes + ScaledTranslation(0, -30 / 72, ax.figure.dpi_scale_trans)  # in inches, however tall the axes
-        ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0)
+        below = ax.transAxes + ScaledTranslation(
+            0, -30 / 72, ax.figure.dpi_scale_trans
+        )  # in inches, however tall the axes
+        ax.legend(
+            fontsize="small",
+            loc="upper left",
+            bbox_to_anchor=(0, 0),
+            bbox_transform=below,
+            borderaxespad=0,
+        )
     return ax
 
 
@@ -78,7 +100,9 @@ def _name_ends(ax: Axes, rows: pd.DataFrame, rising: bool) -> None:
     for place, edge, above in ((0, "left", not rising), (-1, "right", rising)):
         row = rows.iloc[place]
         near = rows[(rows["share"] - row["share"]).abs() <= _NAME_WIDTH]
-        height = np.nanmax(near[["high", "accuracy"]]) if above else np.nanmin(near[["low", "accuracy"]])
+        height = (
+            np.nanmax(near[["high", "accuracy"]]) if above else np.nanmin(near[["low", "accuracy"]])
+        )
         told = plain(f"{row['point']}\n{row['accuracy']:.3f}")
         ax.annotate(told, (row["share"], height), xytext=(0, 3 if above else -3), textcoords="offset points", ha=edge,
                     va="bottom" if above else "top", fontsize=6, color="0.35")  # fmt: skip
@@ -86,7 +110,7 @@ def _name_ends(ax: Axes, rows: pd.DataFrame, rising: bool) -> None:
 
 def _draw_points(ax: Axes, points: pd.DataFrame) -> None:
     """Each choice of items with its interval; share and accuracy stand in the legend."""
-    require_columns(points, _CURVE, "plot_escalation(points=...)")
+    require_columns(points, _CURVE, "plot_deferral(points=...)")
     for number, row in enumerate(points.to_dict("records"), start=1):
         reach: Any = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
         told = plain(f"{row['point']}: {row['share']:.1%} judged, accuracy {row['accuracy']:.3f}")

@@ -17,14 +17,26 @@ Floats = NDArray[np.float64]
 _LUMINANCE = [0.2126, 0.7152, 0.0722]
 _SEEN: dict[str, Any] = {
     "normal": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
     "greyscale": [_LUMINANCE] * 3,
 }
 VISIONS = tuple(_SEEN)
 """Ways of seeing: all colours, no red (protanopia), no green (deuteranopia), luminance alone."""
 
-_XYZ = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]  # of linear sRGB, IEC 61966-2-1
+_XYZ = [
+    [0.4124, 0.3576, 0.1805],
+    [0.2126, 0.7152, 0.0722],
+    [0.0193, 0.1192, 0.9505],
+]  # of linear sRGB, IEC 61966-2-1
 _WHITE = np.sum(_XYZ, axis=1)
 
 
@@ -86,7 +98,10 @@ def colour_distance(colours: Sequence[Any], vision: str = "normal") -> float:
     100
     """
     lab = _lab(seen([to_rgb(colour) for colour in colours], vision).reshape(-1, 3))
-    return min((float(np.linalg.norm(one - other)) for one, other in combinations(lab, 2)), default=float("nan"))
+    return min(
+        (float(np.linalg.norm(one - other)) for one, other in combinations(lab, 2)),
+        default=float("nan"),
+    )
 
 
 def _linear(encoded: Floats) -> Floats:
@@ -100,5 +115,7 @@ def _encoded(linear: Floats) -> Floats:
 def _lab(colours: Floats) -> Floats:
     """CIELAB of sRGB colours, one a row, under D65."""
     ratio = _linear(colours) @ np.transpose(_XYZ) / _WHITE
-    x, y, z = np.where(ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio / (3 * (6 / 29) ** 2) + 4 / 29).T
+    x, y, z = np.where(
+        ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio / (3 * (6 / 29) ** 2) + 4 / 29
+    ).T
     return np.column_stack([116 * y - 16, 500 * (x - y), 200 * (y - z)])

@@ -92,8 +92,12 @@ def submit(
         See `Store`.
     """
     if max_requests < 1 or max_bytes < 1:
-        raise InputError(f"submit needs limits of at least 1; got {max_requests} requests, {max_bytes} bytes; raise them")
-    wanted = {request_key(request): request for request in canonical_requests(requests, model, repeats)}
+        raise InputError(
+            f"submit needs limits of at least 1; got {max_requests} requests, {max_bytes} bytes; raise them"
+        )
+    wanted = {
+        request_key(request): request for request in canonical_requests(requests, model, repeats)
+    }
     address = address_of(base_url)
     with open_ledger(store, must_exist=False) as ledger:
         new = ledger.claim(wanted, model, address, max_requests, max_bytes)
@@ -112,7 +116,11 @@ def submit(
 
 
 def status(
-    store: Store | str | Path, *, base_url: str | None = None, timeout: float = 120.0, max_retries: int = 5
+    store: Store | str | Path,
+    *,
+    base_url: str | None = None,
+    timeout: float = 120.0,
+    max_retries: int = 5,
 ) -> pd.DataFrame:
     """One row a batch: its state and counts, as the provider gives them now.
 
@@ -177,10 +185,19 @@ def collect(
                         _bring_home(ledger, provider, ticket, seen)
                         brought.add(ticket)
         if outcomes := ledger.outcomes(brought):
-            ledger.store.note_failures({key: reason for key, reason in outcomes.items() if reason is not None})
+            ledger.store.note_failures(
+                {key: reason for key, reason in outcomes.items() if reason is not None}
+            )
             replies = ledger.store.get(outcomes)
             if progress:
-                say(count_answers([why_no_text(replies[key]) if key in replies else outcomes[key] for key in outcomes]))
+                say(
+                    count_answers(
+                        [
+                            why_no_text(replies[key]) if key in replies else outcomes[key]
+                            for key in outcomes
+                        ]
+                    )
+                )
         return ledger.table()
 
 
@@ -190,7 +207,9 @@ def failures(store: Store | str | Path) -> pd.DataFrame:
     Requests that have a reply by now, or are pending again, are left out.
     """
     with open_ledger(store) as ledger:
-        frame = pd.DataFrame(ledger.failures(), columns=["request_key", "reason", "batch_id", "state"])
+        frame = pd.DataFrame(
+            ledger.failures(), columns=["request_key", "reason", "batch_id", "state"]
+        )
     return frame.drop_duplicates("request_key", keep="last", ignore_index=True)
 
 
@@ -239,7 +258,9 @@ def _send_all(ledger: Ledger, provider: Provider, tickets: set[str]) -> None:
     _find_lost(ledger, provider)
     for row in ledger.unsent(tickets, provider.address):
         if row["announced"] is None:
-            _create(ledger, provider, row, provider.upload(row["ticket"], ledger.content(row["ticket"])))
+            _create(
+                ledger, provider, row, provider.upload(row["ticket"], ledger.content(row["ticket"]))
+            )
         elif _age(row["announced"]) > SETTLE and not _found(ledger, provider, row["ticket"]):
             _create(ledger, provider, row, row["input_file_id"])
 
@@ -285,7 +306,11 @@ def _found(ledger: Ledger, provider: Provider, ticket: str) -> bool:
 
 def _find_lost(ledger: Ledger, provider: Provider) -> None:
     """Remember the batches that were announced here and turn out to exist at the provider."""
-    lost = [row for row in ledger.open() if row["announced"] and not row["batch_id"] and row["base_url"] == provider.address]
+    lost = [
+        row
+        for row in ledger.open()
+        if row["announced"] and not row["batch_id"] and row["base_url"] == provider.address
+    ]
     for ticket, seen in provider.find(lost) if lost else ():
         ledger.remember(ticket, seen)
 
@@ -298,7 +323,10 @@ def _look_up(ledger: Ledger, provider: Provider) -> Iterator[tuple[str, Seen]]:
             try:
                 seen = provider.retrieve(row["batch_id"])
             except Gone as gone:
-                ledger.note(row["ticket"], f"the provider does not know it with this key ({gone}): see cancel(forget=True)")
+                ledger.note(
+                    row["ticket"],
+                    f"the provider does not know it with this key ({gone}): see cancel(forget=True)",
+                )
                 continue
             ledger.remember(row["ticket"], seen)
             yield row["ticket"], seen
@@ -314,7 +342,10 @@ def _bring_home(ledger: Ledger, provider: Provider, ticket: str, seen: Seen) -> 
             for replies in harvest.read(provider.content(file_id)):
                 ledger.store.add(replies)
     except Gone as gone:
-        ledger.note(ticket, f"its output cannot be fetched ({gone}): collect again later, or see cancel(forget=True)")
+        ledger.note(
+            ticket,
+            f"its output cannot be fetched ({gone}): collect again later, or see cancel(forget=True)",
+        )
     else:
         ledger.finish(ticket, harvest, _why_none(seen, harvest.malformed))
 
@@ -334,7 +365,10 @@ def _cancel_all(ledger: Ledger, provider: Provider, tickets: set[str]) -> None:
             try:
                 ledger.remember(row["ticket"], provider.cancel(row["batch_id"]))
             except Gone as gone:
-                ledger.note(row["ticket"], f"the provider does not know it with this key ({gone}): see cancel(forget=True)")
+                ledger.note(
+                    row["ticket"],
+                    f"the provider does not know it with this key ({gone}): see cancel(forget=True)",
+                )
 
 
 def _named(ledger: Ledger, batches: Collection[str] | None, forget: bool) -> list[sqlite3.Row]:
@@ -345,7 +379,11 @@ def _named(ledger: Ledger, batches: Collection[str] | None, forget: bool) -> lis
             f"cancel needs a list of open batches of this store; got {batches!r:.200}; take them from the columns "
             "batch_id and ticket of status(store)"
         )
-    return [row for row in rows if batches is None or row["ticket"] in batches or row["batch_id"] in batches]
+    return [
+        row
+        for row in rows
+        if batches is None or row["ticket"] in batches or row["batch_id"] in batches
+    ]
 
 
 def _any_at(base_url: str | None, rows: list[sqlite3.Row], caller: str) -> bool:

@@ -67,14 +67,23 @@ class Ledger:
         """Close the connection to the tables; the store stays open."""
         self._db.close()
 
-    def claim(self, wanted: Mapping[str, Any], model: str, address: str, max_requests: int, max_bytes: int) -> set[str]:
+    def claim(
+        self, wanted: Mapping[str, Any], model: str, address: str, max_requests: int, max_bytes: int
+    ) -> set[str]:
         """Tickets, all new, under which the requests that are neither stored nor pending are now pending."""
         tickets = set[str]()
         with self._change() as db:
             refused = self._refused(model, address, _now())
-            pending = {row["key"] for row in db.execute("SELECT key FROM batch_requests WHERE state = 'pending'")}
+            pending = {
+                row["key"]
+                for row in db.execute("SELECT key FROM batch_requests WHERE state = 'pending'")
+            }
             taken = pending | self.store.known(wanted)
-            free = [line_of(key, request, refused) for key, request in wanted.items() if key not in taken]
+            free = [
+                line_of(key, request, refused)
+                for key, request in wanted.items()
+                if key not in taken
+            ]
             for part in parts(free, max_requests, max_bytes):
                 tickets.add(ticket := uuid.uuid4().hex)
                 db.execute(
@@ -82,8 +91,12 @@ class Ledger:
                     "VALUES (?, 'claimed', ?, ?, ?, ?, ?)",
                     (ticket, model, part[0].endpoint, address, _now(), __version__),
                 )
-                rows = ((ticket, place, line.key, line.request) for place, line in enumerate(part, 1))
-                db.executemany("INSERT INTO batch_requests VALUES (?, ?, ?, ?, 'pending', NULL)", rows)
+                rows = (
+                    (ticket, place, line.key, line.request) for place, line in enumerate(part, 1)
+                )
+                db.executemany(
+                    "INSERT INTO batch_requests VALUES (?, ?, ?, ?, 'pending', NULL)", rows
+                )
         return tickets
 
     def holding(self, keys: Collection[str]) -> set[str]:
@@ -98,12 +111,16 @@ class Ledger:
     def unsent(self, tickets: set[str], address: str) -> list[sqlite3.Row]:
         """Those of the tickets that have no batch yet."""
         return [
-            row for row in self.open() if row["ticket"] in tickets and not row["batch_id"] and row["base_url"] == address
+            row
+            for row in self.open()
+            if row["ticket"] in tickets and not row["batch_id"] and row["base_url"] == address
         ]
 
     def content(self, ticket: str) -> bytes:
         """The input file of a batch."""
-        rows = self._query("SELECT key, request FROM batch_requests WHERE ticket = ? ORDER BY line", ticket)
+        rows = self._query(
+            "SELECT key, request FROM batch_requests WHERE ticket = ? ORDER BY line", ticket
+        )
         refused = self.refused(ticket)
         return b"".join(file_line(row["key"], json.loads(row["request"]), refused) for row in rows)
 
@@ -115,7 +132,9 @@ class Ledger:
     def _refused(self, model: str, address: str, before: str) -> set[str]:
         query = "SELECT DISTINCT r.reason FROM batch_requests r JOIN batches b USING (ticket) "
         query += "WHERE b.model = ? AND b.base_url = ? AND b.collected < ? AND r.reason LIKE 'HTTP 400: %'"
-        found = {refused_parameter(row["reason"]) for row in self._query(query, model, address, before)}
+        found = {
+            refused_parameter(row["reason"]) for row in self._query(query, model, address, before)
+        }
         return {name for name in found if name}
 
     def pending(self, ticket: str) -> dict[str, str]:
@@ -129,7 +148,11 @@ class Ledger:
         query = "UPDATE batches SET state = 'creating', input_file_id = ?, announced = ? "
         query += "WHERE ticket = ? AND batch_id IS NULL AND announced IS ? AND collected IS NULL"
         with self._change() as db:
-            return moment if db.execute(query, (file_id, moment, ticket, before)).rowcount == 1 else None
+            return (
+                moment
+                if db.execute(query, (file_id, moment, ticket, before)).rowcount == 1
+                else None
+            )
 
     def withdraw(self, ticket: str, announced: str) -> None:
         """Take an announcement back: the provider said no."""
@@ -166,8 +189,14 @@ class Ledger:
                 f"UPDATE batch_requests SET state = 'stored', request = NULL {pending} AND key IN (SELECT key FROM replies)",
                 (ticket,),
             )
-            db.executemany(f"UPDATE batch_requests SET state = 'failed', reason = ? {pending} AND key = ?", failed)
-            db.execute(f"UPDATE batch_requests SET state = 'failed', reason = ? {pending}", (otherwise, ticket))
+            db.executemany(
+                f"UPDATE batch_requests SET state = 'failed', reason = ? {pending} AND key = ?",
+                failed,
+            )
+            db.execute(
+                f"UPDATE batch_requests SET state = 'failed', reason = ? {pending}",
+                (otherwise, ticket),
+            )
             db.execute(
                 "UPDATE batches SET collected = ?, malformed = ?, unknown = ? WHERE ticket = ? AND collected IS NULL",
                 (_now(), harvest.malformed, harvest.unknown, ticket),
@@ -175,7 +204,9 @@ class Ledger:
 
     def outcomes(self, tickets: Collection[str]) -> dict[str, str | None]:
         """Requests of batches that are closed: why each has no reply, None if it has one."""
-        rows = self._query("SELECT ticket, key, reason FROM batch_requests WHERE state != 'pending'")
+        rows = self._query(
+            "SELECT ticket, key, reason FROM batch_requests WHERE state != 'pending'"
+        )
         return {row["key"]: row["reason"] for row in rows if row["ticket"] in tickets}
 
     def failures(self) -> list[tuple[Any, ...]]:
@@ -197,7 +228,11 @@ class Ledger:
             "FROM batches b JOIN batch_requests r USING (ticket) "
             "GROUP BY ticket ORDER BY b.created, ticket"
         )
-        kept = [[row[name] for name in _TABLE] for row in rows if tickets is None or row["ticket"] in tickets]
+        kept = [
+            [row[name] for name in _TABLE]
+            for row in rows
+            if tickets is None or row["ticket"] in tickets
+        ]
         return pd.DataFrame(kept, columns=_TABLE).astype(dict.fromkeys(_COUNTS, "Int64"))
 
     def _query(self, query: str, *values: Any) -> list[sqlite3.Row]:
@@ -233,10 +268,17 @@ def open_ledger(store: Store | str | Path, *, must_exist: bool = True) -> Iterat
     """The ledger in a store's file, closed afterwards; a store that was given open stays open."""
     path = store.path if isinstance(store, Store) else os.path.expanduser(str(store))
     if path == ":memory:":
-        raise InputError("batches need a store that outlives the process; got ':memory:'; pass the path of a file")
+        raise InputError(
+            "batches need a store that outlives the process; got ':memory:'; pass the path of a file"
+        )
     if must_exist and not os.path.exists(path):
-        raise StoreError(f"batches need the store that they were submitted with; got no file {path!r}; check the path")
-    with nullcontext(store) if isinstance(store, Store) else Store(path) as opened, closing(Ledger(opened)) as ledger:
+        raise StoreError(
+            f"batches need the store that they were submitted with; got no file {path!r}; check the path"
+        )
+    with (
+        nullcontext(store) if isinstance(store, Store) else Store(path) as opened,
+        closing(Ledger(opened)) as ledger,
+    ):
         yield ledger
 
 

@@ -107,7 +107,9 @@ class Harvest:
         request = json.loads(self.asked[key])
         outcome = _outcome(Job(key, request), entry)
         if isinstance(outcome, Reply):
-            return noted(outcome, request["parameters"], accepted(request["parameters"], self.refused))
+            return noted(
+                outcome, request["parameters"], accepted(request["parameters"], self.refused)
+            )
         self.failed[key] = self.clean(outcome)
         return None
 
@@ -122,7 +124,9 @@ def _outcome(job: Job, entry: Mapping[str, Any]) -> Reply | str:
         said = body.get("error", body) if isinstance(body, Mapping) else body
         return f"HTTP {response.get('status_code')}: {_complaint(said)}"
     try:
-        return replace(read_reply(job, json.dumps(response.get("body")).encode("ascii"), 0.0), seconds=None)
+        return replace(
+            read_reply(job, json.dumps(response.get("body")).encode("ascii"), 0.0), seconds=None
+        )
     except AttemptFailed as failure:
         return failure.reason
 

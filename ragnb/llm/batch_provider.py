@@ -40,12 +40,20 @@ class Provider:
         import openai
 
         if timeout <= 0 or max_retries < 0:
-            raise InputError(f"a batch needs timeout > 0 and max_retries >= 0; got {timeout} and {max_retries}; change them")
+            raise InputError(
+                f"a batch needs timeout > 0 and max_retries >= 0; got {timeout} and {max_retries}; change them"
+            )
         self._key, self.address = api_key(base_url), address_of(base_url)
         self.max_retries, self.timeout = max_retries, timeout
-        own = openai.DefaultHttpxClient(trust_env=False) if is_here(given_address(base_url)) else None  # no proxy
+        own = (
+            openai.DefaultHttpxClient(trust_env=False) if is_here(given_address(base_url)) else None
+        )  # no proxy
         self._client = openai.OpenAI(
-            api_key=self._key.reveal, base_url=base_url, max_retries=max_retries, timeout=timeout, http_client=own
+            api_key=self._key.reveal,
+            base_url=base_url,
+            max_retries=max_retries,
+            timeout=timeout,
+            http_client=own,
         )
 
     def __enter__(self) -> "Provider":
@@ -57,15 +65,23 @@ class Provider:
     def upload(self, ticket: str, content: bytes) -> str:
         """The id of a file of requests, sent now."""
         file = (f"ragnb-{ticket}.jsonl", content, "application/jsonl")
-        return self._ask("submit", lambda: _id(self._client.files.create(file=file, purpose="batch")))
+        return self._ask(
+            "submit", lambda: _id(self._client.files.create(file=file, purpose="batch"))
+        )
 
     def create(self, ticket: str, endpoint: Any, file_id: str) -> Seen:
         """One attempt to create a batch, which fails as `Refused` (there is none) or `Unsure` (there may be one)."""
         import openai
 
-        batches = self._client.with_options(max_retries=0, timeout=min(CREATE_TIMEOUT, self.timeout)).batches
+        batches = self._client.with_options(
+            max_retries=0, timeout=min(CREATE_TIMEOUT, self.timeout)
+        ).batches
         about = {_TICKET: ticket, "ragnb_version": __version__}
-        order: dict[str, Any] = {"input_file_id": file_id, "completion_window": "24h", "metadata": about}
+        order: dict[str, Any] = {
+            "input_file_id": file_id,
+            "completion_window": "24h",
+            "metadata": about,
+        }
         problem: Exception
         try:
             with self._key.out_of_logs():
@@ -81,7 +97,9 @@ class Provider:
         said = self._said(error)
         retry = error.status_code == 429 and "insufficient_quota" not in said
         return Refused(
-            self._refused("submit", error.status_code, said), retry=retry, wait=retry_after(error.response.headers)
+            self._refused("submit", error.status_code, said),
+            retry=retry,
+            wait=retry_after(error.response.headers),
         )
 
     def find(self, rows: list[sqlite3.Row]) -> list[tuple[str, Seen]]:
@@ -102,11 +120,15 @@ class Provider:
 
     def retrieve(self, batch_id: str) -> Seen:
         """The batch as it is now."""
-        return self._ask("status", lambda: self._seen(self._client.batches.retrieve(batch_id)), may_be_gone=True)
+        return self._ask(
+            "status", lambda: self._seen(self._client.batches.retrieve(batch_id)), may_be_gone=True
+        )
 
     def content(self, file_id: str) -> bytes:
         """All bytes of a file, without the key."""
-        content = self._ask("collect", lambda: self._client.files.content(file_id).content, may_be_gone=True)
+        content = self._ask(
+            "collect", lambda: self._client.files.content(file_id).content, may_be_gone=True
+        )
         return b"\n".join(map(self._key.clean_body, content.split(b"\n")))
 
     def cancel(self, batch_id: str) -> Seen:
@@ -127,7 +149,10 @@ class Provider:
 
     def _seen(self, batch: Any) -> Seen:
         counts, errors = batch.request_counts, (batch.errors and batch.errors.data) or []
-        said = [(f"line {error.line}: " if error.line else "") + (error.message or error.code or "?") for error in errors]
+        said = [
+            (f"line {error.line}: " if error.line else "") + (error.message or error.code or "?")
+            for error in errors
+        ]
         return Seen(
             batch_id=_id(batch),
             state=str(batch.status).lower(),
@@ -148,7 +173,11 @@ class Provider:
                 return call()
         except openai.APIStatusError as error:
             gone = may_be_gone and isinstance(error, openai.NotFoundError)
-            problem = Gone(self._said(error)) if gone else self._refused(what, error.status_code, self._said(error))
+            problem = (
+                Gone(self._said(error))
+                if gone
+                else self._refused(what, error.status_code, self._said(error))
+            )
         except openai.APIConnectionError as error:
             problem = EndpointError(
                 f"{what} needs an endpoint that answers; got {self._said(error)} from {self.address}; check the address and "
@@ -191,6 +220,8 @@ def _id(answer: Any) -> str:
 
 def address_of(base_url: str | None) -> str:
     """The address as remembered: without user, password and query, any of which may hold a key."""
-    address = given_address(base_url) or _DEFAULT_ADDRESS  # a line of its own: a traceback may show all names in one
+    address = (
+        given_address(base_url) or _DEFAULT_ADDRESS
+    )  # a line of its own: a traceback may show all names in one
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")

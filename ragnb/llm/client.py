@@ -34,6 +34,7 @@ from ragnb.text import well_formed
 DEFAULT_STORE = "ragnb-replies.sqlite"
 KEY_VARIABLE = "OPENAI_API_KEY"
 ADDRESS_VARIABLE = "OPENAI_BASE_URL"
+EMPTY = "empty reply"
 REPLY_COLUMNS = (
     "model request_key repeat response reasoning reason finish_reason prompt_tokens completion_tokens "
     "system_fingerprint".split()
@@ -56,6 +57,7 @@ class Options(TypedDict, total=False):
     max_retries: int
     offline: bool
     progress: bool
+    keep_empty: bool
 
 
 def complete(
@@ -74,6 +76,7 @@ def complete(
     max_retries: int = 5,
     offline: bool = False,
     progress: bool = True,
+    keep_empty: bool = False,
 ) -> pd.DataFrame:
     """Replies of an OpenAI-compatible model, in the order of the requests.
 
@@ -116,6 +119,9 @@ def complete(
     progress
         Show a progress bar, and one line at the end that says how many requests were answered and why the others were not.
         The environment variable ``TQDM_DISABLE=1`` turns both off.
+    keep_empty
+        Take an empty reply as the model's answer, which is then scored. By default it counts as missing, as an empty cell
+        does in `ragnb.load_responses`.
 
     Returns
     -------
@@ -149,6 +155,7 @@ def complete(
         "timeout": timeout,
         "max_retries": max_retries,
         "offline": offline,
+        "keep_empty": keep_empty,
     }
     run = _Run(requests, model, **options)
     with one_report(progress) as tally, _opened(store) as opened:
@@ -157,7 +164,9 @@ def complete(
         return run.result(opened, tally)
 
 
-async def acomplete(requests: pd.DataFrame, *, model: str, **options: Unpack[Options]) -> pd.DataFrame:
+async def acomplete(
+    requests: pd.DataFrame, *, model: str, **options: Unpack[Options]
+) -> pd.DataFrame:
     """`complete`, to be awaited by code that has an event loop of its own; the same options, result and errors."""
     unknown = sorted(set(options) - set(Options.__annotations__))
     if unknown:
@@ -174,19 +183,29 @@ async def acomplete(requests: pd.DataFrame, *, model: str, **options: Unpack[Opt
 class Tally:
     """What became of the requests of one run, which may consist of several calls of `complete`."""
 
-    reasons: dict[str, str | None] = field(default_factory=dict)  # of each request: why it has no reply, None if it has one
+    reasons: dict[str, str | None] = field(
+        default_factory=dict
+    )  # of each request: why it has no reply, None if it has one
     sent: set[str] = field(default_factory=set)
     cost_usd: float = 0.0
     unpriced: str = ""  # a model whose price is unknown
-    refused: dict[str, set[str]] = field(default_factory=dict)  # by model: parameters that it refuses
+    refused: dict[str, set[str]] = field(
+        default_factory=dict
+    )  # by model: parameters that it refuses
     shown: bool = False
     started: float = field(default_factory=time.monotonic)
 
     def line(self) -> str:
         """The run in one line."""
         answered = [key for key, reason in self.reasons.items() if reason is None]
-        cost = f"Cost unknown (no price for {self.unpriced})" if self.unpriced else dollars(self.cost_usd)
-        counts = count_answers(self.reasons.values(), stored=sum(key not in self.sent for key in answered))
+        cost = (
+            f"Cost unknown (no price for {self.unpriced})"
+            if self.unpriced
+            else dollars(self.cost_usd)
+        )
+        counts = count_answers(
+            self.reasons.values(), stored=sum(key not in self.sent for key in answered)
+        )
         return f"{counts} {cost}, {time.monotonic() - self.started:,.0f} s."
 
 
@@ -235,15 +254,21 @@ class _Run:
     def __init__(self, requests: pd.DataFrame, model: str, **options: Unpack[Options]) -> None:
         self.requests, self.model = requests, model
         self.base_url, self.offline = options.get("base_url"), options.get("offline", False)
-        self.repeats = options.get("repeats", 1)
-        self.max_concurrency, self.timeout = options.get("max_concurrency", 16), options.get("timeout", 120.0)
+        self.repeats, self.keep_empty = options.get("repeats", 1), options.get("keep_empty", False)
+        self.max_concurrency, self.timeout = (
+            options.get("max_concurrency", 16),
+            options.get("timeout", 120.0),
+        )
         self.max_retries = options.get("max_retries", 5)
         _check_limits(options)
         self.asked = canonical_requests(requests, model, self.repeats)
         limit, prices = options.get("budget_usd"), options.get("prices")
         price = price_of(model, prices) if limit is None else require_price(model, prices)
         self.budget = Budget(limit, price)
-        self.buckets = [Bucket(options.get("requests_per_minute")), Bucket(options.get("tokens_per_minute"))]
+        self.buckets = [
+            Bucket(options.get("requests_per_minute")),
+            Bucket(options.get("tokens_per_minute")),
+        ]
         self.keys = [request_key(request) for request in self.asked]
         if limit is not None:
             _require_bounds(self.asked)
@@ -254,7 +279,11 @@ class _Run:
     def find_missing(self, store: Store) -> bool:
         """Whether anything has to be sent."""
         known = store.known(self.keys)
-        missing = {key: request for key, request in zip(self.keys, self.asked, strict=True) if key not in known}
+        missing = {
+            key: request
+            for key, request in zip(self.keys, self.asked, strict=True)
+            if key not in known
+        }
         self.jobs = [Job(key, request) for key, request in missing.items()]
         self.progress.total, self.progress.stored = len(known) + len(self.jobs), len(known)
         if not self.offline:
@@ -273,9 +302,15 @@ class _Run:
         import openai
 
         key, address = api_key(self.base_url), given_address(self.base_url)
-        own = openai.DefaultAsyncHttpxClient(trust_env=False) if is_here(address) else None  # no proxy to this machine
+        own = (
+            openai.DefaultAsyncHttpxClient(trust_env=False) if is_here(address) else None
+        )  # no proxy to this machine
         client = openai.AsyncOpenAI(
-            api_key=key.areveal, base_url=address, timeout=self.timeout, max_retries=0, http_client=own
+            api_key=key.areveal,
+            base_url=address,
+            timeout=self.timeout,
+            max_retries=0,
+            http_client=own,
         )
         async with client:
             per_minute, tokens = self.buckets
@@ -300,7 +335,9 @@ class _Run:
                     await engine.run(self.jobs, self.max_concurrency)
             finally:
                 tally.cost_usd += self.budget.spent
-                tally.unpriced = tally.unpriced if self.budget.price or not self.progress.done else self.model
+                tally.unpriced = (
+                    tally.unpriced if self.budget.price or not self.progress.done else self.model
+                )
                 store.note_failures(self.failures)
 
     def result(self, store: Store, tally: Tally) -> pd.DataFrame:
@@ -310,7 +347,9 @@ class _Run:
         own = [name for name in self.requests.columns if name not in REPLY_COLUMNS]
         frame = self.requests[own]
         if self.repeats > 1:
-            frame = frame.iloc[[place for place in range(len(frame)) for _ in range(self.repeats)]].reset_index(drop=True)
+            frame = frame.iloc[
+                [place for place in range(len(frame)) for _ in range(self.repeats)]
+            ].reset_index(drop=True)
         frame = frame.assign(model=self.model, request_key=self.keys, repeat=self._numbers())
         reasons = list(map(self._reason, self.keys, replies))
         tally.reasons.update(zip(self.keys, reasons, strict=True))
@@ -325,7 +364,9 @@ class _Run:
         sent_apart = [reply and _sent_apart(reply) for reply in replies]
         if any(sent_apart):
             frame["reasoning"] = pd.Series(sent_apart, index=frame.index, dtype=object)
-        return reasoning_apart(frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"}))
+        return reasoning_apart(
+            frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
+        )
 
     def _numbers(self) -> list[int]:
         return list(itertools.islice(itertools.cycle(range(self.repeats)), len(self.keys)))
@@ -333,9 +374,12 @@ class _Run:
     def _reason(self, key: str, reply: Reply | None) -> str | None:
         if reply is None:
             limit = self.budget.limit
-            spent = "not asked" if limit is None else f"not asked: the budget of ${limit:g} is spent"
+            spent = (
+                "not asked" if limit is None else f"not asked: the budget of ${limit:g} is spent"
+            )
             return self.failures.get(key, spent)
-        return why_no_text(reply)
+        why = why_no_text(reply)
+        return None if why == EMPTY and self.keep_empty else why
 
 
 def why_no_text(reply: Reply) -> str | None:
@@ -350,7 +394,7 @@ def why_no_text(reply: Reply) -> str | None:
         return None  # cut off during its reasoning: an empty answer, as if the reasoning were in the text
     if reply.response is None:
         return f"the model sent no text (finish_reason {reply.finish_reason!r})"
-    return "empty reply"
+    return EMPTY
 
 
 def _sent_apart(reply: Reply) -> str | None:
@@ -428,17 +472,31 @@ def is_here(address: str | None) -> bool:
 def _check_limits(options: Options) -> None:
     for name in ("max_concurrency", "max_retries"):
         value = options.get(name, 1)
-        if isinstance(value, bool) or not isinstance(value, int) or value < (name == "max_concurrency"):
-            raise InputError(f"complete needs a whole number in {name}; got {value!r}; 16 and 5 are usual")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int)
+            or value < (name == "max_concurrency")
+        ):
+            raise InputError(
+                f"complete needs a whole number in {name}; got {value!r}; 16 and 5 are usual"
+            )
     for name in ("timeout", "requests_per_minute", "tokens_per_minute", "budget_usd"):
         value = options.get(name)
         lowest = 0.0 if name == "budget_usd" else 1e-9  # a budget of 0 is one: nothing may be spent
-        if value is not None and not (isinstance(value, int | float) and lowest <= value < math.inf):
-            raise InputError(f"complete needs a number above 0 in {name}; got {value!r}; leave it out for no limit")
+        if value is not None and not (
+            isinstance(value, int | float) and lowest <= value < math.inf
+        ):
+            raise InputError(
+                f"complete needs a number above 0 in {name}; got {value!r}; leave it out for no limit"
+            )
 
 
 def _require_bounds(asked: list[Request]) -> None:
-    open_ended = [n for n, each in enumerate(asked) if not {"max_tokens", "max_completion_tokens"} & set(each["parameters"])]
+    open_ended = [
+        n
+        for n, each in enumerate(asked)
+        if not {"max_tokens", "max_completion_tokens"} & set(each["parameters"])
+    ]
     if open_ended:
         raise InputError(
             f"a budget needs max_tokens in the parameters of every request; got {len(open_ended)} without (the first is "
@@ -517,5 +575,7 @@ class _Bar:
         if fresh and not self.line.disable:
             cost = self.progress.cost_usd
             shown = {} if cost is None else {"cost": dollars(cost)}
-            self.line.set_postfix(shown, failed=self.progress.failed, retried=self.progress.retried, refresh=False)
+            self.line.set_postfix(
+                shown, failed=self.progress.failed, retried=self.progress.retried, refresh=False
+            )
             self.line.update(fresh)

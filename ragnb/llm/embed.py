@@ -52,7 +52,10 @@ def embed(texts: Iterable[str], *, kind: str = "query") -> NDArray[np.float32]:
     check_choice(kind, KINDS, "kind")
     plain = [well_formed(text).replace("\0", " ") for text in _listed(texts)]
     model = _model()
-    parts = [model.encode(plain[start : start + _BATCH], kind == "query") for start in range(0, len(plain), _BATCH)]
+    parts = [
+        model.encode(plain[start : start + _BATCH], kind == "query")
+        for start in range(0, len(plain), _BATCH)
+    ]
     return np.vstack([np.empty((0, model.dim), dtype=np.float32), *parts])
 
 
@@ -68,7 +71,9 @@ def _listed(texts: Iterable[str]) -> list[str]:
     listed = list(texts)
     wrong = next((place for place, text in enumerate(listed) if not isinstance(text, str)), None)
     if wrong is not None:
-        raise InputError(f"embed needs a list of texts; got {listed[wrong]!r:.80} at place {wrong}; leave it out")
+        raise InputError(
+            f"embed needs a list of texts; got {listed[wrong]!r:.80} at place {wrong}; leave it out"
+        )
     return listed
 
 

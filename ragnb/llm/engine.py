@@ -24,7 +24,9 @@ from ragnb.text import well_formed
 
 RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
 ALWAYS_FATAL = frozenset({401})
-FATAL_AT_FIRST = frozenset({403, 404, 405})  # before the first reply; later they concern one request
+FATAL_AT_FIRST = frozenset(
+    {403, 404, 405}
+)  # before the first reply; later they concern one request
 FIRST_WAIT, LONGEST_WAIT, LONGEST_ASKED = 0.5, 60.0, 600.0
 LOOK_AGAIN = 0.2  # seconds between checks for the reply to a request that another run is sending
 TIMEOUT = "timeout"
@@ -34,7 +36,12 @@ ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wr
 
 SHORTEST_SECRET = 16  # characters; shorter keys are placeholders such as EMPTY, which a reply may contain by chance
 _PARTS = ("", ".connection", ".http11", ".http2", ".proxy", ".socks")
-LOGGERS = ["openai._base_client", "httpx", "httpx2", *(name + part for name in ("httpcore", "httpcore2") for part in _PARTS)]
+LOGGERS = [
+    "openai._base_client",
+    "httpx",
+    "httpx2",
+    *(name + part for name in ("httpcore", "httpcore2") for part in _PARTS),
+]
 
 
 class Key:
@@ -132,7 +139,13 @@ class AttemptFailed(Exception):
         parameter: str | None = None,
     ) -> None:
         super().__init__(reason)
-        self.reason, self.retry, self.fatal, self.wait, self.parameter = reason, retry, fatal, wait, parameter
+        self.reason, self.retry, self.fatal, self.wait, self.parameter = (
+            reason,
+            retry,
+            fatal,
+            wait,
+            parameter,
+        )
 
 
 class _OverBudget(Exception):
@@ -200,11 +213,15 @@ class Engine:
         queue = deque(jobs)
         self._at_once = max_concurrency
         renewal = asyncio.ensure_future(self._renew())
-        workers = [asyncio.ensure_future(self._work(queue)) for _ in range(min(max_concurrency, len(jobs)))]
+        workers = [
+            asyncio.ensure_future(self._work(queue)) for _ in range(min(max_concurrency, len(jobs)))
+        ]
         try:
             await asyncio.gather(*workers)
         except _OverBudget:
-            await asyncio.gather(*workers, return_exceptions=True)  # what is under way is paid for: wait for it
+            await asyncio.gather(
+                *workers, return_exceptions=True
+            )  # what is under way is paid for: wait for it
         finally:  # reached with workers left only when the run is interrupted or the store fails
             for task in (*workers, renewal):
                 task.cancel()
@@ -223,7 +240,9 @@ class Engine:
             self.claims.renew()
 
     async def _work(self, queue: deque[Job]) -> None:
-        while queue and not self._hopeless:  # requests under way are paid for: each worker ends with its own
+        while (
+            queue and not self._hopeless
+        ):  # requests under way are paid for: each worker ends with its own
             job = queue.popleft()
             claim = self.claims.take(job.key)
             if claim == "stored":
@@ -262,7 +281,9 @@ class Engine:
     def _count(self, reply: Reply, reserved: float, expected_tokens: int) -> None:
         used = (reply.prompt_tokens or 0, reply.completion_tokens or 0)
         told = reply.prompt_tokens is not None and reply.completion_tokens is not None
-        real = self.budget.cost(*used) if told else reserved  # an endpoint that tells no usage is taken at its dearest
+        real = (
+            self.budget.cost(*used) if told else reserved
+        )  # an endpoint that tells no usage is taken at its dearest
         self.budget.settle(reserved, real)
         self.tokens.correct(sum(used) - expected_tokens if told else 0)
         self._in_a_row = 0
@@ -299,7 +320,12 @@ class Engine:
             try:
                 return await self._attempt_in_turn(job)
             except AttemptFailed as failure:
-                if failure.fatal or not failure.retry or self._hopeless or attempt == self._attempts_left(failure):
+                if (
+                    failure.fatal
+                    or not failure.retry
+                    or self._hopeless
+                    or attempt == self._attempts_left(failure)
+                ):
                     raise
                 self.progress.retried += 1
                 await self._wait(attempt, failure.wait)
@@ -327,7 +353,9 @@ class Engine:
         try:
             reply = await self._attempt(job)
         except AttemptFailed as failure:
-            if failure.reason == TIMEOUT and at_once == self._at_once:  # earlier attempts say nothing about this number
+            if (
+                failure.reason == TIMEOUT and at_once == self._at_once
+            ):  # earlier attempts say nothing about this number
                 self._timeouts += 1
                 self._slow_down()
             raise
@@ -343,7 +371,11 @@ class Engine:
         before, self._at_once = self._at_once, max(1, self._at_once // 2)
         if not self._told_of_timeouts:
             self._told_of_timeouts = True
-            lowered = f" This run now sends at most {self._at_once} at a time instead of {before}." if before > 1 else ""
+            lowered = (
+                f" This run now sends at most {self._at_once} at a time instead of {before}."
+                if before > 1
+                else ""
+            )
             warnings.warn(
                 f"{self._timeouts} requests to {self.address} got no reply within the timeout of {self.timeout:g} s."
                 f"{lowered} If the server is slow, set a higher timeout or a lower max_concurrency.",
@@ -369,19 +401,27 @@ class Engine:
 
         request, started = job.request, time.monotonic()
         chat = "messages" in request
-        create = (self.client.chat.completions if chat else self.client.completions).with_raw_response.create
+        create = (
+            self.client.chat.completions if chat else self.client.completions
+        ).with_raw_response.create
         content = {"messages": request["messages"]} if chat else {"prompt": request["prompt"]}
         try:
-            async with asyncio.timeout(self.timeout):  # the client's own timeout starts anew with every byte that comes
+            async with asyncio.timeout(
+                self.timeout
+            ):  # the client's own timeout starts anew with every byte that comes
                 raw = await create(model=request["model"], **content, extra_body=parameters)
         except (openai.APITimeoutError, TimeoutError):
             failure = AttemptFailed(TIMEOUT, retry=True)
         except openai.APIConnectionError as error:
-            failure = AttemptFailed(f"no connection ({self.key.clean(error.__cause__ or error)})", retry=True)
+            failure = AttemptFailed(
+                f"no connection ({self.key.clean(error.__cause__ or error)})", retry=True
+            )
         except openai.APIStatusError as error:
             failure = self._refused(error)
         except UnicodeEncodeError:
-            failure = AttemptFailed("the request holds half a character (a lone surrogate)", retry=False)
+            failure = AttemptFailed(
+                "the request holds half a character (a lone surrogate)", retry=False
+            )
         except Exception as error:
             failure = AttemptFailed(f"{type(error).__name__}: {self.key.clean(error)}", retry=False)
         else:
@@ -398,20 +438,28 @@ class Engine:
             return AttemptFailed(reason, retry=False, fatal=_explain(status, said, self.address))
         wait = retry_after(error.response.headers)
         parameter = refused_parameter(said) if status == 400 else None
-        return AttemptFailed(reason, retry=status in RETRIED or status >= 500, wait=wait, parameter=parameter)
+        return AttemptFailed(
+            reason, retry=status in RETRIED or status >= 500, wait=wait, parameter=parameter
+        )
 
 
 # ---- what came back --------------------------------------------------------------------------------------------------
 
 
-def read_reply(job: Job, content: bytes, seconds: float, clean: Callable[[str], str] = str) -> Reply:
+def read_reply(
+    job: Job, content: bytes, seconds: float, clean: Callable[[str], str] = str
+) -> Reply:
     """The reply in a response body; a body that is no completion may be tried again, quoted as ``clean`` leaves it."""
     try:
         body = json.loads(content)
         choice = body["choices"][0]
         message = choice["message"] if "messages" in job.request else {"content": choice["text"]}
         usage = body.get("usage") or {}
-        extra = {name: value for name, value in message.items() if value and name not in ("content", "role")}
+        extra = {
+            name: value
+            for name, value in message.items()
+            if value and name not in ("content", "role")
+        }
         extra |= {"logprobs": choice["logprobs"]} if choice.get("logprobs") else {}
         return Reply(
             key=job.key,
@@ -439,11 +487,21 @@ def _said(content: Any) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else well_formed(value) if isinstance(value, str) else json.dumps(value)
+    return (
+        None
+        if value is None
+        else well_formed(value)
+        if isinstance(value, str)
+        else json.dumps(value)
+    )
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+        else None
+    )
 
 
 def error_message(error: Any) -> str:
@@ -484,7 +542,11 @@ def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[st
 
 def warn_of_refused(model: str, name: str) -> None:
     """Warn that a model refuses a parameter, also where an earlier run of this process has warned of it."""
-    done = f"sent as {INSTEAD[name]}" if INSTEAD[name] else "not sent, so that the model uses its default"
+    done = (
+        f"sent as {INSTEAD[name]}"
+        if INSTEAD[name]
+        else "not sent, so that the model uses its default"
+    )
     text = f"{model} refuses the parameter {name}; in this run it is {done}"
     warnings.warn_explicit(text, UserWarning, "ragnb", 0, module=__name__, registry={})
 

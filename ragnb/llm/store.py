@@ -108,14 +108,18 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         if not str(path).strip():
-            raise StoreError("a store needs a path; got an empty one, which would keep nothing; name a file")
+            raise StoreError(
+                "a store needs a path; got an empty one, which would keep nothing; name a file"
+            )
         self.path = os.path.expanduser(str(path))
         self._lock = threading.Lock()
         self._has_checksums = False  # unknown, or made by an earlier version
         try:
             if self.path != ":memory:":
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None)
+            self._db = sqlite3.connect(
+                self.path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None
+            )
         except (sqlite3.Error, OSError) as error:
             raise self._error(error) from error
         try:
@@ -179,8 +183,12 @@ class Store:
         """Remember why requests got no reply, so that a replay can say it; they are asked again by the next run."""
         try:
             with self._lock, _transaction(self._db):
-                self._db.execute("CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL)")
-                self._db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", list(reasons.items()))
+                self._db.execute(
+                    "CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL)"
+                )
+                self._db.executemany(
+                    "INSERT OR REPLACE INTO failures VALUES (?, ?)", list(reasons.items())
+                )
         except sqlite3.Error as error:
             raise self._error(error) from error
 
@@ -201,7 +209,9 @@ class Store:
         )  # like beside like: smaller, and the same every time
         lines = [json.dumps(asdict(reply), ensure_ascii=False) + "\n" for reply in replies]
         content = "".join(lines).encode("utf-8")
-        _file(path).write_bytes(gzip.compress(content, 9, mtime=0) if str(path).endswith(".gz") else content)
+        _file(path).write_bytes(
+            gzip.compress(content, 9, mtime=0) if str(path).endswith(".gz") else content
+        )
         return len(lines)
 
     def read_jsonl(self, path: str | Path) -> int:
@@ -216,9 +226,15 @@ class Store:
             content = _file(path).read_bytes()
             content = gzip.decompress(content) if str(path).endswith(".gz") else content
         except (OSError, EOFError, zlib.error) as error:
-            raise StoreError(f"read_jsonl needs a whole file; got {error} for {str(path)!r}; check the path") from error
+            raise StoreError(
+                f"read_jsonl needs a whole file; got {error} for {str(path)!r}; check the path"
+            ) from error
         before = len(self)
-        self.add(_read_line(line, f"{Path(path).name} line {n}") for n, line in enumerate(content.splitlines(), 1) if line)
+        self.add(
+            _read_line(line, f"{Path(path).name} line {n}")
+            for n, line in enumerate(content.splitlines(), 1)
+            if line
+        )
         return len(self) - before
 
     def sync(self, path: str | Path) -> int:
@@ -251,7 +267,9 @@ class Store:
         return self._has_checksums
 
     def _prepare(self) -> None:
-        empty = not self._execute("SELECT 1 FROM sqlite_master LIMIT 1")  # first: another caller may be making it just now
+        empty = not self._execute(
+            "SELECT 1 FROM sqlite_master LIMIT 1"
+        )  # first: another caller may be making it just now
         ours = self._execute("PRAGMA application_id")[0][0] == _APPLICATION
         version = self._execute("PRAGMA user_version")[0][0]
         if not empty and not ours:
@@ -295,7 +313,10 @@ class Store:
 
     def _error(self, error: Exception) -> StoreError:
         text = str(error)
-        advice = next((advice for sign, advice in _ADVICE.items() if sign in text), "check the path and the disk")
+        advice = next(
+            (advice for sign, advice in _ADVICE.items() if sign in text),
+            "check the path and the disk",
+        )
         return StoreError(
             f"a store needs an SQLite file that it can read and write; got {text!r} for {self.path!r}; {advice}"
         )
@@ -334,7 +355,9 @@ class Claims:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._owner = f"{socket.gethostname()} {os.getpid()} {uuid.uuid4().hex}"
-        self._change("CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)")
+        self._change(
+            "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
+        )
 
     def take(self, key: str) -> str:
         """Claim a request: ``"ours"`` if that worked, ``"theirs"`` if another run asks it, ``"stored"`` if it is done."""
@@ -348,14 +371,19 @@ class Claims:
                     return "stored"
                 if owner and owner != self._owner and until > time.time() and _may_be_alive(owner):
                     return "theirs"
-                db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, self._owner, time.time() + LEASE_SECONDS))
+                db.execute(
+                    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
+                    (key, self._owner, time.time() + LEASE_SECONDS),
+                )
         except sqlite3.Error as error:
             raise store._error(error) from error
         return "ours"
 
     def renew(self) -> None:
         """Keep all claims of this run for another `LEASE_SECONDS`."""
-        self._change("UPDATE claims SET until = ? WHERE owner = ?", time.time() + LEASE_SECONDS, self._owner)
+        self._change(
+            "UPDATE claims SET until = ? WHERE owner = ?", time.time() + LEASE_SECONDS, self._owner
+        )
 
     def release(self, key: str) -> None:
         """Give a claim back, with or without a reply."""
@@ -406,9 +434,13 @@ def _read_line(line: bytes, where: str) -> Reply:
         reply = Reply(**json.loads(line))
         right = reply.key == hashlib.sha256(reply.request.encode("ascii")).hexdigest()
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise StoreError(f"{where} needs one stored reply as JSON; got {type(error).__name__}; remove the line") from error
+        raise StoreError(
+            f"{where} needs one stored reply as JSON; got {type(error).__name__}; remove the line"
+        ) from error
     if not right:
-        raise StoreError(f"{where} needs a key that is the hash of its request; got another; the line was altered")
+        raise StoreError(
+            f"{where} needs a key that is the hash of its request; got another; the line was altered"
+        )
     return reply
 
 
@@ -421,7 +453,9 @@ def describe(path: str | Path) -> str:
         There is no such file, or it is no store.
     """
     if not os.path.isfile(_file(path)):
-        raise StoreError(f"describe needs a store that exists; got {str(path)!r}, which does not; check the path")
+        raise StoreError(
+            f"describe needs a store that exists; got {str(path)!r}, which does not; check the path"
+        )
     with Store(path) as store:
         rows = store._execute(
             "SELECT json_extract(request, '$.model'), count(*), sum(prompt_tokens), sum(completion_tokens), "
@@ -430,14 +464,24 @@ def describe(path: str | Path) -> str:
         lines = [f"{path}: {len(list(store))} replies"]  # read, not counted, so that damage shows
         for model, n, sent, received, empty, first, last in rows:
             tokens = f"{sent or 0:,} prompt and {received or 0:,} completion tokens"
-            lines.append(f"  {model}: {n} replies ({empty} without text), {tokens}, {str(first)[:10]} to {str(last)[:10]}")
-        newest = store._execute("SELECT request, response FROM replies ORDER BY created DESC LIMIT 1")
-        lines += [f"newest request: {newest[0][0][:300]}", f"newest reply:   {newest[0][1]!r:.300}"] if newest else []
+            lines.append(
+                f"  {model}: {n} replies ({empty} without text), {tokens}, {str(first)[:10]} to {str(last)[:10]}"
+            )
+        newest = store._execute(
+            "SELECT request, response FROM replies ORDER BY created DESC LIMIT 1"
+        )
+        lines += (
+            [f"newest request: {newest[0][0][:300]}", f"newest reply:   {newest[0][1]!r:.300}"]
+            if newest
+            else []
+        )
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
     try:
-        print(describe(sys.argv[1]) if len(sys.argv) == 2 else "usage: python -m ragnb.llm.store FILE")
+        print(
+            describe(sys.argv[1]) if len(sys.argv) == 2 else "usage: python -m ragnb.llm.store FILE"
+        )
     except StoreError as problem:
         sys.exit(str(problem))

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import pandas as pd
 
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, Options, Tally, acomplete, complete, one_report
+from ragnb.llm.client import (
+    DEFAULT_STORE,
+    REPLY_COLUMNS,
+    Options,
+    Tally,
+    acomplete,
+    complete,
+    one_report,
+)
 from ragnb.llm.limits import Budget
 from ragnb.llm.prices import completion_bound, price_of, prompt_bound
 from ragnb.llm.requests import canonical_requests
@@ -24,11 +32,19 @@ if TYPE_CHECKING:
 
 Structured = bool | Literal["auto"]
 _OF_REPAIR = ("response", "request_key", "prompt_tokens", "completion_tokens")
-STRUCTURED_COLUMNS = ("record", "found", "repaired", "structured", *(f"repair_{name}" for name in _OF_REPAIR))
+STRUCTURED_COLUMNS = (
+    "record",
+    "found",
+    "repaired",
+    "structured",
+    *(f"repair_{name}" for name in _OF_REPAIR),
+)
 """Columns that `complete_structured` adds to those of `complete`."""
 
 _PROBES = 3  # requests asked one by one to learn whether the endpoint has structured outputs
-_UNKNOWN_PARAMETER = re.compile(r"HTTP (?:400|422): .*(?:response_format|json_schema|structured.output)", re.I | re.S)
+_UNKNOWN_PARAMETER = re.compile(
+    r"HTTP (?:400|422): .*(?:response_format|json_schema|structured.output)", re.I | re.S
+)
 _REFUSED_REQUESTS = re.compile(r"got HTTP 4(?:00|13|22)")
 
 
@@ -148,8 +164,12 @@ class _Run:
         stored = self.store.get(replies["request_key"])
         pairs = zip(replies["request_key"], replies["response"], strict=True)
         came = [stored[key].response if text is not None else None for key, text in pairs]
-        replies = replies.assign(response=_column(came, replies.index)).drop(columns="reasoning", errors="ignore")
-        self.budget.spent += sum(_cost(reply, self.budget) for reply in self.store.get(self.unknown).values())
+        replies = replies.assign(response=_column(came, replies.index)).drop(
+            columns="reasoning", errors="ignore"
+        )
+        self.budget.spent += sum(
+            _cost(reply, self.budget) for reply in self.store.get(self.unknown).values()
+        )
         try:
             self._ask(*self.steps.send(replies))
         except StopIteration as end:
@@ -164,14 +184,24 @@ class _Run:
 
     def _ask(self, asked: pd.DataFrame, changed: _Changed) -> None:
         self.asked = asked
-        self.options: Options = {**self.given, **changed}
+        self.options: Options = {
+            **self.given,
+            **changed,
+            "keep_empty": True,
+        }  # an empty reply gets its repair turn
         self.unknown: set[str] = set()
         if self.budget.limit is not None:
             self.options["budget_usd"] = max(0.0, self.budget.limit - self.budget.spent)
             keys = _keys(asked, self.model, self.options.get("repeats", 1))
             self.unknown = set(keys) - self.store.known(keys)
 
-    def _all_steps(self, requests: pd.DataFrame, schema: "type[BaseModel]", structured: Structured, repair: bool) -> _Steps:
+    def _all_steps(
+        self,
+        requests: pd.DataFrame,
+        schema: "type[BaseModel]",
+        structured: Structured,
+        repair: bool,
+    ) -> _Steps:
         formatted = _formatted(requests, schema)
         use = (yield from self._probe(requests, formatted)) if structured == "auto" else structured
         frame = _read((yield (formatted if use else requests), {}), schema, use)
@@ -190,7 +220,9 @@ class _Run:
             if row["response"] is not None:
                 return True
             if _UNKNOWN_PARAMETER.match(row["reason"]):
-                del self.tally.reasons[row["request_key"]]  # not lost: it is asked again without the format
+                del self.tally.reasons[
+                    row["request_key"]
+                ]  # not lost: it is asked again without the format
                 return False
         return True
 
@@ -205,11 +237,20 @@ class _Run:
         except EndpointError as error:
             if not _REFUSED_REQUESTS.search(str(error)):
                 raise
-            return (yield from self._repair_stored(frame, schema, places, turns, f"the repair turn failed: {error}"))
+            return (
+                yield from self._repair_stored(
+                    frame, schema, places, turns, f"the repair turn failed: {error}"
+                )
+            )
         return _merged(frame, places, _read(replies, schema, structured=False))
 
     def _repair_stored(
-        self, frame: pd.DataFrame, schema: "type[BaseModel]", places: list[int], turns: pd.DataFrame, reason: str
+        self,
+        frame: pd.DataFrame,
+        schema: "type[BaseModel]",
+        places: list[int],
+        turns: pd.DataFrame,
+        reason: str,
     ) -> _Steps:
         """The frame with those repair turns that were answered before too many were refused."""
         keys = _keys(turns, self.model)
@@ -220,7 +261,9 @@ class _Run:
         if not answered:
             return frame
         replies = yield turns.iloc[answered], {"repeats": 1}
-        return _merged(frame, [places[n] for n in answered], _read(replies, schema, structured=False))
+        return _merged(
+            frame, [places[n] for n in answered], _read(replies, schema, structured=False)
+        )
 
 
 def _check(requests: pd.DataFrame, structured: object) -> None:
@@ -267,22 +310,32 @@ def _read(replies: pd.DataFrame, schema: "type[BaseModel]", structured: bool) ->
     """The replies with the records in them, before any repair turn."""
     from ragnb.prompts.parsing import parse_reply
 
-    parsed = [parse_reply(text, schema) if isinstance(text, str) else None for text in replies["response"]]
+    parsed = [
+        parse_reply(text, schema) if isinstance(text, str) else None for text in replies["response"]
+    ]
     records = [one.record.model_dump(mode="json") if one and one.record else None for one in parsed]
-    reasons = [one.reason if one else reason for one, reason in zip(parsed, replies["reason"], strict=True)]
+    reasons = [
+        one.reason if one else reason for one, reason in zip(parsed, replies["reason"], strict=True)
+    ]
     frame = replies.drop(columns=[name for name in STRUCTURED_COLUMNS if name in replies])
     frame["record"], frame["reason"] = _column(records, frame.index), _column(reasons, frame.index)
     frame["found"] = _column([one and one.found for one in parsed], frame.index)
     frame = frame.assign(repaired=False, structured=structured)
     for name in _OF_REPAIR:
-        frame[f"repair_{name}"] = pd.Series([None] * len(frame), frame.index, "Int64" if "tokens" in name else object)
+        frame[f"repair_{name}"] = pd.Series(
+            [None] * len(frame), frame.index, "Int64" if "tokens" in name else object
+        )
     return frame
 
 
 def _unread(frame: pd.DataFrame) -> list[int]:
     """Places of the replies without a record."""
     pairs = zip(frame["response"], frame["record"], strict=True)
-    return [place for place, (text, record) in enumerate(pairs) if isinstance(text, str) and record is None]
+    return [
+        place
+        for place, (text, record) in enumerate(pairs)
+        if isinstance(text, str) and record is None
+    ]
 
 
 def _turns(bad: pd.DataFrame, schema: "type[BaseModel]") -> pd.DataFrame:
@@ -296,7 +349,9 @@ def _turns(bad: pd.DataFrame, schema: "type[BaseModel]") -> pd.DataFrame:
             {"role": "assistant", "content": reply},
             {"role": "user", "content": repair_message(reason, schema)},
         ]
-        for before, reply, reason in zip(bad["messages"], bad["response"], bad["reason"], strict=True)
+        for before, reply, reason in zip(
+            bad["messages"], bad["response"], bad["reason"], strict=True
+        )
     ]
     return asked.assign(messages=_column(messages, asked.index)).reset_index(drop=True)
 
@@ -309,13 +364,17 @@ def _merged(frame: pd.DataFrame, places: list[int], turn: pd.DataFrame) -> pd.Da
         else f"after a repair turn: {reason}"
         if text is not None
         else f"the repair turn failed: {reason}"
-        for record, text, reason in zip(turn["record"], turn["response"], turn["reason"], strict=True)
+        for record, text, reason in zip(
+            turn["record"], turn["response"], turn["reason"], strict=True
+        )
     ]
     for name in ("record", "found"):
         frame[name] = _put(frame[name], places, turn[name])
     for name in _OF_REPAIR:
         frame[f"repair_{name}"] = _put(frame[f"repair_{name}"], places, turn[name])
-    frame["repaired"] = _put(frame["repaired"], places, [reason is None for reason in reasons]).astype(bool)
+    frame["repaired"] = _put(
+        frame["repaired"], places, [reason is None for reason in reasons]
+    ).astype(bool)
     return _with_reasons(frame, places, reasons)
 
 

@@ -29,7 +29,11 @@ def complaint(error: ValidationError) -> str:
     """The first of pydantic's errors, in a line: ``score: 7 is above 5 (less_than_equal)``."""
     first, *others = error.errors(include_url=False)
     words = _WORDS.get(first["type"])
-    said = words.format(shown=shown_value(first["input"]), **first.get("ctx", {})) if words else first["msg"]
+    said = (
+        words.format(shown=shown_value(first["input"]), **first.get("ctx", {}))
+        if words
+        else first["msg"]
+    )
     more = f"; and {len(others)} more" if others else ""
     place = ".".join(map(str, first["loc"])) or "the record"
     return f"{place[:60]}: {said[:100]} ({first['type']}){more}"

@@ -75,9 +75,17 @@ SHOTS = {
     "en": Shots(
         ("Text: ", "Question: ", "Answer: "),
         (
-            ("Lake Tana lies in Ethiopia. The Blue Nile leaves it.", "Which river leaves Lake Tana?", "the Blue Nile"),
+            (
+                "Lake Tana lies in Ethiopia. The Blue Nile leaves it.",
+                "Which river leaves Lake Tana?",
+                "the Blue Nile",
+            ),
             ("A spider has eight legs. An insect has six.", "How many legs has a spider?", "eight"),
-            ("Bram Stoker's novel Dracula appeared in 1897.", "In which year did Dracula appear?", "1897"),
+            (
+                "Bram Stoker's novel Dracula appeared in 1897.",
+                "In which year did Dracula appear?",
+                "1897",
+            ),
         ),
     ),
     "de": Shots(
@@ -88,8 +96,16 @@ SHOTS = {
                 "Welcher Fluss fließt aus dem Tanasee?",
                 "der Blaue Nil",
             ),
-            ("Eine Spinne hat acht Beine. Ein Insekt hat sechs.", "Wie viele Beine hat eine Spinne?", "acht"),
-            ("Bram Stokers Roman Dracula erschien 1897.", "In welchem Jahr erschien Dracula?", "1897"),
+            (
+                "Eine Spinne hat acht Beine. Ein Insekt hat sechs.",
+                "Wie viele Beine hat eine Spinne?",
+                "acht",
+            ),
+            (
+                "Bram Stokers Roman Dracula erschien 1897.",
+                "In welchem Jahr erschien Dracula?",
+                "1897",
+            ),
         ),
     ),
     "ru": Shots(
@@ -101,7 +117,11 @@ SHOTS = {
                 "Голубой Нил",
             ),
             ("У паука восемь ног. У насекомого шесть.", "Сколько ног у паука?", "восемь"),
-            ("Роман Брэма Стокера «Дракула» вышел в 1897 году.", "В каком году вышел «Дракула»?", "1897"),
+            (
+                "Роман Брэма Стокера «Дракула» вышел в 1897 году.",
+                "В каком году вышел «Дракула»?",
+                "1897",
+            ),
         ),
     ),
     "zh": Shots(
@@ -115,7 +135,11 @@ SHOTS = {
     "ar": Shots(
         ("النص: ", "السؤال: ", "الجواب: "),
         (
-            ("تقع بحيرة تانا في إثيوبيا. ويخرج منها النيل الأزرق.", "أي نهر يخرج من بحيرة تانا؟", "النيل الأزرق"),
+            (
+                "تقع بحيرة تانا في إثيوبيا. ويخرج منها النيل الأزرق.",
+                "أي نهر يخرج من بحيرة تانا؟",
+                "النيل الأزرق",
+            ),
             ("للعنكبوت ثماني أرجل. وللحشرة ست.", "كم رجلاً للعنكبوت؟", "ثماني"),
             ("صدرت رواية دراكولا لبرام ستوكر عام 1897.", "في أي عام صدرت رواية دراكولا؟", "1897"),
         ),
@@ -123,7 +147,11 @@ SHOTS = {
     "hi": Shots(
         ("पाठ: ", "प्रश्न: ", "उत्तर: "),
         (
-            ("ताना झील इथियोपिया में है। नीली नील नदी इससे निकलती है।", "ताना झील से कौन-सी नदी निकलती है?", "नीली नील"),
+            (
+                "ताना झील इथियोपिया में है। नीली नील नदी इससे निकलती है।",
+                "ताना झील से कौन-सी नदी निकलती है?",
+                "नीली नील",
+            ),
             ("मकड़ी के आठ पैर होते हैं। कीट के छह होते हैं।", "मकड़ी के कितने पैर होते हैं?", "आठ"),
             ("ब्रैम स्टोकर का उपन्यास ड्रैकुला 1897 में प्रकाशित हुआ।", "ड्रैकुला किस वर्ष प्रकाशित हुआ?", "1897"),
         ),
@@ -144,7 +172,9 @@ def answer_template(language: str, prompt: str = "chat", *, closed_book: bool = 
     'Frage: Welcher Fluss fließt aus dem Tanasee?'
     """
     if not isinstance(closed_book, bool):
-        raise InputError(f"closed_book needs to be True or False; got {closed_book!r:.60}; leave it out")
+        raise InputError(
+            f"closed_book needs to be True or False; got {closed_book!r:.60}; leave it out"
+        )
     language = _known(language, prompt)
     if prompt == "chat":
         return CLOSED_BOOK if closed_book else ANSWER
@@ -154,7 +184,9 @@ def answer_template(language: str, prompt: str = "chat", *, closed_book: bool = 
             for shown, asked, said in shots.texts]  # fmt: skip
     asked = f"{'' if closed_book else text + '{passages}' + chr(10)}{question}{{question}}\n{answer.rstrip()}"
     kind = "few_shot_closed_book" if closed_book else "few_shot"
-    return Template(f"multilingual.{kind}.{language}", 1, "", "".join(told) + asked, kind="completion")
+    return Template(
+        f"multilingual.{kind}.{language}", 1, "", "".join(told) + asked, kind="completion"
+    )
 
 
 def translation_template(source: str, language: str, prompt: str = "chat") -> Template:
@@ -178,7 +210,9 @@ def translation_template(source: str, language: str, prompt: str = "chat") -> Te
     return Template(name, 1, "", "".join(shown) + f"{here}: {{text}}\n{there}:", kind="completion")
 
 
-def render_answer(question: str, passages: Sequence[str], language: str, prompt: str = "chat") -> list[Message] | str:
+def render_answer(
+    question: str, passages: Sequence[str], language: str, prompt: str = "chat"
+) -> list[Message] | str:
     """Messages (or a text to continue) that ask a question over passages, or alone when there are none; with its template.
 
     Raises
@@ -193,13 +227,19 @@ def render_answer(question: str, passages: Sequence[str], language: str, prompt:
         raise InputError("render_answer needs a list of passages; got one text; put it in a list")
     passages = list(passages) if np.iterable(passages) else [passages]
     if not all(isinstance(passage, str) for passage in passages):
-        raise InputError(f"render_answer needs a list of passages; got {passages!r:.60}; put texts in a list")
+        raise InputError(
+            f"render_answer needs a list of passages; got {passages!r:.60}; put texts in a list"
+        )
     template = answer_template(language, prompt, closed_book=not passages)
     name = LANGUAGE_NAMES[_known(language, prompt)]
-    return _filled(template, {"question": question, "passages": "\n".join(passages), "language": name})
+    return _filled(
+        template, {"question": question, "passages": "\n".join(passages), "language": name}
+    )
 
 
-def render_translation(text: str, source: str, language: str, prompt: str = "chat") -> list[Message] | str:
+def render_translation(
+    text: str, source: str, language: str, prompt: str = "chat"
+) -> list[Message] | str:
     """Messages (or a text to continue) that ask for a translation."""
     template = translation_template(source, language, prompt)
     here, there = (LANGUAGE_NAMES[_known(code, prompt)] for code in (source, language))
@@ -216,5 +256,7 @@ def _known(language: str, prompt: str) -> str:
     code = language.lower().replace("-", "_") if isinstance(language, str) else ""
     found = next((each for each in (code, code.split("_")[0]) if each in known), None)
     if found is None:
-        raise InputError(f"the prompt {prompt!r} needs a language out of {', '.join(known)}; got {language!r}; choose one")
+        raise InputError(
+            f"the prompt {prompt!r} needs a language out of {', '.join(known)}; got {language!r}; choose one"
+        )
     return found

@@ -31,7 +31,9 @@ LONGEST_INTEGER = 300
 """Digits of an integer; longer ones may be out of a float's range."""
 
 _START = re.compile(r"""\{(?=\s*+(?:["'“}/\#]|[^\W\d]\w*+\s*+:))""")
-_TOKEN = re.compile(r""""(?:[^"\\]|\\.?)*+("?)|(?<=[{\[(,:\s])'(?:[^'\\]|\\.?)*+('?)|[{}\[\]]""", re.DOTALL)
+_TOKEN = re.compile(
+    r""""(?:[^"\\]|\\.?)*+("?)|(?<=[{\[(,:\s])'(?:[^'\\]|\\.?)*+('?)|[{}\[\]]""", re.DOTALL
+)
 _STEP = {"{": 1, "[": 1, "}": -1, "]": -1}
 _COMPLETE = ('"', "'", "}", "]", "true", "false", "null", "True", "False", "None")
 _FENCE = re.compile(r"(?:```|~~~)[\w.+-]*\s*\Z")
@@ -51,7 +53,9 @@ class Parsed(Generic[Record]):
 
     def __post_init__(self) -> None:
         if (self.record is None) == (self.reason is None):
-            raise InputError("a Parsed needs a record or a reason; got both or neither; give one of them")
+            raise InputError(
+                "a Parsed needs a record or a reason; got both or neither; give one of them"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,11 @@ def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def _check(schema: type[BaseModel]) -> None:
-    fits = isinstance(schema, type) and issubclass(schema, BaseModel) and not issubclass(schema, RootModel)
+    fits = (
+        isinstance(schema, type)
+        and issubclass(schema, BaseModel)
+        and not issubclass(schema, RootModel)
+    )
     if not fits or not schema.model_fields:
         raise InputError(f"a reply is read with a pydantic model that has fields; got {schema!r:.80}; write a subclass of "
                          "pydantic.BaseModel with the fields of the record")  # fmt: skip
@@ -191,10 +199,16 @@ def _tightened(node: Any) -> Any:
     if isinstance(node, list):
         return [_tightened(item) for item in node]
     if isinstance(node, float) and node.is_integer():
-        return int(node)  # versions of pydantic write 1 or 1.0, and the schema is part of what a stored reply is known by
+        return int(
+            node
+        )  # versions of pydantic write 1 or 1.0, and the schema is part of what a stored reply is known by
     if not isinstance(node, dict):
         return node
-    kept = {name: _part(name, part) for name, part in node.items() if name not in ("title", "default", "examples")}
+    kept = {
+        name: _part(name, part)
+        for name, part in node.items()
+        if name not in ("title", "default", "examples")
+    }
     if "properties" in kept:
         kept |= {"required": list(kept["properties"]), "additionalProperties": False}
     return kept
@@ -254,7 +268,11 @@ def _way(text: str, start: int, end: int) -> str:
 def _nothing(text: str, answer: str) -> str:
     if not text.strip():
         return "the reply is empty"
-    return f"no JSON object in the reply: {answer[:LONGEST_REASON]}" if answer else "the reply is reasoning only"
+    return (
+        f"no JSON object in the reply: {answer[:LONGEST_REASON]}"
+        if answer
+        else "the reply is reasoning only"
+    )
 
 
 # ---- reading one object ----------------------------------------------------------------------------------------------
@@ -290,7 +308,9 @@ def _mended(source: str, complaint: str) -> dict[str, Any]:
     try:
         return _loaded(json.dumps(repaired(source)))
     except Unfaithful as error:
-        raise _Unreadable(f"not JSON, and cannot be repaired without guessing ({complaint})") from error
+        raise _Unreadable(
+            f"not JSON, and cannot be repaired without guessing ({complaint})"
+        ) from error
 
 
 def _loaded(source: str) -> dict[str, Any]:
@@ -309,7 +329,9 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for name, part in pairs:
         if name in value and repr(value[name]) != repr(part):
-            raise _Unreadable(f"{name}: given twice, as {shown_value(value[name])} and {shown_value(part)}")
+            raise _Unreadable(
+                f"{name}: given twice, as {shown_value(value[name])} and {shown_value(part)}"
+            )
         value[name] = part
     return value
 
@@ -332,15 +354,25 @@ def _integer(text: str) -> int:
 
 def _validated(value: dict[str, Any], schema: type[Record], found: str) -> Parsed[Record]:
     try:
-        record = schema.model_validate_json(well_formed(json.dumps(value, ensure_ascii=False)), strict=True)
+        record = schema.model_validate_json(
+            well_formed(json.dumps(value, ensure_ascii=False)), strict=True
+        )
     except ValidationError as error:
         return Parsed(reason=one_line(complaint(error)))
     if not record.model_fields_set:
-        return Parsed(reason=one_line(f"the JSON object names none of the fields {', '.join(schema.model_fields)}"))
+        return Parsed(
+            reason=one_line(
+                f"the JSON object names none of the fields {', '.join(schema.model_fields)}"
+            )
+        )
     dumped = record.model_dump(mode="json", by_alias=True)
     for name in value:
         if name in dumped and _bent(value[name], dumped[name]):
-            return Parsed(reason=one_line(f"{name}: {shown_value(value[name])} is not {shown_value(dumped[name])}"))
+            return Parsed(
+                reason=one_line(
+                    f"{name}: {shown_value(value[name])} is not {shown_value(dumped[name])}"
+                )
+            )
     return Parsed(record=record, found=found)
 
 
@@ -358,7 +390,9 @@ def _bent(given: Any, kept: Any) -> bool:
 def _names(schema: type[BaseModel]) -> frozenset[str]:
     """Names of the fields, and their aliases where these are plain names."""
     aliases = {field.validation_alias for field in schema.model_fields.values()}
-    return frozenset(schema.model_fields) | frozenset(alias for alias in aliases if isinstance(alias, str))
+    return frozenset(schema.model_fields) | frozenset(
+        alias for alias in aliases if isinstance(alias, str)
+    )
 
 
 def _decision(readings: list[_Reading[Record]]) -> Parsed[Record]:
@@ -366,8 +400,14 @@ def _decision(readings: list[_Reading[Record]]) -> Parsed[Record]:
     speaking = [reading.parsed for reading in readings if reading.speaks] or [readings[-1].parsed]
     last = speaking[-1].record
     for earlier in speaking[:-1]:
-        if last is not None and earlier.record is not None and (difference := _difference(earlier.record, last)):
-            return Parsed(reason=one_line(f"several JSON objects contradict each other: {difference}"))
+        if (
+            last is not None
+            and earlier.record is not None
+            and (difference := _difference(earlier.record, last))
+        ):
+            return Parsed(
+                reason=one_line(f"several JSON objects contradict each other: {difference}")
+            )
     return speaking[-1]
 
 

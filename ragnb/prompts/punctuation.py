@@ -7,7 +7,9 @@ from typing import Any
 from ragnb.text import well_formed
 
 _STRING = re.compile(r""""(?:[^"\\]|\\.?)*+"?|(?<=[{\[(,:\s])'(?:[^'\\]|\\.?)*+'?""", re.DOTALL)
-_STRING_OR_COMMENT = re.compile(rf"({_STRING.pattern})|//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?", re.DOTALL)
+_STRING_OR_COMMENT = re.compile(
+    rf"({_STRING.pattern})|//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?", re.DOTALL
+)
 _GOES_ON = re.compile(r"\s*+[^\s,:}\])]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _PUNCTUATION = re.compile(r"""[\s\x00-\x1f"'“”‘’{}\[\](),:\\]+""")
@@ -30,7 +32,9 @@ def repaired(source: str) -> dict[str, Any]:
     import json_repair
 
     try:
-        value = json_repair.repair_json(source, return_objects=True, skip_json_loads=True, strict=True)
+        value = json_repair.repair_json(
+            source, return_objects=True, skip_json_loads=True, strict=True
+        )
     except Exception as error:  # a guesser may fail in any way on a text that was made to break it
         raise Unfaithful from error
     if not isinstance(value, dict) or not _is_faithful(source, value):

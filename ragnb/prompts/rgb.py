@@ -36,7 +36,12 @@ ANSWER = {
 }
 
 PLAIN = {
-    "en": Template("rgb.plain.en", 1, "", "{passages}\n\nAnswer in a few words, from the text above. {question}"),
+    "en": Template(
+        "rgb.plain.en",
+        1,
+        "",
+        "{passages}\n\nAnswer in a few words, from the text above. {question}",
+    ),
     "zh": Template("rgb.plain.zh", 1, "", "{passages}\n\n请根据上文用几个词回答：{question}"),
 }
 
@@ -63,9 +68,19 @@ _SHOTS_ZH = (
 )
 FEW_SHOT = {
     "en": Template(
-        "rgb.few_shot.en", 2, "", _SHOTS_EN + "Text: {passages}\nQuestion: {question}\nAnswer:", kind="completion"
+        "rgb.few_shot.en",
+        2,
+        "",
+        _SHOTS_EN + "Text: {passages}\nQuestion: {question}\nAnswer:",
+        kind="completion",
     ),
-    "zh": Template("rgb.few_shot.zh", 2, "", _SHOTS_ZH + "文本：{passages}\n问题：{question}\n答案：", kind="completion"),
+    "zh": Template(
+        "rgb.few_shot.zh",
+        2,
+        "",
+        _SHOTS_ZH + "文本：{passages}\n问题：{question}\n答案：",
+        kind="completion",
+    ),
 }
 
 FEW_SHOT_CLOSED_BOOK = {
@@ -83,7 +98,9 @@ FEW_SHOT_CLOSED_BOOK = {
         name="rgb.few_shot_closed_book.zh",
         version=1,
         system="",
-        user=("问题：哪条河从塔纳湖流出？\n答案：青尼罗河\n\n问题：蜘蛛有几条腿？\n答案：八条\n\n问题：{question}\n答案："),
+        user=(
+            "问题：哪条河从塔纳湖流出？\n答案：青尼罗河\n\n问题：蜘蛛有几条腿？\n答案：八条\n\n问题：{question}\n答案："
+        ),
         kind="completion",
     ),
 }
@@ -114,7 +131,9 @@ def template_for(prompt: str | Template, language: str) -> Template:
     if isinstance(prompt, Template):
         return prompt
     if prompt not in TEMPLATES:
-        raise InputError(f"prompt needs one of {', '.join(TEMPLATES)} or a Template; got {prompt!r}; choose one")
+        raise InputError(
+            f"prompt needs one of {', '.join(TEMPLATES)} or a Template; got {prompt!r}; choose one"
+        )
     try:
         return TEMPLATES[prompt][re.split("[-_]", language.lower())[0]]
     except KeyError:

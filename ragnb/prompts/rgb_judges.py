@@ -10,13 +10,17 @@ from ragnb.prompts.template import Template
 class RefusalVerdict(BaseModel):
     """A judge's verdict on one response to a question whose passages do not hold the answer."""
 
-    verdict: Literal["refuses", "answers"] = Field(description="'refuses' when no answer is given, else 'answers'")
+    verdict: Literal["refuses", "answers"] = Field(
+        description="'refuses' when no answer is given, else 'answers'"
+    )
 
 
 class DetectionVerdict(BaseModel):
     """A judge's verdict on one response to a question whose passages hold a false answer."""
 
-    verdict: Literal["detects", "does not detect"] = Field(description="whether the response says that documents are wrong")
+    verdict: Literal["detects", "does not detect"] = Field(
+        description="whether the response says that documents are wrong"
+    )
 
 
 REFUSAL = Template(

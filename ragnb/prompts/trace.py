@@ -36,7 +36,9 @@ NO_KEY = frozenset(["", "none", "null", "n/a", "unsupported", "not_supported"])
 
 TRUTHS = {
     **dict.fromkeys(["true", "yes", "supported", "fully_supported"], True),
-    **dict.fromkeys(["false", "no", "unsupported", "not_supported", "partially", "partially_supported"], False),
+    **dict.fromkeys(
+        ["false", "no", "unsupported", "not_supported", "partially", "partially_supported"], False
+    ),
 }
 """Words for true and false, spelled as above; what is supported in part is not fully supported."""
 
@@ -54,9 +56,13 @@ def _spelled(text: str) -> str:
     return "_".join(re.split(r"[\s_-]+", fold(text).strip(_WRAPPING)))
 
 
-Keys = Annotated[list[str] | str | None, WithJsonSchema({"type": "array", "items": {"type": "string"}})]
+Keys = Annotated[
+    list[str] | str | None, WithJsonSchema({"type": "array", "items": {"type": "string"}})
+]
 Truth = Annotated[bool | str, AfterValidator(_is_truth), WithJsonSchema({"type": "boolean"})]
-TruthOrNull = Annotated[bool | str | None, AfterValidator(_is_truth), WithJsonSchema({"type": "boolean"})]
+TruthOrNull = Annotated[
+    bool | str | None, AfterValidator(_is_truth), WithJsonSchema({"type": "boolean"})
+]
 Explanation = Annotated[str | None, WithJsonSchema({"type": "string"})]
 
 
@@ -65,19 +71,35 @@ class SentenceSupport(BaseModel):
 
     response_sentence_key: str = Field(description="key of the response's sentence")
     explanation: Explanation = Field(default=None, description="why it is or is not supported")
-    supporting_sentence_keys: Keys = Field(description="keys of the documents' sentences that it rests on; may be empty")
-    fully_supported: TruthOrNull = Field(description="true when they carry all that the sentence says")
+    supporting_sentence_keys: Keys = Field(
+        description="keys of the documents' sentences that it rests on; may be empty"
+    )
+    fully_supported: TruthOrNull = Field(
+        description="true when they carry all that the sentence says"
+    )
 
 
 class TraceLabels(BaseModel):
     """Labels that tell how a response uses its documents."""
 
-    relevance_explanation: Explanation = Field(default=None, description="what in the documents bears on the question")
-    all_relevant_sentence_keys: Keys = Field(description="keys of the documents' sentences that the question needs")
-    overall_supported_explanation: Explanation = Field(default=None, description="claim by claim, what bears it out")
-    overall_supported: Truth = Field(description="whether the documents support the response as a whole")
-    sentence_support_information: list[SentenceSupport] = Field(description="one object a sentence of the response")
-    all_utilized_sentence_keys: Keys = Field(description="keys of the documents' sentences that the response uses")
+    relevance_explanation: Explanation = Field(
+        default=None, description="what in the documents bears on the question"
+    )
+    all_relevant_sentence_keys: Keys = Field(
+        description="keys of the documents' sentences that the question needs"
+    )
+    overall_supported_explanation: Explanation = Field(
+        default=None, description="claim by claim, what bears it out"
+    )
+    overall_supported: Truth = Field(
+        description="whether the documents support the response as a whole"
+    )
+    sentence_support_information: list[SentenceSupport] = Field(
+        description="one object a sentence of the response"
+    )
+    all_utilized_sentence_keys: Keys = Field(
+        description="keys of the documents' sentences that the response uses"
+    )
 
 
 LABELS = Template(
@@ -132,11 +154,17 @@ def keyed_lines(sentences: Iterable[Sequence[str]]) -> str:
 
 
 def render_labelling(
-    question: str, documents_sentences: Iterable[Iterable[Sequence[str]]], response_sentences: Iterable[Sequence[str]]
+    question: str,
+    documents_sentences: Iterable[Iterable[Sequence[str]]],
+    response_sentences: Iterable[Sequence[str]],
 ) -> list[Message]:
     """Chat messages that ask for the labels of one response; an empty line parts documents."""
     documents = "\n\n".join(keyed_lines(sentences) for sentences in documents_sentences)
-    texts = {"documents": documents, "question": _one_line(question), "response": keyed_lines(response_sentences)}
+    texts = {
+        "documents": documents,
+        "question": _one_line(question),
+        "response": keyed_lines(response_sentences),
+    }
     return LABELS.messages(texts)
 
 
@@ -178,7 +206,9 @@ def mended_labels(
     documents, response = _Known(document_keys, SPECIAL_SPELLINGS), _Known(response_keys, {})
     support = [
         {
-            "response_sentence_key": mending.key("response_sentence_key", label["response_sentence_key"], response),
+            "response_sentence_key": mending.key(
+                "response_sentence_key", label["response_sentence_key"], response
+            ),
             "explanation": label["explanation"],
             "supporting_sentence_keys": mending.keys("supporting_sentence_keys", label, documents),
             "fully_supported": mending.truth("fully_supported", label),
@@ -202,7 +232,10 @@ class _Known:
     def __init__(self, keys: Iterable[str], specials: Mapping[str, str]) -> None:
         self.exact = {*keys, *specials.values()}
         spellings = Counter(map(_spelled, self.exact))
-        self.spelled = {**specials, **{_spelled(key): key for key in self.exact if spellings[_spelled(key)] == 1}}
+        self.spelled = {
+            **specials,
+            **{_spelled(key): key for key in self.exact if spellings[_spelled(key)] == 1},
+        }
 
     def read(self, text: str) -> list[str] | None:
         """The keys in a text; None when there is a word that stands for none."""
@@ -228,7 +261,9 @@ class _Mending:
     def keys(self, field: str, owner: Mapping[str, Any], known: _Known) -> list[str]:
         written = owner[field]
         if not isinstance(written, list):
-            self.repairs[f"{field}: {'null' if written is None else 'a text'} in place of a list"] += 1
+            self.repairs[
+                f"{field}: {'null' if written is None else 'a text'} in place of a list"
+            ] += 1
             written = [] if written is None else [written]
         return [key for text in written for key in self._read(field, text, known)]
 
@@ -251,7 +286,9 @@ class _Mending:
 
     def _noted(self, field: str, text: str, found: list[str]) -> list[str]:
         if found != [text]:
-            self.repairs[f"{field}: {_shown(text)} -> {', '.join(map(repr, found)) or 'no key'}"] += 1
+            self.repairs[
+                f"{field}: {_shown(text)} -> {', '.join(map(repr, found)) or 'no key'}"
+            ] += 1
         return found
 
 

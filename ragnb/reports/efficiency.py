@@ -12,15 +12,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import convert
 from ragnb.errors import InputError
 from ragnb.records import is_missing
 from ragnb.results import Interval
 from ragnb.scoring.bridges import COST, F1, known_metric, paired_f1
-from ragnb.stats.checks import check_scores
-from ragnb.stats.cost_effectiveness import acceptability_curve, incremental_table, mean_of_ratios, net_benefit
+from ragnb.stats.cost_effectiveness import (
+    acceptability_curve,
+    compare_ratios,
+    fieller_interval,
+    incremental_table,
+    mean_of_ratios,
+    net_benefit,
+    ratio_of_means_bca,
+)
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
-from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
 from ragnb.stats.several import friedman_test, rank_intervals
 
 READINGS = {
@@ -56,7 +63,9 @@ def gains_and_costs(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.Dat
     pairs = paired_f1(scores, baseline=baseline)
     pairs = pairs[pairs["system"] != baseline]
     if pairs.empty:
-        raise InputError(f"a gain over {baseline!r} needs a system beside it; got {baseline!r} alone; score another")
+        raise InputError(
+            f"a gain over {baseline!r} needs a system beside it; got {baseline!r} alone; score another"
+        )
     gain = pairs["f1_system"] - pairs["f1_direct"]
     pairs = pairs.assign(unit=questions(pairs), gain=gain, cost=pairs["tokens_spent"])
     whole = pairs[["gain", "cost"]].notna().all(axis=1)
@@ -69,7 +78,10 @@ def questions(frame: pd.DataFrame) -> pd.Series:
     """The question of each row, as text: its ``question_id``; a row without one is a question of its own."""
     examples = frame["example_id"].tolist()
     named = frame["question_id"].tolist() if "question_id" in frame else examples
-    texts = [str(example if is_missing(name) else name) for name, example in zip(named, examples, strict=True)]
+    texts = [
+        str(example if is_missing(name) else name)
+        for name, example in zip(named, examples, strict=True)
+    ]
     return pd.Series(texts, frame.index, dtype=object)
 
 
@@ -78,7 +90,9 @@ def _by_system(pairs: pd.DataFrame) -> dict[Any, pd.DataFrame]:
     return {system: pairs[pairs["system"] == system] for system in pairs.attrs["left_out"]}
 
 
-def efficiency(scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95) -> pd.DataFrame:
+def efficiency(
+    scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95
+) -> pd.DataFrame:
     """F1 gained per translated token in four readings, one row a system and reading.
 
     Parameters
@@ -100,13 +114,29 @@ def efficiency(scores: pd.DataFrame, *, baseline: str = "direct", confidence_lev
     pairs = gains_and_costs(scores, baseline=baseline)
     rows = []
     for system, group in _by_system(pairs).items():
-        told = {"system": system, "baseline": baseline, "signature": _signature(scores, [system, baseline])}
+        told = {
+            "system": system,
+            "baseline": baseline,
+            "signature": _signature(scores, [system, baseline]),
+        }
         told |= _mean("gain", group, confidence_level) | _mean("cost", group, confidence_level)
         told |= _counts(group) | {"left_out": pairs.attrs["left_out"][system]}
         rows += [told | row for row in _readings(group, confidence_level)]
-    first = ["system", "baseline", "reading", "estimate", "low", "high", "interval", "kind", "confidence_level"]
+    first = [
+        "system",
+        "baseline",
+        "reading",
+        "estimate",
+        "low",
+        "high",
+        "interval",
+        "kind",
+        "confidence_level",
+    ]
     means = [f"{name}{limit}" for name in ("gain", "cost") for limit in ("", "_low", "_high")]
-    return pd.DataFrame(rows, columns=[*first, *means, "zero_cost_share", "n", "n_units", "left_out", "signature"])
+    return pd.DataFrame(
+        rows, columns=[*first, *means, "zero_cost_share", "n", "n_units", "left_out", "signature"]
+    )
 
 
 def _signature(scores: pd.DataFrame, systems: list[Any]) -> str:
@@ -128,7 +158,7 @@ def _readings(group: pd.DataFrame, level: float) -> list[dict[str, Any]]:
     options: dict[str, Any] = {"clusters": units, "confidence_level": level}
     rules = [mean_of_ratios(gain, cost, zero=zero, **options) for zero in ("nan", "zero")]
     fieller = fieller_interval(gain, cost, **options)
-    found = [rules[0].interval, rules[1].interval, fieller, ratio_of_means_bca(gain, cost, **options)]
+    found = [*rules, fieller, ratio_of_means_bca(gain, cost, **options)]
     share = rules[0].zero_cost_share
     rows = [
         _limits(interval) | {"reading": reading, "kind": "", "zero_cost_share": share}
@@ -145,7 +175,9 @@ def _limits(found: Interval) -> dict[str, Any]:
     return limits | {"interval": found.method, "confidence_level": found.confidence_level}
 
 
-def ratio_differences(scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95) -> pd.DataFrame:
+def ratio_differences(
+    scores: pd.DataFrame, *, baseline: str = "direct", confidence_level: float = 0.95
+) -> pd.DataFrame:
     """Differences between the systems' ratios of means on the examples that both have, one row a pair that spends.
 
     Returns
@@ -158,30 +190,54 @@ def ratio_differences(scores: pd.DataFrame, *, baseline: str = "direct", confide
     pairs = gains_and_costs(scores, baseline=baseline)
     tables = {name: rows.set_index("example_id") for name, rows in _by_system(pairs).items()}
     spending = [name for name, rows in tables.items() if (rows["cost"] > 0).any()]
-    rows = [_ratio_difference(one, other, tables, confidence_level) for one, other in combinations(spending, 2)]
-    first = ["system", "other", "ratio", "other_ratio", "difference", "low", "high", "interval", "confidence_level"]
+    rows = [
+        _ratio_difference(one, other, tables, confidence_level)
+        for one, other in combinations(spending, 2)
+    ]
+    first = [
+        "system",
+        "other",
+        "ratio",
+        "other_ratio",
+        "difference",
+        "low",
+        "high",
+        "interval",
+        "confidence_level",
+    ]
     table = pd.DataFrame(rows, columns=[*first, "p_value", *ADJUSTED, "cost_ratio", "n", "warning"])
     return table.assign(**adjusted_columns(table["p_value"]))
 
 
-def _ratio_difference(one: Any, other: Any, tables: dict[Any, pd.DataFrame], level: float) -> dict[str, Any]:
+def _ratio_difference(
+    one: Any, other: Any, tables: dict[Any, pd.DataFrame], level: float
+) -> dict[str, Any]:
     common = tables[one].index.intersection(tables[other].index)
     first, second = tables[one].loc[common], tables[other].loc[common]
     (gain, cost, units), (other_gain, other_cost, _) = _arrays(first), _arrays(second)
-    found = compare_ratios(gain, cost, other_gain, other_cost, clusters=units, confidence_level=level)
+    found = compare_ratios(
+        gain, cost, other_gain, other_cost, clusters=units, confidence_level=level
+    )
     told = {"system": one, "other": other, "ratio": found.first, "other_ratio": found.second}
     limits = _limits(found.interval)
     return (
         told
         | {"difference": limits.pop("estimate")}
         | limits
-        | {"p_value": found.test.p_value, "cost_ratio": other_cost.sum() / cost.sum() if cost.any() else nan}
+        | {
+            "p_value": found.test.p_value,
+            "cost_ratio": other_cost.sum() / cost.sum() if cost.any() else nan,
+        }
         | {"n": len(common), "warning": found.test.warning}
     )
 
 
 def benefits(
-    scores: pd.DataFrame, prices: Sequence[float], *, baseline: str = "direct", confidence_level: float = 0.95
+    scores: pd.DataFrame,
+    prices: Sequence[float],
+    *,
+    baseline: str = "direct",
+    confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Net benefit over the baseline (gain - price x cost) and its acceptability, one row a system and price.
 
@@ -200,7 +256,7 @@ def benefits(
         ``system, price, net_benefit, low, high, interval, confidence_level, acceptability, n, n_units``; see
         `ragnb.stats.cost_effectiveness` for both.
     """
-    grid = check_scores(prices, "prices")
+    grid = convert(prices, "scores", "prices")
     rows = []
     for system, group in _by_system(gains_and_costs(scores, baseline=baseline)).items():
         gain, cost, units = _arrays(group)
@@ -232,7 +288,9 @@ def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFra
     """
     pairs = gains_and_costs(scores, baseline=baseline)
     names = list(pairs.attrs["left_out"])
-    gains, costs = (pairs.pivot(index="example_id", columns="system", values=kind) for kind in ("gain", "cost"))
+    gains, costs = (
+        pairs.pivot(index="example_id", columns="system", values=kind) for kind in ("gain", "cost")
+    )
     gains, costs = (table.reindex(columns=names).dropna() for table in (gains, costs))
     if gains.empty:
         raise InputError(
@@ -243,7 +301,12 @@ def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFra
     rows = [
         {"system": o.name, "mean_cost": o.cost, "mean_gain": o.gain, "status": o.status}
         | {"against": " and ".join(map(str, o.against))}
-        | {"incremental_cost": o.incremental_cost, "incremental_gain": o.incremental_gain, "icer": o.icer, "n": len(gains)}
+        | {
+            "incremental_cost": o.incremental_cost,
+            "incremental_gain": o.incremental_gain,
+            "icer": o.icer,
+            "n": len(gains),
+        }
         for o in options
     ]
     return pd.DataFrame(rows)
@@ -285,8 +348,17 @@ def ranks(
         {"system": system, "mean": table[system].mean()}
         | _named("average_rank", each.average_rank)
         | _named("rank", each.rank)
-        | {"probability_best": each.probability_best, "confidence_level": confidence_level, "n": len(table)}
-        | {"test": alike.method, "statistic": alike.statistic, "p_value": alike.p_value, "warning": alike.warning}
+        | {
+            "probability_best": each.probability_best,
+            "confidence_level": confidence_level,
+            "n": len(table),
+        }
+        | {
+            "test": alike.method,
+            "statistic": alike.statistic,
+            "p_value": alike.p_value,
+            "warning": alike.warning,
+        }
         for system, each in zip(table.columns, found, strict=True)
     ]
     return pd.DataFrame(rows)
@@ -295,7 +367,9 @@ def ranks(
 def _direction(metric: str) -> bool:
     known = known_metric(metric)
     if known is None:
-        raise InputError(f"ranks need to know which way {metric} is better; got no higher_is_better; give True or False")
+        raise InputError(
+            f"ranks need to know which way {metric} is better; got no higher_is_better; give True or False"
+        )
     return known.higher_is_better
 
 
@@ -314,7 +388,9 @@ def _items_by_system(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
         )
     wide = rows.pivot(index="example_id", columns="system", values="value")[systems].dropna()
     if wide.empty:
-        raise InputError(f"ranks need an example with {metric} of every system; got none; score all systems on the same")
+        raise InputError(
+            f"ranks need an example with {metric} of every system; got none; score all systems on the same"
+        )
     unit = questions(rows.drop_duplicates("example_id")).set_axis(rows["example_id"].unique())
     return wide.groupby(unit.reindex(wide.index).to_numpy(), sort=False).mean()
 

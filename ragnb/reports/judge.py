@@ -9,7 +9,16 @@ import pandas as pd
 
 from ragnb.markup import Markup, join, tag
 from ragnb.records import column_names, require_columns
-from ragnb.reports.judge_agreement import AGAINST, AMONG, AUROC, DIFFERENCE, SYMMETRIC, WITH, agreement, ceiling
+from ragnb.reports.judge_agreement import (
+    AGAINST,
+    AMONG,
+    AUROC,
+    DIFFERENCE,
+    SYMMETRIC,
+    WITH,
+    agreement,
+    ceiling,
+)
 from ragnb.reports.judge_bias import OVERALL, bias, length_correlations
 from ragnb.reports.judge_calibration import calibration, curve
 from ragnb.reports.judge_data import Judged, read_judged
@@ -76,7 +85,11 @@ class JudgeReport:
 
     def lines(self) -> list[str]:
         """What a paper says of the judge, in sentences: sizes, agreement, ceiling, bias, calibration, intervals."""
-        return [*(line for judge in self.judges for line in _judge_lines(self, judge)), *_annotator_lines(self), _how(self)]
+        return [
+            *(line for judge in self.judges for line in _judge_lines(self, judge)),
+            *_annotator_lines(self),
+            _how(self),
+        ]
 
     def __repr__(self) -> str:
         return f"JudgeReport({', '.join(self.judges)} against {self.label}, {len(self.worst)} disagreements)"
@@ -149,7 +162,10 @@ def judge_report(
     >>> report.agreement.set_index("metric").loc[["percent agreement", "sensitivity", "specificity"], "mean"].tolist()
     [0.5, 0.75, 0.25]
     """
-    judges, people = column_names(judge, "judge_report(judge=...)"), column_names(annotators, "judge_report(annotators=...)")
+    judges, people = (
+        column_names(judge, "judge_report(judge=...)"),
+        column_names(annotators, "judge_report(annotators=...)"),
+    )
     groups = column_names(by, "judge_report(by=...)")
     require_columns(frame, groups, "judge_report(by=...)")
     judged = read_judged(frame, judges, people, label, clusters, threshold, confidence_level)
@@ -170,7 +186,9 @@ def judge_report(
 
 def _labelled(judged: Judged) -> pd.DataFrame:
     n, left_out = len(judged.labels), int(np.isnan(judged.labels).sum())
-    return pd.DataFrame({"label": [judged.label], "n": [n], "n_labelled": [n - left_out], "n_left_out": [left_out]})
+    return pd.DataFrame(
+        {"label": [judged.label], "n": [n], "n_labelled": [n - left_out], "n_left_out": [left_out]}
+    )
 
 
 # ---- the worst disagreements -------------------------------------------------------------------------------------------
@@ -186,8 +204,16 @@ def _worst(judged: Judged) -> pd.DataFrame:
 def _disagreements(judged: Judged, judge: str) -> pd.DataFrame:
     verdicts, scores = judged.verdicts(judge), judged.scores[judge]
     apart = ~np.isnan(verdicts) & ~np.isnan(judged.labels) & (verdicts != judged.labels)
-    told = {name: values[apart].tolist() for name, values in judged.annotators.items() if name != judged.label}
-    people = [dict(zip(told, row, strict=True)) for row in zip(*told.values(), strict=True)] if told else None
+    told = {
+        name: values[apart].tolist()
+        for name, values in judged.annotators.items()
+        if name != judged.label
+    }
+    people = (
+        [dict(zip(told, row, strict=True)) for row in zip(*told.values(), strict=True)]
+        if told
+        else None
+    )
     return judged.frame[apart].assign(
         judged_by=judge,
         judge_score=scores[apart],
@@ -218,7 +244,9 @@ def _with_limits(row: Mapping[str, Any], *, signed: bool = False, name: str = "m
 
 
 def _listing(rows: _Rows, names: Sequence[str], *, signed: bool = False) -> str:
-    return ", ".join(f"{name} {_with_limits(rows[name], signed=signed)}" for name in names if name in rows)
+    return ", ".join(
+        f"{name} {_with_limits(rows[name], signed=signed)}" for name in names if name in rows
+    )
 
 
 def _judge_lines(report: JudgeReport, judge: str) -> Iterator[str]:
@@ -236,20 +264,26 @@ def _counts(rows: _Rows) -> str:
     left = one["n"] - one["n_scored"]
     if not left:
         return f"n = {one['n']}, none unscored"
-    bounds = f"{one['worst_low']:.3f} if these were all wrong, {one['worst_high']:.3f} if all were right"
+    bounds = (
+        f"{one['worst_low']:.3f} if these were all wrong, {one['worst_high']:.3f} if all were right"
+    )
     return f"n = {one['n_scored']} of {one['n']}, {left} unscored (agreement {bounds})"
 
 
 def _left_out(report: JudgeReport) -> str:
     row = report.labelled.iloc[0]
-    return f"; {row['n_left_out']} of {row['n']} without a label left out" if row["n_left_out"] else ""
+    return (
+        f"; {row['n_left_out']} of {row['n']} without a label left out" if row["n_left_out"] else ""
+    )
 
 
 def _ceiling_lines(report: JudgeReport, judge: str) -> Iterator[str]:
     rows = report.ceiling[report.ceiling["judge"] == judge]
     if rows.empty:
         return
-    own, theirs, apart = (_by_metric(rows[rows["of"] == part]) for part in (WITH, AMONG, DIFFERENCE))
+    own, theirs, apart = (
+        _by_metric(rows[rows["of"] == part]) for part in (WITH, AMONG, DIFFERENCE)
+    )
     told = [
         f"{name} {_with_limits(own[name])} against {_with_limits(theirs[name])} among annotators, difference "
         f"{_with_limits(apart[name], signed=True)}"
@@ -296,7 +330,11 @@ def _annotator_lines(report: JudgeReport) -> Iterator[str]:
 
 
 def _how(report: JudgeReport) -> str:
-    kinds = [*report.agreement["interval"], *report.bias["interval"], *report.calibration["interval"]]
+    kinds = [
+        *report.agreement["interval"],
+        *report.bias["interval"],
+        *report.calibration["interval"],
+    ]
     named = "; ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in kinds))
     over = f"clusters: {report.clusters}" if report.clusters else "responses taken as independent"
     return f"Intervals: {report.agreement['confidence_level'].iloc[0]:.0%}, {over}: {named}."
@@ -313,14 +351,21 @@ def _grid(title: str, table: pd.DataFrame, rows: str) -> Markup:
     body = []
     for _, group in table.groupby(keys, sort=False):
         found, one = _by_metric(group), group.iloc[0]
-        numbers = [tag("td", _with_limits(found[name]) if name in found else "") for name in metrics]
+        numbers = [
+            tag("td", _with_limits(found[name]) if name in found else "") for name in metrics
+        ]
         counted = f"{one['n_scored']} of {one['n']}" if one["n_scored"] < one["n"] else one["n"]
-        body.append(tag("tr", *(tag("td", one[name]) for name in keys), *numbers, tag("td", counted)))
+        body.append(
+            tag("tr", *(tag("td", one[name]) for name in keys), *numbers, tag("td", counted))
+        )
     return tag("div", tag("p", tag("b", title)), tag("table", head, *body))
 
 
 def _bias_table(table: pd.DataFrame) -> Markup:
-    head = tag("tr", *(tag("th", name) for name in ("judge", "by", "group", "judge - label", "adjusted p", "n")))
+    head = tag(
+        "tr",
+        *(tag("th", name) for name in ("judge", "by", "group", "judge - label", "adjusted p", "n")),
+    )
     body = [
         tag("tr", *(tag("td", text) for text in (
             row["judge"], row["by"], row["group"], _with_limits(row, signed=True, name="difference"),

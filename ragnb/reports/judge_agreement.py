@@ -45,7 +45,12 @@ def agreement(judged: Judged) -> pd.DataFrame:
     truths = {judged.label: judged.labels} | judged.annotators
     for judge in judged.scores:
         for name, truth in truths.items():
-            told = {"pair": f"{judge} - {name}", "rater": judge, "against": name, "signature": judged.signature(judge)}
+            told = {
+                "pair": f"{judge} - {name}",
+                "rater": judge,
+                "against": name,
+                "signature": judged.signature(judge),
+            }
             rows += [told | row for row in _against(judged, judge, truth)]
     for (one, first), (two, second) in combinations(judged.annotators.items(), 2):
         told = {"pair": f"{one} - {two}", "rater": one, "against": two, "signature": ""}
@@ -60,7 +65,9 @@ def ceiling(judged: Judged) -> pd.DataFrame:
     """
     if len(judged.annotators) < 2:
         return pd.DataFrame(columns=list(_CEILING))
-    return pd.DataFrame([row for judge in judged.scores for row in _ceiling_rows(judged, judge)])[list(_CEILING)]
+    return pd.DataFrame([row for judge in judged.scores for row in _ceiling_rows(judged, judge)])[
+        list(_CEILING)
+    ]
 
 
 def share(values: Floats, units: Integers | None, level: float) -> Interval:
@@ -77,7 +84,9 @@ def share(values: Floats, units: Integers | None, level: float) -> Interval:
         found = rate_interval(int(values[0]) * n, n, confidence_level=level)
         return replace(found, method="Wilson over clusters")
     found = mean_interval(values, units, confidence_level=level)
-    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))  # nan stays nan: it comes first
+    return replace(
+        found, low=max(found.low, 0.0), high=min(found.high, 1.0)
+    )  # nan stays nan: it comes first
 
 
 def coefficients(ratings: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
@@ -107,11 +116,16 @@ def _against(judged: Judged, judge: str, truth: Floats) -> list[dict[str, Any]]:
     found = _intervals(*given) | _shares(*given)
     bounds = [_estimates(filled, truth[known]) for filled in _filled(verdicts[known], truth[known])]
     if judged.gives_scores(judge):
-        found[AUROC] = auroc(truth[told], scores[told], judged.units_of(told), confidence_level=judged.level)
+        found[AUROC] = auroc(
+            truth[told], scores[told], judged.units_of(told), confidence_level=judged.level
+        )
         for bound, filled in zip(bounds, _filled(scores[known], truth[known]), strict=True):
             bound[AUROC] = auroc(truth[known], filled).estimate
     counted = {"n": int(known.sum()), "n_scored": int(told.sum())}
-    return [_row(name, interval) | counted | _worst(*(bound[name] for bound in bounds)) for name, interval in found.items()]
+    return [
+        _row(name, interval) | counted | _worst(*(bound[name] for bound in bounds))
+        for name, interval in found.items()
+    ]
 
 
 def _between(judged: Judged, first: Floats, second: Floats) -> list[dict[str, Any]]:
@@ -120,7 +134,8 @@ def _between(judged: Judged, first: Floats, second: Floats) -> list[dict[str, An
     n = int(both.sum())
     intervals = _intervals(first[both], second[both], judged.units_of(both), judged.level).items()
     return [
-        _row(name, found) | {"n": n, "n_scored": n} | _worst(found.estimate, found.estimate) for name, found in intervals
+        _row(name, found) | {"n": n, "n_scored": n} | _worst(found.estimate, found.estimate)
+        for name, found in intervals
     ]
 
 
@@ -138,14 +153,21 @@ def _filled(values: Floats, truth: Floats) -> tuple[Floats, Floats]:
     return np.where(unscored, 1 - truth, values), np.where(unscored, truth, values)
 
 
-def _intervals(first: Floats, second: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
+def _intervals(
+    first: Floats, second: Floats, units: Integers | None, level: float
+) -> dict[str, Interval]:
     return coefficients(np.column_stack([first, second]), units, level)
 
 
-def _shares(verdicts: Floats, truth: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
+def _shares(
+    verdicts: Floats, truth: Floats, units: Integers | None, level: float
+) -> dict[str, Interval]:
     right = (verdicts == truth).astype(np.float64)
     among = _among(verdicts, truth)
-    return {name: share(right[kept], None if units is None else units[kept], level) for name, kept in among.items()}
+    return {
+        name: share(right[kept], None if units is None else units[kept], level)
+        for name, kept in among.items()
+    }
 
 
 def _estimates(verdicts: Floats, truth: Floats) -> dict[str, float]:
@@ -153,7 +175,9 @@ def _estimates(verdicts: Floats, truth: Floats) -> dict[str, float]:
     sums, right = _sums(verdicts, truth).sum(axis=0), verdicts == truth
     found = {name: float(COEFFICIENTS[name](sums)) for name in SYMMETRIC}
     among = _among(verdicts, truth)
-    return found | {name: float(right[kept].mean()) if kept.any() else np.nan for name, kept in among.items()}
+    return found | {
+        name: float(right[kept].mean()) if kept.any() else np.nan for name, kept in among.items()
+    }
 
 
 def _among(verdicts: Floats, truth: Floats) -> dict[str, Booleans]:
@@ -173,7 +197,9 @@ def _ceiling_rows(judged: Judged, judge: str) -> list[dict[str, Any]]:
     kept = ~np.isnan(np.stack([verdicts, *labels]).sum(axis=0))
     units = judged.units_of(kept)
     own = np.stack([_sums(verdicts[kept], one[kept], units) for one in labels], axis=1)
-    theirs = np.stack([_sums(one[kept], two[kept], units) for one, two in combinations(labels, 2)], axis=1)
+    theirs = np.stack(
+        [_sums(one[kept], two[kept], units) for one, two in combinations(labels, 2)], axis=1
+    )
     totals = np.concatenate([own, theirs], axis=1)  # units x pairs x sums
     n, cut = int(kept.sum()), len(labels)
     told = {"judge": judge, "signature": judged.signature(judge), "n": n, "n_scored": n}
@@ -182,7 +208,9 @@ def _ceiling_rows(judged: Judged, judge: str) -> list[dict[str, Any]]:
         limits = (-inf, inf) if part == DIFFERENCE else BOUNDS[name]
         statistic = partial(_mean_over, COEFFICIENTS[name], part, cut)
         found = jackknife_interval(statistic, totals, bounds=limits, confidence_level=judged.level)
-        rows.append(told | {"of": part} | _row(name, replace(found, method=f"{name}, {found.method}")))
+        rows.append(
+            told | {"of": part} | _row(name, replace(found, method=f"{name}, {found.method}"))
+        )
     return rows
 
 

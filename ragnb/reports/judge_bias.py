@@ -18,13 +18,27 @@ OVERALL, LENGTH, OWN = "overall", "response length", "own model"
 
 THIRDS = ("shortest third", "middle third", "longest third")
 DEFAULT_BY = ("language", "system")
-_LENGTH = ("judge", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored", "signature")
+_LENGTH = (
+    "judge",
+    "metric",
+    "mean",
+    "low",
+    "high",
+    "interval",
+    "confidence_level",
+    "n_units",
+    "n",
+    "n_scored",
+    "signature",
+)
 
 
 def bias(judged: Judged, by: Sequence[str] | None) -> pd.DataFrame:
     """Mean of each judge minus mean of the label, one row a judge and group, see `ragnb.compare` for the columns."""
     cuts = _groups(judged.frame, by)
-    parts = [_differences(judged, judge, *cut) for judge, cut in product(judged.scores, cuts.items())]
+    parts = [
+        _differences(judged, judge, *cut) for judge, cut in product(judged.scores, cuts.items())
+    ]
     return pd.concat([part for part in parts if len(part)], ignore_index=True)
 
 
@@ -33,12 +47,17 @@ def length_correlations(judged: Judged) -> pd.DataFrame:
     if "response" not in judged.frame:
         return pd.DataFrame(columns=list(_LENGTH))
     sizes = lengths(judged.frame)
-    return pd.DataFrame([row for judge in judged.scores for row in _correlations(judged, judge, sizes)])[list(_LENGTH)]
+    return pd.DataFrame(
+        [row for judge in judged.scores for row in _correlations(judged, judge, sizes)]
+    )[list(_LENGTH)]
 
 
 def lengths(frame: pd.DataFrame) -> Floats:
     """Length of each response in characters as a reader counts them (grapheme clusters), nan where there is no response."""
-    return np.array([len(graphemes(text)) if isinstance(text, str) else np.nan for text in frame["response"]], dtype=float)
+    return np.array(
+        [len(graphemes(text)) if isinstance(text, str) else np.nan for text in frame["response"]],
+        dtype=float,
+    )
 
 
 # ---- groups ------------------------------------------------------------------------------------------------------------
@@ -46,7 +65,9 @@ def lengths(frame: pd.DataFrame) -> Floats:
 
 def _groups(frame: pd.DataFrame, by: Sequence[str] | None) -> dict[str, list[Any]]:
     """The group of each response, None where it belongs to none, by what cuts them into groups."""
-    varying = [name for name in DEFAULT_BY if name in frame and frame[name].nunique(dropna=False) > 1]
+    varying = [
+        name for name in DEFAULT_BY if name in frame and frame[name].nunique(dropna=False) > 1
+    ]
     groups: dict[str, list[Any]] = {OVERALL: ["all responses"] * len(frame)}
     for name in varying if by is None else by:
         values = frame[name].astype(object)
@@ -66,12 +87,19 @@ def _thirds(sizes: Floats) -> list[str | None]:
         return [None] * sizes.size
     place = np.searchsorted(np.quantile(sizes[known], [1 / 3, 2 / 3]), sizes, side="left")
     reach = {third: sizes[known & (place == third)] for third in np.unique(place[known]).tolist()}
-    names = {third: f"{THIRDS[third]} ({held.min():.0f}-{held.max():.0f})" for third, held in reach.items()}
-    return [names[third] if there else None for third, there in zip(place.tolist(), known, strict=True)]
+    names = {
+        third: f"{THIRDS[third]} ({held.min():.0f}-{held.max():.0f})"
+        for third, held in reach.items()
+    }
+    return [
+        names[third] if there else None for third, there in zip(place.tolist(), known, strict=True)
+    ]
 
 
 def _place_of_third(names: pd.Series) -> pd.Series:
-    return names.map(lambda name: next(place for place, third in enumerate(THIRDS) if name.startswith(third)))
+    return names.map(
+        lambda name: next(place for place, third in enumerate(THIRDS) if name.startswith(third))
+    )
 
 
 # ---- differences -------------------------------------------------------------------------------------------------------
@@ -107,7 +135,10 @@ def _as_scores(judged: Judged, judge: str, groups: list[Any]) -> pd.DataFrame:
         "metric": judged.label,
         "signature": judged.signature(judge),
     })  # fmt: skip
-    both = [shared.assign(system=judge, value=judged.scores[judge]), shared.assign(system=judged.label, value=judged.labels)]
+    both = [
+        shared.assign(system=judge, value=judged.scores[judge]),
+        shared.assign(system=judged.label, value=judged.labels),
+    ]
     kept = ~np.isnan(judged.labels) & shared["group"].notna()
     return pd.concat([side[kept] for side in both], ignore_index=True)
 
@@ -119,10 +150,17 @@ def _correlations(judged: Judged, judge: str, sizes: Floats) -> list[dict[str, A
     errors = judged.scores[judge] - judged.labels
     could = ~np.isnan(judged.labels) & ~np.isnan(sizes)
     kept = could & ~np.isnan(errors)
-    told = {"judge": judge, "n": int(could.sum()), "n_scored": int(kept.sum()), "signature": judged.signature(judge)}
+    told = {
+        "judge": judge,
+        "n": int(could.sum()),
+        "n_scored": int(kept.sum()),
+        "signature": judged.signature(judge),
+    }
     scales = {"error with length": sizes[kept], "error with log length": np.log1p(sizes[kept])}
     found = {
         name: pearson(errors[kept], scale, judged.units_of(kept), confidence_level=judged.level)
         for name, scale in scales.items()
     }
-    return [told | {"metric": name} | interval_columns(interval) for name, interval in found.items()]
+    return [
+        told | {"metric": name} | interval_columns(interval) for name, interval in found.items()
+    ]

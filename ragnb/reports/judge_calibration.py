@@ -10,7 +10,9 @@ from ragnb.reports.judge_agreement import share
 from ragnb.reports.judge_data import Judged, interval_columns, kind_of
 from ragnb.stats.prediction import brier_score, expected_calibration_error, reliability_curve
 
-TWO_POINTS = "verdicts of 0 and 1: the curve has two points, share of 1 among its 0 and its 1 (precision)"
+TWO_POINTS = (
+    "verdicts of 0 and 1: the curve has two points, share of 1 among its 0 and its 1 (precision)"
+)
 """Said of a judge that gives no scores."""
 
 
@@ -23,7 +25,9 @@ def curve(judged: Judged) -> pd.DataFrame:
     """Reliability curve: one row a judge and bin of its scores."""
     columns = ["judge", "bin_low", "bin_high", "mean_predicted", "mean", "low", "high", "interval", "confidence_level",
                "n_units", "n", "n_scored", "ece", "expected_if_calibrated", "signature"]  # fmt: skip
-    return pd.DataFrame([row for judge in judged.scores for row in _bins(judged, judge)], columns=columns)
+    return pd.DataFrame(
+        [row for judge in judged.scores for row in _bins(judged, judge)], columns=columns
+    )
 
 
 def _scored(judged: Judged, judge: str) -> tuple[Floats, Floats, Integers | None]:
@@ -57,13 +61,21 @@ def _errors(judged: Judged, judge: str) -> dict[str, Any]:
 def _bins(judged: Judged, judge: str) -> list[dict[str, Any]]:
     labels, scores, units = _scored(judged, judge)
     error = expected_calibration_error(labels, scores)
-    told = {"judge": judge, "ece": error.estimate, "expected_if_calibrated": error.expected_if_calibrated}
+    told = {
+        "judge": judge,
+        "ece": error.estimate,
+        "expected_if_calibrated": error.expected_if_calibrated,
+    }
     rows = []
     for found in reliability_curve(labels, scores, confidence_level=judged.level):
         inside = (scores >= found.low) & ((scores < found.high) | (found.high == 1))
         n = int(inside.sum())
         observed = share(labels[inside], None if units is None else units[inside], judged.level)
-        place = {"bin_low": found.low, "bin_high": found.high, "mean_predicted": found.mean_predicted}
+        place = {
+            "bin_low": found.low,
+            "bin_high": found.high,
+            "mean_predicted": found.mean_predicted,
+        }
         counted = {"n": n, "n_scored": n, "signature": judged.signature(judge)}
         rows.append(told | place | interval_columns(observed) | counted)
     return rows

@@ -90,16 +90,22 @@ def read_judged(
         A missing column, a value that does not belong, no label at all, a doubled response, or a response without cluster.
     """
     if not isinstance(label, str):
-        raise InputError(f"judge_report(label=...) needs the name of a column; got {label!r:.60}; name it")
+        raise InputError(
+            f"judge_report(label=...) needs the name of a column; got {label!r:.60}; name it"
+        )
     unit = one_column(clusters, "judge_report(clusters=...)")
     named = [*judges, *annotators, label, *unit]
     require_columns(frame, list(dict.fromkeys(named)), "judge_report")
     _check_names(judges, annotators, label)
     if not 0 < as_real(threshold) <= 1:
-        raise InputError(f"judge_report(threshold=...) needs a score above 0 and up to 1; got {threshold!r}; 0.5 is usual")
+        raise InputError(
+            f"judge_report(threshold=...) needs a score above 0 and up to 1; got {threshold!r}; 0.5 is usual"
+        )
     labels = _labels(frame, label)
     if np.isnan(labels).all():
-        raise InputError(f"judge_report needs labels; got none in {label} on {len(frame)} responses; label some of them")
+        raise InputError(
+            f"judge_report needs labels; got none in {label} on {len(frame)} responses; label some of them"
+        )
     _refuse_doubles(frame)
     return Judged(
         frame=frame.reset_index(drop=True),
@@ -142,13 +148,17 @@ def _check_names(judges: Sequence[str], annotators: Sequence[str], label: str) -
             f"{list(annotators)}; name each once"
         )
     if own := set(judges) & {label, *annotators}:
-        raise InputError(f"judge_report needs a judge beside people's labels; got {', '.join(own)} as both; name another")
+        raise InputError(
+            f"judge_report needs a judge beside people's labels; got {', '.join(own)} as both; name another"
+        )
 
 
 def _numbers(frame: pd.DataFrame, column: str) -> Floats:
     """A column as floats, nan where nothing is; text is refused, even such as reads as a number."""
     if text := [value for value in frame[column] if isinstance(value, str)]:
-        raise InputError(f"judge_report needs numbers in {column}; got {text[0]!r:.60}; map it to 1, 0 or nan")
+        raise InputError(
+            f"judge_report needs numbers in {column}; got {text[0]!r:.60}; map it to 1, 0 or nan"
+        )
     return numbers(frame, column, "judge_report")
 
 
@@ -156,7 +166,9 @@ def _labels(frame: pd.DataFrame, column: str) -> Floats:
     values = _numbers(frame, column)
     odd = values[~np.isnan(values) & ~np.isin(values, (0, 1))]
     if odd.size:
-        raise InputError(f"judge_report needs labels of 1, 0 or nan in {column}; got {odd[0]:g}; map yours to these")
+        raise InputError(
+            f"judge_report needs labels of 1, 0 or nan in {column}; got {odd[0]:g}; map yours to these"
+        )
     return values
 
 
@@ -164,7 +176,9 @@ def _scores(frame: pd.DataFrame, column: str) -> Floats:
     values = _numbers(frame, column)
     odd = values[(values < 0) | (values > 1)]
     if odd.size:
-        raise InputError(f"judge_report needs verdicts or scores in [0, 1] in {column}; got {odd[0]:g}; rescale them")
+        raise InputError(
+            f"judge_report needs verdicts or scores in [0, 1] in {column}; got {odd[0]:g}; rescale them"
+        )
     return values
 
 

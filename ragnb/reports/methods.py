@@ -26,7 +26,18 @@ _NEEDED = {
         "correction", "family_size", "mde", "power", "why", "signature",
     ),
 }  # fmt: skip
-_NUMBERS = ("value", "confidence_level", "n", "n_scored", "n_pairs", "n_dropped", "p_value", "family_size", "mde", "power")
+_NUMBERS = (
+    "value",
+    "confidence_level",
+    "n",
+    "n_scored",
+    "n_pairs",
+    "n_dropped",
+    "p_value",
+    "family_size",
+    "mde",
+    "power",
+)
 _MARKS = ("ragnb", "metric", "lang", "prompt")
 """Parts of a signature that are no option of the metric."""
 
@@ -80,7 +91,9 @@ def methods_paragraph(
         require_columns(responses, ("parameters",), "methods_paragraph(responses=...)")
     signatures = _signatures(frames)
     sentences = [
-        _scored(scores, signatures) if scores is not None else f"Metrics: {_definitions(signatures)}.",
+        _scored(scores, signatures)
+        if scores is not None
+        else f"Metrics: {_definitions(signatures)}.",
         *(_conditions(scores) if scores is not None else []),
         *(_models(scores, responses) if scores is not None else []),
         *_prompts(signatures),
@@ -100,31 +113,54 @@ def _checked(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     what = f"methods_paragraph({name}=...)"
     require_columns(frame, _NEEDED[name], what)
     if frame.empty:
-        raise InputError(f"methods_paragraph needs {name} with rows; got an empty frame; leave it out")
+        raise InputError(
+            f"methods_paragraph needs {name} with rows; got an empty frame; leave it out"
+        )
     counted = [column for column in _NEEDED[name] if column in _NUMBERS]
-    told = [*_NEEDED[name], *CONDITION, "repeat", "model", *frame.columns[: list(frame.columns).index("metric")]]
-    check_names(frame, [column for column in dict.fromkeys(told) if column in frame and column not in counted], what)
+    told = [
+        *_NEEDED[name],
+        *CONDITION,
+        "repeat",
+        "model",
+        *frame.columns[: list(frame.columns).index("metric")],
+    ]
+    check_names(
+        frame,
+        [column for column in dict.fromkeys(told) if column in frame and column not in counted],
+        what,
+    )
     return with_numbers(frame, counted, what)
 
 
 def _check(frames: dict[str, pd.DataFrame], cluster: str | None) -> None:
     if not frames:
-        raise InputError("methods_paragraph needs scores, summaries or comparisons; got none; pass what is to be described")
+        raise InputError(
+            "methods_paragraph needs scores, summaries or comparisons; got none; pass what is to be described"
+        )
     if cluster is not None and not (isinstance(cluster, str) and cluster):
-        raise InputError(f"methods_paragraph(cluster=...) needs the name of a column; got {cluster!r:.60}; name it")
+        raise InputError(
+            f"methods_paragraph(cluster=...) needs the name of a column; got {cluster!r:.60}; name it"
+        )
     if "scores" in frames:
         for name in frames.keys() - {"scores"}:
             _check_origin(name, frames[name], frames["scores"])
     if {"scores", "summaries"} <= frames.keys():
         _check_cells(frames["summaries"], frames["scores"], cluster)
     elif cluster is not None:
-        raise InputError("methods_paragraph(cluster=...) needs scores and summaries to check it; got one of them; pass both")
+        raise InputError(
+            "methods_paragraph(cluster=...) needs scores and summaries to check it; got one of them; pass both"
+        )
 
 
 def _check_origin(name: str, frame: pd.DataFrame, scores: pd.DataFrame) -> None:
     """Refuse a frame whose signatures or systems the scores do not have."""
-    systems = {system for column in ("system", "baseline") if column in frame for system in frame[column]}
-    strange = [*_signatures({name: frame}) - _signatures({"scores": scores}), *systems - set(scores["system"])]
+    systems = {
+        system for column in ("system", "baseline") if column in frame for system in frame[column]
+    }
+    strange = [
+        *_signatures({name: frame}) - _signatures({"scores": scores}),
+        *systems - set(scores["system"]),
+    ]
     if strange:
         raise InputError(
             f"methods_paragraph needs {name} that were computed from its scores; got {sorted(map(str, strange))[0]!r}, "
@@ -135,16 +171,25 @@ def _check_origin(name: str, frame: pd.DataFrame, scores: pd.DataFrame) -> None:
 def _check_cells(summaries: pd.DataFrame, scores: pd.DataFrame, cluster: str | None) -> None:
     """Refuse summaries whose cells hold another number of scored responses, or of clusters, than those of the scores."""
     keys = [*summaries.columns[: list(summaries.columns).index("metric")], "metric"]
-    require_columns(scores, [*keys, *([cluster] if cluster else [])], "methods_paragraph(scores=...)")
+    require_columns(
+        scores, [*keys, *([cluster] if cluster else [])], "methods_paragraph(scores=...)"
+    )
     cells, told = [scores[key] for key in keys], summaries.set_index(keys)
-    if not _rows(told["n_scored"]) <= _rows(scores["value"].groupby(cells, dropna=False, sort=False).count()):
+    if not _rows(told["n_scored"]) <= _rows(
+        scores["value"].groupby(cells, dropna=False, sort=False).count()
+    ):
         raise InputError(
             "methods_paragraph needs summaries that were computed from its scores; got other numbers of scored responses "
             "than these have; summarize these scores again"
         )
     if cluster is None:
         return
-    units = scores[cluster].where(scores["value"].notna()).groupby(cells, dropna=False, sort=False).nunique()
+    units = (
+        scores[cluster]
+        .where(scores["value"].notna())
+        .groupby(cells, dropna=False, sort=False)
+        .nunique()
+    )
     if not _rows(told["interval"].str.extract(r"(\d+) clusters")[0]) <= _rows(units):
         raise InputError(
             f"methods_paragraph(cluster={cluster!r}) needs the column that the summaries were clustered by; got intervals "
@@ -157,7 +202,12 @@ def _rows(cells: pd.Series) -> set[tuple[str, ...]]:
 
 
 def _signatures(frames: dict[str, pd.DataFrame]) -> set[str]:
-    return {part for frame in frames.values() for joined in set(frame["signature"]) for part in str(joined).split(" & ")}
+    return {
+        part
+        for frame in frames.values()
+        for joined in set(frame["signature"])
+        for part in str(joined).split(" & ")
+    }
 
 
 # ---- the sentences -----------------------------------------------------------------------------------------------------
@@ -199,19 +249,34 @@ def _data(scores: pd.DataFrame) -> list[str]:
     source = scores.attrs.get("source", {})
     formats = _distinct(map(_shown, scores["benchmark"])) if "benchmark" in scores else []
     if source:
-        facts = [source.get("citation"), f"licence {source['licence']}" if source.get("licence") else None]
+        facts = [
+            source.get("citation"),
+            f"licence {source['licence']}" if source.get("licence") else None,
+        ]
         known = "; ".join(fact for fact in facts if fact and "unknown" not in fact)
         written = f", in the format of {_listed(formats)}" if formats else ""
         return [f"Data: {data_name(source)}{f' ({known})' if known else ''}{written}."]
-    return [f"The data are in the format of {_listed(formats)}; the scores do not name the file."] if formats else []
+    return (
+        [f"The data are in the format of {_listed(formats)}; the scores do not name the file."]
+        if formats
+        else []
+    )
 
 
 def _models(scores: pd.DataFrame, responses: pd.DataFrame | None) -> list[str]:
     """The models that answered, the file of the model, and how it was sampled."""
     names = _distinct(scores["model"].dropna()) if "model" in scores else []
     known = scores.attrs.get("model", {})
-    file = [known["file"], f"SHA-256 {known['sha256'][:12]}…"] if [known.get("model")] == names and "sha256" in known else []
-    told = [f"Model: {_listed(map(str, names))}{f' ({chr(32).join(file)})' if file else ''}."] if names else []
+    file = (
+        [known["file"], f"SHA-256 {known['sha256'][:12]}…"]
+        if [known.get("model")] == names and "sha256" in known
+        else []
+    )
+    told = (
+        [f"Model: {_listed(map(str, names))}{f' ({chr(32).join(file)})' if file else ''}."]
+        if names
+        else []
+    )
     if responses is None:
         return told
     sampled = _distinct(decoding(given) for given in responses["parameters"].dropna())
@@ -224,9 +289,14 @@ def _definitions(signatures: set[str]) -> str:
     for signature in sorted(signatures):
         parts = [part.partition(":") for part in signature.split("|")]
         name = next((value for key, _, value in parts if key == "metric"), signature)
-        chosen = ", ".join(f"{key.replace('_', ' ')} {value}" for key, _, value in parts if key not in _MARKS)
+        chosen = ", ".join(
+            f"{key.replace('_', ' ')} {value}" for key, _, value in parts if key not in _MARKS
+        )
         options.setdefault(name, {})[chosen] = None
-    return _listed(f"{name} ({' / '.join(chosen)})" if any(chosen) else name for name, chosen in options.items())
+    return _listed(
+        f"{name} ({' / '.join(chosen)})" if any(chosen) else name
+        for name, chosen in options.items()
+    )
 
 
 def _prompts(signatures: set[str]) -> list[str]:
@@ -238,11 +308,19 @@ def _unscored(scores: pd.DataFrame) -> list[str]:
     missing = scores[scores["value"].isna()]
     if missing.empty:
         return ["No value is missing."]
-    reasons = missing["reason"] if "reason" in missing else pd.Series(None, index=missing.index, dtype=object)
-    counts = reasons.astype(object).where(reasons.notna(), "no reason is given").value_counts(sort=False)
+    reasons = (
+        missing["reason"]
+        if "reason" in missing
+        else pd.Series(None, index=missing.index, dtype=object)
+    )
+    counts = (
+        reasons.astype(object).where(reasons.notna(), "no reason is given").value_counts(sort=False)
+    )
     told = [f"{n} ({_quoted(why)})" for why, n in counts.items()]
     verb = "is" if len(missing) == 1 else "are"
-    return [f"Of {len(scores)} values {len(missing)} {verb} missing and left out of the means: {_listed(told)}."]
+    return [
+        f"Of {len(scores)} values {len(missing)} {verb} missing and left out of the means: {_listed(told)}."
+    ]
 
 
 def _means(summaries: pd.DataFrame, cluster: str | None) -> list[str]:
@@ -275,7 +353,9 @@ def _pairs(comparisons: pd.DataFrame) -> str:
     against: dict[Any, dict[Any, None]] = {}
     for system, baseline in zip(comparisons["system"], comparisons["baseline"], strict=True):
         against.setdefault(baseline, {})[system] = None
-    return "; ".join(f"{_listed(map(_quoted, names))} against {_quoted(base)}" for base, names in against.items())
+    return "; ".join(
+        f"{_listed(map(_quoted, names))} against {_quoted(base)}" for base, names in against.items()
+    )
 
 
 def _families(comparisons: pd.DataFrame, corrections: list[str]) -> str:
@@ -289,8 +369,14 @@ def _families(comparisons: pd.DataFrame, corrections: list[str]) -> str:
 def _undefined(comparisons: pd.DataFrame) -> list[str]:
     """P-values that no test gave, and what the tests said of themselves."""
     missing = int(comparisons["p_value"].isna().sum())
-    told = [f"{_counted(missing, 'p-value')} {'is' if missing == 1 else 'are'} undefined."] if missing else []
-    warnings = [text for text in _distinct(comparisons.get("warning", [])) if isinstance(text, str) and text]
+    told = (
+        [f"{_counted(missing, 'p-value')} {'is' if missing == 1 else 'are'} undefined."]
+        if missing
+        else []
+    )
+    warnings = [
+        text for text in _distinct(comparisons.get("warning", [])) if isinstance(text, str) and text
+    ]
     return [*told, *([f"Warnings: {'; '.join(warnings)}."] if warnings else [])]
 
 
@@ -305,8 +391,13 @@ def _detectable(comparisons: pd.DataFrame) -> list[str]:
     finite = comparisons[np.isfinite(comparisons["mde"].astype(float))]
     if finite.empty:
         return []
-    by_metric = {metric: _range(rows["mde"]) for metric, rows in finite.groupby("metric", sort=False)}
-    told = [f"{effect} ({metric})" if len(by_metric) > 1 else effect for metric, effect in by_metric.items()]
+    by_metric = {
+        metric: _range(rows["mde"]) for metric, rows in finite.groupby("metric", sort=False)
+    }
+    told = [
+        f"{effect} ({metric})" if len(by_metric) > 1 else effect
+        for metric, effect in by_metric.items()
+    ]
     missing = len(comparisons) - len(finite)
     none = f"; of {_counted(missing, 'comparison')} it is undefined" if missing else ""
     power = _listed(f"{100 * power:g}%" for power in _distinct(finite["power"]))
@@ -352,7 +443,10 @@ def _shown(value: Any) -> str:
 
 def _range(values: pd.Series) -> str:
     """From the lowest to the highest, in three digits where they are no whole numbers."""
-    ends = [f"{end:.0f}" if float(end).is_integer() else f"{end:#.3g}".rstrip(".") for end in (values.min(), values.max())]
+    ends = [
+        f"{end:.0f}" if float(end).is_integer() else f"{end:#.3g}".rstrip(".")
+        for end in (values.min(), values.max())
+    ]
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 

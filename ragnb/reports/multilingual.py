@@ -45,7 +45,17 @@ FIELDS = (
 )
 """The seven metrics, in the order in which they are printed."""
 
-_COLUMNS = ("mean", "std", "low", "high", "interval", "confidence_level", "n", "n_scored", "signature")
+_COLUMNS = (
+    "mean",
+    "std",
+    "low",
+    "high",
+    "interval",
+    "confidence_level",
+    "n",
+    "n_scored",
+    "signature",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,35 +106,60 @@ class MultilingualReport:
 
     def efficiency(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """F1 gained per translated token in four readings, see `ragnb.reports.efficiency.efficiency`."""
-        return efficiency.efficiency(self.scores, baseline=self.baseline, confidence_level=confidence_level)
+        return efficiency.efficiency(
+            self.scores, baseline=self.baseline, confidence_level=confidence_level
+        )
 
     def ratio_differences(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """The systems' ratios against each other, see `ragnb.reports.efficiency.ratio_differences`."""
-        return efficiency.ratio_differences(self.scores, baseline=self.baseline, confidence_level=confidence_level)
+        return efficiency.ratio_differences(
+            self.scores, baseline=self.baseline, confidence_level=confidence_level
+        )
 
     def benefits(self, prices: Sequence[float], *, confidence_level: float = 0.95) -> pd.DataFrame:
         """Net benefit and acceptability at some prices of a token, see `ragnb.reports.efficiency.benefits`."""
-        return efficiency.benefits(self.scores, prices, baseline=self.baseline, confidence_level=confidence_level)
+        return efficiency.benefits(
+            self.scores, prices, baseline=self.baseline, confidence_level=confidence_level
+        )
 
     def incremental(self) -> pd.DataFrame:
         """The frontier of the systems from the cheapest up, see `ragnb.reports.efficiency.incremental`."""
         return efficiency.incremental(self.scores, baseline=self.baseline)
 
-    def ranks(self, *, rng: np.random.Generator, metric: str = F1, confidence_level: float = 0.95) -> pd.DataFrame:
+    def ranks(
+        self, *, rng: np.random.Generator, metric: str = F1, confidence_level: float = 0.95
+    ) -> pd.DataFrame:
         """Where each system stands and how sure that is, see `ragnb.reports.efficiency.ranks`."""
-        return efficiency.ranks(self.scores, rng=rng, metric=metric, confidence_level=confidence_level)
+        return efficiency.ranks(
+            self.scores, rng=rng, metric=metric, confidence_level=confidence_level
+        )
 
     def comparisons(
-        self, *, metric: str = F1, by: Sequence[str] = (), confidence_level: float = 0.95, **options: Any
+        self,
+        *,
+        metric: str = F1,
+        by: Sequence[str] = (),
+        confidence_level: float = 0.95,
+        **options: Any,
     ) -> pd.DataFrame:
         """Every pair of systems under a metric, with shared questions as clusters; options as `ragnb.compare` has them."""
         rows = self.scores[self.scores["metric"] == metric]
         scores, cluster = _clustered(rows, ["system", *by])
-        own: dict[str, Any] = {"metrics": metric, "by": list(by), "cluster": cluster, "confidence_level": confidence_level}
+        own: dict[str, Any] = {
+            "metrics": metric,
+            "by": list(by),
+            "cluster": cluster,
+            "confidence_level": confidence_level,
+        }
         return compare(scores, **own, **options)
 
     def mixed_model(
-        self, *, metric: str = F1, baseline: str | None = None, interaction: bool = False, confidence_level: float = 0.95
+        self,
+        *,
+        metric: str = F1,
+        baseline: str | None = None,
+        interaction: bool = False,
+        confidence_level: float = 0.95,
     ) -> MixedModelResult:
         """All systems and languages in one model, with a random question, see `ragnb.scoring.mixed.mixed_model`."""
         return mixed_model(
@@ -188,7 +223,11 @@ def multilingual_report(
     cross    | EM=1.000±nan | F1=1.000±nan | RLC=1.000±nan | Cost=50.0±nan | CNBE=0.02000±nan | Sem=nan±nan
     """
     check_choice(variant, VARIANTS, "variant")
-    require_columns(responses, ("example_id", "system", "language", "response", "references"), "multilingual_report")
+    require_columns(
+        responses,
+        ("example_id", "system", "language", "response", "references"),
+        "multilingual_report",
+    )
     scores = _scores(responses, variant, baseline)
     columns = column_names(by, "multilingual_report(by=...)")
     require_columns(scores, columns, "multilingual_report(by=...)")
@@ -219,13 +258,17 @@ def _similarities(responses: pd.DataFrame, variant: str) -> list[pd.DataFrame]:
         return []
     told = responses["judged_similarity"].notna()
     if "judge_reason" in responses:
-        told |= responses["judge_reason"].notna()  # a judge that could not be read was asked all the same
+        told |= responses[
+            "judge_reason"
+        ].notna()  # a judge that could not be read was asked all the same
     asked = responses[told.groupby(responses["system"]).transform("any").astype(bool)]
     if asked.empty:
         return []
     scores = score(asked, SIMILARITY)
     if variant == "lbrag":
-        scores = scores.assign(value=scores["value"].fillna(0.0), signature=scores["signature"] + "|unscored:0")
+        scores = scores.assign(
+            value=scores["value"].fillna(0.0), signature=scores["signature"] + "|unscored:0"
+        )
     return [scores]
 
 
@@ -236,16 +279,32 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     """One row a cell and metric, those that were never scored with n 0."""
     cells = [*keys, "metric"]
     scores, cluster = _clustered(scores, cells)
-    spread = scores.groupby(cells, sort=False, dropna=False)["value"].std().rename("std").reset_index()
-    every = scores[keys].drop_duplicates().merge(pd.DataFrame({"metric": [field.metric for field in FIELDS]}), how="cross")
+    spread = (
+        scores.groupby(cells, sort=False, dropna=False)["value"].std().rename("std").reset_index()
+    )
+    every = (
+        scores[keys]
+        .drop_duplicates()
+        .merge(pd.DataFrame({"metric": [field.metric for field in FIELDS]}), how="cross")
+    )
     kinds = every.dtypes[keys]  # a key that is missing everywhere would come back as a float
     summaries = _summaries(scores, keys, cluster, level).astype(kinds)
-    table = every.merge(summaries, how="left", on=cells).merge(spread.astype(kinds), how="left", on=cells)
-    absent = {"n": 0, "n_scored": 0, "interval": "t; undefined: not asked for", "signature": "", "confidence_level": level}
+    table = every.merge(summaries, how="left", on=cells).merge(
+        spread.astype(kinds), how="left", on=cells
+    )
+    absent = {
+        "n": 0,
+        "n_scored": 0,
+        "interval": "t; undefined: not asked for",
+        "signature": "",
+        "confidence_level": level,
+    }
     return table.fillna(absent).astype({"n": int, "n_scored": int})[[*cells, *_COLUMNS]]
 
 
-def _summaries(scores: pd.DataFrame, keys: list[str], cluster: str | None, level: float) -> pd.DataFrame:
+def _summaries(
+    scores: pd.DataFrame, keys: list[str], cluster: str | None, level: float
+) -> pd.DataFrame:
     wilson = scores["metric"].isin([field.metric for field in FIELDS if field.interval == "wilson"])
     parts = [
         summarize(rows, by=keys, cluster=cluster, interval=interval, confidence_level=level)
@@ -270,11 +329,18 @@ _Rows = dict[str, dict[str, Any]]
 
 def _by_system(table: pd.DataFrame) -> list[tuple[str, _Rows]]:
     groups = table.groupby("system", sort=False)
-    return [(str(system), {row["metric"]: row for row in rows.to_dict("records")}) for system, rows in groups]
+    return [
+        (str(system), {row["metric"]: row for row in rows.to_dict("records")})
+        for system, rows in groups
+    ]
 
 
 def _line(system: str, rows: _Rows) -> str:
-    parts = [f"{field.label}={_spread(rows[field.metric], field)}" for field in FIELDS if field.key != "rlc_ok"]
+    parts = [
+        f"{field.label}={_spread(rows[field.metric], field)}"
+        for field in FIELDS
+        if field.key != "rlc_ok"
+    ]
     return " | ".join([f"{system:8s}", *parts])
 
 
@@ -293,7 +359,8 @@ def _as_published(rows: _Rows) -> dict[str, float | None]:
 def _as_intervals(rows: _Rows) -> dict[str, list[Any]]:
     found = {field.key: rows[field.metric] for field in FIELDS}
     return {
-        key: [_or_null(row["low"]), _or_null(row["high"]), row["interval"], row["n_scored"]] for key, row in found.items()
+        key: [_or_null(row["low"]), _or_null(row["high"]), row["interval"], row["n_scored"]]
+        for key, row in found.items()
     }
 
 
@@ -305,8 +372,13 @@ def _as_html(table: pd.DataFrame) -> Markup:
     keys = list(table.columns[: list(table.columns).index("metric")])
     head = tag("tr", *(tag("th", name) for name in [*keys, *(field.label for field in FIELDS)]))
     step = len(FIELDS)  # the rows of a cell stand together, in the order of the fields
-    cells = [table.iloc[start : start + step].to_dict("records") for start in range(0, len(table), step)]
-    rows = [tag("tr", *(tag("td", cell[0][name]) for name in keys), *map(_html_cell, cell, FIELDS)) for cell in cells]
+    cells = [
+        table.iloc[start : start + step].to_dict("records") for start in range(0, len(table), step)
+    ]
+    rows = [
+        tag("tr", *(tag("td", cell[0][name]) for name in keys), *map(_html_cell, cell, FIELDS))
+        for cell in cells
+    ]
     return tag("table", head, *rows)
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import Markup, join, tag
+from ragnb.metrics.record import METRICS
 from ragnb.metrics.rgb_protocols import Rule
 from ragnb.records import require_columns
 from ragnb.scoring.columns import check_names, numbers
-from ragnb.metrics.record import METRICS
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
 
@@ -70,7 +70,9 @@ class RgbReport:
         return {name: table for name, table in named.items() if len(table)}
 
     def _repr_html_(self) -> str:
-        return join([_as_html(_TITLES[name], table, self.protocol) for name, table in self.tables.items()])
+        return join(
+            [_as_html(_TITLES[name], table, self.protocol) for name, table in self.tables.items()]
+        )
 
 
 def rgb_report(
@@ -105,9 +107,13 @@ def rgb_report(
         system whose counterfactual responses all have a ``correct_rate`` above 0, or one that answered a question twice in
         one cell.
     """
-    require_columns(responses, ("system", "language", "task", "noise_rate", "passage_num"), "rgb_report")
+    require_columns(
+        responses, ("system", "language", "task", "noise_rate", "passage_num"), "rgb_report"
+    )
     check_names(responses, ("system", "language", "task"), "rgb_report")
-    conditions = [name for name in ("noise_rate", "passage_num", "correct_rate") if name in responses]
+    conditions = [
+        name for name in ("noise_rate", "passage_num", "correct_rate") if name in responses
+    ]
     rates = {name: numbers(responses, name, "rgb_report") for name in conditions}
     responses = responses.assign(**rates).reset_index(drop=True)
     known = responses[responses["task"].isin(["noise", "integration", "counterfactual"])]
@@ -124,13 +130,19 @@ def rgb_report(
         protocol=protocol,
         noise_robustness=_rates(noise[noise["noise_rate"] < 1], ["rgb.accuracy"], *how),
         negative_rejection=_with_twins(*_REJECTION, rejecting, *how),
-        information_integration=_rates(opened[opened["task"] == "integration"], ["rgb.accuracy"], *how),
-        counterfactual_robustness=_counterfactual(opened[opened["task"] == "counterfactual"], closed_book, *how),
+        information_integration=_rates(
+            opened[opened["task"] == "integration"], ["rgb.accuracy"], *how
+        ),
+        counterfactual_robustness=_counterfactual(
+            opened[opened["task"] == "counterfactual"], closed_book, *how
+        ),
         closed_book=closed_book,
     )
     if not report.tables:
         found = ", ".join(sorted(set(map(str, responses["task"])))) or "none"
-        raise InputError(f"rgb_report needs responses to RGB's questions; got the tasks {found}; run or load some")
+        raise InputError(
+            f"rgb_report needs responses to RGB's questions; got the tasks {found}; run or load some"
+        )
     return report
 
 
@@ -170,17 +182,31 @@ def _refuse_unplaced(asked: pd.DataFrame) -> None:
 
 
 def _rates(
-    responses: pd.DataFrame, metrics: list[str], rules: Options, level: float, by: tuple[str, ...] = _CELL
+    responses: pd.DataFrame,
+    metrics: list[str],
+    rules: Options,
+    level: float,
+    by: tuple[str, ...] = _CELL,
 ) -> pd.DataFrame:
     if responses.empty:
         return pd.DataFrame()
-    known = {name: {option: rules[option] for option in METRICS[name].options if option in rules} for name in metrics}
-    scores = pd.concat([score(responses, name, **known[name]) for name in metrics], ignore_index=True)
+    known = {
+        name: {option: rules[option] for option in METRICS[name].options if option in rules}
+        for name in metrics
+    }
+    scores = pd.concat(
+        [score(responses, name, **known[name]) for name in metrics], ignore_index=True
+    )
     return summarize(scores, by=by, confidence_level=level)
 
 
 def _with_twins(
-    metrics: list[str], judged: list[str], column: str, responses: pd.DataFrame, rules: Options, level: float
+    metrics: list[str],
+    judged: list[str],
+    column: str,
+    responses: pd.DataFrame,
+    rules: Options,
+    level: float,
 ) -> pd.DataFrame:
     """Rates under the metrics, and under their judged twins for the systems of which a judge was asked."""
     table = _rates(responses, metrics, rules, level)
@@ -188,19 +214,25 @@ def _with_twins(
         return table
     told = responses[column].notna()
     if "judge_reason" in responses:
-        told |= responses["judge_reason"].notna()  # a judge that could not be read was asked all the same
+        told |= responses[
+            "judge_reason"
+        ].notna()  # a judge that could not be read was asked all the same
     asked = told.groupby(responses["system"]).transform("any")
     return pd.concat([table, _rates(responses[asked], judged, rules, level)], ignore_index=True)
 
 
-def _counterfactual(responses: pd.DataFrame, closed_book: pd.DataFrame, rules: Options, level: float) -> pd.DataFrame:
+def _counterfactual(
+    responses: pd.DataFrame, closed_book: pd.DataFrame, rules: Options, level: float
+) -> pd.DataFrame:
     table = _with_twins(*_DETECTION, responses, rules, level)
     if table.empty:
         return table
     if "n_passages" in responses:
         shown = responses.groupby(list(_CELL))["n_passages"].mean()
         table["n_passages"] = shown.reindex(pd.MultiIndex.from_frame(table[list(_CELL)])).to_numpy()
-    alone = closed_book[closed_book["task"] == "counterfactual"] if len(closed_book) else closed_book
+    alone = (
+        closed_book[closed_book["task"] == "counterfactual"] if len(closed_book) else closed_book
+    )
     known = {(row.system, row.language): row.mean for row in alone.itertuples()}
     cells = zip(table["system"], table["language"], strict=True)
     table["closed_book_accuracy"] = [known.get(cell, float("nan")) for cell in cells]
@@ -210,19 +242,38 @@ def _counterfactual(responses: pd.DataFrame, closed_book: pd.DataFrame, rules: O
 
 
 def _as_html(title: str, table: pd.DataFrame, protocol: str) -> Markup:
-    shown = [name for name in ("system", "language", "task", "noise_rate", "metric") if name in table]
-    extra = [name for name in ("n_passages", "closed_book_accuracy", "passes_gate") if name in table]
-    head = tag("tr", *(tag("th", name.replace("_", " ")) for name in [*shown, "per cent", "interval", "n", *extra]))
+    shown = [
+        name for name in ("system", "language", "task", "noise_rate", "metric") if name in table
+    ]
+    extra = [
+        name for name in ("n_passages", "closed_book_accuracy", "passes_gate") if name in table
+    ]
+    head = tag(
+        "tr",
+        *(
+            tag("th", name.replace("_", " "))
+            for name in [*shown, "per cent", "interval", "n", *extra]
+        ),
+    )
     rows = [
         tag(
             "tr",
             *(tag("td", row[name]) for name in shown),
             tag("td", f"{100 * row['mean']:.1f}"),
             tag("td", f"[{100 * row['low']:.1f}, {100 * row['high']:.1f}]"),
-            tag("td", f"{row['n_scored']} of {row['n']}" if row["n_scored"] < row["n"] else row["n"]),
-            *(tag("td", f"{row[name]:.2f}" if isinstance(row[name], float) else row[name]) for name in extra),
+            tag(
+                "td", f"{row['n_scored']} of {row['n']}" if row["n_scored"] < row["n"] else row["n"]
+            ),
+            *(
+                tag("td", f"{row[name]:.2f}" if isinstance(row[name], float) else row[name])
+                for name in extra
+            ),
         )
         for row in table.to_dict("records")
     ]
     level = f"{table['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(table['interval']))} intervals"
-    return tag("div", tag("p", tag("b", title), tag("small", f" (protocol {protocol}; {level})")), tag("table", head, *rows))
+    return tag(
+        "div",
+        tag("p", tag("b", title), tag("small", f" (protocol {protocol}; {level})")),
+        tag("table", head, *rows),
+    )

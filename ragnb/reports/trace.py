@@ -15,7 +15,6 @@ from ragnb.markup import Markup, join, tag
 from ragnb.records import one_column, require_columns
 from ragnb.results import Interval, SignificanceResult, format_p_value
 from ragnb.scoring.columns import numbers
-from ragnb.stats.clusters import cluster_t_test
 from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
@@ -65,7 +64,12 @@ class TraceReport:
     comparisons: pd.DataFrame
 
     def _repr_html_(self) -> str:
-        return join([_table("Judges against labels", self.judges), _table("Judges against each other", self.comparisons)])
+        return join(
+            [
+                _table("Judges against labels", self.judges),
+                _table("Judges against each other", self.comparisons),
+            ]
+        )
 
 
 def trace_report(
@@ -131,18 +135,39 @@ def _dimension(
     wanted = _numbers(records[label])
     if dimension == "adherence":
         _check_adherence(label, wanted)
-    predicted = {name: _numbers(records[columns[dimension]]) for name, columns in judges.items() if dimension in columns}
+    predicted = {
+        name: _numbers(records[columns[dimension]])
+        for name, columns in judges.items()
+        if dimension in columns
+    }
     common = np.isfinite(np.stack([wanted, *predicted.values()])).all(axis=0)
     units = _shared(records.loc[common, cluster]) if cluster else None
     n = {"n": int(common.sum())}
     rows, pairs = [], []
     for name, values in predicted.items():
         found = measure.value(wanted[common], values[common], units, level)
-        counts = n | {"n_units": found.n, "n_missing": int((~np.isfinite(values)).sum()), "n_records": len(records)}
-        rows.append(cell | {"judge": name} | _interval(found, "value") | counts | {"warning": _caution(units, found)})
+        counts = n | {
+            "n_units": found.n,
+            "n_missing": int((~np.isfinite(values)).sum()),
+            "n_records": len(records),
+        }
+        rows.append(
+            cell
+            | {"judge": name}
+            | _interval(found, "value")
+            | counts
+            | {"warning": _caution(units, found)}
+        )
     for (one, first), (two, second) in combinations(predicted.items(), 2):
-        interval, test = measure.difference(wanted[common], first[common], second[common], units, level)
-        told = _interval(interval, "difference") | _test(test) | n | {"n_units": test.n, "warning": test.warning}
+        interval, test = measure.difference(
+            wanted[common], first[common], second[common], units, level
+        )
+        told = (
+            _interval(interval, "difference")
+            | _test(test)
+            | n
+            | {"n_units": test.n, "warning": test.warning}
+        )
         pairs.append(cell | {"judge": one, "other": two} | told)
     return rows, pairs
 
@@ -154,7 +179,9 @@ def _shared(keys: pd.Series) -> Units:
 
 def _caution(units: Units, found: Interval) -> str:
     few = units is not None and found.n < FEW_CLUSTERS and not np.isnan(found.low)
-    return f"{found.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow" if few else ""
+    return (
+        f"{found.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow" if few else ""
+    )
 
 
 # ---- the two measures --------------------------------------------------------------------------------------------------
@@ -164,7 +191,9 @@ def _caution(units: Units, found: Interval) -> str:
 class _Measure:
     name: str
     value: Callable[[Floats, Floats, Units, float], Interval]
-    difference: Callable[[Floats, Floats, Floats, Units, float], tuple[Interval, SignificanceResult]]
+    difference: Callable[
+        [Floats, Floats, Floats, Units, float], tuple[Interval, SignificanceResult]
+    ]
 
 
 def _hallucination_auroc(wanted: Floats, predicted: Floats, units: Units, level: float) -> Interval:
@@ -175,10 +204,16 @@ def _auroc_difference(
     wanted: Floats, one: Floats, two: Floats, units: Units, level: float
 ) -> tuple[Interval, SignificanceResult]:
     scores = wanted == 0, 1 - one, 1 - two
-    interval, test = auroc_difference_interval(*scores, confidence_level=level), delong_test(*scores)
+    interval, test = (
+        auroc_difference_interval(*scores, confidence_level=level),
+        delong_test(*scores),
+    )
     if units is None:
         return interval, test
-    return interval, replace(test, warning="; ".join(filter(None, [test.warning, "DeLong takes records for independent"])))
+    return interval, replace(
+        test,
+        warning="; ".join(filter(None, [test.warning, "DeLong takes records for independent"])),
+    )
 
 
 def _rmse(wanted: Floats, predicted: Floats, units: Units, level: float) -> Interval:
@@ -191,7 +226,9 @@ def _mse_difference(
     differences = (one - wanted) ** 2 - (two - wanted) ** 2
     if units is None:
         return mean_interval(differences, confidence_level=level), paired_t_test(differences)
-    return mean_interval(differences, units, confidence_level=level), cluster_t_test(differences, clusters=units)
+    return mean_interval(differences, units, confidence_level=level), paired_t_test(
+        differences, clusters=units
+    )
 
 
 _MEASURES = {
@@ -204,18 +241,33 @@ _MEASURES = {
 
 
 def _check(
-    records: pd.DataFrame, judges: Mapping[str, Mapping[str, str]], labels: Mapping[str, str], cluster: str | None
+    records: pd.DataFrame,
+    judges: Mapping[str, Mapping[str, str]],
+    labels: Mapping[str, str],
+    cluster: str | None,
 ) -> None:
     if not all(isinstance(columns, Mapping) for columns in (judges, labels)) or not all(
         isinstance(columns, Mapping) for columns in judges.values()
     ):
-        raise InputError("trace_report needs judges and labels as mappings; got others; name columns by dimension")
-    unknown = sorted({str(dimension) for columns in (labels, *judges.values()) for dimension in columns} - set(LABELS))
+        raise InputError(
+            "trace_report needs judges and labels as mappings; got others; name columns by dimension"
+        )
+    unknown = sorted(
+        {str(dimension) for columns in (labels, *judges.values()) for dimension in columns}
+        - set(LABELS)
+    )
     if unknown or not judges:
         got = ", ".join(unknown) or "no judge"
-        raise InputError(f"trace_report needs judges of {', '.join(LABELS)}; got {got}; name columns by dimension")
-    columns = [*labels.values(), *(column for named in judges.values() for column in named.values())]
-    require_columns(records, [*columns, *one_column(cluster, "trace_report(cluster=...)")], "trace_report")
+        raise InputError(
+            f"trace_report needs judges of {', '.join(LABELS)}; got {got}; name columns by dimension"
+        )
+    columns = [
+        *labels.values(),
+        *(column for named in judges.values() for column in named.values()),
+    ]
+    require_columns(
+        records, [*columns, *one_column(cluster, "trace_report(cluster=...)")], "trace_report"
+    )
 
 
 def _numbers(values: pd.Series) -> Floats:
@@ -246,7 +298,15 @@ def _test(result: SignificanceResult) -> dict[str, Any]:
     return told | dict.fromkeys(ADJUSTED)
 
 
-_NOT_SHOWN = {"confidence_level", "statistic", "correction", "family_size", "n_units", "n_records", "warning"}
+_NOT_SHOWN = {
+    "confidence_level",
+    "statistic",
+    "correction",
+    "family_size",
+    "n_units",
+    "n_records",
+    "warning",
+}
 
 
 def _table(title: str, rows: pd.DataFrame) -> Markup:
@@ -254,7 +314,10 @@ def _table(title: str, rows: pd.DataFrame) -> Markup:
         return Markup("")
     shown = [name for name in rows if name not in _NOT_SHOWN]
     head = tag("tr", *(tag("th", name.replace("_", " ")) for name in shown))
-    body = [tag("tr", *(tag("td", _printed(name, row[name])) for name in shown)) for row in rows.to_dict("records")]
+    body = [
+        tag("tr", *(tag("td", _printed(name, row[name])) for name in shown))
+        for row in rows.to_dict("records")
+    ]
     return tag("div", tag("p", tag("b", title)), tag("table", head, *body))
 
 

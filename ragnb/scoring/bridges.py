@@ -17,7 +17,9 @@ F1, COST = "answer.f1", "cost.translation_tokens"
 """What CNBE is made of."""
 
 
-def _efficiency(f1_system: float, f1_direct: float, cost: float, *, variant: str, baseline: str, f1: str | None) -> float:
+def _efficiency(
+    f1_system: float, f1_direct: float, cost: float, *, variant: str, baseline: str, f1: str | None
+) -> float:
     """`bridging_efficiency`; the baseline and the variant of F1 only name the definition."""
     return bridging_efficiency(f1_system, f1_direct, cost, variant=variant)
 
@@ -40,7 +42,9 @@ def known_metric(name: str) -> Metric | None:
     return CNBE if name == CNBE.name else METRICS.get(name)
 
 
-def bridging(scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "ratio") -> pd.DataFrame:
+def bridging(
+    scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "ratio"
+) -> pd.DataFrame:
     """Token F1 gained over the baseline per translated token, for every response (CNBE).
 
     Higher is better; unbounded; nan where an F1 is unscored or the cost unknown. Where nothing was translated, and of the
@@ -82,7 +86,9 @@ def bridging(scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "
     pairs = paired_f1(scores, baseline=baseline)
     rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=_variant_of_f1(scores))
     itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
-    return rows.assign(reason=rows["reason"].mask(itself, "it is the baseline")).drop(columns=[*CNBE.columns.values()])
+    return rows.assign(reason=rows["reason"].mask(itself, "it is the baseline")).drop(
+        columns=[*CNBE.columns.values()]
+    )
 
 
 def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
@@ -104,12 +110,16 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
     InputError
         As `bridging`.
     """
-    require_columns(scores, ("example_id", "system", "metric", "value", "reason", "signature"), "bridging")
+    require_columns(
+        scores, ("example_id", "system", "metric", "value", "reason", "signature"), "bridging"
+    )
     check_names(scores, ("example_id", "system", "metric", "signature", "reason"), "bridging")
     scores = scores.assign(value=numbers(scores, "value", "bridging"))
     if not isinstance(baseline, str) or baseline not in set(scores["system"]):
         systems = ", ".join(map(str, scores["system"].unique())) or "none"
-        raise InputError(f"CNBE needs the baseline {baseline!r} among the systems; got {systems}; name it, or score it too")
+        raise InputError(
+            f"CNBE needs the baseline {baseline!r} among the systems; got {systems}; name it, or score it too"
+        )
     _variant_of_f1(scores)  # refuses a second
     f1, cost = (_one_a_response(scores, metric) for metric in (F1, COST))
     return _pairs(f1, cost, baseline)
@@ -118,7 +128,9 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
 def _one_a_response(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     rows = scores[scores["metric"] == metric].reset_index(drop=True)
     if rows.empty:
-        raise InputError(f"CNBE needs scores of {F1} and {COST}; got none of {metric}; score it too")
+        raise InputError(
+            f"CNBE needs scores of {F1} and {COST}; got none of {metric}; score it too"
+        )
     twice = rows[rows.duplicated(["system", "example_id"])]
     if len(twice):
         raise InputError(
@@ -160,13 +172,24 @@ def _matched(f1: pd.DataFrame, baseline: str) -> pd.DataFrame:
 def _variant_of_f1(scores: pd.DataFrame) -> str | None:
     """The one variant under which F1 was scored."""
     signatures = scores.loc[scores["metric"] == F1, "signature"]
-    found = sorted({variant for signature in signatures for variant in re.findall(r"\|variant:([^|]*)", str(signature))})
+    found = sorted(
+        {
+            variant
+            for signature in signatures
+            for variant in re.findall(r"\|variant:([^|]*)", str(signature))
+        }
+    )
     if len(found) > 1:
-        raise InputError(f"CNBE needs F1 of one variant; got {' and '.join(found)}; score all systems alike")
+        raise InputError(
+            f"CNBE needs F1 of one variant; got {' and '.join(found)}; score all systems alike"
+        )
     return found[0] if found else None
 
 
 def _named(rows: pd.DataFrame) -> str:
     """The first three responses by system and example."""
-    named = [f"{system} {example}" for system, example in zip(rows["system"], rows["example_id"], strict=True)]
+    named = [
+        f"{system} {example}"
+        for system, example in zip(rows["system"], rows["example_id"], strict=True)
+    ]
     return ", ".join(named[:3]) + (", ..." if len(named) > 3 else "")

@@ -30,11 +30,15 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
         found = pd.to_numeric(given)
         if found.dtype.kind == "c":
             raise TypeError("complex numbers")
-        if not all(map(pd.api.types.is_scalar, given[found.isna()])):  # pandas takes what is empty for nothing
+        if not all(
+            map(pd.api.types.is_scalar, given[found.isna()])
+        ):  # pandas takes what is empty for nothing
             raise TypeError("a list or a mapping")
         return found.to_numpy(float, na_value=np.nan)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{what} needs numbers in {column}; got {error!s:.60}; use nan where there is none") from error
+        raise InputError(
+            f"{what} needs numbers in {column}; got {error!s:.60}; use nan where there is none"
+        ) from error
 
 
 def check_names(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
@@ -46,7 +50,9 @@ def check_names(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
         numeric = frame[column].dtype.kind in "biuf"
         odd = [] if numeric else _odd_names(_different(frame[column]))
         if odd:
-            raise InputError(f"{what} needs plain names in {column}; got {odd[0]!r:.60}; write each as a text or a number")
+            raise InputError(
+                f"{what} needs plain names in {column}; got {odd[0]!r:.60}; write each as a text or a number"
+            )
 
 
 def signatures(scores: pd.DataFrame) -> list[str]:
@@ -85,9 +91,16 @@ def refuse_other_questions(responses: pd.DataFrame, what: str) -> None:
 
     Where a file has no ids they are the numbers of its rows, which mean one question as long as all files have one order.
     """
-    if not {"example_id", "question", "system"} <= set(responses) or len(set(map(str, responses["system"].tolist()))) < 2:
+    if (
+        not {"example_id", "question", "system"} <= set(responses)
+        or len(set(map(str, responses["system"].tolist()))) < 2
+    ):
         return
-    names = [name for name in ("example_id", "benchmark", "task", "language", "question") if name in responses]
+    names = [
+        name
+        for name in ("example_id", "benchmark", "task", "language", "question")
+        if name in responses
+    ]
     first: dict[tuple[str, ...], str] = {}
     second: dict[tuple[str, ...], str] = {}
     for *item, asked in zip(*(responses[name].tolist() for name in names), strict=True):
@@ -114,10 +127,20 @@ def with_numbers(frame: pd.DataFrame, columns: Iterable[str], what: str) -> pd.D
 
     Columns of whole numbers stay whole numbers. All others become floats; see `numbers`.
     """
-    whole = [name for name in columns if pd.api.types.is_integer_dtype(frame[name]) and frame[name].notna().all()]
+    whole = [
+        name
+        for name in columns
+        if pd.api.types.is_integer_dtype(frame[name]) and frame[name].notna().all()
+    ]
     frame = frame.astype(dict.fromkeys(whole, "int64"))
-    plain = [name for name in columns if isinstance(frame[name].dtype, np.dtype) and frame[name].dtype.kind in "iuf"]
-    return frame.assign(**{name: numbers(frame, name, what) for name in columns if name not in plain})
+    plain = [
+        name
+        for name in columns
+        if isinstance(frame[name].dtype, np.dtype) and frame[name].dtype.kind in "iuf"
+    ]
+    return frame.assign(
+        **{name: numbers(frame, name, what) for name in columns if name not in plain}
+    )
 
 
 def check_texts(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
@@ -125,4 +148,6 @@ def check_texts(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
     for column in columns:
         odd = [value for value in _different(frame[column]) if not isinstance(value, str)]
         if odd:
-            raise InputError(f"{what} needs a text in each row of {column}; got {odd[0]!r:.60}; mend it")
+            raise InputError(
+                f"{what} needs a text in each row of {column}; got {odd[0]!r:.60}; mend it"
+            )

@@ -21,7 +21,9 @@ def lookup(metric: str | Metric) -> Metric:
         return metric
     if not isinstance(metric, str) or metric not in METRICS:
         hint = suggestion(str(metric), METRICS, f"use one of {', '.join(METRICS)}")
-        raise InputError(f"score needs the name of a metric or a Metric record; got {metric!r}; {hint}")
+        raise InputError(
+            f"score needs the name of a metric or a Metric record; got {metric!r}; {hint}"
+        )
     return METRICS[metric]
 
 

@@ -14,8 +14,15 @@ REFUSAL = "I can not answer the question because of the insufficient information
 
 def _support(keys: Sequence[str]) -> dict[str, Any]:
     """Labels of a response of one sentence that rests on some keys, or on none."""
-    label = {"response_sentence_key": "a", "supporting_sentence_keys": list(keys), "fully_supported": bool(keys)}
-    return {"sentence_support_information": [label], "unsupported_response_sentence_keys": [] if keys else ["a"]}
+    label = {
+        "response_sentence_key": "a",
+        "supporting_sentence_keys": list(keys),
+        "fully_supported": bool(keys),
+    }
+    return {
+        "sentence_support_information": [label],
+        "unsupported_response_sentence_keys": [] if keys else ["a"],
+    }
 
 
 _ORDINARY = {
@@ -25,7 +32,9 @@ _ORDINARY = {
     "noise_rate": 0.4,
     "response": "The capital is Oslo.",
     "translations": [{"text": "Oslo is the capital of Norway.", "token_count": 7}],
-    "documents_sentences": [[["0a", "Oslo is the capital of Norway."], ["0b", "It rains often in Bergen."]]],
+    "documents_sentences": [
+        [["0a", "Oslo is the capital of Norway."], ["0b", "It rains often in Bergen."]]
+    ],
     "response_sentences": [["a", "The capital is Oslo."]],
     "all_relevant_sentence_keys": ["0a"],
     "all_utilized_sentence_keys": ["0a"],
@@ -55,15 +64,29 @@ _NO_SENTENCE: dict[str, Any] = {
     "unsupported_response_sentence_keys": [],
 }
 _UNLABELLED = {**dict.fromkeys(_NO_SENTENCE), "all_relevant_sentence_keys": None}
-_UNJUDGED = dict.fromkeys(("judged_refusal", "judged_detection", "judged_similarity", "judged_correct", "verdict"))
-_NOT_COMPARED = dict.fromkeys(("judged_similarity", "judged_correct", "response_embedding", "reference_embedding"))
+_UNJUDGED = dict.fromkeys(
+    ("judged_refusal", "judged_detection", "judged_similarity", "judged_correct", "verdict")
+)
+_NOT_COMPARED = dict.fromkeys(
+    ("judged_similarity", "judged_correct", "response_embedding", "reference_embedding")
+)
 
 CASES: dict[str, Mapping[str, Any]] = {
     "right answer": {},
     "refusal": _REFUSED,
-    "refusal after an error": {**_REFUSED, "response": f"There are factual errors. {REFUSAL}", "judged_detection": 1},
+    "refusal after an error": {
+        **_REFUSED,
+        "response": f"There are factual errors. {REFUSAL}",
+        "judged_detection": 1,
+    },
     "empty response": {"response": "", **_NO_SENTENCE, **_UNJUDGED, **_NOT_COMPARED},
-    "no sentence": {"response": "🙂", **_NO_SENTENCE, "judged_similarity": 0.0, "judged_correct": 0, "verdict": "incorrect"},
+    "no sentence": {
+        "response": "🙂",
+        **_NO_SENTENCE,
+        "judged_similarity": 0.0,
+        "judged_correct": 0,
+        "verdict": "incorrect",
+    },
     "empty context": {
         "translations": [],
         "documents_sentences": [],
@@ -72,14 +95,25 @@ CASES: dict[str, Mapping[str, Any]] = {
         **_support([]),
     },
     "unreadable judge": {**_UNLABELLED, **_UNJUDGED},
-    "another language": {"response": "Столица — Осло.", "response_sentences": [["a", "Столица — Осло."]]},
+    "another language": {
+        "response": "Столица — Осло.",
+        "response_sentences": [["a", "Столица — Осло."]],
+    },
     "no reference": {"references": None, "false_answers": None, **_NOT_COMPARED},
-    "no response": {"response": None, **_UNLABELLED, **_UNJUDGED, **_NOT_COMPARED, "translations": None},
+    "no response": {
+        "response": None,
+        **_UNLABELLED,
+        **_UNJUDGED,
+        **_NOT_COMPARED,
+        "translations": None,
+    },
 }
 """Case → the columns in which it differs from an ordinary right answer, its labels and its judges' verdicts."""
 
 
-def edge_cases(metrics: str | Metric | Sequence[str | Metric] | None = None, **options: Any) -> pd.DataFrame:
+def edge_cases(
+    metrics: str | Metric | Sequence[str | Metric] | None = None, **options: Any
+) -> pd.DataFrame:
     """What each metric says of a refusal, an empty response, an empty context, an unreadable judge and their like.
 
     Parameters

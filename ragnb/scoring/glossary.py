@@ -49,14 +49,24 @@ class Definitions:
 
     def to_markdown(self) -> str:
         """Markdown table, one row a metric; every text in it is escaped."""
-        lines = [HEADER, [":---"] * len(HEADER), *(map(escape_markdown, _cells(metric)) for metric in self.metrics)]
+        lines = [
+            HEADER,
+            [":---"] * len(HEADER),
+            *(map(escape_markdown, _cells(metric)) for metric in self.metrics),
+        ]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
     def __repr__(self) -> str:
-        return "\n".join(_card(self.metrics[0]) if len(self.metrics) == 1 else map(_entry, self.metrics))
+        return "\n".join(
+            _card(self.metrics[0]) if len(self.metrics) == 1 else map(_entry, self.metrics)
+        )
 
     def _repr_html_(self) -> Markup:
-        return _html_card(self.metrics[0]) if len(self.metrics) == 1 else _html_table(HEADER, map(_cells, self.metrics))
+        return (
+            _html_card(self.metrics[0])
+            if len(self.metrics) == 1
+            else _html_table(HEADER, map(_cells, self.metrics))
+        )
 
 
 def definitions(metric: str | Metric | None = None) -> Definitions:
@@ -81,7 +91,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     >>> [metric.name for metric in definitions("F1").metrics]
     ['answer.f1', 'answer.rouge_l']
     >>> definitions("language.rlc_lid")  # doctest: +ELLIPSIS
-    language.rlc_lid: Whether an identifier takes a response for the target language (RLC by language identification).
+    language.rlc_lid: Whether a language identifier assigns a response to the target language (RLC_LID).
       higher is better; 0 or 1
       needs         response, language
       candidates    None       default  Any language that ragnb and the identifier know may occur.
@@ -104,8 +114,12 @@ def _named(given: object, name: str) -> tuple[Metric, ...]:
     words = {known: _words(metric) for known, metric in METRICS.items()}
     found = tuple(METRICS[known] for known in METRICS if name in words[known])
     if not found:
-        hint = suggestion(name, sorted({*METRICS}.union(*words.values())), "definitions() lists all")
-        raise InputError(f"definitions needs a metric's name, a word of it or an abbreviation; got {given!r}; {hint}")
+        hint = suggestion(
+            name, sorted({*METRICS}.union(*words.values())), "definitions() lists all"
+        )
+        raise InputError(
+            f"definitions needs a metric's name, a word of it or an abbreviation; got {given!r}; {hint}"
+        )
     return found
 
 
@@ -168,7 +182,9 @@ def _reasoning(metric: Metric) -> str:
     """Whether the metric reads the reasoning in a response; nothing of a metric that does not read responses."""
     if "response" not in metric.columns.values():
         return ""
-    released = ", except under released" if "released" in metric.variants.get("protocol", {}) else ""
+    released = (
+        ", except under released" if "released" in metric.variants.get("protocol", {}) else ""
+    )
     return f"Only the answer is read; <think>…</think> is set apart{released}."
 
 
@@ -204,7 +220,14 @@ def _cells(metric: Metric) -> tuple[str, ...]:
     for option, value, _, _ in _variants(metric):
         values.setdefault(option, []).append(str(value))
     listed = "; ".join(f"{option}: {', '.join(several)}" for option, several in values.items())
-    return metric.name, definition_of(metric), _direction(metric), _range(metric), listed, metric.source
+    return (
+        metric.name,
+        definition_of(metric),
+        _direction(metric),
+        _range(metric),
+        listed,
+        metric.source,
+    )
 
 
 def _entry(metric: Metric) -> str:
@@ -217,7 +240,13 @@ def _card(metric: Metric) -> Iterator[str]:
     yield f"  {_direction(metric)} is better; {_range(metric)}"
     for name, text in [("needs", _needs(metric)), *_variant_lines(metric), *_facts(metric)]:
         lead = f"  {name:12}  "
-        yield textwrap.fill(text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False)
+        yield textwrap.fill(
+            text,
+            WIDTH,
+            initial_indent=lead,
+            subsequent_indent=" " * len(lead),
+            break_on_hyphens=False,
+        )
 
 
 def _variant_lines(metric: Metric) -> Iterator[tuple[str, str]]:
@@ -230,7 +259,12 @@ def _variant_lines(metric: Metric) -> Iterator[tuple[str, str]]:
 
 
 def _html_card(metric: Metric) -> Markup:
-    facts = [("better", _direction(metric)), ("range", _range(metric)), ("needs", _needs(metric)), *_facts(metric)]
+    facts = [
+        ("better", _direction(metric)),
+        ("range", _range(metric)),
+        ("needs", _needs(metric)),
+        *_facts(metric),
+    ]
     told = tag("table", *(tag("tr", tag("th", name), tag("td", text)) for name, text in facts))
     variants = [
         (option, f"{value} (default)" if default else str(value), meaning)

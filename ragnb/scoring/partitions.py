@@ -37,7 +37,13 @@ def by_partition(responses: Any, scoring: Scoring, used: Iterable[str]) -> Any:
     InputError
         Now: what scoring says of a frame without rows, or another kind of object. Later: what it says of a faulty row.
     """
-    engine = _on_spark if hasattr(responses, "mapInArrow") else _on_dask if hasattr(responses, "map_partitions") else None
+    engine = (
+        _on_spark
+        if hasattr(responses, "mapInArrow")
+        else _on_dask
+        if hasattr(responses, "map_partitions")
+        else None
+    )
     if engine is None or type(responses).__name__ != "DataFrame":
         kind = f"{type(responses).__module__}.{type(responses).__name__}"
         raise InputError(
@@ -54,7 +60,9 @@ def by_partition(responses: Any, scoring: Scoring, used: Iterable[str]) -> Any:
 def _on_dask(responses: Any, unused: list[str], scoring: Scoring, used: list[str]) -> Any:
     frame = responses.drop(columns=unused)
     lists = [name for name in used if name in PAYLOAD and name not in PLAIN_TEXT]
-    scored = frame.map_partitions(partial(_scored_lists, scoring=scoring, lists=lists), meta=scoring(frame._meta))
+    scored = frame.map_partitions(
+        partial(_scored_lists, scoring=scoring, lists=lists), meta=scoring(frame._meta)
+    )
     return scored.clear_divisions()
 
 
@@ -65,7 +73,9 @@ def _scored_lists(frame: pd.DataFrame, scoring: Scoring, lists: list[str]) -> pd
     return scoring(frame)
 
 
-def refuse_spelled_lists(frame: pd.DataFrame, columns: Iterable[str], what: str, advice: str) -> None:
+def refuse_spelled_lists(
+    frame: pd.DataFrame, columns: Iterable[str], what: str, advice: str
+) -> None:
     """Raise InputError where all that stands in a column of lists is texts that spell them; they would count as one text."""
     for name in columns:
         texts = frame[name].dropna()
@@ -93,21 +103,35 @@ def _on_spark(responses: Any, unused: list[str], scoring: Scoring, used: list[st
 
     frame = responses.drop(*unused)
     scores = scoring(pd.DataFrame(columns=used, dtype=object))
-    made = {name: StructField(name, DoubleType() if name == "value" else StringType()) for name in MADE if name in scores}
+    made = {
+        name: StructField(name, DoubleType() if name == "value" else StringType())
+        for name in MADE
+        if name in scores
+    }
     kept = {field.name: field for field in frame.schema if field.name not in PAYLOAD}
     schema = StructType(list({**kept, **made}.values()))
     scored = partial(_scored_batch, scoring=scoring, used=used, names=schema.names, made=set(made))
     return frame.mapInArrow(lambda batches: map(scored, batches), schema)
 
 
-def _scored_batch(batch: Any, scoring: Scoring, used: list[str], names: list[str], made: set[str]) -> Any:
+def _scored_batch(
+    batch: Any, scoring: Scoring, used: list[str], names: list[str], made: set[str]
+) -> Any:
     """Scores of a batch of Arrow; what the responses carry is repeated as it is, never through pandas."""
     import pyarrow as pa
 
     scores = scoring(batch.select(used).to_pandas(maps_as_pydicts="strict"))
-    rows = np.resize(np.arange(batch.num_rows), len(scores))  # one metric after the other, each of all rows
-    kept = {name: batch.column(name).take(pa.array(rows, pa.int64())) for name in names if name not in made}
-    return pa.RecordBatch.from_arrays([kept[name] if name in kept else _arrow(scores[name], name) for name in names], names)
+    rows = np.resize(
+        np.arange(batch.num_rows), len(scores)
+    )  # one metric after the other, each of all rows
+    kept = {
+        name: batch.column(name).take(pa.array(rows, pa.int64()))
+        for name in names
+        if name not in made
+    }
+    return pa.RecordBatch.from_arrays(
+        [kept[name] if name in kept else _arrow(scores[name], name) for name in names], names
+    )
 
 
 def _arrow(column: pd.Series, name: str) -> Any:

@@ -82,16 +82,31 @@ def score(
     _check_options(chosen, options)
     if is_partitioned(responses):
         used = {*MARKS, *(column for metric in chosen for column in metric.columns.values())}
-        return by_partition(responses, partial(score, metrics=metrics, explain=explain, **options), used)
+        return by_partition(
+            responses, partial(score, metrics=metrics, explain=explain, **options), used
+        )
     require_columns(responses, (), "score")
     if not isinstance(explain, bool):
         raise InputError(f"score(explain=...) needs True or False; got {explain!r:.60}; choose one")
-    check_names(responses, [name for name in ("language", "template") if name in responses], "score")
+    check_names(
+        responses, [name for name in ("language", "template") if name in responses], "score"
+    )
     refuse_other_questions(responses, "score")
-    lists = {column for metric in chosen for column in metric.columns.values()} & (PAYLOAD - PLAIN_TEXT) & set(responses)
-    refuse_spelled_lists(responses, sorted(lists), "score", "make the frame with ragnb.load_responses, which reads them")
+    lists = (
+        {column for metric in chosen for column in metric.columns.values()}
+        & (PAYLOAD - PLAIN_TEXT)
+        & set(responses)
+    )
+    refuse_spelled_lists(
+        responses,
+        sorted(lists),
+        "score",
+        "make the frame with ragnb.load_responses, which reads them",
+    )
     apart, whole = reasoning_apart(responses), whole_replies(responses)
-    scores = pd.concat([_score_one(apart, whole, metric, options, explain) for metric in chosen], ignore_index=True)
+    scores = pd.concat(
+        [_score_one(apart, whole, metric, options, explain) for metric in chosen], ignore_index=True
+    )
     scores.attrs = dict(responses.attrs)
     return scores
 
@@ -99,7 +114,9 @@ def score(
 def _chosen(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:
     listed = [metrics] if isinstance(metrics, str | Metric) else metrics
     if not isinstance(listed, list | tuple) or not listed:
-        raise InputError(f"score needs at least one metric; got {metrics!r}; name some out of ragnb.METRICS")
+        raise InputError(
+            f"score needs at least one metric; got {metrics!r}; name some out of ragnb.METRICS"
+        )
     return [lookup(metric) for metric in listed]
 
 
@@ -114,15 +131,25 @@ def _check_options(metrics: Iterable[Metric], options: Mapping[str, Any]) -> Non
 
 
 def _score_one(
-    apart: pd.DataFrame, whole: pd.DataFrame, metric: Metric, options: Mapping[str, Any], explain: bool
+    apart: pd.DataFrame,
+    whole: pd.DataFrame,
+    metric: Metric,
+    options: Mapping[str, Any],
+    explain: bool,
 ) -> pd.DataFrame:
     """Scores of one metric. It reads the replies without their reasoning, or all, as released code does."""
     own = {option: options.get(option, default) for option, default in metric.options.items()}
     responses = whole if str(own.get("protocol")) == "released" else apart
-    needed = {column: argument for argument, column in metric.columns.items() if metric.needs(argument, own)}
+    needed = {
+        column: argument
+        for argument, column in metric.columns.items()
+        if metric.needs(argument, own)
+    }
     require_columns(responses, needed, f"the metric {metric.name}")
     calls = _calls(responses, metric)
-    gaps = [next((column for column in needed if call[needed[column]] is None), None) for call in calls]
+    gaps = [
+        next((column for column in needed if call[needed[column]] is None), None) for call in calls
+    ]
     values = np.full(len(calls), math.nan)
     for row, (call, gap) in enumerate(zip(calls, gaps, strict=True)):
         if gap is None:
@@ -141,7 +168,10 @@ def _score_one(
     scores["reason"] = pd.array(_reasons(responses, values, gaps, metric), TEXT)
     if explain:
         says = metric.evidence or (lambda **_: "")
-        words = [f"no {gap}" if gap else well_formed(says(**call, **own)) for gap, call in zip(gaps, calls, strict=True)]
+        words = [
+            f"no {gap}" if gap else well_formed(says(**call, **own))
+            for gap, call in zip(gaps, calls, strict=True)
+        ]
         scores["evidence"] = pd.array(words, TEXT)
     scores["signature"] = pd.array(_signatures(responses, metric, own), TEXT)
     return scores
@@ -179,17 +209,29 @@ def _reasons(
 ) -> list[str | None]:
     given = responses["reason"] if "reason" in responses else [None] * len(responses)
     undefined = metric.condition or "the metric is undefined here"
-    reasons = ((present(why) or f"no {gap}") if gap else undefined for why, gap in zip(given, gaps, strict=True))
-    return [reason if math.isnan(value) else None for reason, value in zip(reasons, values, strict=True)]
+    reasons = (
+        (present(why) or f"no {gap}") if gap else undefined
+        for why, gap in zip(given, gaps, strict=True)
+    )
+    return [
+        reason if math.isnan(value) else None for reason, value in zip(reasons, values, strict=True)
+    ]
 
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
     nothing = [None] * len(responses)
     columns = {"references": "references_as"} if "references" in metric.columns.values() else {}
     columns |= {"lang": "language", "prompt": "template"}
-    marks = {mark: [*map(present, responses.get(column, nothing))] for mark, column in columns.items()}
+    marks = {
+        mark: [*map(present, responses.get(column, nothing))] for mark, column in columns.items()
+    }
     if "response" in metric.columns.values():
-        marks["reasoning"] = ["apart" if present(text) else None for text in responses.get("reasoning", nothing)]
+        marks["reasoning"] = [
+            "apart" if present(text) else None for text in responses.get("reasoning", nothing)
+        ]
     rows = list(zip(*marks.values(), strict=True))
-    made = {row: metric.signature(options, **dict(zip(marks, row, strict=True))) for row in dict.fromkeys(rows)}
+    made = {
+        row: metric.signature(options, **dict(zip(marks, row, strict=True)))
+        for row in dict.fromkeys(rows)
+    }
     return [made[row] for row in rows]

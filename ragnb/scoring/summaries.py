@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import convert
 from ragnb.errors import InputError
+from ragnb.metrics.record import METRICS
 from ragnb.records import CONDITION, column_names, count_reasons, one_column, require_columns
 from ragnb.results import Interval
 from ragnb.scoring.columns import check_names, numbers, signatures
-from ragnb.scoring.definitions import METRICS, is_binary
-from ragnb.stats.checks import check_level
+from ragnb.scoring.definitions import is_binary
 from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
 
 MEANS: dict[str, Callable[..., Interval]] = {"t": mean_interval, "bca": bca_interval}
@@ -67,43 +68,65 @@ def summarize(
         ``cluster``; an interval for rates asked for values that are none.
     """
     require_columns(scores, ("metric", "value", "signature"), "summarize")
-    keys = [name for name in CONDITION if name in scores] if by is None else column_names(by, "summarize(by=...)")
-    require_columns(scores, [*keys, *one_column(cluster, "summarize(cluster=...)")], "summarize(by=..., cluster=...)")
+    keys = (
+        [name for name in CONDITION if name in scores]
+        if by is None
+        else column_names(by, "summarize(by=...)")
+    )
+    require_columns(
+        scores,
+        [*keys, *one_column(cluster, "summarize(cluster=...)")],
+        "summarize(by=..., cluster=...)",
+    )
     if scores.empty:
-        raise InputError("summarize needs scores, at least one row; got an empty frame; score some responses first")
+        raise InputError(
+            "summarize needs scores, at least one row; got an empty frame; score some responses first"
+        )
     if wrong := [name for name in keys if name == "metric" or keys.count(name) > 1]:
         raise InputError(
             f"summarize(by=...) needs columns of conditions, each once and none of them metric; got {', '.join(wrong)}; "
             "leave out what is too much"
         )
-    check_level(confidence_level)
+    convert(confidence_level, "level", "confidence_level")
     check_names(scores, dict.fromkeys([*keys, "metric", "signature"]), "summarize")
     scores = scores.assign(value=numbers(scores, "value", "summarize")).reset_index(drop=True)
     if not isinstance(interval, str) or interval not in ("auto", *RATE_METHODS, *MEANS):
         known = ", ".join(["auto", *RATE_METHODS, *MEANS])
-        raise InputError(f"summarize needs an interval out of {known}; got {interval!r}; choose one")
+        raise InputError(
+            f"summarize needs an interval out of {known}; got {interval!r}; choose one"
+        )
     cells = scores.groupby([*keys, "metric"], sort=False, dropna=False)
     rows = [
-        dict(zip([*keys, "metric"], cell, strict=True)) | _summary(group, cluster, interval, confidence_level)
+        dict(zip([*keys, "metric"], cell, strict=True))
+        | _summary(group, cluster, interval, confidence_level)
         for cell, group in cells
     ]
     summaries = pd.DataFrame(rows)
     return summaries if summaries["unscored"].any() else summaries.drop(columns="unscored")
 
 
-def _summary(group: pd.DataFrame, cluster: str | None, kind: str, confidence_level: float) -> dict[str, Any]:
+def _summary(
+    group: pd.DataFrame, cluster: str | None, kind: str, confidence_level: float
+) -> dict[str, Any]:
     if cluster is None:
         _refuse_repeats(group)
     name = group["metric"].iloc[0]
     group = _that_could_score(group, name)
     scored = group[group["value"].notna()]
     binary = is_binary(name, scored["value"])
-    bounds = METRICS[name].bounds if name in METRICS else (0.0, 1.0) if binary else (math.nan, math.nan)
+    bounds = (
+        METRICS[name].bounds if name in METRICS else (0.0, 1.0) if binary else (math.nan, math.nan)
+    )
     seen = scored["value"].min(), scored["value"].max()
-    lowest, highest = min(bounds[0], seen[0]), max(bounds[1], seen[1])  # the first of two if either is nan
+    lowest, highest = (
+        min(bounds[0], seen[0]),
+        max(bounds[1], seen[1]),
+    )  # the first of two if either is nan
     found = _interval(scored, binary, cluster, kind, confidence_level)
     if not (seen[0] < bounds[0] or seen[1] > bounds[1]):
-        found = replace(found, low=max(found.low, lowest), high=min(found.high, highest))  # of a nan the first stays
+        found = replace(
+            found, low=max(found.low, lowest), high=min(found.high, highest)
+        )  # of a nan the first stays
     missing, total = len(group) - len(scored), float(scored["value"].sum())
     return {
         "unscored": _unscored(group),
@@ -130,7 +153,11 @@ def _unscored(group: pd.DataFrame) -> str:
 def _that_could_score(group: pd.DataFrame, name: str) -> pd.DataFrame:
     """A cell without the responses that the metric leaves out by definition, which are no part of its n."""
     condition = METRICS[name].condition if name in METRICS else ""
-    return group[group["value"].notna() | (group["reason"] != condition)] if condition and "reason" in group else group
+    return (
+        group[group["value"].notna() | (group["reason"] != condition)]
+        if condition and "reason" in group
+        else group
+    )
 
 
 def _refuse_repeats(group: pd.DataFrame) -> None:
@@ -142,7 +169,9 @@ def _refuse_repeats(group: pd.DataFrame) -> None:
         )
 
 
-def _interval(scored: pd.DataFrame, binary: bool, cluster: str | None, kind: str, confidence_level: float) -> Interval:
+def _interval(
+    scored: pd.DataFrame, binary: bool, cluster: str | None, kind: str, confidence_level: float
+) -> Interval:
     values = scored["value"].to_numpy(float)
     if cluster is not None:
         return mean_interval(values, scored[cluster].to_numpy(), confidence_level=confidence_level)
@@ -152,5 +181,7 @@ def _interval(scored: pd.DataFrame, binary: bool, cluster: str | None, kind: str
         )
     chosen = ("wilson" if binary else "t") if kind == "auto" else kind
     if chosen in RATE_METHODS:
-        return rate_interval(int(values.sum()), len(values), method=chosen, confidence_level=confidence_level)
+        return rate_interval(
+            int(values.sum()), len(values), method=chosen, confidence_level=confidence_level
+        )
     return MEANS[chosen](values, confidence_level=confidence_level)

@@ -18,7 +18,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
 from ragnb.results import Interval, undefined_interval
-from ragnb.stats.lattice import bootstrap_law
+from ragnb.stats.exact import bootstrap_distribution
 
 RATE_METHODS = {
     "wilson": ("wilson", "Wilson"),
@@ -170,13 +170,11 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     n, mean = values.size, float(values.mean()) if values.size else nan
     if problem := spread_problem(values):
         return undefined_interval(mean, confidence_level, "BCa", n, problem)
-    bootstrap = bootstrap_law(values)
+    start, width, cdf, below, bins = bootstrap_distribution(values)
     deviations = values - mean
     acceleration = float((deviations**3).sum() / (6 * (deviations**2).sum() ** 1.5))
-    low, high = map(
-        bootstrap.quantile, _bca_levels(bootstrap.below, acceleration, confidence_level)
-    )
-    bins = bootstrap.binned_at
+    places = np.searchsorted(cdf, _bca_levels(below, acceleration, confidence_level))
+    low, high = (start + width * np.minimum(places, cdf.size - 1)).tolist()
     how = f"lattice bootstrap, scores binned at {bins:.1g}" if bins else "exact lattice bootstrap"
     return Interval(mean, low, high, confidence_level, f"BCa, {how}", n)
 

@@ -39,7 +39,10 @@ def signatures(frame: pd.DataFrame) -> str:
     Where each language was asked in a prompt of its own, the prompts stand apart, each once.
     """
     signatures = {part for joined in frame["signature"] for part in joined.split(" & ") if part}
-    prompts, asked_in = (sorted(set(re.findall(rf"\|{mark}:([^|]*)", "|".join(signatures)))) for mark in ("prompt", "lang"))
+    prompts, asked_in = (
+        sorted(set(re.findall(rf"\|{mark}:([^|]*)", "|".join(signatures))))
+        for mark in ("prompt", "lang")
+    )
     own = len(prompts) > 1 and len(asked_in) > 1
     languages: dict[str, dict[str, None]] = {}
     for signature in sorted(signatures):
@@ -47,15 +50,21 @@ def signatures(frame: pd.DataFrame) -> str:
         spoken = [part.removeprefix("lang:") for part in kept if part.startswith("lang:")]
         key = "|".join("lang:" if part.startswith("lang:") else part for part in kept)
         languages.setdefault(key, {}).update(dict.fromkeys(spoken))
-    joined = "; ".join(text.replace("lang:", "lang:" + ",".join(codes)) for text, codes in languages.items())
+    joined = "; ".join(
+        text.replace("lang:", "lang:" + ",".join(codes)) for text, codes in languages.items()
+    )
     return f"Signatures: {joined}." + (f" Prompts: {', '.join(prompts)}." if own else "")
 
 
 def check_digits(digits: int | None) -> None:
     """Raise InputError unless there are as many decimals as a number can have, or none are asked for."""
-    known = digits is None or (isinstance(digits, int) and not isinstance(digits, bool) and 0 <= digits <= MOST_DIGITS)
+    known = digits is None or (
+        isinstance(digits, int) and not isinstance(digits, bool) and 0 <= digits <= MOST_DIGITS
+    )
     if not known:
-        raise InputError(f"a table needs from 0 to {MOST_DIGITS} digits; got {digits!r:.40}; leave them out")
+        raise InputError(
+            f"a table needs from 0 to {MOST_DIGITS} digits; got {digits!r:.40}; leave them out"
+        )
 
 
 def decimals(frame: pd.DataFrame, digits: int | None) -> dict[str, int]:

@@ -60,7 +60,9 @@ def _reading(record: dict[str, Any] | None, digits: int) -> Cell:
         "two rays": f"(below {number(low, digits)} or above {number(high, digits)})",
         "whole line": "(any ratio)",
     }
-    return Cell(number(record["estimate"], digits), sets.get(record["kind"]) or _limits(low, high, digits))
+    return Cell(
+        number(record["estimate"], digits), sets.get(record["kind"]) or _limits(low, high, digits)
+    )
 
 
 def _limits(low: float, high: float, digits: int) -> str:
@@ -68,13 +70,23 @@ def _limits(low: float, high: float, digits: int) -> str:
 
 
 def _notes(frame: pd.DataFrame, readings: list[str]) -> list[str]:
-    over, level = " / ".join(dict.fromkeys(map(str, frame["baseline"]))), f"{frame['confidence_level'].iloc[0]:.0%}"
+    over, level = (
+        " / ".join(dict.fromkeys(map(str, frame["baseline"]))),
+        f"{frame['confidence_level'].iloc[0]:.0%}",
+    )
     kinds = " / ".join(dict.fromkeys(frame.loc[frame["low"].notna(), "interval"])) or "none defined"
     shares = frame.drop_duplicates("system").dropna(subset="zero_cost_share")
-    spared = [f"{name} {share:.0%}" for name, share in zip(shares["system"], shares["zero_cost_share"], strict=True)]
+    spared = [
+        f"{name} {share:.0%}"
+        for name, share in zip(shares["system"], shares["zero_cost_share"], strict=True)
+    ]
     return [
         f"Token F1 gained over {over} per translated token [{level} interval: {kinds}].",
-        *(f"{name[:1].upper()}{name[1:]}: {READINGS[name]}." for name in readings if name in READINGS),
+        *(
+            f"{name[:1].upper()}{name[1:]}: {READINGS[name]}."
+            for name in readings
+            if name in READINGS
+        ),
         f"Responses that cost nothing: {', '.join(spared) or 'unknown'}.",
         signatures(frame),
     ]

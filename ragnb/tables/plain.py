@@ -45,10 +45,16 @@ def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
     """
     require_columns(frame, (), "a table")
     if frame.empty:
-        raise InputError("a table needs at least one row; got an empty frame; look at the file that it came from")
+        raise InputError(
+            "a table needs at least one row; got an empty frame; look at the file that it came from"
+        )
     check_digits(digits)
     table = _table(frame, digits)
-    warnings = [str(text) for text in dict.fromkeys(frame.get("warning", [])) if isinstance(text, str) and text]
+    warnings = [
+        str(text)
+        for text in dict.fromkeys(frame.get("warning", []))
+        if isinstance(text, str) and text
+    ]
     notes = [_one_line(note) for note in [*table.notes, *warnings]]
     return "\n".join([*_aligned(table), *([""] if notes else []), *notes])
 
@@ -67,7 +73,9 @@ def to_json(content: Any) -> str:
     ]
     """
     text = json.dumps(_plain(content), ensure_ascii=False, indent=2, allow_nan=False)
-    while found := hidden(text):  # again, for what hides may rest on neighbours that have become escapes
+    while found := hidden(
+        text
+    ):  # again, for what hides may rest on neighbours that have become escapes
         for character in set(found):
             text = text.replace(character, json.dumps(character)[1:-1])
     return text
@@ -87,22 +95,48 @@ def _plain(value: Any) -> Any:
         return None
     if not isinstance(value, str | int | float | None):
         return str(value)
-    return str(value).replace("inf", "Infinity") if isinstance(value, float) and math.isinf(value) else value
+    return (
+        str(value).replace("inf", "Infinity")
+        if isinstance(value, float) and math.isinf(value)
+        else value
+    )
 
 
 def _table(frame: pd.DataFrame, digits: int | None) -> Table:
     if set(COMPARISON) <= set(frame):
         table = of_comparisons(frame, digits)
-        dropped = ", ".join(map(str, frame["n_dropped"])) if "n_dropped" in frame and frame["n_dropped"].any() else ""
-        left_out = [f"Items left out for want of a value, line by line: {dropped}."] if dropped else []
-        return Table(table.header, table.rows, [*(note.replace("Bold:", "*", 1) for note in table.notes), *left_out])
-    return _of_summaries(checked_summaries(frame), digits) if set(SUMMARY) <= set(frame) else _of_others(frame, digits)
+        dropped = (
+            ", ".join(map(str, frame["n_dropped"]))
+            if "n_dropped" in frame and frame["n_dropped"].any()
+            else ""
+        )
+        left_out = (
+            [f"Items left out for want of a value, line by line: {dropped}."] if dropped else []
+        )
+        return Table(
+            table.header,
+            table.rows,
+            [*(note.replace("Bold:", "*", 1) for note in table.notes), *left_out],
+        )
+    return (
+        _of_summaries(checked_summaries(frame), digits)
+        if set(SUMMARY) <= set(frame)
+        else _of_others(frame, digits)
+    )
 
 
 def _of_summaries(frame: pd.DataFrame, digits: int | None) -> Table:
     place = list(frame.columns).index("metric")
-    keys = [name for name in frame.columns[:place] if name == "system" or frame[name].nunique(dropna=False) > 1]
-    more = [name for name in frame.columns[place:] if name not in (*SUMMARY, "worst_low", "worst_high", *_ASIDE)]
+    keys = [
+        name
+        for name in frame.columns[:place]
+        if name == "system" or frame[name].nunique(dropna=False) > 1
+    ]
+    more = [
+        name
+        for name in frame.columns[place:]
+        if name not in (*SUMMARY, "worst_low", "worst_high", *_ASIDE)
+    ]
     partly = "worst_low" in frame and bool((frame["n_scored"] < frame["n"]).any())
     level = f"{frame['confidence_level'].iloc[0]:.0%} interval"
     places = decimals(frame, digits)
@@ -119,7 +153,11 @@ def _of_summaries(frame: pd.DataFrame, digits: int | None) -> Table:
     ]
     header = [*keys, "metric", "mean", level, "scored", *(["worst case"] if partly else []), *more]
     kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in frame["interval"]))
-    worst = ["Worst case: all unscored responses at the metric's lowest, or at its highest value."] if partly else []
+    worst = (
+        ["Worst case: all unscored responses at the metric's lowest, or at its highest value."]
+        if partly
+        else []
+    )
     return Table(header, rows, [f"Intervals: {kinds}.", *worst, signatures(frame)])
 
 
@@ -130,7 +168,10 @@ def _limits(row: dict[str, Any], low: str, high: str, places: Mapping[str, int])
 
 def _of_others(frame: pd.DataFrame, digits: int | None) -> Table:
     shown = [name for name in frame if name not in _ASIDE]
-    rows = [[Cell(_printed(name, row[name], digits)) for name in shown] for row in frame.to_dict("records")]
+    rows = [
+        [Cell(_printed(name, row[name], digits)) for name in shown]
+        for row in frame.to_dict("records")
+    ]
     return Table(shown, rows)
 
 
@@ -146,10 +187,15 @@ def _printed(name: str, value: Any, digits: int | None) -> str:
 
 
 def _aligned(table: Table) -> Iterable[str]:
-    lines = [list(map(_one_line, table.header)), *([_one_line(_marked(cell)) for cell in row] for row in table.rows)]
+    lines = [
+        list(map(_one_line, table.header)),
+        *([_one_line(_marked(cell)) for cell in row] for row in table.rows),
+    ]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        yield "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()
+        yield "  ".join(
+            cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
 
 
 def _marked(cell: Cell) -> str:
@@ -163,4 +209,7 @@ def _one_line(text: Any) -> str:
 def _width(text: str) -> int:
     """Columns of a terminal that a text takes: two for a wide character, none for a mark on the one before."""
     unseen = ("Mn", "Me", "Cf")
-    return sum(0 if unicodedata.category(c) in unseen else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+    return sum(
+        0 if unicodedata.category(c) in unseen else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )

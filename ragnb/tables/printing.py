@@ -22,7 +22,17 @@ from ragnb.scoring.columns import check_names, check_texts, with_numbers
 from ragnb.tables.cells import Cell, Table, check_digits, decimals, number, signatures
 from ragnb.tables.efficiency import of_readings
 
-SUMMARY = ("metric", "mean", "low", "high", "interval", "confidence_level", "n", "n_scored", "signature")
+SUMMARY = (
+    "metric",
+    "mean",
+    "low",
+    "high",
+    "interval",
+    "confidence_level",
+    "n",
+    "n_scored",
+    "signature",
+)
 COMPARISON = (
     "metric", "system", "baseline", "n_pairs", "difference", "low", "high", "interval", "confidence_level", "test",
     "p_value", "p_adjusted", "correction", "family_size", "effect", "effect_name", "mde", "power", "duality", "signature",
@@ -69,7 +79,9 @@ def to_latex(
         A frame that is none of these, or one with two values for a cell.
     """
     if not isinstance(caption, str) or not isinstance(label, str):
-        raise InputError(f"to_latex needs texts as caption and label; got {caption!r:.40} and {label!r:.40}; write texts")
+        raise InputError(
+            f"to_latex needs texts as caption and label; got {caption!r:.40} and {label!r:.40}; write texts"
+        )
     if not isinstance(wide, bool):
         raise InputError(f"to_latex needs True or False as wide; got {wide!r:.40}; choose one")
     table = _table(frame, rows, columns, comparisons, digits)
@@ -92,7 +104,9 @@ def to_latex(
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def save_latex(frame: pd.DataFrame, name: str, *, folder: str | Path = "figures", **options: Any) -> Path:
+def save_latex(
+    frame: pd.DataFrame, name: str, *, folder: str | Path = "figures", **options: Any
+) -> Path:
     """Save a table in LaTeX, see `to_latex` for the frame and the options; return the path.
 
     Raises
@@ -101,7 +115,9 @@ def save_latex(frame: pd.DataFrame, name: str, *, folder: str | Path = "figures"
         A name with a folder or an ending in it, and what `to_latex` refuses.
     """
     if Path(name).name != name or Path(name).suffix:
-        raise InputError(f"save_latex needs a plain name such as '01_noise'; got {name!r}; give the folder apart")
+        raise InputError(
+            f"save_latex needs a plain name such as '01_noise'; got {name!r}; give the folder apart"
+        )
     path = Path(folder) / f"{name}.tex"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_latex(frame, **options), encoding="utf-8")
@@ -133,7 +149,10 @@ def to_markdown(
 ) -> str:
     """Markdown of a table, see `to_latex`; every text in it is escaped."""
     table = _table(frame, rows, columns, comparisons, digits)
-    lines = [[escape_markdown(name) for name in table.header], [":---", *["---:"] * (len(table.header) - 1)]]
+    lines = [
+        [escape_markdown(name) for name in table.header],
+        [":---", *["---:"] * (len(table.header) - 1)],
+    ]
     lines += [list(map(_markdown_cell, row)) for row in table.rows]
     notes = escape_markdown(" ".join(table.notes))
     return "\n".join([*("| " + " | ".join(line) + " |" for line in lines), "", notes, ""])
@@ -143,7 +162,11 @@ def to_markdown(
 
 
 def _table(
-    frame: pd.DataFrame, rows: str, columns: Sequence[str] | None, comparisons: pd.DataFrame | None, digits: int | None
+    frame: pd.DataFrame,
+    rows: str,
+    columns: Sequence[str] | None,
+    comparisons: pd.DataFrame | None,
+    digits: int | None,
 ) -> Table:
     check_digits(digits)
     require_columns(frame, (), "a table")
@@ -153,9 +176,13 @@ def _table(
         return of_readings(frame, rows, digits)
     require_columns(frame, (*SUMMARY, rows), "a table of summaries")
     frame = checked_summaries(frame)
-    check_names(frame, [rows, *(name for name in CONDITION if name in frame)], "a table of summaries")
+    check_names(
+        frame, [rows, *(name for name in CONDITION if name in frame)], "a table of summaries"
+    )
     if frame.empty:
-        raise InputError("a table needs at least one row; got an empty frame; summarize some scores first")
+        raise InputError(
+            "a table needs at least one row; got an empty frame; summarize some scores first"
+        )
     return _of_summaries(frame, rows, _column_names(frame, rows, columns), comparisons, digits)
 
 
@@ -169,24 +196,42 @@ def _column_names(frame: pd.DataFrame, rows: str, columns: Sequence[str] | None)
 
 
 def _of_summaries(
-    frame: pd.DataFrame, rows: str, columns: list[str], comparisons: pd.DataFrame | None, digits: int | None
+    frame: pd.DataFrame,
+    rows: str,
+    columns: list[str],
+    comparisons: pd.DataFrame | None,
+    digits: int | None,
 ) -> Table:
     keys = [rows, *columns]
     if frame.duplicated(keys).any():
         twice = frame.loc[frame.duplicated(keys), keys].iloc[0].to_dict()
-        raise InputError(f"a table needs one summary a cell; got two for {twice}; name more columns, or choose some rows")
-    records = {(record[rows], tuple(record[name] for name in columns)): record for record in frame.to_dict("records")}
+        raise InputError(
+            f"a table needs one summary a cell; got two for {twice}; name more columns, or choose some rows"
+        )
+    records = {
+        (record[rows], tuple(record[name] for name in columns)): record
+        for record in frame.to_dict("records")
+    }
     systems, cells = (list(dict.fromkeys(key[part] for key in records)) for part in (0, 1))
     alike = bool((frame["n_scored"] == frame["n"]).all()) and frame["n"].nunique() == 1
     places = decimals(frame, digits)
     marks, explained = _marks(comparisons, columns, systems)
-    best = {cell: _best([records[name, cell] for name in systems if (name, cell) in records], places) for cell in cells}
+    best = {
+        cell: _best([records[name, cell] for name in systems if (name, cell) in records], places)
+        for cell in cells
+    }
 
     def cell(name: Any, column: tuple[Any, ...]) -> Cell:
-        return _summary_cell(records.get((name, column)), best[column], marks.get((column, name), ""), alike, places)
+        return _summary_cell(
+            records.get((name, column)), best[column], marks.get((column, name), ""), alike, places
+        )
 
     body = [
-        [Cell(str(name), marks=marks.get(("", name), "")), *(cell(name, column) for column in cells)] for name in systems
+        [
+            Cell(str(name), marks=marks.get(("", name), "")),
+            *(cell(name, column) for column in cells),
+        ]
+        for name in systems
     ]
     notes = [*_summary_notes(frame, alike), *explained, signatures(frame)]
     return Table([rows, *(_heading(columns, column) for column in cells)], body, notes)
@@ -210,11 +255,16 @@ def _best(records: list[dict[str, Any]], places: Mapping[str, int]) -> str:
     return number(best, places[records[0]["metric"]])
 
 
-def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: bool, places: Mapping[str, int]) -> Cell:
+def _summary_cell(
+    record: dict[str, Any] | None, best: str, marks: str, alike: bool, places: Mapping[str, int]
+) -> Cell:
     if record is None:
         return Cell("")
     counted = (
-        "" if alike else f", n = {record['n_scored']}" + (f" of {record['n']}" if record["n_scored"] < record["n"] else "")
+        ""
+        if alike
+        else f", n = {record['n_scored']}"
+        + (f" of {record['n']}" if record["n_scored"] < record["n"] else "")
     )
     digits = places[record["metric"]]
     mean = number(record["mean"], digits)
@@ -225,10 +275,24 @@ def _summary_cell(record: dict[str, Any] | None, best: str, marks: str, alike: b
 def _summary_notes(frame: pd.DataFrame, alike: bool) -> list[str]:
     kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in frame["interval"]))
     n = f", n = {frame['n'].iloc[0]}" if alike else ""
-    unscored = [] if bool((frame["n_scored"] == frame["n"]).all()) else ["Unscored responses are left out of the mean."]
+    unscored = (
+        []
+        if bool((frame["n_scored"] == frame["n"]).all())
+        else ["Unscored responses are left out of the mean."]
+    )
     own = [known_metric(name) is None for name in frame["metric"]]
-    bold = [] if all(own) else [f"Bold: best of its column{', but for metrics that are not ours' if any(own) else ''}."]
-    return [f"Mean [{frame['confidence_level'].iloc[0]:.0%} {kinds} interval]{n}.", *bold, *unscored]
+    bold = (
+        []
+        if all(own)
+        else [
+            f"Bold: best of its column{', but for metrics that are not ours' if any(own) else ''}."
+        ]
+    )
+    return [
+        f"Mean [{frame['confidence_level'].iloc[0]:.0%} {kinds} interval]{n}.",
+        *bold,
+        *unscored,
+    ]
 
 
 def _marks(
@@ -248,14 +312,22 @@ def _marks(
         )
     baselines = list(dict.fromkeys(comparisons["baseline"]))
     single = len(baselines) == 1
-    letters = {name: "*" if single else chr(ord("a") + place % 26) for place, name in enumerate(systems)}
-    marks: dict[tuple[Any, Any], str] = {} if single else {("", name): letter for name, letter in letters.items()}
-    for row in comparisons[comparisons["p_adjusted"] < 1 - comparisons["confidence_level"]].to_dict("records"):
+    letters = {
+        name: "*" if single else chr(ord("a") + place % 26) for place, name in enumerate(systems)
+    }
+    marks: dict[tuple[Any, Any], str] = (
+        {} if single else {("", name): letter for name, letter in letters.items()}
+    )
+    for row in comparisons[comparisons["p_adjusted"] < 1 - comparisons["confidence_level"]].to_dict(
+        "records"
+    ):
         cell = tuple(row[name] for name in columns)
         for name, other in ((row["system"], row["baseline"]),) if single else (
             (row["system"], row["baseline"]), (row["baseline"], row["system"])
         ):  # fmt: skip
-            marks[cell, name] = "".join(sorted(marks.get((cell, name), "") + letters.get(other, "*")))
+            marks[cell, name] = "".join(
+                sorted(marks.get((cell, name), "") + letters.get(other, "*"))
+            )
     what = f"differs from {baselines[0]}" if single else "differs from the system of that letter"
     return marks, [f"{'*' if single else 'Letters:'} {what} ({_tests(comparisons)})."]
 
@@ -266,7 +338,9 @@ def checked_summaries(frame: pd.DataFrame) -> pd.DataFrame:
     check_texts(frame, ("metric", "interval", "signature"), what)
     check_names(frame, _before_metric(frame), what)
     worst = [name for name in ("worst_low", "worst_high") if name in frame]
-    return with_numbers(frame, ["mean", "low", "high", "confidence_level", "n", "n_scored", *worst], what)
+    return with_numbers(
+        frame, ["mean", "low", "high", "confidence_level", "n", "n_scored", *worst], what
+    )
 
 
 def _before_metric(frame: pd.DataFrame) -> list[str]:
@@ -280,7 +354,9 @@ def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
     frame = with_numbers(frame, _NUMBERS, "a table of comparisons")
     check_texts(frame, _TEXTS, "a table of comparisons")
     if frame.empty:
-        raise InputError("a table needs at least one row; got an empty frame; compare some scores first")
+        raise InputError(
+            "a table needs at least one row; got an empty frame; compare some scores first"
+        )
     before = [*_before_metric(frame), "metric"]
     check_names(frame, before, "a table of comparisons")
     shown = [name for name in before if frame[name].nunique(dropna=False) > 1]
@@ -299,8 +375,14 @@ def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
         f"MDE ({frame['power'].iloc[0]:.0%})",
     ]
     places = decimals(frame, digits)
-    body = [_comparison_cells(row, shown, places[row["metric"]]) for row in frame.to_dict("records")]
-    kinds = " / ".join(dict.fromkeys(f"{a} ({b})" for a, b in zip(frame["interval"], frame["duality"], strict=True)))
+    body = [
+        _comparison_cells(row, shown, places[row["metric"]]) for row in frame.to_dict("records")
+    ]
+    kinds = " / ".join(
+        dict.fromkeys(
+            f"{a} ({b})" for a, b in zip(frame["interval"], frame["duality"], strict=True)
+        )
+    )
     notes = [
         f"Bold: adjusted p below {1 - frame['confidence_level'].iloc[0]:.2g}. Intervals: {kinds}. Tests: {_tests(frame)}.",
         "MDE: minimum detectable effect at the spread seen.",
@@ -310,9 +392,17 @@ def of_comparisons(frame: pd.DataFrame, digits: int | None) -> Table:
 
 
 def _comparison_cells(row: dict[str, Any], shown: list[str], digits: int) -> list[Cell]:
-    limits = f"[{number(row['low'], digits, signed=True)}, {number(row['high'], digits, signed=True)}]"
-    difference = Cell(number(row["difference"], digits, signed=True), bold=row["p_adjusted"] < 1 - row["confidence_level"])
-    p_values = [Cell(format_p_value(row[name]).removeprefix("p ").removeprefix("= ")) for name in ("p_value", "p_adjusted")]
+    limits = (
+        f"[{number(row['low'], digits, signed=True)}, {number(row['high'], digits, signed=True)}]"
+    )
+    difference = Cell(
+        number(row["difference"], digits, signed=True),
+        bold=row["p_adjusted"] < 1 - row["confidence_level"],
+    )
+    p_values = [
+        Cell(format_p_value(row[name]).removeprefix("p ").removeprefix("= "))
+        for name in ("p_value", "p_adjusted")
+    ]
     return [
         Cell(f"{row['system']} - {row['baseline']}"),
         *(Cell(str(row[name])) for name in shown),
@@ -342,7 +432,9 @@ def _cell(cell: Cell, plain: Callable[[Any], str], bold: str, raised: str, small
 
 
 def _latex_cell(cell: Cell) -> str:
-    return _cell(cell, _latex_text, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", r" {{\scriptsize {}}}")
+    return _cell(
+        cell, _latex_text, r"\textbf{{{}}}", r"\textsuperscript{{{}}}", r" {{\scriptsize {}}}"
+    )
 
 
 def _latex_line(cells: Iterable[str]) -> str:
@@ -353,7 +445,9 @@ def _latex_line(cells: Iterable[str]) -> str:
 
 def _latex_label(label: str) -> str:
     if not re.fullmatch(r"[\w:.-]+", label, re.ASCII):
-        raise InputError(f"a LaTeX label needs letters, digits and : . _ - only; got {label!r}; shorten it")
+        raise InputError(
+            f"a LaTeX label needs letters, digits and : . _ - only; got {label!r}; shorten it"
+        )
     return label
 
 
@@ -369,5 +463,8 @@ def _markdown_cell(cell: Cell) -> str:
 def _html_cell(cell: Cell) -> Markup:
     main = tag("b", cell.text) if cell.bold else cell.text
     return tag(
-        "td", main, *([tag("sup", cell.marks)] if cell.marks else []), *([" ", tag("small", cell.small)] * bool(cell.small))
+        "td",
+        main,
+        *([tag("sup", cell.marks)] if cell.marks else []),
+        *([" ", tag("small", cell.small)] * bool(cell.small)),
     )

@@ -14,7 +14,10 @@ from ragnb.markup import Markup, escape, join, page, spelled, tag
 GLYPHS = {"labelled": "✓", "started": "◐", "skipped": "↷", "untouched": "·"}
 KEYS = [
     ("↑ ↓", "from sentence to sentence (or k j); with Shift, several"),
-    ("space", "choose or unchoose the sentence for the active label (or x); the mouse does, too, and drags"),
+    (
+        "space",
+        "choose or unchoose the sentence for the active label (or x); the mouse does, too, and drags",
+    ),
     ("1 … 9", "an option of the active label"),
     ("e", "none: deliberately empty"),
     ("⌫", "untouched again"),
@@ -44,26 +47,44 @@ def task_of(task: Task) -> dict[str, Any]:
         for field in task.fields
     ]  # fmt: skip
     letters = [(field.key, f"label: {spelled(field.label)}") for field in task.fields]
-    return {"name": spelled(task.name), "guideline": spelled(task.guideline), "fields": fields, "keys": [*letters, *KEYS]}
+    return {
+        "name": spelled(task.name),
+        "guideline": spelled(task.guideline),
+        "fields": fields,
+        "keys": [*letters, *KEYS],
+    }
 
 
 def page_of(session: AnnotationSession) -> dict[str, Any]:
     """The item on the screen: its texts with all that hides spelled out, and the places that can be labelled."""
     item, keys = session.item, session.item.keys("response")
-    asked = {part for field in session.task.fields if field.kind == "sentences" for part in ("response", field.of)}
+    asked = {
+        part
+        for field in session.task.fields
+        if field.kind == "sentences"
+        for part in ("response", field.of)
+    }
     each = any(field.each for field in session.task.fields)
     return {
         "number": session.number,
         "question": spelled(item.question),
         "references": [spelled(text) for text in item.references],
         "parts": [
-            {"name": part.name, "heading": heading, "sentences": [[key, spelled(text)] for key, text in part.sentences]}
+            {
+                "name": part.name,
+                "heading": heading,
+                "sentences": [[key, spelled(text)] for key, text in part.sentences],
+            }
             for part, heading in zip(item.parts, headings(item), strict=True)
         ],
         "keyed": sorted(asked) if each or "documents" in asked else [],
         "each": keys if each else [],
         "places": [list(place) for place in places(session.task, keys)],
-        "options": {field.name: _options(options_of(field, item)) for field in session.task.fields if item.order},
+        "options": {
+            field.name: _options(options_of(field, item))
+            for field in session.task.fields
+            if item.order
+        },
     }
 
 
@@ -75,7 +96,9 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
         "values": labels.nested(),
         "suggested": nested(suggestion),
         "suggested_by": spelled(session.suggested_by) if suggestion else "",
-        "others": [{"name": spelled(name), "values": nested(values)} for name, values in votes.items()],
+        "others": [
+            {"name": spelled(name), "values": nested(values)} for name, values in votes.items()
+        ],
         "missing": [list(place) for place in session.missing()],
         "warnings": trace_warnings(labels.values, item) if session.task.name == "trace" else [],
         "status": session.statuses[session.number],
@@ -84,7 +107,9 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
         "can_undo": bool(session.state.done),
         "can_redo": bool(session.state.undone),
         "progress": session.progress(),
-        "saved": f"saved {_clock(session)} in {spelled(session.log.path.name)}" if session.log.events else "",
+        "saved": f"saved {_clock(session)} in {spelled(session.log.path.name)}"
+        if session.log.events
+        else "",
     }
 
 
@@ -105,12 +130,18 @@ def options_of(field: Field, item: Item) -> tuple[Option, ...]:
     """A field's options, in the order in which two responses stand on the screen."""
     if not item.order or {"a", "b"} - {option.value for option in field.options}:
         return field.options
-    first = [Option(value, label) for value, label in zip(item.order, ("the first", "the second"), strict=True)]
+    first = [
+        Option(value, label)
+        for value, label in zip(item.order, ("the first", "the second"), strict=True)
+    ]
     return (*first, *(option for option in field.options if option.value not in ("a", "b")))
 
 
 def _options(options: Iterable[Option]) -> list[dict[str, Any]]:
-    return [{"value": option.value, "label": spelled(option.label or str(option.value))} for option in options]
+    return [
+        {"value": option.value, "label": spelled(option.label or str(option.value))}
+        for option in options
+    ]
 
 
 def _clock(session: AnnotationSession) -> str:
@@ -127,20 +158,32 @@ def static_page(session: AnnotationSession) -> Markup:
     head = tag(
         "p",
         tag(
-            "small", f"task {session.task.name} · {counted} · item {session.number + 1}, {session.statuses[session.number]}"
+            "small",
+            f"task {session.task.name} · {counted} · item {session.number + 1}, {session.statuses[session.number]}",
         ),
     )
     question = [tag("p", tag("b", item.question), dir="auto")] if item.question else []
-    references = [tag("p", tag("small", "reference: "), text, dir="auto", style=_LINE) for text in item.references]
-    texts = [_part(part, heading, session) for part, heading in zip(item.parts, headings(item), strict=True)]
-    guideline = [tag("p", tag("small", line)) for line in session.task.guideline.split("\n") if line]
+    references = [
+        tag("p", tag("small", "reference: "), text, dir="auto", style=_LINE)
+        for text in item.references
+    ]
+    texts = [
+        _part(part, heading, session)
+        for part, heading in zip(item.parts, headings(item), strict=True)
+    ]
+    guideline = [
+        tag("p", tag("small", line)) for line in session.task.guideline.split("\n") if line
+    ]
     guide = tag("details", tag("summary", "guideline"), *guideline) if guideline else Markup()
     return page(head, guide, *question, *references, *texts, _said(session))
 
 
 def _part(part: Part, heading: str, session: AnnotationSession) -> Markup:
     keyed = part.name in page_of(session)["keyed"]
-    lines = [_sentence(part.name, key if keyed else "", key, text, session) for key, text in part.sentences]
+    lines = [
+        _sentence(part.name, key if keyed else "", key, text, session)
+        for key, text in part.sentences
+    ]
     return tag("div", tag("p", tag("i", heading), style=_LINE), *lines)
 
 
@@ -154,9 +197,19 @@ def _sentence(part: str, shown: str, key: str, text: str, session: AnnotationSes
 
 def _letters(part: str, key: str, session: AnnotationSession) -> list[str]:
     """Letters of the fields that hold a sentence; with the response's sentence where it is asked of each."""
-    fields = {field.name: field for field in session.task.fields if field.kind == "sentences" and field.of == part}
-    held = [(name, sentence) for (name, sentence), keys in session.labels.values.items() if name in fields and key in keys]
-    return [fields[name].key.upper() + (f":{sentence}" if sentence else "") for name, sentence in held]
+    fields = {
+        field.name: field
+        for field in session.task.fields
+        if field.kind == "sentences" and field.of == part
+    }
+    held = [
+        (name, sentence)
+        for (name, sentence), keys in session.labels.values.items()
+        if name in fields and key in keys
+    ]
+    return [
+        fields[name].key.upper() + (f":{sentence}" if sentence else "") for name, sentence in held
+    ]
 
 
 def _said(session: AnnotationSession) -> Markup:
@@ -169,15 +222,25 @@ def _said(session: AnnotationSession) -> Markup:
             field = session.task.field(place[0])
             said = _value(field, item, labels.values, suggested, place)
             label = f"{field.label} [{sentence}]" if sentence else field.label
-            rows.append(tag("tr", tag("td", tag("b", field.key.upper())), tag("td", label), tag("td", said)))
+            rows.append(
+                tag("tr", tag("td", tag("b", field.key.upper())), tag("td", label), tag("td", said))
+            )
     notes = [tag("p", tag("b", "note: "), labels.note, dir="auto")] if labels.note else []
     flagged = [tag("p", "⚑ flagged")] if labels.flag else []
     return join([tag("table", *rows), *flagged, *notes])
 
 
-def _value(field: Field, item: Item, values: Mapping[Place, Any], suggested: Mapping[Place, Any], place: Place) -> str:
+def _value(
+    field: Field,
+    item: Item,
+    values: Mapping[Place, Any],
+    suggested: Mapping[Place, Any],
+    place: Place,
+) -> str:
     if place not in values:
-        return f"{_words(field, item, suggested[place])} ? (suggested)" if place in suggested else "…"
+        return (
+            f"{_words(field, item, suggested[place])} ? (suggested)" if place in suggested else "…"
+        )
     return _words(field, item, values[place])
 
 
@@ -187,5 +250,10 @@ def _words(field: Field, item: Item, value: Any) -> str:
     if field.kind == "text":
         return str(value)
     return next(
-        (option.label or str(option.value) for option in options_of(field, item) if option.value == value), str(value)
+        (
+            option.label or str(option.value)
+            for option in options_of(field, item)
+            if option.value == value
+        ),
+        str(value),
     )

@@ -63,7 +63,18 @@ class Annotator(anywidget.AnyWidget):
         The log is open in another kernel or program.
     """
 
-    _esm = script("dom", "lists", "logic", "work", "saving", "item_list", "sentences", "panels", "fields", "annotator")
+    _esm = script(
+        "dom",
+        "lists",
+        "logic",
+        "work",
+        "saving",
+        "item_list",
+        "sentences",
+        "panels",
+        "fields",
+        "annotator",
+    )
     _css = style("annotator")
     task = traitlets.Dict().tag(sync=True)
     page = traitlets.Dict().tag(sync=True)
@@ -84,14 +95,25 @@ class Annotator(anywidget.AnyWidget):
     ) -> None:
         if not isinstance(examples, AnnotationSession):
             if not str(path):
-                raise InputError("Annotator needs a path for its log; got none; name a file or a folder")
+                raise InputError(
+                    "Annotator needs a path for its log; got none; name a file or a folder"
+                )
             examples = AnnotationSession(
-                examples, task, annotator, path, suggestions=suggestions, suggested_by=suggested_by, blind=blind, id=id
+                examples,
+                task,
+                annotator,
+                path,
+                suggestions=suggestions,
+                suggested_by=suggested_by,
+                blind=blind,
+                id=id,
             )
         self.session = examples
         self.session.show()
         self._displayed = -math.inf
-        super().__init__(task=task_of(self.session.task), page=page_of(self.session), jump=self._entries())
+        super().__init__(
+            task=task_of(self.session.task), page=page_of(self.session), jump=self._entries()
+        )
         self.refresh(message=self.session.log.mended)
         self.on_msg(self._receive)
 
@@ -102,7 +124,12 @@ class Annotator(anywidget.AnyWidget):
             with self.hold_sync():  # an item never stands beside the labels of another
                 if self.page["number"] != self.session.number:
                     self.page = page_of(self.session)
-                self.state = {**state_of(self.session), "message": message, "failed": failed, "ack": ack}
+                self.state = {
+                    **state_of(self.session),
+                    "message": message,
+                    "failed": failed,
+                    "ack": ack,
+                }
 
     # ---- what the browser sends ------------------------------------------------------------------------------------------
 
@@ -118,7 +145,9 @@ class Annotator(anywidget.AnyWidget):
                 message, failed = self._act(content) or "", False
             except RagnbError as error:
                 message, failed = str(error), True
-            except Exception as error:  # whatever it is, whoever labels has to know that this was not saved
+            except (
+                Exception
+            ) as error:  # whatever it is, whoever labels has to know that this was not saved
                 message, failed = f"not saved: {type(error).__name__}: {error}", True
             finally:  # the browser keeps further keys until it is answered
                 for number in {before, content.get("number", before)} & set(range(len(self.jump))):
@@ -145,7 +174,9 @@ class Annotator(anywidget.AnyWidget):
         session = self.session
         return {
             "label": lambda said: session.label(said["field"], said["value"], said.get("sentence")),
-            "toggle": lambda said: session.toggle(said["field"], said["keys"], said.get("sentence"), on=said.get("on")),
+            "toggle": lambda said: session.toggle(
+                said["field"], said["keys"], said.get("sentence"), on=said.get("on")
+            ),
             "accept": lambda said: None if session.accept() else "nothing is suggested here",
             "flag": lambda said: session.flag(),
             "skip": lambda said: self._skip(),
@@ -178,7 +209,10 @@ class Annotator(anywidget.AnyWidget):
     def _told(self, what: str, event: Mapping[str, Any] | None) -> str:
         if event is None:
             return f"nothing to be {what}"
-        names = ", ".join(dict.fromkeys(one["field"] for one in event.get("set", ()))) or event["action"]
+        names = (
+            ", ".join(dict.fromkeys(one["field"] for one in event.get("set", ())))
+            or event["action"]
+        )
         return f"{what}: {names}"
 
     def _entries(self) -> list[Any]:
@@ -198,7 +232,9 @@ class Annotator(anywidget.AnyWidget):
         return f"Annotator({self.session.task.name}, {progress['labelled']} of {progress['items']} labelled)"
 
     def _repr_html_(self) -> Markup:
-        note = tag("p", tag("i", "labelling needs a running kernel; this is the item on the screen"))
+        note = tag(
+            "p", tag("i", "labelling needs a running kernel; this is the item on the screen")
+        )
         return join([note, static_page(self.session)])
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

@@ -85,7 +85,9 @@ class Interactive(Browser):
         return [] if isinstance(self._result, bytes) else self._result.splitlines()
 
     def _shown(self) -> Markup | bytes:
-        self._result = self._function(**{name: slider.value for name, slider in self._sliders.items()})
+        self._result = self._function(
+            **{name: slider.value for name, slider in self._sliders.items()}
+        )
         if isinstance(self._result, bytes):
             return self._result
         return page(*(tag("div", line) for line in self._lines()))
@@ -93,7 +95,10 @@ class Interactive(Browser):
     def _static(self) -> dict[str, str]:
         if isinstance(self._result, bytes):
             return {"text/plain": repr(self), "image/png": b64encode(self._result).decode()}
-        return {"text/plain": repr(self), "text/html": join([tag("p", tag("i", self._setting())), Markup(self._page.value)])}
+        return {
+            "text/plain": repr(self),
+            "text/html": join([tag("p", tag("i", self._setting())), Markup(self._page.value)]),
+        }
 
 
 def with_static(bundle: Any, static: Mapping[str, str]) -> Any:

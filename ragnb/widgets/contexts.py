@@ -27,13 +27,17 @@ def without_response(row: Mapping[str, Any]) -> Markup | None:
     if isinstance(row["response"], str):
         return None
     reason = row.get("reason")
-    return tag("p", tag("b", "? unscored "), f"({reason if isinstance(reason, str) else NO_RESPONSE})")
+    return tag(
+        "p", tag("b", "? unscored "), f"({reason if isinstance(reason, str) else NO_RESPONSE})"
+    )
 
 
 def reply_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """The reasoning in the text of a reply, empty without any, and the answer, whether or not they are in one column."""
     reasoning = row.get("reasoning")
-    return split_reasoning(join_reasoning(reasoning if isinstance(reasoning, str) else "", row["response"]))
+    return split_reasoning(
+        join_reasoning(reasoning if isinstance(reasoning, str) else "", row["response"])
+    )
 
 
 class ContextView:
@@ -62,10 +66,18 @@ class ContextView:
         aliases = [alias for part in answer_parts(self.row["references"]) for alias in part]
         shown = zip(self.row["passages"], self.row["kinds"], strict=True)
         passages = [
-            tag("p", tag("b", f"[{number}] {GLYPHS[kind]} "), marked(text, aliases), dir="auto", style="margin:0.3em 0")
+            tag(
+                "p",
+                tag("b", f"[{number}] {GLYPHS[kind]} "),
+                marked(text, aliases),
+                dir="auto",
+                style="margin:0.3em 0",
+            )
             for number, (text, kind) in enumerate(shown, start=1)
         ]
-        key = " · ".join(f"{glyph} {kind}" for kind, glyph in GLYPHS.items() if kind in self.row["kinds"])
+        key = " · ".join(
+            f"{glyph} {kind}" for kind, glyph in GLYPHS.items() if kind in self.row["kinds"]
+        )
         return page(
             tag("p", tag("b", self.row["question"]), dir="auto"),
             tag("p", tag("small", key)) if key else tag("p", tag("i", "no passages: closed book")),
@@ -106,17 +118,27 @@ class ContextBrowser(Browser):
     def __init__(self, responses: pd.DataFrame) -> None:
         require_columns(responses, (*NEEDED, "example_id", "noise_rate"), "ContextBrowser")
         if responses.empty:
-            raise InputError("ContextBrowser needs at least one response; got an empty frame; run or load some first")
+            raise InputError(
+                "ContextBrowser needs at least one response; got an empty frame; run or load some first"
+            )
         if (twice := responses.duplicated(["example_id", "noise_rate"])).any():
             raise InputError(
                 f"ContextBrowser needs one response a question and noise rate; got {twice.sum()} more; choose one system, "
                 "or use ragnb.view"
             )
-        self._rows = {(row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")}
+        self._rows = {
+            (row["example_id"], row["noise_rate"]): row for row in responses.to_dict("records")
+        }
         self._ids = list(dict.fromkeys(responses["example_id"]))
         self.question = IntSlider(min=1, max=len(self._ids), description="question")
-        self.noise = SelectionSlider(options=sorted(responses["noise_rate"].unique().tolist()), description="noise rate")
-        super().__init__(self.question, self.noise, note="sliders need a running kernel, this is the first response")
+        self.noise = SelectionSlider(
+            options=sorted(responses["noise_rate"].unique().tolist()), description="noise rate"
+        )
+        super().__init__(
+            self.question,
+            self.noise,
+            note="sliders need a running kernel, this is the first response",
+        )
 
     def __repr__(self) -> str:
         return f"ContextBrowser({len(self._ids)} questions)"

@@ -46,7 +46,9 @@ class JudgeView:
     def __init__(self, worst: pd.DataFrame, *, n: int = 10) -> None:
         require_columns(worst, NEEDED, "JudgeView")
         if n < 1:
-            raise InputError(f"JudgeView needs to show one response at least; got n={n!r}; pass a number from 1 on")
+            raise InputError(
+                f"JudgeView needs to show one response at least; got n={n!r}; pass a number from 1 on"
+            )
         self._rows = worst.head(n).to_dict("records")
         self._of = len(worst)
         self._page = self._drawn()
@@ -58,7 +60,13 @@ class JudgeView:
         return self._page
 
     def _drawn(self) -> Markup:
-        head = tag("p", tag("small", f"{len(self._rows)} of {self._of} disagreements, the worst first · ✓ 1 · ✗ 0"))
+        head = tag(
+            "p",
+            tag(
+                "small",
+                f"{len(self._rows)} of {self._of} disagreements, the worst first · ✓ 1 · ✗ 0",
+            ),
+        )
         cards = [card(row, number) for number, row in enumerate(self._rows, 1)]
         none = [] if cards else [tag("p", tag("i", "no disagreement"))]
         return page(head, *cards, *none)
@@ -72,7 +80,11 @@ def card(row: Mapping[str, Any], number: int | None = None) -> Markup:
 
 
 def _who(row: Mapping[str, Any]) -> list[Markup]:
-    known = [tag("span", row[name], dir="auto") for name in WHO if name in row and not is_missing(row[name])]
+    known = [
+        tag("span", row[name], dir="auto")
+        for name in WHO
+        if name in row and not is_missing(row[name])
+    ]
     return [tag("small", join(known, " · "))] if known else []
 
 
@@ -80,7 +92,10 @@ def asked(row: Mapping[str, Any]) -> Iterator[Markup]:
     """The question and its references, where there are such."""
     if isinstance(row.get("question"), str):
         yield tag("p", tag("b", row["question"]), dir="auto", style=_APART)
-    parts = [join([tag("span", alias, dir="auto") for alias in part], " or ") for part in reference_parts(row)]
+    parts = [
+        join([tag("span", alias, dir="auto") for alias in part], " or ")
+        for part in reference_parts(row)
+    ]
     if parts:
         yield fact("references", join(parts, "; and "), _APART)
 
@@ -88,7 +103,11 @@ def asked(row: Mapping[str, Any]) -> Iterator[Markup]:
 def reference_parts(row: Mapping[str, Any]) -> list[list[str]]:
     """Parts of the answer, each a list of aliases; none where there are no references."""
     given = row.get("references")
-    return [] if is_missing(given) else [[str(alias) for alias in listed(part)] for part in listed(given)]
+    return (
+        []
+        if is_missing(given)
+        else [[str(alias) for alias in listed(part)] for part in listed(given)]
+    )
 
 
 def said(row: Mapping[str, Any]) -> Iterator[Markup]:
@@ -104,7 +123,10 @@ def said(row: Mapping[str, Any]) -> Iterator[Markup]:
 def _labels(row: Mapping[str, Any]) -> Markup:
     """The settled label, and each annotator's."""
     annotations = row["annotations"] if isinstance(row["annotations"], Mapping) else {}
-    people = [join([tag("span", name, dir="auto"), tag("b", _sign(value))], " ") for name, value in annotations.items()]
+    people = [
+        join([tag("span", name, dir="auto"), tag("b", _sign(value))], " ")
+        for name, value in annotations.items()
+    ]
     among = [tag("span", " · annotators: "), join(people, ", ")] if people else []
     return tag("p", tag("b", "label: "), tag("b", _sign(row["human_label"])), *among, style=_APART)
 
@@ -112,7 +134,11 @@ def _labels(row: Mapping[str, Any]) -> Markup:
 def _judged(row: Mapping[str, Any]) -> Iterator[Markup]:
     confidence = row.get("judge_confidence")
     sure = "" if is_missing(confidence) else f", confidence {confidence:.3g}"
-    told = [tag("b", "judge "), tag("span", row["judged_by"], dir="auto"), tag("b", f": {_sign(row['judge_verdict'])}")]
+    told = [
+        tag("b", "judge "),
+        tag("span", row["judged_by"], dir="auto"),
+        tag("b", f": {_sign(row['judge_verdict'])}"),
+    ]
     yield tag("p", *told, tag("span", f" score {row['judge_score']:.3g}{sure}"), style=_APART)
     if isinstance(row.get("judge_explanation"), str):
         yield tag("p", tag("i", row["judge_explanation"]), dir="auto", style=_LINES)

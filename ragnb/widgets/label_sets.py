@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, TraceScores, trace_scores
-from ragnb.metrics.trace_labels import as_keys, is_fully_supported, listed, sentence_pairs, unsupported_sentences
+from ragnb.metrics.trace_labels import (
+    as_keys,
+    is_fully_supported,
+    listed,
+    sentence_pairs,
+    unsupported_sentences,
+)
 from ragnb.records import present
 
 Sentence = tuple[str, str]
@@ -27,7 +33,10 @@ class Support:
     @classmethod
     def read(cls, label: Mapping[str, Any]) -> "Support":
         """Support information as RAGBench writes it; an undecided ``fully_supported`` has the glyph ``?``."""
-        supporting, fully = present(label.get("supporting_sentence_keys")), label.get("fully_supported")
+        supporting, fully = (
+            present(label.get("supporting_sentence_keys")),
+            label.get("fully_supported"),
+        )
         decided = isinstance(fully, bool | np.bool_)
         return cls(
             key=str(label.get("response_sentence_key")),
@@ -59,9 +68,18 @@ class LabelSet:
     scores: TraceScores
 
     @classmethod
-    def read(cls, record: Mapping[str, Any], *, name: str, sign: str, variant: str, length: str) -> "LabelSet":
+    def read(
+        cls, record: Mapping[str, Any], *, name: str, sign: str, variant: str, length: str
+    ) -> "LabelSet":
         """The labels of a record; InputError when a field has another shape."""
-        return cls(name, sign, record, variant, length, trace_scores(record, variant=variant, length=length))
+        return cls(
+            name,
+            sign,
+            record,
+            variant,
+            length,
+            trace_scores(record, variant=variant, length=length),
+        )
 
     # ---- the labels ----------------------------------------------------------------------------------------------------
 
@@ -78,7 +96,10 @@ class LabelSet:
     @cached_property
     def keys(self) -> dict[str, list[str]]:
         """Relevant (R) and utilized (U) keys as they are listed: with the repeated and the unknown ones."""
-        return {"R": self._field("all_relevant_sentence_keys"), "U": self._field("all_utilized_sentence_keys")}
+        return {
+            "R": self._field("all_relevant_sentence_keys"),
+            "U": self._field("all_utilized_sentence_keys"),
+        }
 
     @cached_property
     def support(self) -> list[Support]:
@@ -102,7 +123,10 @@ class LabelSet:
 
     def statement(self, key: str) -> tuple[Any, ...]:
         """All that is decided of one sentence of the response, comparable with another annotator's."""
-        said = [(support.glyph, support.supporting and set(support.supporting)) for support in self.of(key)]
+        said = [
+            (support.glyph, support.supporting and set(support.supporting))
+            for support in self.of(key)
+        ]
         return said, key in self.unsupported
 
     def explanation(self, name: str) -> str:
@@ -115,15 +139,26 @@ class LabelSet:
     def parts(self) -> dict[str, list[str]]:
         """Keys that are only relevant, both, and only utilized, each once, in the order of the context."""
         relevant, utilized = map(set, self.keys.values())
-        parts = {"only R": relevant - utilized, "R∩U": relevant & utilized, "only U": utilized - relevant}
-        order = {key: place for place, key in enumerate(dict.fromkeys([*self._sizes, *self.keys["R"], *self.keys["U"]]))}
+        parts = {
+            "only R": relevant - utilized,
+            "R∩U": relevant & utilized,
+            "only U": utilized - relevant,
+        }
+        order = {
+            key: place
+            for place, key in enumerate(
+                dict.fromkeys([*self._sizes, *self.keys["R"], *self.keys["U"]])
+            )
+        }
         return {name: sorted(keys, key=order.__getitem__) for name, keys in parts.items()}
 
     @property
     def fractions(self) -> dict[str, tuple[int, int]]:
         """Part and whole behind each ratio, before it is limited to 1."""
         relevant, utilized = map(self._size, self.keys.values())
-        context = sum(LENGTHS[self.length](text) for sentences in self.documents for _, text in sentences)
+        context = sum(
+            LENGTHS[self.length](text) for sentences in self.documents for _, text in sentences
+        )
         ratios = {"relevance": (relevant, context), "utilization": (utilized, context)}
         if self.variant == "guide":
             ratios = {"relevance": (relevant, GUIDE_SENTENCES), "utilization": (utilized, relevant)}
@@ -135,7 +170,9 @@ class LabelSet:
     def against_adherence(self) -> list[str]:
         """Keys of the response's sentences for whose sake adherence is 0; under ``ragbench`` each once."""
         if self.variant == "guide":
-            return unsupported_sentences(self._field("sentence_support_information"), variant="guide")
+            return unsupported_sentences(
+                self._field("sentence_support_information"), variant="guide"
+            )
         return list(dict.fromkeys(self.unsupported))
 
     def knows(self, key: str) -> bool:
@@ -149,7 +186,11 @@ class LabelSet:
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
-        return {key: LENGTHS[self.length](text) for sentences in self.documents for key, text in sentences}
+        return {
+            key: LENGTHS[self.length](text)
+            for sentences in self.documents
+            for key, text in sentences
+        }
 
     def _size(self, keys: Any) -> int:
         return sum(self._sizes.get(key, int(self.length == "sentence")) for key in keys)

@@ -83,7 +83,9 @@ class LanguageView:
         A missing column, an unknown language, a threshold outside (0, 1], and what else the metrics refuse.
     """
 
-    def __init__(self, row: Mapping[str, Any] | pd.Series, *, threshold: float = 0.6, identify: bool = False) -> None:
+    def __init__(
+        self, row: Mapping[str, Any] | pd.Series, *, threshold: float = 0.6, identify: bool = False
+    ) -> None:
         self.row = dict(row)
         require_columns(pd.DataFrame(columns=list(self.row)), NEEDED, "LanguageView")
         self.language, self.threshold, self.identify = self.row["language"], threshold, identify
@@ -136,7 +138,10 @@ class LanguageView:
         runs = [(kind, "".join(run)) for kind, run in groupby(graphemes(line), key=self._kind)]
         pieces = boxed(line, [0, *accumulate(len(text) for _, text in runs)])
         named = _named(runs)
-        shown = [self._run(kind, pieces[place], named.get(place, ())) for place, (kind, _) in enumerate(runs)]
+        shown = [
+            self._run(kind, pieces[place], named.get(place, ()))
+            for place, (kind, _) in enumerate(runs)
+        ]
         return tag("div", *shown, dir=direction(line), style="min-height:1.45em")
 
     def _kind(self, cluster: str) -> Kind | None:
@@ -149,7 +154,9 @@ class LanguageView:
     def _run(self, kind: Kind | None, text: Markup, names: Sequence[str]) -> Markup:
         if kind is None:
             return text
-        run = tag("mark", text, style=_OWN) if kind == self._own else tag("ins", text, style=_FOREIGN)
+        run = (
+            tag("mark", text, style=_OWN) if kind == self._own else tag("ins", text, style=_FOREIGN)
+        )
         signs = [_spaced(name) if name in self._own else f"≠{_spaced(name)}" for name in names]
         return join([run, superscript(*signs, dir="ltr")]) if signs else run
 
@@ -162,15 +169,23 @@ class LanguageView:
     def _verdict(self, variant: str) -> Markup:
         given = {"response": self._text, "language": self.language, "variant": variant}
         hits, counted = consistency_counts(self._text, self.language, variant=variant)
-        share = f"{hits}/{counted} = {response_language_consistency(**given):.3f}" if counted else UNDEFINED[variant]
+        share = (
+            f"{hits}/{counted} = {response_language_consistency(**given):.3f}"
+            if counted
+            else UNDEFINED[variant]
+        )
         passed = VERDICTS.get(response_in_language(**given, threshold=self.threshold), "–")
-        return _row("td", tag("b", variant), share, tag("b", passed), tag("small", self._rule(variant)))
+        return _row(
+            "td", tag("b", variant), share, tag("b", passed), tag("small", self._rule(variant))
+        )
 
     def _rule(self, variant: str) -> str:
         if variant == "unicode":
             return f"letters of {self._written_in()} / letters of any script"
         rule = lbrag_rule(self.language)
-        missed = _by_category([c for c in self._text if lbrag_counts(c) and not LBRAG_HITS[rule](c)])
+        missed = _by_category(
+            [c for c in self._text if lbrag_counts(c) and not LBRAG_HITS[rule](c)]
+        )
         said = f"rule {rule!r}: {LBRAG_WORDS[rule]} / all but spaces, digits and {LBRAG_UNCOUNTED}"
         return f"{said} · counted, no hit: {missed}" if missed else said
 
@@ -178,12 +193,19 @@ class LanguageView:
         counts = letters_by_script(self._text)
         top = _row("th", "script", "letters", f"of {self.language}?")
         most_first = sorted(counts, key=lambda name: (-counts[name], name))
-        rows = [_row("td", _spaced(name), counts[name], VERDICTS[name in self._own]) for name in most_first]
+        rows = [
+            _row("td", _spaced(name), counts[name], VERDICTS[name in self._own])
+            for name in most_first
+        ]
         return tag("table", top, *rows, style=APART) if rows else escape("")
 
     def _identified(self) -> str:
         value = language_identified(self._text, self.language)
-        return f"{identified_language(self._text)} {VERDICTS[value]}" if value in VERDICTS else "– no letter to go by"
+        return (
+            f"{identified_language(self._text)} {VERDICTS[value]}"
+            if value in VERDICTS
+            else "– no letter to go by"
+        )
 
 
 class LanguageBrowser(Browser):
@@ -199,16 +221,22 @@ class LanguageBrowser(Browser):
         See `LanguageView`.
     """
 
-    def __init__(self, responses: pd.DataFrame, *, threshold: float = 0.6, identify: bool = False) -> None:
+    def __init__(
+        self, responses: pd.DataFrame, *, threshold: float = 0.6, identify: bool = False
+    ) -> None:
         require_columns(responses, NEEDED, "LanguageBrowser")
         if responses.empty:
-            raise InputError("LanguageBrowser needs at least one response; got an empty frame; run or load some first")
+            raise InputError(
+                "LanguageBrowser needs at least one response; got an empty frame; run or load some first"
+            )
         for language in responses["language"].unique():
             _check(language, threshold, identify)
         self._rows = responses.to_dict("records")
         self._options: dict[str, Any] = {"threshold": threshold, "identify": identify}
         self.number = IntSlider(min=1, max=len(self._rows), description="response")
-        super().__init__(self.number, note="the slider needs a running kernel, this is the first response")
+        super().__init__(
+            self.number, note="the slider needs a running kernel, this is the first response"
+        )
 
     def __repr__(self) -> str:
         return f"LanguageBrowser({len(self._rows)} responses)"
@@ -234,25 +262,37 @@ def _named(runs: Sequence[Run]) -> dict[int, list[str]]:
     """Place of the last of several runs of one kind, whatever stands between them → their scripts, as they come."""
     lettered = [place for place, (kind, _) in enumerate(runs) if kind]
     stretches = [list(places) for _, places in groupby(lettered, key=lambda place: runs[place][0])]
-    return {places[-1]: list(letters_by_script("".join(runs[place][1] for place in places))) for places in stretches}
+    return {
+        places[-1]: list(letters_by_script("".join(runs[place][1] for place in places)))
+        for places in stretches
+    }
 
 
 def _spelled_out(text: str) -> Iterator[Markup]:
     """The names of the characters that hide in a text."""
-    found = [join([*boxed(c, (0, 1)), escape(f" {_name(c)} ×{n}")]) for c, n in Counter(hidden(text)).items()]
+    found = [
+        join([*boxed(c, (0, 1)), escape(f" {_name(c)} ×{n}")])
+        for c, n in Counter(hidden(text)).items()
+    ]
     if found:
         yield _fact("hidden characters", tag("small", join(found, " · ")))
 
 
 def _name(character: str) -> str:
-    nameless = {"Cc": "CONTROL", "Cs": "LONE SURROGATE"}.get(unicodedata.category(character), "UNASSIGNED")
+    nameless = {"Cc": "CONTROL", "Cs": "LONE SURROGATE"}.get(
+        unicodedata.category(character), "UNASSIGNED"
+    )
     return unicodedata.name(character, nameless)
 
 
 def _by_category(characters: Sequence[str]) -> str:
     """Numbers of letters, marks and other signs, in words."""
-    kinds = Counter({"L": "letter", "M": "mark"}.get(unicodedata.category(c)[0], "sign") for c in characters)
-    return ", ".join(f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in sorted(kinds.items()))
+    kinds = Counter(
+        {"L": "letter", "M": "mark"}.get(unicodedata.category(c)[0], "sign") for c in characters
+    )
+    return ", ".join(
+        f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in sorted(kinds.items())
+    )
 
 
 def _either(texts: Sequence[Any]) -> Markup:
@@ -266,7 +306,9 @@ def _fact(name: str, value: Any) -> Markup:
 def _row(element: str, *cells: Any) -> Markup:
     """A row of a table; only the fourth cell and what follows may be wrapped."""
     styles = [f"{CELL};white-space:nowrap" if place < 3 else CELL for place in range(len(cells))]
-    return tag("tr", *(tag(element, cell, style=style) for cell, style in zip(cells, styles, strict=True)))
+    return tag(
+        "tr", *(tag(element, cell, style=style) for cell, style in zip(cells, styles, strict=True))
+    )
 
 
 def _spaced(script: str) -> str:

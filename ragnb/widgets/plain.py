@@ -17,7 +17,11 @@ _LINES = "white-space:pre-wrap;overflow-wrap:anywhere"
 def plain_page(row: Mapping[str, Any]) -> Markup:
     """Question, references and response, where there are such, above a table of all other columns."""
     reply = list(said(row)) if isinstance(row.get("response"), str) else []
-    shown = {"question": isinstance(row.get("question"), str), "references": reference_parts(row), "response": reply}
+    shown = {
+        "question": isinstance(row.get("question"), str),
+        "references": reference_parts(row),
+        "response": reply,
+    }
     rest = columns_table(row, without=[name for name in shown if shown[name]])
     return page(*asked(row), *reply, rest)
 
@@ -33,7 +37,12 @@ def _value(cell: Any) -> Markup:
     if is_missing(cell):
         return escape("–")
     if isinstance(cell, (list, tuple)) and cell and not isinstance(cell[0], (int, float)):
-        return join([_value(inner) if isinstance(inner, str) else tag("div", _text(inner)) for inner in cell])
+        return join(
+            [
+                _value(inner) if isinstance(inner, str) else tag("div", _text(inner))
+                for inner in cell
+            ]
+        )
     return _text(cell)
 
 

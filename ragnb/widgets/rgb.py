@@ -6,7 +6,18 @@ from typing import Any
 import pandas as pd
 
 from ragnb.errors import InputError
-from ragnb.markup import Markup, Sign, Span, annotated, escape, join, occurrences, page, superscript, tag
+from ragnb.markup import (
+    Markup,
+    Sign,
+    Span,
+    annotated,
+    escape,
+    join,
+    occurrences,
+    page,
+    superscript,
+    tag,
+)
 from ragnb.metrics.rgb import (
     answer_evidence,
     answer_labels,
@@ -49,7 +60,10 @@ HEADS = (
 VERDICTS = {1.0: "✓", 0.0: "✗"}
 """Signs of a metric's values; nan is a dash."""
 
-JUDGED = {"refuses?": ("judged_refusal", judged_rejection), "detects error?": ("judged_detection", judged_error_detection)}
+JUDGED = {
+    "refuses?": ("judged_refusal", judged_rejection),
+    "detects error?": ("judged_detection", judged_error_detection),
+}
 """The column of a judge's verdict, and the metric that reads it."""
 
 BEGINNING = 60
@@ -81,16 +95,24 @@ class RgbView:
         A missing column, no protocol or an unknown one, a passage without its kind, and what the metrics refuse.
     """
 
-    def __init__(self, row: Mapping[str, Any] | pd.Series, *, protocols: Sequence[str] = PROTOCOLS) -> None:
+    def __init__(
+        self, row: Mapping[str, Any] | pd.Series, *, protocols: Sequence[str] = PROTOCOLS
+    ) -> None:
         self.row = dict(row)
         self.protocols = tuple(protocols)
         require_columns(pd.DataFrame(columns=list(self.row)), NEEDED, "RgbView")
         rules = [protocol_of(name, self.row["language"]) for name in self.protocols]
         if not rules:
-            raise InputError(f"RgbView needs at least one protocol; got none; choose from {', '.join(PROTOCOLS)}")
+            raise InputError(
+                f"RgbView needs at least one protocol; got none; choose from {', '.join(PROTOCOLS)}"
+            )
         self._parts = answer_parts(self.row["references"])
-        self._false = [alias.text for alias in false_aliases_of(self.row.get("false_answers"), rules[0])]
-        self._signs = {f"part {n}": Sign("mark", str(n), "#ffe0a3") for n in range(1, len(self._parts) + 1)} | SIGNS
+        self._false = [
+            alias.text for alias in false_aliases_of(self.row.get("false_answers"), rules[0])
+        ]
+        self._signs = {
+            f"part {n}": Sign("mark", str(n), "#ffe0a3") for n in range(1, len(self._parts) + 1)
+        } | SIGNS
         self._page = self._drawn()
 
     def __repr__(self) -> str:
@@ -118,7 +140,10 @@ class RgbView:
 
     def _either(self, texts: Sequence[str], what: str) -> Markup:
         spans = [[Span(0, len(text), self._signs[what])] for text in texts]
-        return join([tag("span", annotated(*pair), dir="auto") for pair in zip(texts, spans, strict=True)], " or ")
+        return join(
+            [tag("span", annotated(*pair), dir="auto") for pair in zip(texts, spans, strict=True)],
+            " or ",
+        )
 
     def _passages(self) -> list[Markup]:
         passages, kinds = self.row["passages"], self.row["kinds"]
@@ -132,31 +157,54 @@ class RgbView:
         return shown or [tag("p", tag("i", "no passages: closed book"))]
 
     def _passage(self, key: str, text: str) -> Markup:
-        phrases = {f"part {n}": part for n, part in enumerate(self._parts, 1)} | {FALSE: self._false}
-        spans = [Span(*span, self._signs[what]) for what, listed in phrases.items() for span in occurrences(text, listed)]
+        phrases = {f"part {n}": part for n, part in enumerate(self._parts, 1)} | {
+            FALSE: self._false
+        }
+        spans = [
+            Span(*span, self._signs[what])
+            for what, listed in phrases.items()
+            for span in occurrences(text, listed)
+        ]
         body = annotated(text, spans)
         if len(text) <= LONG:
             return _led_by(key, body, "p")
         held = superscript(*dict.fromkeys(span.sign.superscript for span in sorted(spans)))
         start = escape("".join(graphemes(text)[:BEGINNING]) + "… ")
-        return tag("details", _led_by(key, join([start, held]), "summary"), tag("p", body, dir="auto"), style=APART)
+        return tag(
+            "details",
+            _led_by(key, join([start, held]), "summary"),
+            tag("p", body, dir="auto"),
+            style=APART,
+        )
 
     # ---- what was said, and what it is worth ---------------------------------------------------------------------------
 
     def _said(self) -> Markup:
         whole = "".join(reply_of(self.row))
         found = {
-            (start + len(whole) - len(faced["response"]), end + len(whole) - len(faced["response"]), what)
+            (
+                start + len(whole) - len(faced["response"]),
+                end + len(whole) - len(faced["response"]),
+                what,
+            )
             for faced in map(self._faced, self.protocols)
             for start, end, what in evidence_spans(**faced)
         }
-        spans = [Span(start, end, self._signs[what]) for start, end, what in found if self._false or what != ERROR]
+        spans = [
+            Span(start, end, self._signs[what])
+            for start, end, what in found
+            if self._false or what != ERROR
+        ]
         return join([_led_by("response:", annotated(whole, spans), "p", _LINES), self._table()])
 
     def _table(self) -> Markup:
         columns = [self._verdicts(protocol) for protocol in self.protocols]
         top = tag("tr", *(tag("th", name, style=CELL) for name in ("", *self.protocols)))
-        return tag("table", top, *(_row(head, cells) for head, *cells in zip(HEADS, *columns, strict=False)))
+        return tag(
+            "table",
+            top,
+            *(_row(head, cells) for head, *cells in zip(HEADS, *columns, strict=False)),
+        )
 
     def _verdicts(self, protocol: str) -> Iterator[Markup]:
         """The cells of a protocol, from the top; nothing is said of errors where there is no false answer."""
@@ -182,8 +230,15 @@ class RgbView:
     def _judged(self) -> Markup:
         reason = self.row.get("judge_reason")
         why = reason if isinstance(reason, str) else "no verdict"
-        values = {name: metric(self.row[column]) for name, (column, metric) in JUDGED.items() if column in self.row}
-        said = [join([escape(f"{name} "), _verdict(value, "" if value == value else why)]) for name, value in values.items()]
+        values = {
+            name: metric(self.row[column])
+            for name, (column, metric) in JUDGED.items()
+            if column in self.row
+        }
+        said = [
+            join([escape(f"{name} "), _verdict(value, "" if value == value else why)])
+            for name, value in values.items()
+        ]
         return tag("p", tag("b", "judge: "), join(said, " · ")) if said else escape("")
 
 
@@ -192,7 +247,9 @@ class RgbView:
 
 def _row(head: tuple[str, str], cells: Sequence[Markup]) -> Markup:
     name, sign = head
-    first = tag("th", name, *([superscript(sign)] if sign else []), style=f"{CELL};white-space:nowrap")
+    first = tag(
+        "th", name, *([superscript(sign)] if sign else []), style=f"{CELL};white-space:nowrap"
+    )
     return tag("tr", first, *(tag("td", cell, style=CELL) for cell in cells))
 
 

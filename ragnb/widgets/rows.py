@@ -23,7 +23,18 @@ VERDICT = tuple(
 )
 """Columns that give a title its sign, the first that there is."""
 
-ABOUT = ("system", "language", "noise_rate", "correct_rate", "task", "metric", "annotator", "status", "flag", "example_id")
+ABOUT = (
+    "system",
+    "language",
+    "noise_rate",
+    "correct_rate",
+    "task",
+    "metric",
+    "annotator",
+    "status",
+    "flag",
+    "example_id",
+)
 """Columns that tell rows of one question apart; a title has those that differ."""
 
 TITLE = ("question", "title", "response", "text")
@@ -117,14 +128,17 @@ class Rows:
 
     def _may_hold_text(self, name: Any) -> bool:
         return not (
-            pd.api.types.is_numeric_dtype(self.frame[name]) or pd.api.types.is_datetime64_any_dtype(self.frame[name])
+            pd.api.types.is_numeric_dtype(self.frame[name])
+            or pd.api.types.is_datetime64_any_dtype(self.frame[name])
         )
 
     def code(self, name: Any, value: Any) -> int:
         """Place of a value among those that a column can be filtered by."""
         if name not in self.choices:
             known = ", ".join(map(repr, self.choices)) or "no column of this frame"
-            raise InputError(f"a filter needs one of {known}; got {name!r}; filter the frame itself by other columns")
+            raise InputError(
+                f"a filter needs one of {known}; got {name!r}; filter the frame itself by other columns"
+            )
         values = self.choices[name].values
         wanted = None if is_missing(value) else listed(value)
         if wanted in values:
@@ -148,12 +162,17 @@ class Rows:
         if isinstance(sort, str) and sort[:1] == "-" and sort[1:] in names:
             return names[sort[1:]], True
         known = ", ".join(["''", *map(repr, names)])
-        raise InputError(f"a sort needs one of {known}, with - before it for down; got {sort!r}; choose one of them")
+        raise InputError(
+            f"a sort needs one of {known}, with - before it for down; got {sort!r}; choose one of them"
+        )
 
     @property
     def sortable(self) -> list[Any]:
         """Columns that rows can be sorted by: the question and every number."""
-        return [*(["question"] if "question" in self.frame else []), *(name for name in self.numbers if name != "question")]
+        return [
+            *(["question"] if "question" in self.frame else []),
+            *(name for name in self.numbers if name != "question"),
+        ]
 
     def differs(self, name: Any) -> bool:
         """Whether a column has different values, as a title shows them."""
@@ -164,9 +183,17 @@ class Rows:
     @cached_property
     def _alphabet(self) -> np.ndarray:
         """Rank of each question among all; nan without one."""
-        questions = [fold(cell) if isinstance(cell, str) else None for cell in self.frame["question"]]
-        ranks = {text: rank for rank, text in enumerate(sorted({text for text in questions if text is not None}))}
-        return np.array([ranks.get(text, np.nan) if text is not None else np.nan for text in questions], dtype=float)
+        questions = [
+            fold(cell) if isinstance(cell, str) else None for cell in self.frame["question"]
+        ]
+        ranks = {
+            text: rank
+            for rank, text in enumerate(sorted({text for text in questions if text is not None}))
+        }
+        return np.array(
+            [ranks.get(text, np.nan) if text is not None else np.nan for text in questions],
+            dtype=float,
+        )
 
     # ---- titles --------------------------------------------------------------------------------------------------------
 
@@ -174,7 +201,9 @@ class Rows:
         """What stands for a row; characters that hide are spelled out."""
         text = self._cells[self._title][place] if self._title is not None else ""
         about = [_about(name, self._cells[name][place]) for name in self._about]
-        return Title(self._sign(place), short(text) or f"row {place + 1}", list(filter(None, about)))
+        return Title(
+            self._sign(place), short(text) or f"row {place + 1}", list(filter(None, about))
+        )
 
     @cached_property
     def _cells(self) -> dict[Any, np.ndarray]:
@@ -197,7 +226,9 @@ class Rows:
 
     def _title_column(self) -> Any:
         known = (name for name in TITLE if name in self.frame)
-        texts = (name for name in self.frame if name not in self.choices and _is_text(self.frame[name]))
+        texts = (
+            name for name in self.frame if name not in self.choices and _is_text(self.frame[name])
+        )
         return next(known, next(texts, next(iter(self.frame), None)))
 
     def _about_columns(self) -> list[Any]:
@@ -257,20 +288,28 @@ def _about(name: Any, cell: Any) -> str:
     """A cell as part of a title: a number with its name, nothing where nothing is."""
     if is_missing(cell):
         return ""
-    return short(cell) if isinstance(cell, str) else f"{spelled(name).replace('_', ' ')} {short(cell)}"
+    return (
+        short(cell) if isinstance(cell, str) else f"{spelled(name).replace('_', ' ')} {short(cell)}"
+    )
 
 
 def _flat(frame: Any) -> pd.DataFrame:
     refuse_partitioned(frame, "view")
     if not isinstance(frame, pd.DataFrame):
-        raise InputError(f"view needs a pandas DataFrame; got {type(frame).__name__}; load or build a frame first")
+        raise InputError(
+            f"view needs a pandas DataFrame; got {type(frame).__name__}; load or build a frame first"
+        )
     columns = [_one_name(name) for name in frame.columns]
     levels = {name: frame.index.get_level_values(k) for k, name in enumerate(frame.index.names)}
-    before = {name: values for name, values in levels.items() if name is not None and name not in columns}
+    before = {
+        name: values for name, values in levels.items() if name is not None and name not in columns
+    }
     names = [*before, *columns]
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"view needs columns with names of their own; got {', '.join(twice)} twice; rename one of each")
+        raise InputError(
+            f"view needs columns with names of their own; got {', '.join(twice)} twice; rename one of each"
+        )
     flat = frame.reset_index(drop=True).set_axis(columns, axis="columns")
     for place, (name, values) in enumerate(before.items()):
         flat.insert(place, name, values)
@@ -300,10 +339,15 @@ def _choices(name: Any, column: pd.Series) -> Choices | None:
     """What a column can be filtered by; None where its values are many, long, or no single values."""
     try:
         codes, values = pd.factorize(column)
-    except (TypeError, NotImplementedError):  # lists and mappings, the latter error for those of Arrow
+    except (
+        TypeError,
+        NotImplementedError,
+    ):  # lists and mappings, the latter error for those of Arrow
         return None
     kept = list(map(listed, values)) + [None] * bool((codes == -1).any())
-    if not FEWEST <= len(kept) <= min(MOST, max(FEW, len(column) // 2)) or name in PAYLOAD - {"reason"}:
+    if not FEWEST <= len(kept) <= min(MOST, max(FEW, len(column) // 2)) or name in PAYLOAD - {
+        "reason"
+    }:
         return None
     if not all(map(_is_choice, kept)):
         return None
@@ -315,19 +359,30 @@ def _choices(name: Any, column: pd.Series) -> Choices | None:
 def _is_choice(value: Any) -> bool:
     """A rate that was set (0.25) is one, a score that was measured (0.2731) is none."""
     measured = isinstance(value, float) and value != round(value, DIGITS)
-    return not measured and not isinstance(value, (tuple, frozenset, list, dict)) and len(str(value)) <= LONGEST
+    return (
+        not measured
+        and not isinstance(value, (tuple, frozenset, list, dict))
+        and len(str(value)) <= LONGEST
+    )
 
 
 def _choice_key(value: Any) -> tuple[int, float, str]:
     if value is None:
         return 2, 0.0, ""
-    return (0, float(value), "") if isinstance(value, (bool, int, float)) else (1, 0.0, fold(str(value)))
+    return (
+        (0, float(value), "")
+        if isinstance(value, (bool, int, float))
+        else (1, 0.0, fold(str(value)))
+    )
 
 
 def _numbers(column: pd.Series) -> np.ndarray | None:
     """A column of numbers as such, nan where one is missing; None for any other."""
     kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind not in ("integer", "floating", "mixed-integer-float", "boolean", "decimal") or column.isna().all():
+    if (
+        kind not in ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
+        or column.isna().all()
+    ):
         return None
     return pd.to_numeric(column.astype(object).where(column.notna(), np.nan)).to_numpy(dtype=float)
 

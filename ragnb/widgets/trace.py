@@ -96,7 +96,10 @@ class TraceView:
         return page(
             tag("div", tag("b", self.record["question"]), dir="auto", style=_BLOCK),
             self._legend(),
-            *(self._document(number, sentences) for number, sentences in enumerate(self.sets[0].documents)),
+            *(
+                self._document(number, sentences)
+                for number, sentences in enumerate(self.sets[0].documents)
+            ),
             self._answer(),
             self._numbers(),
             self._venn(),
@@ -113,7 +116,11 @@ class TraceView:
         """Sentences of the response, then the keys that labels speak of although no sentence has them."""
         sentences = self.sets[0].response
         known = {key for key, _ in sentences}
-        labelled = (key for labels in self.sets for key in [*(said.key for said in labels.support), *labels.unsupported])
+        labelled = (
+            key
+            for labels in self.sets
+            for key in [*(said.key for said in labels.support), *labels.unsupported]
+        )
         return [*sentences, *((key, "") for key in dict.fromkeys(labelled) if key not in known)]
 
     # ---- the context ---------------------------------------------------------------------------------------------------
@@ -121,7 +128,14 @@ class TraceView:
     def _legend(self) -> Markup:
         about = [self.record.get(name) for name in ("example_id", "system", "language")]
         parts = [text for text in about if isinstance(text, str)]
-        parts += ["R relevant", "U utilized", "D all of the context", "✓ fully supported", "✗ not", "? undecided"]
+        parts += [
+            "R relevant",
+            "U utilized",
+            "D all of the context",
+            "✓ fully supported",
+            "✗ not",
+            "? undecided",
+        ]
         if len(self.sets) > 1:
             parts += [f"{labels.sign}\u00a0{labels.name}" for labels in self.sets]
             parts += [f"≠ labelled differently: {self._disagreements()}"]
@@ -134,16 +148,22 @@ class TraceView:
 
     def _document(self, number: int, sentences: list[Sentence]) -> Markup:
         title = f"document {number} · {_counted(len(sentences))}"
-        runs = [(marked, list(run)) for marked, run in groupby(sentences, key=lambda sentence: self._is_marked(sentence[0]))]
+        runs = [
+            (marked, list(run))
+            for marked, run in groupby(sentences, key=lambda sentence: self._is_marked(sentence[0]))
+        ]
         if not any(marked for marked, _ in runs):
             return self._folded(f"{title}, none relevant or utilized", sentences)
-        return tag("div", tag("b", title), *(self._run(marked, run) for marked, run in runs), style=_BLOCK)
+        return tag(
+            "div", tag("b", title), *(self._run(marked, run) for marked, run in runs), style=_BLOCK
+        )
 
     def _run(self, marked: bool, sentences: list[Sentence]) -> Markup:
         if marked or len(sentences) < FOLD:
             return join([self._sentence(key, text) for key, text in sentences])
         return self._folded(
-            f"[{sentences[0][0]}] … [{sentences[-1][0]}] · {_counted(len(sentences))}, none relevant or utilized", sentences
+            f"[{sentences[0][0]}] … [{sentences[-1][0]}] · {_counted(len(sentences))}, none relevant or utilized",
+            sentences,
         )
 
     def _folded(self, title: str, sentences: list[Sentence]) -> Markup:
@@ -151,10 +171,14 @@ class TraceView:
         return tag("details", tag("summary", title), *inside, style="margin:0.3em 0")
 
     def _sentence(self, key: str, text: str) -> Markup:
-        letters = "".join(letter for letter in "RU" if any(letter in labels.letters(key) for labels in self.sets))
+        letters = "".join(
+            letter for letter in "RU" if any(letter in labels.letters(key) for labels in self.sets)
+        )
         whose = "".join(letter + self._signs(letter, key) for letter in letters)
         sign = "≠ " if self._differs(key) else ""
-        return _line(f"{sign}[{key}]", _emphasised(text, letters), tag("sup", whose) if whose else Markup())
+        return _line(
+            f"{sign}[{key}]", _emphasised(text, letters), tag("sup", whose) if whose else Markup()
+        )
 
     def _signs(self, letter: str, key: str) -> str:
         return "".join(labels.sign for labels in self.sets if letter in labels.letters(key))
@@ -183,13 +207,18 @@ class TraceView:
         glyphs = ["".join(said.glyph for said in labels.of(key)) or "?" for labels in self.sets]
         if len(set(glyphs)) == 1:
             return glyphs[0]
-        return " ".join(glyph + labels.sign for glyph, labels in zip(glyphs, self.sets, strict=True))
+        return " ".join(
+            glyph + labels.sign for glyph, labels in zip(glyphs, self.sets, strict=True)
+        )
 
     def _rests_on(self, key: str) -> Markup:
         sets = self.sets if self._answers_differ(key) else self.sets[:1]
         said = [_support(labels, key) for labels in sets]
         if len(set(said)) > 1:
-            said = [join([escape(f"{labels.sign} "), what]) for labels, what in zip(sets, said, strict=True)]
+            said = [
+                join([escape(f"{labels.sign} "), what])
+                for labels, what in zip(sets, said, strict=True)
+            ]
         else:
             said = said[:1]
         return tag("small", "(", join(said, "; "), ")", dir="ltr")
@@ -208,7 +237,12 @@ class TraceView:
             *(_head(labels.name, labels.sign) for labels in self.sets),
         ]
         rows = [
-            tag("tr", _head(_spelled(name)), _cell(tag("small", formula)), *(_number(labels, name) for labels in self.sets))
+            tag(
+                "tr",
+                _head(_spelled(name)),
+                _cell(tag("small", formula)),
+                *(_number(labels, name) for labels in self.sets),
+            )
             for name, formula in FORMULAS[first.variant].items()
         ]
         return _table(tag("tr", *head), *rows)
@@ -217,7 +251,11 @@ class TraceView:
         parts = [(labels, labels.parts) for labels in self.sets]
         head = tag("tr", _head(), *map(_head, parts[0][1]))
         rows = [
-            tag("tr", _head(labels.name, labels.sign), *(_part(labels, keys) for keys in sections.values()))
+            tag(
+                "tr",
+                _head(labels.name, labels.sign),
+                *(_part(labels, keys) for keys in sections.values()),
+            )
             for labels, sections in parts
         ]
         return _table(head, *rows)
@@ -249,14 +287,20 @@ class TraceBrowser(Browser):
         Of the scores, see `ragnb.metrics.trace.relevance`.
     """
 
-    def __init__(self, frame: pd.DataFrame, *, variant: str = "ragbench", length: str = "sentence") -> None:
+    def __init__(
+        self, frame: pd.DataFrame, *, variant: str = "ragbench", length: str = "sentence"
+    ) -> None:
         require_columns(frame, NEEDED, "TraceBrowser")
         if frame.empty:
-            raise InputError("TraceBrowser needs at least one record; got an empty frame; load some first")
+            raise InputError(
+                "TraceBrowser needs at least one record; got an empty frame; load some first"
+            )
         self._records = frame.to_dict("records")
         self._options = {"variant": variant, "length": length}
         self.number = IntSlider(min=1, max=len(self._records), description="record")
-        super().__init__(self.number, note="the slider needs a running kernel, this is the first record")
+        super().__init__(
+            self.number, note="the slider needs a running kernel, this is the first record"
+        )
 
     def __repr__(self) -> str:
         return f"TraceBrowser({len(self._records)} records)"
@@ -277,11 +321,15 @@ def _emphasised(text: str, letters: str) -> Markup:
     inner = tag("b", text) if "U" in letters else escape(text)
     if not letters:
         return inner
-    return tag("mark" if "R" in letters else "span", inner, style=f"background:{TINTS[letters]};color:#111")
+    return tag(
+        "mark" if "R" in letters else "span", inner, style=f"background:{TINTS[letters]};color:#111"
+    )
 
 
 def _support(labels: LabelSet, key: str) -> Markup:
-    said = [_supporting(labels, support) for support in labels.of(key)] or [escape("no support information")]
+    said = [_supporting(labels, support) for support in labels.of(key)] or [
+        escape("no support information")
+    ]
     listed = [tag("b", "unsupported")] if key in labels.unsupported else []
     return join([*said, *listed], ", ")
 
@@ -289,14 +337,19 @@ def _support(labels: LabelSet, key: str) -> Markup:
 def _supporting(labels: LabelSet, support: Support) -> Markup:
     if support.supporting is None:
         return escape("no supporting keys given")
-    names = [tag("i", key) if key in SPECIAL_KEYS else escape(_shown_key(labels, key)) for key in support.supporting]
+    names = [
+        tag("i", key) if key in SPECIAL_KEYS else escape(_shown_key(labels, key))
+        for key in support.supporting
+    ]
     return join([escape("supported by "), join(names, " ") if names else escape("nothing")])
 
 
 def _number(labels: LabelSet, name: str) -> Markup:
     value = getattr(labels.scores, name)
     shown = f"{value:.0f}" if name == "adherence" else f"{value:.3f}"
-    return _cell(tag("b", shown), " ", tag("small", "" if value != value else _behind(labels, name)))
+    return _cell(
+        tag("b", shown), " ", tag("small", "" if value != value else _behind(labels, name))
+    )
 
 
 def _behind(labels: LabelSet, name: str) -> str:
@@ -307,7 +360,9 @@ def _behind(labels: LabelSet, name: str) -> str:
 
 def _part(labels: LabelSet, keys: list[str]) -> Markup:
     repeats = {key: max(listed.count(key) for listed in labels.keys.values()) for key in keys}
-    shown = (_shown_key(labels, key) + (f"×{repeats[key]}" if repeats[key] > 1 else "") for key in keys)
+    shown = (
+        _shown_key(labels, key) + (f"×{repeats[key]}" if repeats[key] > 1 else "") for key in keys
+    )
     return _cell(tag("b", str(len(keys))), " ", " ".join(shown))
 
 
@@ -346,15 +401,23 @@ def _counted(n: int) -> str:
 
 def _checked(record: Any) -> dict[str, Any]:
     if not isinstance(record, Mapping | pd.Series):
-        raise InputError(f"TraceView needs a record, one row of a frame; got {type(record).__name__}; pass frame.iloc[0]")
+        raise InputError(
+            f"TraceView needs a record, one row of a frame; got {type(record).__name__}; pass frame.iloc[0]"
+        )
     fields = dict(record)
     require_columns(pd.DataFrame(columns=list(fields)), NEEDED, "TraceView")
     return fields
 
 
 def _check_names(names: Any) -> None:
-    if isinstance(names, str) or len(names) != 2 or len({name for name in names if isinstance(name, str)}) != 2:
-        raise InputError(f"names needs two different texts, one for each set of labels; got {names!r}; name them apart")
+    if (
+        isinstance(names, str)
+        or len(names) != 2
+        or len({name for name in names if isinstance(name, str)}) != 2
+    ):
+        raise InputError(
+            f"names needs two different texts, one for each set of labels; got {names!r}; name them apart"
+        )
 
 
 def _check_same_sentences(sets: list[LabelSet]) -> None:

@@ -34,12 +34,26 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "trace": Kind(lambda row, **given: trace.TraceView(row, **given)._repr_html_(), trace.NEEDED, ("variant", "length")),
+    "trace": Kind(
+        lambda row, **given: trace.TraceView(row, **given)._repr_html_(),
+        trace.NEEDED,
+        ("variant", "length"),
+    ),
     "judge": Kind(lambda row: page(judge.card(row)), judge.NEEDED),
-    "rgb": Kind(lambda row, **given: rgb.RgbView(row, **given)._repr_html_(), contexts.NEEDED, ("protocols",)),
-    "context": Kind(lambda row, **given: contexts.ContextView(row, **given)._repr_html_(), contexts.NEEDED, ("protocol",)),
+    "rgb": Kind(
+        lambda row, **given: rgb.RgbView(row, **given)._repr_html_(),
+        contexts.NEEDED,
+        ("protocols",),
+    ),
+    "context": Kind(
+        lambda row, **given: contexts.ContextView(row, **given)._repr_html_(),
+        contexts.NEEDED,
+        ("protocol",),
+    ),
     "language": Kind(
-        lambda row, **given: language.LanguageView(row, **given)._repr_html_(), language.NEEDED, ("threshold", "identify")
+        lambda row, **given: language.LanguageView(row, **given)._repr_html_(),
+        language.NEEDED,
+        ("threshold", "identify"),
     ),
     "plain": Kind(plain_page, ()),
 }
@@ -118,10 +132,14 @@ class FrameView(HBox):
     def __init__(self, frame: pd.DataFrame, kind: str | None = None, **options: Any) -> None:
         self._rows = Rows(frame)
         self._frame = frame
-        self.kind = kind_of(self._rows.frame) if kind is None else check_choice(kind, tuple(KINDS), "view")
+        self.kind = (
+            kind_of(self._rows.frame) if kind is None else check_choice(kind, tuple(KINDS), "view")
+        )
         self._options = options
         self._check()
-        self._list = RowList(total=len(frame), sign_meaning=self._rows.sign_meaning, **self._asked_by())
+        self._list = RowList(
+            total=len(frame), sign_meaning=self._rows.sign_meaning, **self._asked_by()
+        )
         self._places = np.arange(0)
         self._shown = -1
         self._page = HTML(tabbable=True)
@@ -136,10 +154,15 @@ class FrameView(HBox):
 
     def __repr__(self) -> str:
         found, total = len(self._places), len(self._frame)
-        return f"FrameView({self.kind!r}, {total if found == total else f'{found} of {total}'} rows)"
+        return (
+            f"FrameView({self.kind!r}, {total if found == total else f'{found} of {total}'} rows)"
+        )
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        return with_static(super()._repr_mimebundle_(**options), {"text/plain": repr(self), "text/html": self._static()})
+        return with_static(
+            super()._repr_mimebundle_(**options),
+            {"text/plain": repr(self), "text/html": self._static()},
+        )
 
     # ---- what is asked for ---------------------------------------------------------------------------------------------
 
@@ -151,7 +174,9 @@ class FrameView(HBox):
     @search.setter
     def search(self, words: str) -> None:
         if not isinstance(words, str):
-            raise InputError(f"a search needs a text; got {type(words).__name__}; write its words with spaces between them")
+            raise InputError(
+                f"a search needs a text; got {type(words).__name__}; write its words with spaces between them"
+            )
         self._list.search = words
 
     @property
@@ -190,7 +215,9 @@ class FrameView(HBox):
     @number.setter
     def number(self, number: int) -> None:
         if not isinstance(number, (int, np.integer)) or not 1 <= number <= len(self._places):
-            raise InputError(f"view needs a number from 1 to {len(self._places)}; got {number!r}; choose one of these rows")
+            raise InputError(
+                f"view needs a number from 1 to {len(self._places)}; got {number!r}; choose one of these rows"
+            )
         self._list.position = int(number) - 1
 
     @property
@@ -207,7 +234,9 @@ class FrameView(HBox):
         unknown = sorted(set(self._options) - set(known.options))
         if unknown:
             names = ", ".join(known.options) or "none"
-            raise InputError(f"view of kind {self.kind!r} has the options: {names}; got {', '.join(unknown)}; leave it out")
+            raise InputError(
+                f"view of kind {self.kind!r} has the options: {names}; got {', '.join(unknown)}; leave it out"
+            )
         tried = map(self._row_page, range(min(TRIED, len(self._rows))))
         errors = list(takewhile(lambda page: isinstance(page, InputError), tried))
         if errors and len(errors) == min(TRIED, len(self._rows)):
@@ -222,13 +251,24 @@ class FrameView(HBox):
 
     def _asked_by(self) -> dict[str, Any]:
         """What the list offers: filters and sorts, by their names."""
-        choices = [{"name": short(name), "values": found.names} for name, found in self._rows.choices.items()]
+        choices = [
+            {"name": short(name), "values": found.names}
+            for name, found in self._rows.choices.items()
+        ]
         names = [name for name in self._rows.sortable if self._rows.differs(name)]
-        sorts = [[f"{sign}{name}", f"{short(name)} {arrow}"] for name in names for sign, arrow in UP_AND_DOWN]
+        sorts = [
+            [f"{sign}{name}", f"{short(name)} {arrow}"]
+            for name in names
+            for sign, arrow in UP_AND_DOWN
+        ]
         return {"choices": choices, "chosen": [0] * len(choices), "sorts": sorts}
 
     def _codes(self) -> dict[Any, int]:
-        return {name: place - 1 for name, place in zip(self._rows.choices, self._list.chosen, strict=True) if place}
+        return {
+            name: place - 1
+            for name, place in zip(self._rows.choices, self._list.chosen, strict=True)
+            if place
+        }
 
     def _sort(self, _: object = None) -> None:
         """The first row of a new order is what was asked for."""
@@ -271,12 +311,27 @@ class FrameView(HBox):
             return tag("p", tag("i", "no row matches" if len(self._rows) else "no rows"))
         page, table = self._row_page(place), columns_table(self._rows.row(place))
         if isinstance(page, Exception):
-            return join([tag("p", tag("b", "this row cannot be shown: "), f"{type(page).__name__}: {page}"), table])
+            return join(
+                [
+                    tag(
+                        "p",
+                        tag("b", "this row cannot be shown: "),
+                        f"{type(page).__name__}: {page}",
+                    ),
+                    table,
+                ]
+            )
         rest = tag("details", tag("summary", "all columns"), table, style="margin:0.8em 0")
         return page if self.kind == "plain" else join([page, rest])
 
     def _static(self) -> Markup:
-        note = tag("p", tag("i", f"{self!r}; search, filters and the list need a running kernel, this is row {self.number}"))
+        note = tag(
+            "p",
+            tag(
+                "i",
+                f"{self!r}; search, filters and the list need a running kernel, this is row {self.number}",
+            ),
+        )
         return join([note, self._table(), Markup(self._page.value)])
 
     def _table(self) -> Markup:
@@ -299,5 +354,8 @@ def kind_of(frame: pd.DataFrame) -> str:
 
 
 def _line(number: int, sign: str, text: str, about: list[str]) -> Markup:
-    cells = [tag("td", text, dir="auto", style=CELL), *(tag("td", piece, dir="auto", style=CELL) for piece in about)]
+    cells = [
+        tag("td", text, dir="auto", style=CELL),
+        *(tag("td", piece, dir="auto", style=CELL) for piece in about),
+    ]
     return tag("tr", tag("td", number, style=CELL), tag("td", tag("b", sign), style=CELL), *cells)

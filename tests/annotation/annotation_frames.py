@@ -27,7 +27,10 @@ def keyed_frame(n=3, **columns):
         {
             "example_id": f"q/{i}",
             "question": f"Question {i}?",
-            "documents_sentences": [[["0a", f"One {i}."], ["0b", "Two."]], [["1a", "Three."], ["1b", "Four."]]],
+            "documents_sentences": [
+                [["0a", f"One {i}."], ["0b", "Two."]],
+                [["1a", "Three."], ["1b", "Four."]],
+            ],
             "response_sentences": [["a", f"First {i}."], ["b", "Second."]],
             "response": f"First {i}. Second.",
         }
@@ -56,13 +59,18 @@ def plain_frame(n=3, **columns):
 
 def _with(frame, columns):
     """Columns as they are: pandas' own texts can be no half of a surrogate pair, and no value of any other kind."""
-    wide = {name: given if isinstance(given, list) else [given] * len(frame) for name, given in columns.items()}
+    wide = {
+        name: given if isinstance(given, list) else [given] * len(frame)
+        for name, given in columns.items()
+    }
     return frame.assign(**{name: pd.Series(given, dtype=object) for name, given in wide.items()})
 
 
 def opened(path, examples=None, task="trace", annotator="ana", **options):
     """A session on the keyed examples, unless told otherwise."""
-    return AnnotationSession(keyed_frame() if examples is None else examples, task, annotator, path, **options)
+    return AnnotationSession(
+        keyed_frame() if examples is None else examples, task, annotator, path, **options
+    )
 
 
 def said(state):

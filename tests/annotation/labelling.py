@@ -72,4 +72,8 @@ def verdicts(words, examples=None):
     """Verdicts from a line of initials: ``"cir."`` for correct, incorrect, refuse and none."""
     names = list(LANGUAGES) if examples is None else list(examples["example_id"])
     meant = {"c": "correct", "i": "incorrect", "r": "refuse"}
-    return {name: {"verdict": meant[word]} for name, word in zip(names, words, strict=False) if word in meant}
+    return {
+        name: {"verdict": meant[word]}
+        for name, word in zip(names, words, strict=False)
+        if word in meant
+    }

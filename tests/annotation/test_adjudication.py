@@ -5,7 +5,15 @@ import json
 
 import pandas as pd
 import pytest
-from annotation.labelling import LANGUAGES, TRACE, annotated, say, trace_examples, verdict_examples, verdicts
+from annotation.labelling import (
+    LANGUAGES,
+    TRACE,
+    annotated,
+    say,
+    trace_examples,
+    verdict_examples,
+    verdicts,
+)
 
 import ragnb
 from ragnb.annotation.adjudication import adjudicate
@@ -20,7 +28,8 @@ WORDS = {"ana": "ccirc", "ben": "cirr."}
 
 def logs(folder, words=WORDS, **options):
     return [
-        annotated(verdict_examples(), "verdict", name, folder, verdicts(said), **options) for name, said in words.items()
+        annotated(verdict_examples(), "verdict", name, folder, verdicts(said), **options)
+        for name, said in words.items()
     ]
 
 
@@ -37,8 +46,19 @@ def ids(session):
 
 def test_two_logs_become_the_gold_labels_made_by_hand(tmp_path):
     session = adjudicate(verdict_examples(), logs(tmp_path), "cleo", tmp_path)
-    assert ids(session) == [NAMES[1], NAMES[2], NAMES[4]]  # two that differ, one that only one labelled
-    say(session, {NAMES[1]: {"verdict": "incorrect"}, NAMES[2]: {"verdict": "correct"}, NAMES[4]: {"verdict": "correct"}})
+    assert ids(session) == [
+        NAMES[1],
+        NAMES[2],
+        NAMES[4],
+    ]  # two that differ, one that only one labelled
+    say(
+        session,
+        {
+            NAMES[1]: {"verdict": "incorrect"},
+            NAMES[2]: {"verdict": "correct"},
+            NAMES[4]: {"verdict": "correct"},
+        },
+    )
     found = gold(tmp_path, session)
     assert found["verdict"].to_dict() == dict(
         zip(NAMES, ["correct", "incorrect", "correct", "refuse", "correct"], strict=False)
@@ -115,10 +135,14 @@ def test_looking_at_an_item_again_changes_no_label(tmp_path):
     given[0].go(NAMES[5])
     adjudicate(verdict_examples(), given, "cleo", tmp_path).close()
     say(given[0], {NAMES[0]: {"verdict": "refuse"}})
-    with pytest.raises(InputError, match="labels that it was begun with; those of 'ana' are others now"):
+    with pytest.raises(
+        InputError, match="labels that it was begun with; those of 'ana' are others now"
+    ):
         adjudicate(verdict_examples(), given, "cleo", tmp_path)
     with pytest.raises(InputError, match="'ana', 'ben', 'dan' are others now"):
-        adjudicate(verdict_examples(), [given[0], logs(tmp_path, {"dan": "c"})[0]], "cleo", tmp_path)
+        adjudicate(
+            verdict_examples(), [given[0], logs(tmp_path, {"dan": "c"})[0]], "cleo", tmp_path
+        )
 
 
 def test_an_annotators_own_log_is_not_written_to(tmp_path):
@@ -127,7 +151,9 @@ def test_an_annotators_own_log_is_not_written_to(tmp_path):
     with pytest.raises(InputError, match=r"ana\.verdict\.jsonl needs to be a gold log"):
         adjudicate(verdict_examples(), given, "ana", given[0].log.path)
     assert given[0].log.path.read_bytes() == before
-    assert adjudicate(verdict_examples(), given, "ana", tmp_path).log.path.name == "gold.verdict.jsonl"
+    assert (
+        adjudicate(verdict_examples(), given, "ana", tmp_path).log.path.name == "gold.verdict.jsonl"
+    )
 
 
 def test_what_one_alone_labelled_is_taken_over_when_told(tmp_path):
@@ -138,19 +164,26 @@ def test_what_one_alone_labelled_is_taken_over_when_told(tmp_path):
 
 
 def test_three_annotators_agree_only_together(tmp_path):
-    session = adjudicate(verdict_examples(), logs(tmp_path, {"a": "ccc", "b": "cc.", "c": "cic"}), "d", tmp_path)
+    session = adjudicate(
+        verdict_examples(), logs(tmp_path, {"a": "ccc", "b": "cc.", "c": "cic"}), "d", tmp_path
+    )
     assert ids(session) == NAMES[1:3]
     assert read_labels(session)["item"].tolist() == NAMES[:1]
 
 
 def test_where_all_agree_everything_is_there_to_be_looked_through(tmp_path):
-    session = adjudicate(verdict_examples(), logs(tmp_path, {"a": "cir", "b": "cir"}), "d", tmp_path)
+    session = adjudicate(
+        verdict_examples(), logs(tmp_path, {"a": "cir", "b": "cir"}), "d", tmp_path
+    )
     assert ids(session) == NAMES[:3]
     assert session.progress()["labelled"] == 3
     assert not session.next_unlabelled()
     session.go(NAMES[0])
     session.label("verdict", "refuse")
-    assert read_labels(session).set_index("item").loc[NAMES[0], ["verdict", "source"]].tolist() == ["refuse", "adjudicated"]
+    assert read_labels(session).set_index("item").loc[NAMES[0], ["verdict", "source"]].tolist() == [
+        "refuse",
+        "adjudicated",
+    ]
 
 
 def test_gold_labels_are_joined_and_compared(tmp_path):
@@ -159,7 +192,9 @@ def test_gold_labels_are_joined_and_compared(tmp_path):
     say(session, {item: {"verdict": "correct"} for item in ids(session)})
     joined = join_labels(verdict_examples(), session)
     assert ragnb.score(joined, "annotator.verdict")["value"].tolist()[:5] == [1, 1, 1, 0, 1]
-    assert agreement([given[0], session]).set_index("metric").loc["percent agreement", "mean"] == pytest.approx(4 / 5)
+    assert agreement([given[0], session]).set_index("metric").loc[
+        "percent agreement", "mean"
+    ] == pytest.approx(4 / 5)
 
 
 # ---- who is who --------------------------------------------------------------------------------------------------------
@@ -186,11 +221,17 @@ def test_blind_adjudication_shows_letters_and_logs_names(tmp_path):
         assert name not in reachable(session)
     assert all(list(by_name) == ["A", "B", "C"] for by_name in session.others.values())
     say(session, {NAMES[0]: {"verdict": "refuse"}})
-    assert session.log.events[-1]["set"][0]["of"] == {"ana-Ω": "correct", "ben-Ж": "incorrect", "chi-陳": "refuse"}
+    assert session.log.events[-1]["set"][0]["of"] == {
+        "ana-Ω": "correct",
+        "ben-Ж": "incorrect",
+        "chi-陳": "refuse",
+    }
 
 
 def test_letters_are_dealt_anew_for_each_item_and_stay(tmp_path):
-    examples = pd.DataFrame({"example_id": [f"题/{n}" for n in range(60)], "question": "?", "response": "!"})
+    examples = pd.DataFrame(
+        {"example_id": [f"题/{n}" for n in range(60)], "question": "?", "response": "!"}
+    )
     given = [
         annotated(examples, "verdict", name, tmp_path, verdicts(word * 60, examples))
         for name, word in (("ana", "c"), ("ben", "i"))
@@ -218,20 +259,41 @@ def test_open_adjudication_shows_names(tmp_path):
 
 
 def test_fields_that_agree_are_there_already(tmp_path):
-    other = {**TRACE, "relevant": ["0b"], "support": {"a": "full", "b": "none"}, "supporting": {"a": ["0a"], "b": []}}
-    said = ({"bench_test/0": TRACE, "bench_test/1": TRACE}, {"bench_test/0": other, "bench_test/1": TRACE})
+    other = {
+        **TRACE,
+        "relevant": ["0b"],
+        "support": {"a": "full", "b": "none"},
+        "supporting": {"a": ["0a"], "b": []},
+    }
+    said = (
+        {"bench_test/0": TRACE, "bench_test/1": TRACE},
+        {"bench_test/0": other, "bench_test/1": TRACE},
+    )
     given = [
-        annotated(trace_examples(), "trace", name, tmp_path, one) for name, one in zip(("ana", "ben"), said, strict=True)
+        annotated(trace_examples(), "trace", name, tmp_path, one)
+        for name, one in zip(("ana", "ben"), said, strict=True)
     ]
     session = adjudicate(trace_examples(), given, "cleo", tmp_path)
     assert ids(session) == ["bench_test/0"]
     assert session.missing() == [("relevant", None), ("supporting", "b"), ("support", "b")]
-    say(session, {"bench_test/0": {"relevant": ["0a", "0b"], "supporting": {"b": ["1a"]}, "support": {"b": "full"}}})
+    say(
+        session,
+        {
+            "bench_test/0": {
+                "relevant": ["0a", "0b"],
+                "supporting": {"b": ["1a"]},
+                "support": {"b": "full"},
+            }
+        },
+    )
     found = gold(tmp_path, session)
     assert found["status"].tolist() == ["labelled", "labelled"]
     assert found["source"].to_dict() == {"bench_test/0": "mixed", "bench_test/1": "agreed"}
     assert found.loc["bench_test/1", "support"] == TRACE["support"]
-    assert found.loc["bench_test/1", "sentences"] == {"documents": ["0a", "0b", "1a", "1b"], "response": ["a", "b"]}
+    assert found.loc["bench_test/1", "sentences"] == {
+        "documents": ["0a", "0b", "1a", "1b"],
+        "response": ["a", "b"],
+    }
     assert found.loc["bench_test/1", "example_id"] == "bench_test/1"
 
 
@@ -248,7 +310,9 @@ def test_what_neither_labelled_is_to_be_decided_too(tmp_path):
 def test_other_texts_are_refused(tmp_path):
     given, changed = logs(tmp_path), verdict_examples()
     changed.loc[3, "question"] += " "
-    with pytest.raises(InputError, match=f"texts that 'ana' saw; 1 examples show others, such as {NAMES[3]!r}"):
+    with pytest.raises(
+        InputError, match=f"texts that 'ana' saw; 1 examples show others, such as {NAMES[3]!r}"
+    ):
         adjudicate(changed, given, "cleo", tmp_path)
     assert not (tmp_path / "gold.verdict.jsonl").exists()
 
@@ -259,13 +323,20 @@ def test_examples_that_are_not_there_are_named(tmp_path):
 
 
 def test_logs_without_labels_have_nothing_to_decide(tmp_path):
-    given = [AnnotationSession(verdict_examples(), "verdict", name, tmp_path) for name in ("ana", "ben")]
+    given = [
+        AnnotationSession(verdict_examples(), "verdict", name, tmp_path) for name in ("ana", "ben")
+    ]
     with pytest.raises(InputError, match="got no label at all"):
         adjudicate(verdict_examples(), given, "cleo", tmp_path)
 
 
 def test_rows_in_another_order_with_other_columns_are_the_same_examples(tmp_path):
-    more = pd.concat([verdict_examples(), verdict_examples().assign(example_id=lambda rows: rows["example_id"] + "+")])
+    more = pd.concat(
+        [
+            verdict_examples(),
+            verdict_examples().assign(example_id=lambda rows: rows["example_id"] + "+"),
+        ]
+    )
     session = adjudicate(more.iloc[::-1].assign(extra=1), logs(tmp_path), "cleo", tmp_path)
     assert ids(session) == [NAMES[4], NAMES[2], NAMES[1]]
 
@@ -282,8 +353,13 @@ def test_frames_of_labels_are_adjudicated_without_their_logs(tmp_path):
 def test_the_order_of_keys_in_a_frame_is_no_dispute(tmp_path, field):
     """A session writes keys in the order of the texts; a frame of another tool need not, nor name each once."""
     said = dict.fromkeys(range(2), TRACE)
-    ana, ben = (read_labels(annotated(trace_examples(2), "trace", name, tmp_path, said)) for name in ("ana", "ben"))
-    turned = {"relevant": ["1a", "0a", "1a"], "supporting": {"a": ["0a"], "b": ["general", "1a"]}}[field]
+    ana, ben = (
+        read_labels(annotated(trace_examples(2), "trace", name, tmp_path, said))
+        for name in ("ana", "ben")
+    )
+    turned = {"relevant": ["1a", "0a", "1a"], "supporting": {"a": ["0a"], "b": ["general", "1a"]}}[
+        field
+    ]
     other = ben.assign(**{field: [turned, ben[field][1]]})
     assert disagreements([ana, other]).empty
     gold = adjudicate(trace_examples(2), [ana, other], "cleo", tmp_path / "gold.trace.jsonl")
@@ -302,7 +378,9 @@ def test_of_disputed_sentences_those_that_all_chose_are_suggested(tmp_path):
         session.label("relevant", keys)
         session.label("utilized", ["0a"] if name == "ana" else ["0b"])
         session.close()
-    gold = adjudicate(sample, [tmp_path / "ana.trace.jsonl", tmp_path / "ben.trace.jsonl"], "cy", tmp_path)
+    gold = adjudicate(
+        sample, [tmp_path / "ana.trace.jsonl", tmp_path / "ben.trace.jsonl"], "cy", tmp_path
+    )
     assert gold.suggestion() == {("relevant", None): ["0b", "1a"]}  # of utilized they share nothing
     gold.toggle("relevant", ["1b"])
     assert gold.labels.values["relevant", None] == ["0b", "1a", "1b"]

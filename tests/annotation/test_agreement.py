@@ -7,7 +7,14 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from annotation.labelling import LANGUAGES, TRACE, annotated, trace_examples, verdict_examples, verdicts
+from annotation.labelling import (
+    LANGUAGES,
+    TRACE,
+    annotated,
+    trace_examples,
+    verdict_examples,
+    verdicts,
+)
 from sklearn.metrics import cohen_kappa_score
 
 from ragnb.annotation.agreement import agreement, disagreements, overlap
@@ -37,7 +44,10 @@ def trace(annotator, sets, field="relevant"):
 
 
 def measures(found, pair=None, field=None):
-    rows = found[(found["pair"] == (pair or found["pair"].iloc[0])) & (found["field"] == (field or found["field"].iloc[0]))]
+    rows = found[
+        (found["pair"] == (pair or found["pair"].iloc[0]))
+        & (found["field"] == (field or found["field"].iloc[0]))
+    ]
     return rows.set_index("metric")
 
 
@@ -45,13 +55,19 @@ def drawn(seed, n=60, people=2, share=0.6):
     """Verdicts of several annotators, who often say what the first one does; some untouched."""
     rng = np.random.default_rng(seed)
     first = rng.integers(0, 3, n)
-    codes = np.stack([np.where(rng.random(n) < share, first, rng.integers(0, 3, n)) for _ in range(people)], axis=1)
+    codes = np.stack(
+        [np.where(rng.random(n) < share, first, rng.integers(0, 3, n)) for _ in range(people)],
+        axis=1,
+    )
     codes[rng.random(codes.shape) < 0.1] = -1
     return codes
 
 
 def frames(codes):
-    return [frame(f"p{k}", [None if c < 0 else WORDS[c] for c in codes[:, k]]) for k in range(codes.shape[1])]
+    return [
+        frame(f"p{k}", [None if c < 0 else WORDS[c] for c in codes[:, k]])
+        for k in range(codes.shape[1])
+    ]
 
 
 # ---- items -------------------------------------------------------------------------------------------------------------
@@ -61,14 +77,26 @@ def test_verdicts_of_two_against_other_libraries():
     codes = drawn(1)
     found = measures(agreement(frames(codes)))
     both = codes[(codes >= 0).all(axis=1)]
-    assert found.loc["Cohen's kappa", "mean"] == pytest.approx(cohen_kappa_score(both[:, 0], both[:, 1]))
-    alpha = krippendorff.alpha(both.T.astype(float), level_of_measurement="nominal", value_domain=range(3))
+    assert found.loc["Cohen's kappa", "mean"] == pytest.approx(
+        cohen_kappa_score(both[:, 0], both[:, 1])
+    )
+    alpha = krippendorff.alpha(
+        both.T.astype(float), level_of_measurement="nominal", value_domain=range(3)
+    )
     assert found.loc["Krippendorff's alpha", "mean"] == pytest.approx(alpha)
     same = int((both[:, 0] == both[:, 1]).sum())
     wilson = rate_interval(same, len(both))
-    assert found.loc["percent agreement", ["mean", "low", "high"]].tolist() == [wilson.estimate, wilson.low, wilson.high]
+    assert found.loc["percent agreement", ["mean", "low", "high"]].tolist() == [
+        wilson.estimate,
+        wilson.low,
+        wilson.high,
+    ]
     ac1 = agreement_interval("Gwet's AC1", both)
-    assert found.loc["Gwet's AC1", ["mean", "low", "high"]].tolist() == [ac1.estimate, ac1.low, ac1.high]
+    assert found.loc["Gwet's AC1", ["mean", "low", "high"]].tolist() == [
+        ac1.estimate,
+        ac1.low,
+        ac1.high,
+    ]
     assert set(found["n"]) == set(found["n_units"]) == {len(both)}
     assert set(found["n_unlabelled"]) == {int(((codes >= 0).sum(axis=1) == 1).sum())}
 
@@ -83,8 +111,12 @@ def test_three_annotators_have_a_row_for_all():
     assert rows.loc["Krippendorff's alpha", "mean"] == pytest.approx(
         krippendorff.alpha(ratings.T, level_of_measurement="nominal")
     )
-    assert rows.loc["Fleiss' kappa", "mean"] == pytest.approx(agreement_interval("Fleiss' kappa", ratings).estimate)
-    assert rows.loc["percent agreement", "mean"] == pytest.approx(agreement_interval("percent agreement", ratings).estimate)
+    assert rows.loc["Fleiss' kappa", "mean"] == pytest.approx(
+        agreement_interval("Fleiss' kappa", ratings).estimate
+    )
+    assert rows.loc["percent agreement", "mean"] == pytest.approx(
+        agreement_interval("percent agreement", ratings).estimate
+    )
     assert rows.loc["percent agreement", "n"] == len(kept)
     assert "Cohen's kappa" not in rows.index
 
@@ -93,7 +125,9 @@ def test_a_published_example_of_ac1_and_kappa():
     """Gwet (2008), table 2: 118 agree on yes, 5 and 2 differ."""
     one = ["correct"] * 118 + ["correct"] * 5 + ["incorrect"] * 2
     two = ["correct"] * 118 + ["incorrect"] * 5 + ["correct"] * 2
-    task = read_task({"name": "mine", "fields": [{"name": "verdict", "options": ["correct", "incorrect"]}]})
+    task = read_task(
+        {"name": "mine", "fields": [{"name": "verdict", "options": ["correct", "incorrect"]}]}
+    )
     given = [frame(name, values, task="verdict") for name, values in (("a", one), ("b", two))]
     for table in given:
         table.attrs["header"] = {"task": task.schema()}
@@ -120,9 +154,13 @@ def test_an_option_that_nobody_chose_is_no_category_of_ac1():
     assert found.loc["Gwet's AC1", "mean"] == pytest.approx(by_hand, abs=1e-12)
     clustered = measures(agreement(given, cluster={f"i{n}": n // 2 for n in range(60)}))
     assert clustered.loc["Gwet's AC1", "mean"] == pytest.approx(by_hand, abs=1e-12)
-    pd.testing.assert_frame_equal(found, measures(agreement([with_two_options(table) for table in given])))
+    pd.testing.assert_frame_equal(
+        found, measures(agreement([with_two_options(table) for table in given]))
+    )
 
-    codes = pd.DataFrame({"a": [word == "correct" for word in one], "label": [word == "correct" for word in two]})
+    codes = pd.DataFrame(
+        {"a": [word == "correct" for word in one], "label": [word == "correct" for word in two]}
+    )
     judged = judge_report(codes.astype(int), judge="a", clusters=None).agreement.set_index("metric")
     same = ["percent agreement", "Cohen's kappa", "Gwet's AC1", "Krippendorff's alpha"]
     limits = ["mean", "low", "high", "interval", "n"]
@@ -131,10 +169,16 @@ def test_an_option_that_nobody_chose_is_no_category_of_ac1():
 
 def test_an_option_that_a_third_annotator_chose_is_a_category_only_where_that_annotator_is_compared():
     """By hand: p0 and p1 use two options, all three use three; pa and pe as Gwet defines them."""
-    values = (["correct"] * 6 + ["incorrect"] * 4, ["correct"] * 5 + ["incorrect"] * 5, ["correct"] * 6 + ["refuse"] * 4)
+    values = (
+        ["correct"] * 6 + ["incorrect"] * 4,
+        ["correct"] * 5 + ["incorrect"] * 5,
+        ["correct"] * 6 + ["refuse"] * 4,
+    )
     found = agreement([frame(f"p{n}", said) for n, said in enumerate(values)])
     pe = 2 * 0.55 * 0.45
-    assert measures(found, "p0 - p1").loc["Gwet's AC1", "mean"] == pytest.approx((0.9 - pe) / (1 - pe))
+    assert measures(found, "p0 - p1").loc["Gwet's AC1", "mean"] == pytest.approx(
+        (0.9 - pe) / (1 - pe)
+    )
     shares = np.array([17, 9, 4]) / 30  # correct, incorrect, refuse
     pa, pe = (5 * 3 + 1 * 1 + 4 * 1) / 30, (shares * (1 - shares)).sum() / (3 - 1)
     assert measures(found, "all").loc["Gwet's AC1", "mean"] == pytest.approx((pa - pe) / (1 - pe))
@@ -143,14 +187,25 @@ def test_an_option_that_a_third_annotator_chose_is_a_category_only_where_that_an
 @pytest.mark.parametrize("cluster", [None, {f"i{n}": n // 2 for n in range(8)}])
 def test_labels_that_are_all_the_same_agree_perfectly_by_ac1_in_both_reports(cluster):
     found = measures(agreement([frame(name, ["correct"] * 8) for name in "ab"], cluster=cluster))
-    frame_of_ones = pd.DataFrame({"a": [1] * 8, "label": [1] * 8, "question": [n // 2 for n in range(8)]})
-    judged = judge_report(frame_of_ones, judge="a", clusters="question" if cluster else None).agreement
-    assert found.loc["Gwet's AC1", "mean"] == judged.set_index("metric").loc["Gwet's AC1", "mean"] == 1
+    frame_of_ones = pd.DataFrame(
+        {"a": [1] * 8, "label": [1] * 8, "question": [n // 2 for n in range(8)]}
+    )
+    judged = judge_report(
+        frame_of_ones, judge="a", clusters="question" if cluster else None
+    ).agreement
+    assert (
+        found.loc["Gwet's AC1", "mean"] == judged.set_index("metric").loc["Gwet's AC1", "mean"] == 1
+    )
 
 
 def test_untouched_is_missing_and_never_a_category():
     found = measures(
-        agreement([frame("a", ["correct", None, "refuse", "correct"]), frame("b", ["correct", "refuse", None, "refuse"])])
+        agreement(
+            [
+                frame("a", ["correct", None, "refuse", "correct"]),
+                frame("b", ["correct", "refuse", None, "refuse"]),
+            ]
+        )
     )
     assert found.loc["percent agreement", ["mean", "n", "n_unlabelled"]].tolist() == [0.5, 2, 2]
 
@@ -174,7 +229,12 @@ def test_truth_values_are_not_numbers_nor_words():
     given = []
     for name, values in (("a", [True, 1, "true", False]), ("b", [True, True, True, 0])):
         table = pd.DataFrame(
-            {"item": list("wxyz"), "annotator": name, "task": "mine", "ok": pd.Series(values, dtype=object)}
+            {
+                "item": list("wxyz"),
+                "annotator": name,
+                "task": "mine",
+                "ok": pd.Series(values, dtype=object),
+            }
         )
         table.attrs["header"] = {"task": task}
         given.append(table)
@@ -203,9 +263,13 @@ def test_sentences_are_clustered_by_item():
     sets = [[[key for key in keys if rng.random() < 0.5] for _ in range(40)] for _ in range(2)]
     found = measures(agreement([trace("ana", sets[0]), trace("ben", sets[1])]))
     one, two = ([key in chosen for chosen in given for key in keys] for given in sets)
-    expected = agreement_interval("Cohen's kappa", np.column_stack([one, two]), np.repeat(np.arange(40), 4))
+    expected = agreement_interval(
+        "Cohen's kappa", np.column_stack([one, two]), np.repeat(np.arange(40), 4)
+    )
     row = found.loc["Cohen's kappa"]
-    assert row[["mean", "low", "high"]].tolist() == pytest.approx([expected.estimate, expected.low, expected.high])
+    assert row[["mean", "low", "high"]].tolist() == pytest.approx(
+        [expected.estimate, expected.low, expected.high]
+    )
     assert row["interval"] == "Cohen's kappa, jackknife t"
     assert found.loc["percent agreement", "interval"] == "cluster-robust t"
     assert found.loc["Gwet's AC1", "n_units"] == 40
@@ -226,16 +290,21 @@ def test_jackknife_over_more_than_two_categories_leaves_out_one_item_at_a_time()
     left = [np.delete(codes, item, axis=0).reshape(-1, 2) for item in range(35)]
     pseudo = 35 * whole - 34 * np.array([cohen_kappa_score(one[:, 0], one[:, 1]) for one in left])
     half = 2.0322445 * pseudo.std(ddof=1) / np.sqrt(35)  # t(34) at 0.975
-    assert row[["mean", "low", "high"]].tolist() == pytest.approx([whole, whole - half, whole + half], abs=1e-6)
+    assert row[["mean", "low", "high"]].tolist() == pytest.approx(
+        [whole, whole - half, whole + half], abs=1e-6
+    )
     assert row[["n", "n_units"]].tolist() == [70, 35]
 
 
 def test_special_answers_are_part_of_what_could_be_chosen():
     one, two = ({"a": ["0a", "general"], "b": ["0b"]}, {"a": ["0a"], "b": ["0b"]})
     found = measures(
-        agreement([trace("ana", [one] * 3, "supporting"), trace("ben", [two] * 3, "supporting")]), field="supporting"
+        agreement([trace("ana", [one] * 3, "supporting"), trace("ben", [two] * 3, "supporting")]),
+        field="supporting",
     )
-    assert found.loc["percent agreement", "mean"] == pytest.approx(15 / 16)  # 2 sentences x (4 keys + 4 special answers)
+    assert found.loc["percent agreement", "mean"] == pytest.approx(
+        15 / 16
+    )  # 2 sentences x (4 keys + 4 special answers)
     assert found.loc["mean overlap", "mean"] == pytest.approx((2 / 3 + 1) / 2)
 
 
@@ -253,13 +322,22 @@ def test_three_annotators_of_sentences():
     assert row["mean"] == pytest.approx((np.mean([2 / 3, 0, 0]) + 1 + 1) / 3)
     alpha = measures(agreement(given), "all").loc["Krippendorff's alpha", "mean"]
     codes = [
-        [key in chosen for item in (first, [], ["1b"]) for key in SENTENCES["documents"] for chosen in [item]]
+        [
+            key in chosen
+            for item in (first, [], ["1b"])
+            for key in SENTENCES["documents"]
+            for chosen in [item]
+        ]
         for first in sets
     ]
-    assert alpha == pytest.approx(krippendorff.alpha(np.array(codes, dtype=float), level_of_measurement="nominal"))
+    assert alpha == pytest.approx(
+        krippendorff.alpha(np.array(codes, dtype=float), level_of_measurement="nominal")
+    )
 
 
-@pytest.mark.parametrize(("one", "two", "expected"), [([], [], 1), (["0a"], [], 0), (["0a", "0b"], ["0b", "1a"], 0.5)])
+@pytest.mark.parametrize(
+    ("one", "two", "expected"), [([], [], 1), (["0a"], [], 0), (["0a", "0b"], ["0b", "1a"], 0.5)]
+)
 def test_overlap(one, two, expected):
     assert overlap(one, two) == overlap(two, one) == expected
 
@@ -279,7 +357,8 @@ def test_saying_everything_twice_tells_nothing_more_where_items_have_clusters(ma
     if make is frame:
         said = [[WORDS[len(chosen) % 3] for chosen in one] for one in said]
     once = agreement(
-        [make(name, one) for name, one in zip("ab", said, strict=True)], cluster={f"i{n}": n for n in range(40)}
+        [make(name, one) for name, one in zip("ab", said, strict=True)],
+        cluster={f"i{n}": n for n in range(40)},
     )
     twice = agreement(
         [make(name, [*one, *one]) for name, one in zip("ab", said, strict=True)],
@@ -287,7 +366,8 @@ def test_saying_everything_twice_tells_nothing_more_where_items_have_clusters(ma
     )
     assert (twice["n"] == 2 * once["n"]).all()
     once, twice = (
-        found[found["metric"] != "Krippendorff's alpha"].drop(columns="n") for found in (once, twice)
+        found[found["metric"] != "Krippendorff's alpha"].drop(columns="n")
+        for found in (once, twice)
     )  # alpha has a term in n
     pd.testing.assert_frame_equal(twice, once)
     assert set(once["n_units"]) <= {40, 0}
@@ -311,12 +391,21 @@ def test_answers_to_one_question_are_one_unit():
 @pytest.mark.parametrize(
     ("cluster", "message"),
     [
-        ({"i0": "q"}, "cluster needs a mapping from each item's id; got none for 'i1'; add its question"),
-        ("question", "cluster needs a mapping from each item's id; got none for 'i0'; add its question"),
+        (
+            {"i0": "q"},
+            "cluster needs a mapping from each item's id; got none for 'i1'; add its question",
+        ),
+        (
+            "question",
+            "cluster needs a mapping from each item's id; got none for 'i0'; add its question",
+        ),
         ({"i0": "q", "i1": None}, "cluster must be one key per item, got a missing one"),
         ({"i0": "q", "i1": np.nan}, "cluster must be one key per item, got a missing one"),
         (pd.Series({"i0": "q", "i1": None}), "cluster must be one key per item, got a missing one"),
-        (pd.Series({"i0": 1.0, "i1": np.nan}), "cluster must be one key per item, got a missing one"),
+        (
+            pd.Series({"i0": 1.0, "i1": np.nan}),
+            "cluster must be one key per item, got a missing one",
+        ),
     ],
 )
 def test_an_item_without_a_cluster_is_named(cluster, message):
@@ -330,7 +419,10 @@ def test_an_item_without_a_cluster_is_named(cluster, message):
 def test_paths_sessions_and_frames_agree_with_each_other(tmp_path):
     examples = trace_examples(4)
     said = dict.fromkeys(examples["example_id"], TRACE)
-    other = {**said, "bench_test/1": {**TRACE, "relevant": ["0b"], "support": {"a": "none", "b": "full"}}}
+    other = {
+        **said,
+        "bench_test/1": {**TRACE, "relevant": ["0b"], "support": {"a": "none", "b": "full"}},
+    }
     ana = annotated(examples, "trace", "ana", tmp_path, said)
     ben = annotated(examples, "trace", "ben", tmp_path, other)
     expected = agreement([ana, ben])
@@ -342,7 +434,13 @@ def test_paths_sessions_and_frames_agree_with_each_other(tmp_path):
     )
     for logs in ways:
         pd.testing.assert_frame_equal(agreement(logs), expected)
-    assert expected["field"].unique().tolist() == ["relevant", "utilized", "supporting", "support", "overall"]
+    assert expected["field"].unique().tolist() == [
+        "relevant",
+        "utilized",
+        "supporting",
+        "support",
+        "overall",
+    ]
     assert measures(expected, field="relevant").loc["mean overlap", "mean"] == pytest.approx(3 / 4)
 
 
@@ -350,10 +448,15 @@ def test_labels_from_parquet_agree_as_those_of_the_log(tmp_path):
     from ragnb.datasets.tables import read_table, write_table
 
     sessions = [
-        annotated(trace_examples(3), "trace", name, tmp_path, {f"bench_test/{n}": TRACE for n in range(3)})
+        annotated(
+            trace_examples(3), "trace", name, tmp_path, {f"bench_test/{n}": TRACE for n in range(3)}
+        )
         for name in ("ä", "β")
     ]
-    tables = [read_table(write_table(read_labels(one), tmp_path / f"{n}.parquet")) for n, one in enumerate(sessions)]
+    tables = [
+        read_table(write_table(read_labels(one), tmp_path / f"{n}.parquet"))
+        for n, one in enumerate(sessions)
+    ]
     pd.testing.assert_frame_equal(agreement(tables), agreement(sessions))
 
 
@@ -396,7 +499,10 @@ def test_a_level_that_is_none_is_refused():
 
 def test_the_most_disputed_items_come_first(tmp_path):
     words = {"ana": "cccc", "ben": "cic.", "李": "cirr"}
-    logs = [annotated(verdict_examples(), "verdict", name, tmp_path, verdicts(given)) for name, given in words.items()]
+    logs = [
+        annotated(verdict_examples(), "verdict", name, tmp_path, verdicts(given))
+        for name, given in words.items()
+    ]
     found = disagreements(logs)
     names = list(LANGUAGES)
     assert found["item"].tolist() == [names[3], names[1], names[2]]
@@ -439,14 +545,21 @@ def coverage(trials, seed):
     one, two = of_items(rng, 400_000)
     true = {
         "Cohen's kappa": float(
-            cohen_kappa(agreement_sums(np.column_stack([one.ravel(), two.ravel()]).astype(int), 2).sum(axis=0))
+            cohen_kappa(
+                agreement_sums(np.column_stack([one.ravel(), two.ravel()]).astype(int), 2).sum(
+                    axis=0
+                )
+            )
         ),
         "percent agreement": (one == two).mean(),
     }
     held = dict.fromkeys(true, 0)
     for _ in range(trials):
         sets = [
-            [[key for key, on in zip(SENTENCES["documents"], row, strict=True) if on] for row in said]
+            [
+                [key for key, on in zip(SENTENCES["documents"], row, strict=True) if on]
+                for row in said
+            ]
             for said in of_items(rng, ITEMS)
         ]
         found = measures(agreement([trace("ana", sets[0]), trace("ben", sets[1])]))

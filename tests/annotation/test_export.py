@@ -17,7 +17,9 @@ from ragnb.errors import InputError
 
 
 def verdict_log(folder, words="cir.", **options):
-    return annotated(verdict_examples(), "verdict", "ána 李", folder / "ana.jsonl", verdicts(words), **options)
+    return annotated(
+        verdict_examples(), "verdict", "ána 李", folder / "ana.jsonl", verdicts(words), **options
+    )
 
 
 # ---- a frame of labels -------------------------------------------------------------------------------------------------
@@ -31,7 +33,11 @@ def test_one_row_an_item_that_was_touched(tmp_path):
     session.skip()
     session.go("ar/6")  # only looked at
     frame = read_labels(session)
-    assert frame["item"].tolist() == frame["example_id"].tolist() == ["fr/1", "zh/2", "ja/3", "th/4", "hi/5"]
+    assert (
+        frame["item"].tolist()
+        == frame["example_id"].tolist()
+        == ["fr/1", "zh/2", "ja/3", "th/4", "hi/5"]
+    )
     assert frame["verdict"].tolist() == ["correct", "incorrect", "refuse", None, None]
     assert frame["status"].tolist() == ["labelled", "labelled", "labelled", "untouched", "skipped"]
     assert frame["source"].tolist() == ["human", "human", "human", None, None]
@@ -53,8 +59,22 @@ def test_a_path_and_an_open_session_say_the_same(tmp_path):
 
 
 def test_an_id_of_several_columns_comes_back_as_they_were(tmp_path):
-    examples = pd.DataFrame({"n": [1, 1, 2], "system": ["a | b", "c", "c"], "question": "?", "response": ["x", "y", "z"]})
-    session = annotated(examples, "verdict", "ana", tmp_path, {"1 | a | b": {"verdict": "correct"}}, id=["n", "system"])
+    examples = pd.DataFrame(
+        {
+            "n": [1, 1, 2],
+            "system": ["a | b", "c", "c"],
+            "question": "?",
+            "response": ["x", "y", "z"],
+        }
+    )
+    session = annotated(
+        examples,
+        "verdict",
+        "ana",
+        tmp_path,
+        {"1 | a | b": {"verdict": "correct"}},
+        id=["n", "system"],
+    )
     frame = read_labels(session)
     assert frame[["item", "n", "system"]].values.tolist() == [["1 | a | b", 1, "a | b"]]
 
@@ -73,12 +93,18 @@ def test_a_log_without_columns_of_its_id_still_has_items(tmp_path):
 def test_sources_of_labels(tmp_path):
     suggested = {name: {"verdict": "correct"} for name in ("fr/1", "zh/2")}
     session = verdict_log(tmp_path, "ci c", suggestions=suggested)
-    assert read_labels(session)["source"].tolist() == ["suggestion accepted", "suggestion changed", "human"]
+    assert read_labels(session)["source"].tolist() == [
+        "suggestion accepted",
+        "suggestion changed",
+        "human",
+    ]
 
 
 def test_fields_with_different_sources_are_mixed(tmp_path):
     examples = trace_examples(1)
-    session = annotated(examples, "trace", "ana", tmp_path, {}, suggestions={"bench_test/0": {"overall": True}})
+    session = annotated(
+        examples, "trace", "ana", tmp_path, {}, suggestions={"bench_test/0": {"overall": True}}
+    )
     say(session, {"bench_test/0": {"overall": True, "relevant": []}})
     row = read_labels(session).iloc[0]
     assert row["source"] == "mixed"
@@ -113,7 +139,9 @@ def test_what_is_no_log_is_refused(tmp_path):
 def test_a_log_with_actions_that_cannot_be_is_refused(tmp_path):
     verdict_log(tmp_path, "").close()
     with (tmp_path / "ana.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"n": 1, "time": "2026-01-01T00:00:00+00:00", "action": "undo", "item": "fr/1", "of": 9}\n')
+        file.write(
+            '{"n": 1, "time": "2026-01-01T00:00:00+00:00", "action": "undo", "item": "fr/1", "of": 9}\n'
+        )
     with pytest.raises(InputError, match="actions as an annotator writes them"):
         read_labels(tmp_path / "ana.jsonl")
 
@@ -164,17 +192,24 @@ def test_people_and_a_judge_of_refusals_are_compared_by_renaming(tmp_path):
     said = {"fr/1": {"refusal": False}, "zh/2": {"refusal": True}}
     examples = verdict_examples().iloc[:2]
     joined = join_labels(examples, annotated(examples, "rgb", "ana", tmp_path, said))
-    scores = ragnb.score(joined.rename(columns={"refusal": "judged_refusal"}), "rgb.judged_rejection")
+    scores = ragnb.score(
+        joined.rename(columns={"refusal": "judged_refusal"}), "rgb.judged_rejection"
+    )
     assert scores["value"].tolist() == [0, 1]
 
 
 def test_trace_labels_are_scored_in_ragbench_columns(tmp_path):
     session = annotated(
-        trace_examples(3), "trace", "ana", tmp_path, {"bench_test/0": TRACE, "bench_test/1": {"relevant": ["0a"]}}
+        trace_examples(3),
+        "trace",
+        "ana",
+        tmp_path,
+        {"bench_test/0": TRACE, "bench_test/1": {"relevant": ["0a"]}},
     )
     joined = join_labels(trace_examples(3), session)
     value = {
-        name: ragnb.score(joined, f"trace.{name}")["value"].tolist() for name in ("relevance", "utilization", "adherence")
+        name: ragnb.score(joined, f"trace.{name}")["value"].tolist()
+        for name in ("relevance", "utilization", "adherence")
     }
     assert value["relevance"][:2] == [0.5, 0.25]
     assert value["utilization"][0] == 0.25
@@ -184,7 +219,9 @@ def test_trace_labels_are_scored_in_ragbench_columns(tmp_path):
 
 def test_support_that_is_not_whole_yet_is_missing_not_unsupported(tmp_path):
     half = {"bench_test/0": {**TRACE, "support": {"a": "full"}, "supporting": {"a": ["0a"]}}}
-    joined = join_labels(trace_examples(1), annotated(trace_examples(1), "trace", "ana", tmp_path, half))
+    joined = join_labels(
+        trace_examples(1), annotated(trace_examples(1), "trace", "ana", tmp_path, half)
+    )
     assert joined["sentence_support_information"].tolist() == [None]
     assert pd.isna(ragnb.score(joined, "trace.adherence")["value"]).all()
 
@@ -193,7 +230,12 @@ def test_labels_without_a_row_are_listed_or_dropped(tmp_path):
     session = verdict_log(tmp_path, "cir")
     with pytest.raises(InputError, match=r"none for 2: 'zh/2', 'ja/3'; add the rows"):
         join_labels(verdict_examples().drop(index=[1, 2]), session)
-    assert join_labels(verdict_examples().drop(index=[1, 2]), session, unmatched="drop")["verdict"].notna().sum() == 1
+    assert (
+        join_labels(verdict_examples().drop(index=[1, 2]), session, unmatched="drop")["verdict"]
+        .notna()
+        .sum()
+        == 1
+    )
     with pytest.raises(InputError, match="unmatched needs one of"):
         join_labels(verdict_examples(), session, unmatched="ignore")
 
@@ -202,7 +244,10 @@ def test_columns_that_are_there_give_way_only_when_told(tmp_path):
     session, responses = verdict_log(tmp_path, "c"), verdict_examples().assign(verdict="refuse")
     with pytest.raises(InputError, match="without the columns that it adds; got verdict"):
         join_labels(responses, session)
-    assert join_labels(responses, session, replace=True)["verdict"].tolist() == ["correct", *[None] * 7]
+    assert join_labels(responses, session, replace=True)["verdict"].tolist() == [
+        "correct",
+        *[None] * 7,
+    ]
 
 
 def test_labels_of_other_texts_are_refused(tmp_path):
@@ -228,7 +273,9 @@ def test_doubled_rows_are_refused(tmp_path):
 def test_a_frame_of_labels_is_joined_as_its_log_is(tmp_path):
     session = verdict_log(tmp_path, "cir")
     frame = read_labels(session)
-    pd.testing.assert_frame_equal(join_labels(verdict_examples(), frame), join_labels(verdict_examples(), session))
+    pd.testing.assert_frame_equal(
+        join_labels(verdict_examples(), frame), join_labels(verdict_examples(), session)
+    )
     both = pd.concat([frame, frame.assign(annotator="ben")])
     with pytest.raises(InputError, match="labels of one annotator; got ána 李, ben"):
         join_labels(verdict_examples(), both)
@@ -245,7 +292,10 @@ def test_ragbench_reads_back_what_was_labelled(tmp_path):
     session.skip()
     counts = write_ragbench(trace_examples(), session, tmp_path / "out.jsonl")
     assert counts == {"written": 2, "started": 1, "skipped": 1, "untouched": 2}
-    back, joined = ragnb.load_ragbench(tmp_path / "out.jsonl"), join_labels(trace_examples(), session).iloc[[0, 2]]
+    back, joined = (
+        ragnb.load_ragbench(tmp_path / "out.jsonl"),
+        join_labels(trace_examples(), session).iloc[[0, 2]],
+    )
     shared = ["example_id", "question", "passages", "system", "response", "documents_sentences", "response_sentences",
               "all_relevant_sentence_keys", "all_utilized_sentence_keys", "sentence_support_information",
               "unsupported_response_sentence_keys", "overall_supported"]  # fmt: skip
@@ -253,7 +303,10 @@ def test_ragbench_reads_back_what_was_labelled(tmp_path):
         assert back[name].tolist() == joined[name].tolist(), name
     assert set(back["annotating_model_name"]) == {"ana"}
     for metric in ("trace.relevance", "trace.adherence", "trace.completeness"):
-        assert ragnb.score(back, metric)["value"].tolist() == ragnb.score(joined, metric)["value"].tolist()
+        assert (
+            ragnb.score(back, metric)["value"].tolist()
+            == ragnb.score(joined, metric)["value"].tolist()
+        )
 
 
 def test_published_labels_that_were_accepted_come_back_equal(tmp_path):
@@ -268,15 +321,24 @@ def test_published_labels_that_were_accepted_come_back_equal(tmp_path):
     back = ragnb.load_ragbench(tmp_path / "out.jsonl.gz").set_index(id)
     was = sample.set_index(id).loc[back.index]
     known = [{key for document in row for key, _ in document} for row in was["documents_sentences"]]
-    for name in ("all_relevant_sentence_keys", "all_utilized_sentence_keys"):  # a doubled or unknown key is in the sample
-        assert back[name].map(set).tolist() == [set(keys) & there for keys, there in zip(was[name], known, strict=True)]
-    assert back["unsupported_response_sentence_keys"].equals(was["unsupported_response_sentence_keys"])
+    for name in (
+        "all_relevant_sentence_keys",
+        "all_utilized_sentence_keys",
+    ):  # a doubled or unknown key is in the sample
+        assert back[name].map(set).tolist() == [
+            set(keys) & there for keys, there in zip(was[name], known, strict=True)
+        ]
+    assert back["unsupported_response_sentence_keys"].equals(
+        was["unsupported_response_sentence_keys"]
+    )
 
 
 def test_only_trace_labels_are_written(tmp_path):
     with pytest.raises(InputError, match="log of task 'trace'; got 'verdict'"):
         write_ragbench(verdict_examples(), verdict_log(tmp_path), tmp_path / "x.jsonl")
-    session = annotated(trace_examples(), "trace", "ana", tmp_path, {"bench_test/3": {"overall": True}})
+    session = annotated(
+        trace_examples(), "trace", "ana", tmp_path, {"bench_test/3": {"overall": True}}
+    )
     with pytest.raises(InputError, match="fully labelled; got none of 6"):
         write_ragbench(trace_examples(), session, tmp_path / "x.jsonl")
     with pytest.raises(InputError, match=r"ends in \.jsonl"):
@@ -289,7 +351,11 @@ def test_only_trace_labels_are_written(tmp_path):
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 def test_a_frame_of_labels_comes_back_from_disk(tmp_path, ending):
     session = annotated(
-        trace_examples(), "trace", "ana", tmp_path, {"bench_test/0": TRACE, "bench_test/1": {"relevant": []}}
+        trace_examples(),
+        "trace",
+        "ana",
+        tmp_path,
+        {"bench_test/0": TRACE, "bench_test/1": {"relevant": []}},
     )
     frame = read_labels(session)
     back = read_table(write_table(frame, tmp_path / f"labels.{ending}"))
@@ -302,7 +368,9 @@ def test_a_frame_of_labels_comes_back_from_disk(tmp_path, ending):
 def test_a_spreadsheet_gets_no_formulas(tmp_path):
     session = verdict_log(tmp_path, "ci")
     session.note("=cmd|' /C calc'!A0, \"日本\"\n2")
-    written = write_table(join_labels(verdict_examples(), session), tmp_path / "labels.csv").read_bytes()
+    written = write_table(
+        join_labels(verdict_examples(), session), tmp_path / "labels.csv"
+    ).read_bytes()
     rows = list(csv.DictReader(io.StringIO(written.decode("utf-8-sig"), newline="")))
     assert rows[1]["label_note"] == "'=cmd|' /C calc'!A0, \"日本\"\n2"
     assert rows[7]["response"] == '\'=HYPERLINK("x")'

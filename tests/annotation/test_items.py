@@ -15,7 +15,13 @@ from ragnb.errors import InputError
 from ragnb.text import keyed_response, keyed_sentences
 
 TRACE, VERDICT, PREFERENCE = TASKS["trace"], TASKS["verdict"], TASKS["preference"]
-BY_MOOD = read_task({"name": "mood", "fields": [{"name": "mood", "kind": "text"}], "shows": ["mood_before", "response"]})
+BY_MOOD = read_task(
+    {
+        "name": "mood",
+        "fields": [{"name": "mood", "kind": "text"}],
+        "shows": ["mood_before", "response"],
+    }
+)
 
 
 def only(examples, task=TRACE):
@@ -34,10 +40,14 @@ def test_ids_are_one_column_or_several_with_bars():
 def test_doubled_ids_are_refused_with_how_to_tell_rows_apart():
     frame = keyed_frame(2, example_id="q/0")
     with pytest.raises(
-        InputError, match=r"ids of items need to be unique; got 1 that are not, such as .q/0.; name the .*id="
+        InputError,
+        match=r"ids of items need to be unique; got 1 that are not, such as .q/0.; name the .*id=",
     ):
         build_items(frame, TRACE)
-    assert [item.id for item in build_items(frame.assign(system=["x", "y"]), TRACE, id=["example_id", "system"])] == [
+    assert [
+        item.id
+        for item in build_items(frame.assign(system=["x", "y"]), TRACE, id=["example_id", "system"])
+    ] == [
         "q/0 | x",
         "q/0 | y",
     ]
@@ -46,7 +56,9 @@ def test_doubled_ids_are_refused_with_how_to_tell_rows_apart():
 def test_ids_that_only_become_the_same_as_text_are_doubled_too():
     with pytest.raises(InputError, match=r"need to be unique; got 1 that are not, such as '1'"):
         item_ids(pd.DataFrame({"example_id": [1, "1"]}))
-    with pytest.raises(InputError, match=r"need to be unique; got 1 that are not, such as 'a | b | c'"):
+    with pytest.raises(
+        InputError, match=r"need to be unique; got 1 that are not, such as 'a | b | c'"
+    ):
         item_ids(pd.DataFrame({"x": ["a | b", "a"], "y": ["c", "b | c"]}), ["x", "y"])
 
 
@@ -55,7 +67,8 @@ def test_ids_that_only_become_the_same_as_text_are_doubled_too():
 def test_a_gap_in_the_ids_is_refused(gap, id):
     frame = pd.DataFrame({"example_id": pd.Series(["a", gap], dtype=object), "system": ["x", "y"]})
     with pytest.raises(
-        InputError, match=r"the columns \[.*\] need a value in every row to be an item's id; got a gap; fill"
+        InputError,
+        match=r"the columns \[.*\] need a value in every row to be an item's id; got a gap; fill",
     ):
         item_ids(frame, id)
 
@@ -75,19 +88,26 @@ def test_ids_may_be_in_any_script(text):
 
 def test_a_missing_id_column_is_named_with_what_it_means():
     with pytest.raises(
-        InputError, match=r"annotation of task 'trace' needs the columns .*without system; add system \(name"
+        InputError,
+        match=r"annotation of task 'trace' needs the columns .*without system; add system \(name",
     ):
         build_items(keyed_frame(), TRACE, id=["example_id", "system"])
 
 
 @pytest.mark.parametrize("examples", [[{"example_id": "a"}], None, {"example_id": ["a"]}])
 def test_what_is_no_frame_is_refused(examples):
-    with pytest.raises(InputError, match=r"annotation of task 'trace' needs a pandas DataFrame; got \w+; load or build"):
+    with pytest.raises(
+        InputError,
+        match=r"annotation of task 'trace' needs a pandas DataFrame; got \w+; load or build",
+    ):
         build_items(examples, TRACE)
 
 
 def test_no_examples_are_refused():
-    with pytest.raises(InputError, match=r"annotation of task 'trace' needs one example at least; got none; load or select"):
+    with pytest.raises(
+        InputError,
+        match=r"annotation of task 'trace' needs one example at least; got none; load or select",
+    ):
         build_items(keyed_frame(0, example_id=[]), TRACE)
 
 
@@ -103,7 +123,8 @@ def test_no_examples_are_refused():
 )
 def test_a_column_that_is_shown_needs_to_be_there(task, column):
     with pytest.raises(
-        InputError, match=rf"item 'q/0' needs the column '{column}'; got none; add it, or name in the task's"
+        InputError,
+        match=rf"item 'q/0' needs the column '{column}'; got none; add it, or name in the task's",
     ):
         build_items(plain_frame().drop(columns=column), TASKS[task])
 
@@ -117,12 +138,22 @@ def test_references_and_documents_need_not_be_there(column):
 
 @pytest.mark.parametrize(
     ("column", "function"),
-    [("documents_sentences", r"keyed_sentences\(passages\)"), ("response_sentences", r"keyed_response\(response\)")],
+    [
+        ("documents_sentences", r"keyed_sentences\(passages\)"),
+        ("response_sentences", r"keyed_response\(response\)"),
+    ],
 )
 @pytest.mark.parametrize("gap", ["no column", None, math.nan, pd.NA])
 def test_trace_needs_keyed_sentences_and_says_how_to_make_them(column, function, gap):
-    frame = keyed_frame(1).drop(columns=column) if isinstance(gap, str) else keyed_frame(1, **{column: [gap]})
-    with pytest.raises(InputError, match=rf"item 'q/0' needs sentences with keys in '{column}', .*; got none; .*{function}"):
+    frame = (
+        keyed_frame(1).drop(columns=column)
+        if isinstance(gap, str)
+        else keyed_frame(1, **{column: [gap]})
+    )
+    with pytest.raises(
+        InputError,
+        match=rf"item 'q/0' needs sentences with keys in '{column}', .*; got none; .*{function}",
+    ):
         build_items(frame, TRACE)
 
 
@@ -142,7 +173,9 @@ def test_a_response_that_is_missing_is_shown_empty(gap):
     assert item.fingerprint == only(plain_frame(1, response=[""]), VERDICT).fingerprint
 
 
-@pytest.mark.parametrize("sentences", [["One."], [["0a"]], [["0a", 7]], [["0a", "One.", "Two."]], "text", [[0, "One."]]])
+@pytest.mark.parametrize(
+    "sentences", [["One."], [["0a"]], [["0a", 7]], [["0a", "One.", "Two."]], "text", [[0, "One."]]]
+)
 def test_sentences_of_another_shape_are_refused(sentences):
     with pytest.raises(InputError, match=r"documents_sentences|list"):
         build_items(keyed_frame(1, documents_sentences=[[sentences]]), TRACE)
@@ -159,7 +192,10 @@ def test_sentences_of_another_shape_are_refused(sentences):
 )
 def test_doubled_keys_are_refused_within_a_part_and_between_parts(documents, response):
     frame = keyed_frame(1, documents_sentences=[documents], response_sentences=[response])
-    with pytest.raises(InputError, match=r"item 'q/0' needs keys that tell its sentences apart; got '0a' twice; rename one"):
+    with pytest.raises(
+        InputError,
+        match=r"item 'q/0' needs keys that tell its sentences apart; got '0a' twice; rename one",
+    ):
         build_items(frame, TRACE)
 
 
@@ -204,7 +240,12 @@ def test_verdict_shows_sentences_where_there_are_some():
     ],
 )
 def test_references_are_a_line_a_part(references, shown):
-    assert only(plain_frame(1).assign(references=pd.Series([references], dtype=object)), VERDICT).references == shown
+    assert (
+        only(
+            plain_frame(1).assign(references=pd.Series([references], dtype=object)), VERDICT
+        ).references
+        == shown
+    )
 
 
 def test_another_column_is_shown_as_one_text():
@@ -238,7 +279,9 @@ def test_passages_through_parquet_are_the_same_items():
     file = io.BytesIO()
     plain_frame().drop(columns="references").to_parquet(file)
     again = pd.read_parquet(file)
-    assert build_items(again, VERDICT) == build_items(plain_frame().drop(columns="references"), VERDICT)
+    assert build_items(again, VERDICT) == build_items(
+        plain_frame().drop(columns="references"), VERDICT
+    )
 
 
 # ---- two responses -----------------------------------------------------------------------------------------------------
@@ -259,7 +302,9 @@ def test_the_columns_keep_their_names_in_either_order():
         shown = [part.sentences[0] for part in item.parts if part.name != "documents"]
         both = {"a": ("response_a", f"left {n}"), "b": ("response_b", f"right {n}")}
         assert shown == [both[letter] for letter in item.order]
-        assert all(part.heading == "" for part in item.parts if part.name != "documents"), "headings would tell them apart"
+        assert all(part.heading == "" for part in item.parts if part.name != "documents"), (
+            "headings would tell them apart"
+        )
 
 
 def test_the_order_does_not_rest_on_the_texts_but_on_the_task():
@@ -267,11 +312,15 @@ def test_the_order_does_not_rest_on_the_texts_but_on_the_task():
     others = build_items(plain_frame(50, response_a="new", question="new"), PREFERENCE)
     assert [item.order for item in items] == [item.order for item in others]
     renamed = read_task({**PREFERENCE.schema(), "name": "again"})
-    assert [item.order for item in items] != [item.order for item in build_items(plain_frame(50), renamed)]
+    assert [item.order for item in items] != [
+        item.order for item in build_items(plain_frame(50), renamed)
+    ]
 
 
 def test_one_of_the_two_columns_alone_is_an_ordinary_one():
-    task = read_task({"name": "one", "fields": [{"name": "x", "kind": "text"}], "shows": ["response_a"]})
+    task = read_task(
+        {"name": "one", "fields": [{"name": "x", "kind": "text"}], "shows": ["response_a"]}
+    )
     for item in build_items(plain_frame(20), task):
         assert item.order == ()
         assert item.parts[0].sentences == (("response_a", "left " + item.id.removeprefix("q/")),)
@@ -281,7 +330,10 @@ def test_one_of_the_two_columns_alone_is_an_ordinary_one():
 
 CHANGES = {
     "question": "Another?",
-    "documents_sentences": [[["0a", "One 0!"], ["0b", "Two."]], [["1a", "Three."], ["1b", "Four."]]],
+    "documents_sentences": [
+        [["0a", "One 0!"], ["0b", "Two."]],
+        [["1a", "Three."], ["1b", "Four."]],
+    ],
     "response_sentences": [["a", "First 0."], ["b", "Second!"]],
     "references": ["new"],
 }
@@ -289,7 +341,10 @@ CHANGES = {
 
 @pytest.mark.parametrize("column", CHANGES)
 def test_the_fingerprint_changes_with_every_text_that_is_seen(column):
-    assert only(keyed_frame(1)).fingerprint != only(keyed_frame(1, **{column: [CHANGES[column]]})).fingerprint
+    assert (
+        only(keyed_frame(1)).fingerprint
+        != only(keyed_frame(1, **{column: [CHANGES[column]]})).fingerprint
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,11 +358,20 @@ def test_the_fingerprint_changes_with_every_text_that_is_seen(column):
     ],
 )
 def test_the_fingerprint_changes_with_order_keys_and_documents(documents):
-    assert only(keyed_frame(1)).fingerprint != only(keyed_frame(1, documents_sentences=[documents])).fingerprint
+    assert (
+        only(keyed_frame(1)).fingerprint
+        != only(keyed_frame(1, documents_sentences=[documents])).fingerprint
+    )
 
 
 def test_the_fingerprint_changes_with_nothing_that_is_not_seen():
-    more = {"example_id": "other", "system": "s", "response": "unseen", "all_relevant_sentence_keys": None, "split": "test"}
+    more = {
+        "example_id": "other",
+        "system": "s",
+        "response": "unseen",
+        "all_relevant_sentence_keys": None,
+        "split": "test",
+    }
     seen = only(keyed_frame(1)).fingerprint
     assert only(keyed_frame(1, **more)).fingerprint == seen
     assert only(keyed_frame(1)[keyed_frame(1).columns[::-1]]).fingerprint == seen
@@ -321,5 +385,7 @@ def test_two_texts_have_two_fingerprints(texts):
 
 
 def test_the_order_of_two_responses_belongs_to_what_is_seen():
-    items = build_items(plain_frame(20, question="Q", response_a="same", response_b="same"), PREFERENCE)
+    items = build_items(
+        plain_frame(20, question="Q", response_a="same", response_b="same"), PREFERENCE
+    )
     assert len({item.order for item in items}) == len({item.fingerprint for item in items}) == 2

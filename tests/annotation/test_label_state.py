@@ -13,18 +13,39 @@ START = datetime(2031, 5, 4, 12, tzinfo=UTC)
 
 def log(*actions):
     """Actions with numbers, and a time a second after another where none is given."""
-    return [{"n": n, "time": (START + timedelta(seconds=n)).isoformat(), **action} for n, action in enumerate(actions, 1)]
+    return [
+        {"n": n, "time": (START + timedelta(seconds=n)).isoformat(), **action}
+        for n, action in enumerate(actions, 1)
+    ]
 
 
 def opening(item, after=None, fingerprint="f"):
-    event = {"action": "open", "item": item, "fingerprint": fingerprint, "sentences": {"documents": [], "response": []}}
-    return event if after is None else {**event, "time": (START + timedelta(seconds=after)).isoformat()}
+    event = {
+        "action": "open",
+        "item": item,
+        "fingerprint": fingerprint,
+        "sentences": {"documents": [], "response": []},
+    }
+    return (
+        event
+        if after is None
+        else {**event, "time": (START + timedelta(seconds=after)).isoformat()}
+    )
 
 
 def label(item, value, field="verdict", sentence=None, after=None, **said):
-    one = {"field": field, **({} if sentence is None else {"sentence": sentence}), "value": value, **said}
+    one = {
+        "field": field,
+        **({} if sentence is None else {"sentence": sentence}),
+        "value": value,
+        **said,
+    }
     event = {"action": "label", "item": item, "set": [one]}
-    return event if after is None else {**event, "time": (START + timedelta(seconds=after)).isoformat()}
+    return (
+        event
+        if after is None
+        else {**event, "time": (START + timedelta(seconds=after)).isoformat()}
+    )
 
 
 # ---- one item ----------------------------------------------------------------------------------------------------------
@@ -38,7 +59,10 @@ def test_a_new_item_is_untouched():
     assert labels.missing(VERDICT, []) == [("verdict", None)]
 
 
-@pytest.mark.parametrize("changes", [{"flag": True}, {"skipped": True}, {"note": "x"}, {"values": {("verdict", None): []}}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"flag": True}, {"skipped": True}, {"note": "x"}, {"values": {("verdict", None): []}}],
+)
 def test_whatever_was_said_touches_it(changes):
     assert ItemLabels(**changes).touched
 
@@ -83,8 +107,17 @@ def test_what_is_not_required_is_not_missing():
 
 
 def test_nested_and_flat_are_there_and_back():
-    values = {("relevant", None): [], ("support", "a"): "full", ("support", "b"): "none", ("overall", None): False}
-    assert nested(values) == {"relevant": [], "support": {"a": "full", "b": "none"}, "overall": False}
+    values = {
+        ("relevant", None): [],
+        ("support", "a"): "full",
+        ("support", "b"): "none",
+        ("overall", None): False,
+    }
+    assert nested(values) == {
+        "relevant": [],
+        "support": {"a": "full", "b": "none"},
+        "overall": False,
+    }
     assert flat(nested(values), TRACE) == values
     assert flat({"other": 1, "overall": None, "support": {"a": None}}, TRACE) == {}
 
@@ -93,14 +126,20 @@ def test_nested_and_flat_are_there_and_back():
 
 
 def test_labels_count_in_their_order_with_what_is_said_of_them():
-    state = LabelState(log(label("a", "correct", source="human"), label("a", "refuse", source="human", why="late")))
+    state = LabelState(
+        log(label("a", "correct", source="human"), label("a", "refuse", source="human", why="late"))
+    )
     assert state.of("a").values == {("verdict", None): "refuse"}
     assert state.of("a").said == {("verdict", None): {"source": "human", "why": "late"}}
     assert state.of("a").time == (START + timedelta(seconds=2)).isoformat()
 
 
 def test_none_makes_a_place_untouched_and_an_empty_list_does_not():
-    state = LabelState(log(label("a", ["0a"], "relevant"), label("a", None, "relevant"), label("b", [], "relevant")))
+    state = LabelState(
+        log(
+            label("a", ["0a"], "relevant"), label("a", None, "relevant"), label("b", [], "relevant")
+        )
+    )
     assert state.of("a").values == state.of("a").said == {}
     assert state.of("b").values == {("relevant", None): []}
 
@@ -108,7 +147,13 @@ def test_none_makes_a_place_untouched_and_an_empty_list_does_not():
 def test_actions_of_one_number_are_followed_in_their_order():
     """As two threads once wrote them: the undo means the first thread's action, though the other one's came after it."""
     first, second, other = label("a", "correct"), label("b", "refuse"), label("c", "incorrect")
-    events = log(first, second, other, {"action": "undo", "item": "b", "of": 2}, {"action": "undo", "item": "b", "of": 2})
+    events = log(
+        first,
+        second,
+        other,
+        {"action": "undo", "item": "b", "of": 2},
+        {"action": "undo", "item": "b", "of": 2},
+    )
     for event, n in zip(events, (1, 2, 1, 3, 4), strict=True):
         event["n"] = n
     state = LabelState(events)
@@ -119,11 +164,20 @@ def test_actions_of_one_number_are_followed_in_their_order():
 def test_undo_and_redo_go_through_all_items():
     first, second = label("a", "correct"), label("b", "refuse")
     state = LabelState(
-        log(first, second, {"action": "undo", "item": "b", "of": 2}, {"action": "undo", "item": "a", "of": 1})
+        log(
+            first,
+            second,
+            {"action": "undo", "item": "b", "of": 2},
+            {"action": "undo", "item": "a", "of": 1},
+        )
     )
     assert state.of("a").values == state.of("b").values == {}
     assert [event["n"] for event in state.undone] == [2, 1]
-    for event in log(*[{}] * 4, {"action": "redo", "item": "a", "of": 1}, {"action": "redo", "item": "b", "of": 2})[4:]:
+    for event in log(
+        *[{}] * 4,
+        {"action": "redo", "item": "a", "of": 1},
+        {"action": "redo", "item": "b", "of": 2},
+    )[4:]:
         state.apply(event)
     assert state.of("a").values == {("verdict", None): "correct"}
     assert state.of("b").values == {("verdict", None): "refuse"}
@@ -134,20 +188,28 @@ def test_undo_and_redo_go_through_all_items():
     [("flag", "flag", True, False), ("skip", "skipped", True, False), ("note", "note", "why?", "")],
 )
 def test_flags_skips_and_notes_are_undone_too(action, name, value, before):
-    events = log({"action": action, "item": "a", "value": value}, {"action": "undo", "item": "a", "of": 1})
+    events = log(
+        {"action": action, "item": "a", "value": value}, {"action": "undo", "item": "a", "of": 1}
+    )
     assert getattr(LabelState(events[:1]).of("a"), name) == value
     assert getattr(LabelState(events).of("a"), name) == before
 
 
 def test_a_label_takes_a_skipped_item_in_again_and_its_undo_leaves_it_out():
     events = log(
-        {"action": "skip", "item": "a", "value": True}, label("a", "correct"), {"action": "undo", "item": "a", "of": 2}
+        {"action": "skip", "item": "a", "value": True},
+        label("a", "correct"),
+        {"action": "undo", "item": "a", "of": 2},
     )
     assert [LabelState(events[:n]).of("a").skipped for n in (1, 2, 3)] == [True, False, True]
 
 
 def test_what_all_agreed_on_is_set_but_neither_undone_nor_timed():
-    agreed = {"action": "agreed", "item": "a", "set": [{"field": "y", "value": 1, "source": "agreed"}]}
+    agreed = {
+        "action": "agreed",
+        "item": "a",
+        "set": [{"field": "y", "value": 1, "source": "agreed"}],
+    }
     state = LabelState(log(label("a", "correct"), agreed, {"action": "undo", "item": "a", "of": 1}))
     assert state.of("a").values == {("y", None): 1}
     assert state.of("a").said == {("y", None): {"source": "agreed"}}
@@ -181,12 +243,16 @@ def test_actions_of_a_later_ragnb_are_passed_over():
         log({"item": "a"}),
         log({"action": "flag", "item": "a", "value": True, "time": "yesterday"}),
         log({"action": "flag", "item": "a", "value": True, "time": None}),
-        log(opening("a"), {"action": "flag", "item": "a", "value": True, "time": "2031-05-04T12:00:00"}),
+        log(
+            opening("a"),
+            {"action": "flag", "item": "a", "value": True, "time": "2031-05-04T12:00:00"},
+        ),
     ],
 )
 def test_actions_that_cannot_be_followed_are_refused_by_number(events):
     with pytest.raises(
-        InputError, match=rf"action n={len(events)} of the log needs to be one that can be followed; got .*mend"
+        InputError,
+        match=rf"action n={len(events)} of the log needs to be one that can be followed; got .*mend",
     ):
         LabelState(events)
 
@@ -199,25 +265,45 @@ def seconds(*events):
 
 
 def test_time_is_that_between_actions_for_the_item_on_the_screen():
-    assert seconds(opening("a", 0), label("a", "correct", after=7), opening("b", 10), label("b", "refuse", after=15)) == {
+    assert seconds(
+        opening("a", 0),
+        label("a", "correct", after=7),
+        opening("b", 10),
+        label("b", "refuse", after=15),
+    ) == {
         "a": 10.0,
         "b": 5.0,
     }
 
 
-@pytest.mark.parametrize(("gap", "counted"), [(0, 0), (0.25, 0.25), (119, 119), (120, 120), (121, 120), (1e6, 120)])
+@pytest.mark.parametrize(
+    ("gap", "counted"), [(0, 0), (0.25, 0.25), (119, 119), (120, 120), (121, 120), (1e6, 120)]
+)
 def test_gaps_are_cut_at_two_minutes(gap, counted):
     assert IDLE == 120
     assert seconds(opening("a", 0), label("a", "correct", after=gap)) == {"a": counted}
 
 
 def test_a_clock_that_goes_back_counts_nothing():
-    assert seconds(opening("a", 100), label("a", "correct", after=40), label("a", "refuse", after=43)) == {"a": 3.0}
+    assert seconds(
+        opening("a", 100), label("a", "correct", after=40), label("a", "refuse", after=43)
+    ) == {"a": 3.0}
 
 
 def test_the_time_until_an_undo_elsewhere_belongs_to_the_item_that_was_on_the_screen():
-    undo = {"action": "undo", "item": "a", "of": 2, "time": (START + timedelta(seconds=20)).isoformat()}
-    events = [opening("a", 0), label("a", "correct", after=5), opening("b", 5), undo, opening("c", 21)]
+    undo = {
+        "action": "undo",
+        "item": "a",
+        "of": 2,
+        "time": (START + timedelta(seconds=20)).isoformat(),
+    }
+    events = [
+        opening("a", 0),
+        label("a", "correct", after=5),
+        opening("b", 5),
+        undo,
+        opening("c", 21),
+    ]
     assert seconds(*events) == {"a": 6.0, "b": 15.0, "c": 0.0}
 
 

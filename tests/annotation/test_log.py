@@ -41,7 +41,9 @@ def written(path, n=3):
 def elsewhere():
     """Another process that opens the logs it is told to, and closes them again."""
     arguments = [sys.executable, "-c", OPEN]
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
         yield other
         other.stdin.close()
 
@@ -82,7 +84,11 @@ def test_the_first_line_says_what_the_log_is_of_without_this_package(tmp_path):
     assert list(first) == ["ragnb_annotation", "task", "annotator", "more", "started"]
     assert first["ragnb_annotation"] == 1
     assert first["annotator"] == "ana"
-    assert first["task"]["fields"][0]["options"][0] == {"value": "correct", "label": "", "implies": None}
+    assert first["task"]["fields"][0]["options"][0] == {
+        "value": "correct",
+        "label": "",
+        "implies": None,
+    }
     assert datetime.fromisoformat(first["started"]).utcoffset().total_seconds() == 0
 
 
@@ -185,16 +191,22 @@ def test_another_process_is_refused_and_the_first_goes_on(tmp_path, opened_elsew
 
 
 @pytest.mark.parametrize("header", [OTHER_TASK, {**HEADER, "annotator": "ben"}])
-def test_a_process_that_would_be_refused_anyway_waits_for_its_turn_too(tmp_path, header, opened_elsewhere):
+def test_a_process_that_would_be_refused_anyway_waits_for_its_turn_too(
+    tmp_path, header, opened_elsewhere
+):
     log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
-    assert opened_elsewhere(tmp_path / "a.jsonl", header).startswith("StoreError a.jsonl needs a single writer")
+    assert opened_elsewhere(tmp_path / "a.jsonl", header).startswith(
+        "StoreError a.jsonl needs a single writer"
+    )
     log.close()
 
 
 def test_another_name_of_the_file_is_the_same_file(tmp_path, opened_elsewhere):
     log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "a.jsonl")
-    assert opened_elsewhere(tmp_path / "link.jsonl").startswith("StoreError a.jsonl needs a single writer")
+    assert opened_elsewhere(tmp_path / "link.jsonl").startswith(
+        "StoreError a.jsonl needs a single writer"
+    )
     AnnotationLog(tmp_path / "link.jsonl", HEADER)
     assert log.closed
 
@@ -211,10 +223,15 @@ print(log.append({"action": "flag", "item": "q", "value": True})["n"])
 
 def test_another_process_holds_it_and_this_one_is_refused(tmp_path):
     arguments = [sys.executable, "-c", HOLD, str(tmp_path / "a.jsonl"), json.dumps(HEADER)]
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
         assert other.stdout.readline() == "opened\n"
         for _ in range(3):
-            with pytest.raises(StoreError, match=r"a.jsonl needs a single writer; another kernel or program has it open"):
+            with pytest.raises(
+                StoreError,
+                match=r"a.jsonl needs a single writer; another kernel or program has it open",
+            ):
                 AnnotationLog(tmp_path / "a.jsonl", HEADER)
         assert other.communicate("go on\n")[0] == "1\n"
     assert len(AnnotationLog(tmp_path / "a.jsonl", HEADER).events) == 1
@@ -227,7 +244,10 @@ def test_a_cell_that_is_run_again_takes_over(tmp_path, opened_elsewhere):
     assert earlier.closed
     assert not later.closed
     assert later.append(flag())["n"] == 2
-    with pytest.raises(StoreError, match=r"a.jsonl needs to be open; it was closed, or opened in another cell; go on there"):
+    with pytest.raises(
+        StoreError,
+        match=r"a.jsonl needs to be open; it was closed, or opened in another cell; go on there",
+    ):
         earlier.append(flag())
     assert len(earlier.events) == 1
     earlier.close()
@@ -261,7 +281,10 @@ def test_any_thread_may_write(tmp_path):
 
 
 def test_two_logs_beside_one_another_are_strangers(tmp_path):
-    logs = [AnnotationLog(tmp_path / name, {**HEADER, "annotator": name}) for name in ("a.jsonl", "b.jsonl")]
+    logs = [
+        AnnotationLog(tmp_path / name, {**HEADER, "annotator": name})
+        for name in ("a.jsonl", "b.jsonl")
+    ]
     for log in logs:
         log.append(flag())
     assert [len(log.events) for log in logs] == [1, 1]
@@ -284,7 +307,10 @@ def test_a_last_line_cut_at_any_byte_is_put_aside_and_nothing_before_it_is_lost(
             assert log.mended == ""
             assert not aside.exists()
         else:
-            assert log.mended == f"{cut - start} bytes of an action that never was whole are now in {aside.name}"
+            assert (
+                log.mended
+                == f"{cut - start} bytes of an action that never was whole are now in {aside.name}"
+            )
             assert aside.read_bytes() == whole[start:cut] + b"\n"
         assert log.append(flag())["n"] == 3
         log.close()
@@ -314,13 +340,15 @@ def test_a_second_crash_does_not_write_over_what_the_first_left(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"dear diary", b"dear\ndiary", b"{}", b'{"a": 1}\n{"b"', b"\n", b"[1]\nx", b"\xff\xfe", b"7"]
+    "content",
+    [b"dear diary", b"dear\ndiary", b"{}", b'{"a": 1}\n{"b"', b"\n", b"[1]\nx", b"\xff\xfe", b"7"],
 )
 def test_a_file_that_is_no_log_is_refused_and_left_as_it_is(tmp_path, content):
     path = tmp_path / "thesis.txt"
     path.write_bytes(content)
     with pytest.raises(
-        InputError, match=r"thesis.txt (line 1 needs one JSON object|needs to be an annotation log of version 1)"
+        InputError,
+        match=r"thesis.txt (line 1 needs one JSON object|needs to be an annotation log of version 1)",
     ):
         AnnotationLog(path, HEADER)
     assert path.read_bytes() == content
@@ -373,7 +401,8 @@ def test_lines_that_were_moved_are_named(tmp_path, order, number):
     lines = written(tmp_path / "a.jsonl").splitlines(keepends=True)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines[n] for n in order))
     with pytest.raises(
-        InputError, match=rf"a.jsonl line {number} needs a number n above \d; got \d; mend or remove the line"
+        InputError,
+        match=rf"a.jsonl line {number} needs a number n above \d; got \d; mend or remove the line",
     ):
         AnnotationLog(tmp_path / "a.jsonl", HEADER)
 
@@ -395,13 +424,21 @@ def numbered(path, actions):
     AnnotationLog(path, HEADER).close()
     with path.open("a", encoding="utf-8") as file:
         for n, note in actions:
-            line = {"n": n, "time": f"2031-05-04T12:00:0{n}.000+00:00", "action": "note", "item": "q/0", "value": note}
+            line = {
+                "n": n,
+                "time": f"2031-05-04T12:00:0{n}.000+00:00",
+                "action": "note",
+                "item": "q/0",
+                "value": note,
+            }
             file.write(json.dumps(line) + "\n")
 
 
 def test_a_log_of_two_threads_at_once_is_read_in_the_order_of_the_file(tmp_path):
     numbered(tmp_path / "a.jsonl", TWO_THREADS)
-    with pytest.warns(UserWarning, match="two threads wrote at the same time; all of their actions are read") as said:
+    with pytest.warns(
+        UserWarning, match="two threads wrote at the same time; all of their actions are read"
+    ) as said:
         _, events = read_log(tmp_path / "a.jsonl")
     assert len(said) == 1
     assert [(event["n"], event["value"]) for event in events] == TWO_THREADS
@@ -418,7 +455,10 @@ def test_a_log_of_two_threads_goes_on_with_a_number_that_is_new(tmp_path):
 def test_a_line_without_a_number_is_named(tmp_path, n):
     content = written(tmp_path / "a.jsonl").replace(b'"n": 2', f'"n": {n}'.encode())
     (tmp_path / "a.jsonl").write_bytes(content)
-    with pytest.raises(InputError, match=r"a.jsonl line 3 needs a number n above 1; got .*; mend or remove the line"):
+    with pytest.raises(
+        InputError,
+        match=r"a.jsonl line 3 needs a number n above 1; got .*; mend or remove the line",
+    ):
         read_log(tmp_path / "a.jsonl")
 
 
@@ -443,16 +483,27 @@ REWORDED = json.loads(json.dumps(HEADER["task"]).replace("correct: says", "corre
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        (OTHER_TASK, r"a.jsonl needs to be a log of the same task; it is of 'verdict', not of 'rgb'; choose another path"),
+        (
+            OTHER_TASK,
+            r"a.jsonl needs to be a log of the same task; it is of 'verdict', not of 'rgb'; choose another path",
+        ),
         (
             changed(task=REWORDED),
             r"a.jsonl needs to be a log of the same task; it is of 'verdict' in another wording; choose",
         ),
-        (changed(annotator="ben"), r"a.jsonl needs to be a log of the same annotator; it is of 'ana', not of 'ben'; choose"),
-        (changed(annotator="Ana"), r"a.jsonl needs to be a log of the same annotator; it is of 'ana', not of 'Ana'"),
+        (
+            changed(annotator="ben"),
+            r"a.jsonl needs to be a log of the same annotator; it is of 'ana', not of 'ben'; choose",
+        ),
+        (
+            changed(annotator="Ana"),
+            r"a.jsonl needs to be a log of the same annotator; it is of 'ana', not of 'Ana'",
+        ),
     ],
 )
-def test_a_log_of_other_work_is_refused_and_its_lock_released(tmp_path, header, message, opened_elsewhere):
+def test_a_log_of_other_work_is_refused_and_its_lock_released(
+    tmp_path, header, message, opened_elsewhere
+):
     content = written(tmp_path / "a.jsonl")
     with pytest.raises(InputError, match=message):
         AnnotationLog(tmp_path / "a.jsonl", header)
@@ -471,12 +522,12 @@ def test_a_log_of_other_work_is_refused_and_its_lock_released(tmp_path, header, 
         ({}, "None"),
     ],
 )
-def test_a_log_of_another_version_or_shape_is_refused_and_its_lock_released(tmp_path, first, got, opened_elsewhere):
+def test_a_log_of_another_version_or_shape_is_refused_and_its_lock_released(
+    tmp_path, first, got, opened_elsewhere
+):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(first) + "\n")
-    message = (
-        rf"a.jsonl needs to be an annotation log of version 1; its first line has ragnb_annotation={got}; choose another"
-    )
+    message = rf"a.jsonl needs to be an annotation log of version 1; its first line has ragnb_annotation={got}; choose another"
     with pytest.raises(InputError, match=message):
         AnnotationLog(path, HEADER)
     path.write_bytes(b"")
@@ -485,20 +536,27 @@ def test_a_log_of_another_version_or_shape_is_refused_and_its_lock_released(tmp_
 
 def test_refusals_leave_no_open_files(tmp_path):
     written(tmp_path / "a.jsonl")
-    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").is_dir() else pytest.skip("no list of open files")
+    before = (
+        len(os.listdir("/proc/self/fd"))
+        if Path("/proc/self/fd").is_dir()
+        else pytest.skip("no list of open files")
+    )
     for _ in range(5):
         with pytest.raises(InputError):
             AnnotationLog(tmp_path / "a.jsonl", OTHER_TASK)
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.parametrize("name", ["folder", "file/a.jsonl", "a" * 300, "nul\x00.jsonl", "locked.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["folder", "file/a.jsonl", "a" * 300, "nul\x00.jsonl", "locked.jsonl"]
+)
 def test_a_path_that_cannot_be_written_is_refused(tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("x")
     (tmp_path / "locked.jsonl.lock").mkdir()
     with pytest.raises(
-        InputError, match=r"an annotation log needs a path that can be written; got '.+' \(.+\); choose another"
+        InputError,
+        match=r"an annotation log needs a path that can be written; got '.+' \(.+\); choose another",
     ):
         AnnotationLog(tmp_path / name, HEADER)
 
@@ -507,7 +565,9 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path, name):
 def test_what_is_no_file_cannot_be_read(tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match=r"an annotation log needs to be a file; got '.+' \(.+\); check it"):
+    with pytest.raises(
+        InputError, match=r"an annotation log needs to be a file; got '.+' \(.+\); check it"
+    ):
         read_log(tmp_path / name)
 
 
@@ -535,7 +595,8 @@ def test_a_log_that_is_taken_away_says_so_and_is_begun_again(tmp_path, taken_awa
     log.append(flag())
     taken_away(tmp_path / "a.jsonl")
     with pytest.raises(
-        StoreError, match=r"a.jsonl needs to stay where it is; it was removed; run the cell again for a new log"
+        StoreError,
+        match=r"a.jsonl needs to stay where it is; it was removed; run the cell again for a new log",
     ):
         log.append(flag())
     assert len(log.events) == 1
@@ -567,7 +628,9 @@ def test_on_a_full_disk_nothing_of_the_action_remains_and_later_ones_work(tmp_pa
     size = (tmp_path / "a.jsonl").stat().st_size
     with (
         room_for_files_up_to(size + room),
-        pytest.raises(StoreError, match=r"a.jsonl needs room on a disk that can be written; got .*; make room"),
+        pytest.raises(
+            StoreError, match=r"a.jsonl needs room on a disk that can be written; got .*; make room"
+        ),
     ):
         log.append({"action": "note", "item": "q", "value": "x" * 5000})
     assert (tmp_path / "a.jsonl").stat().st_size == size
@@ -607,7 +670,9 @@ def kill_at_random_moments(path, kills):
     """Everything that was acknowledged, in order; each time it is checked against the log."""
     acknowledged, rng = [], random.Random(11)
     for run in range(kills):
-        with subprocess.Popen([sys.executable, "-c", LABEL, str(path), str(run)], stdout=subprocess.PIPE) as labelling:
+        with subprocess.Popen(
+            [sys.executable, "-c", LABEL, str(path), str(run)], stdout=subprocess.PIPE
+        ) as labelling:
             ready = labelling.stdout.readline().decode().split()
             assert ready[0] == "ready", "the lock is free at once"
             assert int(ready[1]) >= len(acknowledged)
@@ -615,9 +680,13 @@ def kill_at_random_moments(path, kills):
             labelling.send_signal(signal.SIGKILL)
             lines = labelling.stdout.read().decode("utf-8").split("\n")[:-1]
         acknowledged += [(int(line.split(" ", 1)[0]), line.split(" ", 1)[1]) for line in lines]
-        notes = {event["n"]: event["value"] for event in read_log(path)[1] if event["action"] == "note"}
+        notes = {
+            event["n"]: event["value"] for event in read_log(path)[1] if event["action"] == "note"
+        }
         assert [(n, notes[n]) for n, _ in acknowledged] == acknowledged
-        assert len(notes) - len(acknowledged) <= run + 1, "at most one action a kill was written and not acknowledged"
+        assert len(notes) - len(acknowledged) <= run + 1, (
+            "at most one action a kill was written and not acknowledged"
+        )
     return acknowledged
 
 

@@ -7,12 +7,19 @@ from annotation.labelling import LANGUAGES, annotated, verdict_examples, verdict
 
 import ragnb
 from ragnb import ensemble
-from ragnb.annotation.queues import person_judicator, review_queue, undecided_queue
+from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
 from ragnb.annotation.session import AnnotationSession
 from ragnb.errors import InputError
 from ragnb.experiments.labelled import load_labelled
 
-METRICS = ["answer.contains", "answer.f1", "answer.recall", "answer.rouge_l", "answer.chrf", "answer.exact_match"]
+METRICS = [
+    "answer.contains",
+    "answer.f1",
+    "answer.recall",
+    "answer.rouge_l",
+    "answer.chrf",
+    "answer.exact_match",
+]
 ID = ["example_id", "system", "noise_rate"]
 
 
@@ -30,21 +37,21 @@ def fitted(answers):
     return model, split.test, model.decide(split.test.X)
 
 
-# ---- the undecided -----------------------------------------------------------------------------------------------------
+# ---- abstentions -------------------------------------------------------------------------------------------------------
 
 
-def test_the_queue_is_what_is_undecided_the_least_certain_first(answers, fitted):
+def test_the_queue_has_the_abstentions_the_least_confident_first(answers, fitted):
     _, _, decisions = fitted
-    queue = undecided_queue(answers, decisions)
-    assert len(queue) == decisions["undecided"].sum() == 26
-    assert set(queue.index) == set(decisions.index[decisions["undecided"]])
+    queue = deferral_queue(answers, decisions)
+    assert len(queue) == decisions["abstained"].sum() == 26
+    assert set(queue.index) == set(decisions.index[decisions["abstained"]])
     assert (np.diff((decisions["probability"].loc[queue.index] - 0.5).abs()) >= 0).all()
     pd.testing.assert_frame_equal(queue.sort_index(), answers.loc[sorted(queue.index)])
 
 
 def test_a_person_closes_the_loop(answers, fitted, tmp_path):
     model, test, before = fitted
-    queue = undecided_queue(answers, before)
+    queue = deferral_queue(answers, before)
     session = AnnotationSession(queue, "verdict", "reader a", tmp_path, id=ID)
     judicator = person_judicator(session.log.path, answers, id=ID)
     assert model.decide(test.X, judicator)["judged"].isna().all()
@@ -54,13 +61,13 @@ def test_a_person_closes_the_loop(answers, fitted, tmp_path):
     label(session, half, read_as)
     now = model.decide(test.X, judicator)
     assert now["judged"].notna().sum() == 13
-    assert now["escalated"].sum() == 26
+    assert now["deferred"].sum() == 26
 
     label(session, session.items[13:], read_as)
     after = model.decide(test.X, judicator)
     assert after.loc[queue.index, "label"].tolist() == queue["label_a"].tolist()
-    decided = after.index.difference(queue.index)
-    assert after.loc[decided, "label"].equals(before.loc[decided, "label"])
+    accepted = after.index.difference(queue.index)
+    assert after.loc[accepted, "label"].equals(before.loc[accepted, "label"])
     right = {
         name: (frame["label"] == answers.loc[frame.index, "label"]).mean()
         for name, frame in (("before", before), ("after", after))
@@ -75,20 +82,20 @@ def label(session, items, said):
 
 
 def test_an_empty_queue_keeps_its_columns():
-    decisions = pd.DataFrame({"probability": [0.9], "undecided": [False]})
-    queue = undecided_queue(pd.DataFrame({"example_id": ["a"], "x": [1]}), decisions)
+    decisions = pd.DataFrame({"probability": [0.9], "abstained": [False]})
+    queue = deferral_queue(pd.DataFrame({"example_id": ["a"], "x": [1]}), decisions)
     assert queue.empty
     assert list(queue) == ["example_id", "x"]
 
 
 def test_queues_refuse_what_does_not_fit(answers, fitted):
     decisions = fitted[2]
-    with pytest.raises(InputError, match="needs the columns probability, undecided"):
-        undecided_queue(answers, decisions.drop(columns="undecided"))
+    with pytest.raises(InputError, match="needs the columns probability, abstained"):
+        deferral_queue(answers, decisions.drop(columns="abstained"))
     with pytest.raises(InputError, match="a row for each index label"):
-        undecided_queue(answers.drop(index=decisions.index[0]), decisions)
+        deferral_queue(answers.drop(index=decisions.index[0]), decisions)
     with pytest.raises(InputError, match="tell them apart"):
-        undecided_queue(pd.concat([answers, answers]), decisions)
+        deferral_queue(pd.concat([answers, answers]), decisions)
 
 
 # ---- the person --------------------------------------------------------------------------------------------------------
@@ -105,7 +112,10 @@ def test_words_are_verdicts_and_what_is_unlabelled_has_none(tmp_path):
 def test_truth_values_of_another_field(tmp_path):
     said = {name: {"answer_present": name.startswith("zh")} for name in LANGUAGES}
     session = annotated(verdict_examples(), "rgb", "ana", tmp_path, said)
-    assert person_judicator(session, verdict_examples(), field="answer_present")([1, 2]) == [True, False]
+    assert person_judicator(session, verdict_examples(), field="answer_present")([1, 2]) == [
+        True,
+        False,
+    ]
     with pytest.raises(InputError, match="task 'rgb' needs one of"):
         person_judicator(session, verdict_examples())([1])
 
@@ -149,7 +159,10 @@ def test_a_response_that_two_judges_got_wrong_comes_once(answers, tmp_path):
 
 
 def test_without_labels_the_scores_nearest_the_threshold_come_first():
-    judged = pd.DataFrame({"example_id": list("abcdef"), "s": [1.0, 0.75, np.nan, 0.0, 0.25, 0.5]}, index=list("uvwxyz"))
+    judged = pd.DataFrame(
+        {"example_id": list("abcdef"), "s": [1.0, 0.75, np.nan, 0.0, 0.25, 0.5]},
+        index=list("uvwxyz"),
+    )
     assert review_queue(judged, judge="s")["example_id"].tolist() == ["f", "b", "e", "a", "d", "c"]
     assert review_queue(judged, judge="s", threshold=0.9)["example_id"].tolist()[0] == "a"
     assert review_queue(judged, judge="s").loc["v", "s"] == 0.75

@@ -28,7 +28,11 @@ from ragnb.errors import InputError, StoreError
 KEYS = ["0a", "0b", "1a", "1b"]
 RELEVANT = ("relevant", None)
 WHOLE = [("relevant", None, []), ("utilized", None, []), ("overall", None, True)]
-WHOLE += [(field, key, value) for key in "ab" for field, value in (("supporting", ["0a"]), ("support", "full"))]
+WHOLE += [
+    (field, key, value)
+    for key in "ab"
+    for field, value in (("supporting", ["0a"]), ("support", "full"))
+]
 SUGGESTED = {"q/0": {"relevant": ["0a", "1b"], "support": {"a": "full"}, "overall": True}}
 
 
@@ -67,7 +71,11 @@ def test_the_first_line_holds_what_the_log_is_of(path):
     opened(path, annotator=" Ana ", header={"guideline_version": 3})
     header, _ = read_log(path)
     assert header["task"] == TASKS["trace"].schema()
-    assert (header["annotator"], header["id"], header["ragnb"]) == ("Ana", "example_id", ragnb.__version__)
+    assert (header["annotator"], header["id"], header["ragnb"]) == (
+        "Ana",
+        "example_id",
+        ragnb.__version__,
+    )
     assert header["guideline_version"] == 3
 
 
@@ -86,14 +94,17 @@ def test_a_folder_gets_a_file_of_annotator_and_task_whatever_the_name(tmp_path, 
     file = session.log.path
     assert file.parent == tmp_path.resolve()
     assert file.name.endswith(".trace.jsonl")
-    assert all(letter.isalnum() or letter in "-_" for letter in file.name.removesuffix(".trace.jsonl"))
+    assert all(
+        letter.isalnum() or letter in "-_" for letter in file.name.removesuffix(".trace.jsonl")
+    )
     assert opened(tmp_path, annotator=annotator).labels.note == annotator
 
 
 def test_two_annotators_whose_files_would_be_one_are_told(tmp_path):
     opened(tmp_path, annotator="a b").close()
     with pytest.raises(
-        InputError, match=r"a_b.trace.jsonl needs to be a log of the same annotator; it is of 'a b', not of 'a/b'"
+        InputError,
+        match=r"a_b.trace.jsonl needs to be a log of the same annotator; it is of 'a b', not of 'a/b'",
     ):
         opened(tmp_path, annotator="a/b")
 
@@ -206,17 +217,41 @@ def test_toggling_for_a_sentence_allows_what_is_no_sentence(path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: s.label("relevance", []), r"task 'trace' needs one of 'relevant'.*got 'relevance'"),
-        (lambda s: s.label("relevant", ["9z"]), r"'relevant' of item 'q/0' needs keys among .*got '9z'"),
-        (lambda s: s.label("relevant", [], "a"), r"'relevant' needs no sentence, .*got 'a'; leave it out"),
-        (lambda s: s.label("support", "full"), r"'support' needs a sentence of the response \(a, b\); got None; choose one"),
-        (lambda s: s.label("support", "full", "z"), r"'support' needs a sentence of the response \(a, b\); got 'z'"),
-        (lambda s: s.label("overall", 1), r"'overall' of item 'q/0' needs one of \[True, False\]; got 1"),
+        (
+            lambda s: s.label("relevance", []),
+            r"task 'trace' needs one of 'relevant'.*got 'relevance'",
+        ),
+        (
+            lambda s: s.label("relevant", ["9z"]),
+            r"'relevant' of item 'q/0' needs keys among .*got '9z'",
+        ),
+        (
+            lambda s: s.label("relevant", [], "a"),
+            r"'relevant' needs no sentence, .*got 'a'; leave it out",
+        ),
+        (
+            lambda s: s.label("support", "full"),
+            r"'support' needs a sentence of the response \(a, b\); got None; choose one",
+        ),
+        (
+            lambda s: s.label("support", "full", "z"),
+            r"'support' needs a sentence of the response \(a, b\); got 'z'",
+        ),
+        (
+            lambda s: s.label("overall", 1),
+            r"'overall' of item 'q/0' needs one of \[True, False\]; got 1",
+        ),
         (lambda s: s.toggle("relevant", ["9z"]), r"needs keys among .*got '9z'"),
         (lambda s: s.toggle("relevant", ["9z"], on=False), r"needs keys among .*got '9z'"),
         (lambda s: s.toggle("relevant", "0a"), r"needs a list of keys; got '0a'"),
-        (lambda s: s.toggle("overall", [True]), r"toggle needs a field of sentences; got 'overall', a choice; use label"),
-        (lambda s: s.toggle("supporting", ["0a"]), r"'supporting' needs a sentence of the response"),
+        (
+            lambda s: s.toggle("overall", [True]),
+            r"toggle needs a field of sentences; got 'overall', a choice; use label",
+        ),
+        (
+            lambda s: s.toggle("supporting", ["0a"]),
+            r"'supporting' needs a sentence of the response",
+        ),
         (lambda s: s.accept("relevance"), r"task 'trace' needs one of"),
         (lambda s: s.accept("support"), r"'support' needs a sentence of the response"),
         (lambda s: s.note(None), r"a note needs to be a text; got NoneType; write one"),
@@ -242,7 +277,11 @@ def test_flag_and_skip_turn_and_a_note_is_written_once(path):
     session.skip()
     session.note("why?")
     session.note("why?")
-    assert (session.labels.flag, session.labels.skipped, session.labels.note) == (True, True, "why?")
+    assert (session.labels.flag, session.labels.skipped, session.labels.note) == (
+        True,
+        True,
+        "why?",
+    )
     assert session.status(session.item) == "skipped"
     session.flag()
     session.skip()
@@ -290,12 +329,18 @@ def test_an_answer_on_the_whole_settles_every_sentence(path):
     session = opened(path, task=implying("no"))
     session.label("each", "yes", "b")
     session.label("whole", "nothing")
-    assert session.labels.values == {("each", "b"): "yes", ("whole", None): "nothing", ("each", "a"): "no"}
+    assert session.labels.values == {
+        ("each", "b"): "yes",
+        ("whole", None): "nothing",
+        ("each", "a"): "no",
+    }
 
 
 def test_what_an_option_settles_needs_to_be_allowed(path):
     session = opened(path, task=implying("perhaps"))
-    with pytest.raises(InputError, match=r"'each' of item 'q/0' needs one of \['yes', 'no'\]; got 'perhaps'"):
+    with pytest.raises(
+        InputError, match=r"'each' of item 'q/0' needs one of \['yes', 'no'\]; got 'perhaps'"
+    ):
         session.label("whole", "nothing")
     assert session.labels.values == {}
 
@@ -311,7 +356,11 @@ def test_without_suggestions_a_label_is_a_persons(path):
 
 def test_accepted_changed_and_own_labels_are_told_apart(path):
     session = opened(path, suggestions=SUGGESTED, suggested_by="judge 7B")
-    assert session.suggestion() == {RELEVANT: ["0a", "1b"], ("support", "a"): "full", ("overall", None): True}
+    assert session.suggestion() == {
+        RELEVANT: ["0a", "1b"],
+        ("support", "a"): "full",
+        ("overall", None): True,
+    }
     session.label("relevant", ["1b", "0a"])
     session.label("overall", False)
     session.label("support", "full", "b")
@@ -390,7 +439,11 @@ def test_undo_and_redo_go_from_item_to_item(path):
     assert session.undo()["action"] == "label"
     assert session.item.id == "q/0"
     assert session.undo() is None
-    assert [session.redo()["item"], session.item.id, session.labels.values] == ["q/0", "q/0", {RELEVANT: ["0a"]}]
+    assert [session.redo()["item"], session.item.id, session.labels.values] == [
+        "q/0",
+        "q/0",
+        {RELEVANT: ["0a"]},
+    ]
     assert [session.redo()["item"], session.item.id, session.labels.flag] == ["q/2", "q/2", True]
     assert session.redo() is None
 
@@ -433,7 +486,9 @@ class Labelling(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "a.jsonl"
         self.session = opened(self.path, suggestions=SUGGESTED)
-        empty = {f"q/{i}": {"values": {}, "flag": False, "skipped": False, "note": ""} for i in range(3)}
+        empty = {
+            f"q/{i}": {"values": {}, "flag": False, "skipped": False, "note": ""} for i in range(3)
+        }
         self.snapshots, self.at = [empty], 0
 
     def changed(self, **changes):
@@ -442,7 +497,9 @@ class Labelling(RuleBasedStateMachine):
         values = changes.pop("values", {})
         here = after[self.session.item.id]
         here.update(changes)
-        here["values"] = {place: one for place, one in {**here["values"], **values}.items() if one is not None}
+        here["values"] = {
+            place: one for place, one in {**here["values"], **values}.items() if one is not None
+        }
         self.snapshots = [*self.snapshots[: self.at + 1], after]
         self.at += 1
 
@@ -460,21 +517,30 @@ class Labelling(RuleBasedStateMachine):
         implied = value == "none" and ("supporting", sentence) not in self.here["values"]
         self.session.label("support", value, sentence)
         self.changed(
-            values={("support", sentence): value} | ({("supporting", sentence): []} if implied else {}), skipped=False
+            values={("support", sentence): value}
+            | ({("supporting", sentence): []} if implied else {}),
+            skipped=False,
         )
 
-    @rule(keys=st.lists(st.sampled_from(KEYS), min_size=1, unique=True), on=st.none() | st.booleans())
+    @rule(
+        keys=st.lists(st.sampled_from(KEYS), min_size=1, unique=True), on=st.none() | st.booleans()
+    )
     def toggle(self, keys, on):
         suggested = ["0a", "1b"] if self.session.item.id == "q/0" else []
         before = set(self.here["values"].get(RELEVANT, suggested))
         adding = on if on is not None else bool(set(keys) - before)
         self.session.toggle("relevant", keys, on=on)
-        self.changed(values={RELEVANT: sorted(before | set(keys) if adding else before - set(keys))}, skipped=False)
+        self.changed(
+            values={RELEVANT: sorted(before | set(keys) if adding else before - set(keys))},
+            skipped=False,
+        )
 
     @rule()
     def accept(self):
         suggested = {RELEVANT: ["0a", "1b"], ("support", "a"): "full", ("overall", None): True}
-        left = {place: value for place, value in suggested.items() if place not in self.here["values"]}
+        left = {
+            place: value for place, value in suggested.items() if place not in self.here["values"]
+        }
         if self.session.item.id != "q/0" or not left:
             assert not self.session.accept()
         else:
@@ -522,7 +588,11 @@ class Labelling(RuleBasedStateMachine):
 
     @invariant()
     def the_live_state_is_the_models_and_the_logs(self):
-        live = {name: labels for name, labels in self.session.state.items.items() if name in self.snapshots[0]}
+        live = {
+            name: labels
+            for name, labels in self.session.state.items.items()
+            if name in self.snapshots[0]
+        }
         for name, wanted in self.snapshots[self.at].items():
             labels = live.get(name) or self.session.state.of(name)
             assert {key: getattr(labels, key) for key in wanted} == wanted
@@ -608,16 +678,21 @@ def test_where_the_item_that_was_left_is_elsewhere_it_is_at_the_first(path):
 
 
 @pytest.mark.parametrize(
-    "say", [label_all, lambda s: s.label("relevant", []), lambda s: s.flag(), lambda s: s.note("x"), lambda s: s.skip()]
+    "say",
+    [
+        label_all,
+        lambda s: s.label("relevant", []),
+        lambda s: s.flag(),
+        lambda s: s.note("x"),
+        lambda s: s.skip(),
+    ],
 )
 def test_what_was_said_of_another_text_is_refused_with_its_id(path, say):
     session = opened(path)
     session.go(1)
     say(session)
     session.close()
-    message = (
-        r"a.jsonl needs the examples that its labels were given to; 1 of them have other texts now, such as 'q/1'; load"
-    )
+    message = r"a.jsonl needs the examples that its labels were given to; 1 of them have other texts now, such as 'q/1'; load"
     for _ in range(2):
         with pytest.raises(InputError, match=message):
             opened(path, keyed_frame(question="Another?"))
@@ -631,7 +706,9 @@ def test_an_item_that_was_only_opened_may_change(path):
     again = opened(path, keyed_frame(question="Another?"))
     again.label("relevant", ["0a"])
     again.close()
-    assert opened(path, keyed_frame(question="Another?")).labels.values == {RELEVANT: ["0a"]}, "pinned to the new text"
+    assert opened(path, keyed_frame(question="Another?")).labels.values == {RELEVANT: ["0a"]}, (
+        "pinned to the new text"
+    )
     with pytest.raises(InputError, match=r"such as 'q/1'"):
         opened(path)
 
@@ -715,9 +792,21 @@ def test_a_log_that_cannot_be_followed_is_refused_and_closed(path):
     opened(path).close()
     with path.open("a") as file:
         file.write(
-            json.dumps({"n": 3, "time": "2031-05-04T12:00:00+00:00", "action": "undo", "item": "q/0", "of": 7}) + "\n"
+            json.dumps(
+                {
+                    "n": 3,
+                    "time": "2031-05-04T12:00:00+00:00",
+                    "action": "undo",
+                    "item": "q/0",
+                    "of": 7,
+                }
+            )
+            + "\n"
         )
-    with pytest.raises(InputError, match=r"action n=3 of the log needs to be one that can be followed; got .*no action n=7"):
+    with pytest.raises(
+        InputError,
+        match=r"action n=3 of the log needs to be one that can be followed; got .*no action n=7",
+    ):
         opened(path)
     path.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[:-1]))
     assert opened(path).labels.flag
@@ -731,9 +820,16 @@ def test_a_cell_that_is_run_again_goes_on_and_the_earlier_session_says_so(path):
     earlier.flag()
     later = opened(path)
     before = said(earlier.state)
-    for action in (earlier.flag, earlier.skip, earlier.undo, lambda: earlier.label("overall", True), lambda: earlier.go(2)):
+    for action in (
+        earlier.flag,
+        earlier.skip,
+        earlier.undo,
+        lambda: earlier.label("overall", True),
+        lambda: earlier.go(2),
+    ):
         with pytest.raises(
-            StoreError, match=r"a.jsonl needs to be open; it was closed, or opened in another cell; go on there"
+            StoreError,
+            match=r"a.jsonl needs to be open; it was closed, or opened in another cell; go on there",
         ):
             action()
     assert said(earlier.state) == before
@@ -828,7 +924,9 @@ def test_progress_counts_every_status(path):
     session.skip()
     session.flag()
     counts = session.progress()
-    assert [counts[name] for name in ("items", "labelled", "started", "skipped", "untouched", "flagged")] == [
+    assert [
+        counts[name] for name in ("items", "labelled", "started", "skipped", "untouched", "flagged")
+    ] == [
         5,
         1,
         1,

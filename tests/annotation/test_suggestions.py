@@ -41,7 +41,12 @@ def test_a_mapping_by_id_and_field():
 
 def test_a_mapping_of_a_mapping_where_each_sentence_is_asked():
     given = {
-        "q/1": {"relevant": ["1a", "0a"], "support": {"a": "full", "b": None}, "supporting": {"b": []}, "overall": None}
+        "q/1": {
+            "relevant": ["1a", "0a"],
+            "support": {"a": "full", "b": None},
+            "supporting": {"b": []},
+            "overall": None,
+        }
     }
     assert read_suggestions(given, KEYED, TRACE) == {
         "q/1": {("relevant", None): ["0a", "1a"], ("supporting", "b"): [], ("support", "a"): "full"}
@@ -50,7 +55,11 @@ def test_a_mapping_of_a_mapping_where_each_sentence_is_asked():
 
 def test_suggestions_for_other_items_are_left_out():
     assert read_suggestions({"elsewhere": {"verdict": "nonsense"}}, PLAIN, VERDICT) == {}
-    assert read_suggestions(frame(verdict=["correct"] * 9), PLAIN, VERDICT).keys() == {"q/0", "q/1", "q/2"}
+    assert read_suggestions(frame(verdict=["correct"] * 9), PLAIN, VERDICT).keys() == {
+        "q/0",
+        "q/1",
+        "q/2",
+    }
 
 
 @pytest.mark.parametrize(
@@ -58,18 +67,36 @@ def test_suggestions_for_other_items_are_left_out():
     [
         ([], r"suggestions need a frame or a mapping by id; got list; make one of them"),
         ("judge", r"suggestions need a frame or a mapping by id; got str"),
-        ({"q/0": "correct"}, r"the suggestion of an item needs a mapping by field; got 'correct'; name the fields"),
+        (
+            {"q/0": "correct"},
+            r"the suggestion of an item needs a mapping by field; got 'correct'; name the fields",
+        ),
         ({"q/0": None}, r"the suggestion of an item needs a mapping by field; got None"),
-        ({"q/0": {"relevance": ["0a"]}}, r"task 'trace' needs one of 'relevant', .*got 'relevance'; choose"),
-        ({"q/0": {"relevant": ["9z"]}}, r"'relevant' of item 'q/0' needs keys among .*; got '9z'; leave it out"),
+        (
+            {"q/0": {"relevance": ["0a"]}},
+            r"task 'trace' needs one of 'relevant', .*got 'relevance'; choose",
+        ),
+        (
+            {"q/0": {"relevant": ["9z"]}},
+            r"'relevant' of item 'q/0' needs keys among .*; got '9z'; leave it out",
+        ),
         ({"q/0": {"relevant": "0a"}}, r"'relevant' of item 'q/0' needs a list of keys; got '0a'"),
-        ({"q/0": {"overall": "yes"}}, r"'overall' of item 'q/0' needs one of \[True, False\]; got 'yes'"),
+        (
+            {"q/0": {"overall": "yes"}},
+            r"'overall' of item 'q/0' needs one of \[True, False\]; got 'yes'",
+        ),
         (
             {"q/0": {"support": {"z": "full"}}},
             r"'support' for item 'q/0' needs sentences among \['a', 'b'\]; got 'z'; leave",
         ),
-        ({"q/0": {"support": "full"}}, r"'support' for item 'q/0' needs sentences among \['a', 'b'\]; got None; leave it"),
-        ({"q/0": {"overall": {"a": True}}}, r"'overall' for item 'q/0' needs sentences among \[None\]; got 'a'; leave it"),
+        (
+            {"q/0": {"support": "full"}},
+            r"'support' for item 'q/0' needs sentences among \['a', 'b'\]; got None; leave it",
+        ),
+        (
+            {"q/0": {"overall": {"a": True}}},
+            r"'overall' for item 'q/0' needs sentences among \[None\]; got 'a'; leave it",
+        ),
     ],
 )
 def test_what_cannot_be_suggested(given, message):
@@ -81,7 +108,9 @@ def test_what_cannot_be_suggested(given, message):
 
 
 def test_a_frame_with_a_column_a_field():
-    found = read_suggestions(frame(verdict=["correct", None, math.nan], other=[1, 2, 3]), PLAIN, VERDICT)
+    found = read_suggestions(
+        frame(verdict=["correct", None, math.nan], other=[1, 2, 3]), PLAIN, VERDICT
+    )
     assert found == {"q/0": {("verdict", None): "correct"}, "q/1": {}, "q/2": {}}
 
 
@@ -95,10 +124,15 @@ def test_a_judge_who_only_says_correct_or_not():
 
 def test_a_verdict_goes_before_what_a_judge_says():
     given = frame(judged_correct=[1.0, 1.0], verdict=["refuse", None])
-    assert read_suggestions(given, PLAIN, VERDICT) == {"q/0": {("verdict", None): "refuse"}, "q/1": {}}
+    assert read_suggestions(given, PLAIN, VERDICT) == {
+        "q/0": {("verdict", None): "refuse"},
+        "q/1": {},
+    }
 
 
-@pytest.mark.parametrize("values", [[True, False], np.array([True, False]), pd.array([True, False], dtype="boolean")])
+@pytest.mark.parametrize(
+    "values", [[True, False], np.array([True, False]), pd.array([True, False], dtype="boolean")]
+)
 def test_truth_values_of_every_make_are_pythons_own(values):
     found = read_suggestions(frame(refusal=values), PLAIN, RGB)
     assert found["q/0"][("refusal", None)] is True
@@ -120,7 +154,8 @@ def test_numbers_of_every_make_are_pythons_own():
 
 def test_a_frame_is_told_apart_by_the_same_columns():
     with pytest.raises(
-        InputError, match=r"the id of an item needs the columns example_id, system; got a frame without system"
+        InputError,
+        match=r"the id of an item needs the columns example_id, system; got a frame without system",
     ):
         read_suggestions(frame(verdict=["correct"]), PLAIN, VERDICT, id=IDS)
     with pytest.raises(InputError, match=r"ids of items need to be unique; got 1 that are not"):
@@ -145,18 +180,26 @@ def test_ragbenchs_own_columns_are_suggestions(through_parquet):
         wanted = trace_values(record, item)
         assert found[item.id].keys() == wanted.keys()
         assert all(
-            sorted(map(str, [found[item.id][place]])) == sorted(map(str, [ordered(wanted[place], item)])) for place in wanted
+            sorted(map(str, [found[item.id][place]]))
+            == sorted(map(str, [ordered(wanted[place], item)]))
+            for place in wanted
         )
 
 
 def ordered(value, item):
     """Keys of documents in the order of the text, special ones after them."""
     places = {key: n for n, key in enumerate(item.keys("documents"))}
-    return sorted(value, key=lambda key: places.get(key, len(places))) if isinstance(value, list) else value
+    return (
+        sorted(value, key=lambda key: places.get(key, len(places)))
+        if isinstance(value, list)
+        else value
+    )
 
 
 def test_the_tasks_own_columns_do_as_well():
-    given = frame(relevant=[["0a"], np.array(["1a", "0b"], dtype=object)], support=[{"a": "full"}, None])
+    given = frame(
+        relevant=[["0a"], np.array(["1a", "0b"], dtype=object)], support=[{"a": "full"}, None]
+    )
     assert read_suggestions(given, KEYED, TRACE) == {
         "q/0": {("relevant", None): ["0a"], ("support", "a"): "full"},
         "q/1": {("relevant", None): ["0b", "1a"]},

@@ -6,7 +6,17 @@ from annotation.annotation_frames import TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragnb.annotation.tasks import COLUMNS, KINDS, TAKEN, TASKS, Field, Option, Task, hashed, read_task
+from ragnb.annotation.tasks import (
+    COLUMNS,
+    KINDS,
+    TAKEN,
+    TASKS,
+    Field,
+    Option,
+    Task,
+    hashed,
+    read_task,
+)
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
 
@@ -69,8 +79,14 @@ def test_trace_asks_for_the_columns_of_ragbench():
         "support": ("choice", True, "documents"),
         "overall": ("choice", False, "documents"),
     }
-    assert [option.value for option in TASKS["trace"].field("supporting").options] == list(SPECIAL_KEYS)
-    assert [option.value for option in TASKS["trace"].field("support").options] == ["full", "partial", "none"]
+    assert [option.value for option in TASKS["trace"].field("supporting").options] == list(
+        SPECIAL_KEYS
+    )
+    assert [option.value for option in TASKS["trace"].field("support").options] == [
+        "full",
+        "partial",
+        "none",
+    ]
     assert TASKS["trace"].field("support").options[2].implies == {"supporting": []}
 
 
@@ -90,7 +106,10 @@ def test_what_the_other_tasks_allow(name, field, values):
 
 
 def test_a_field_that_a_task_has_not_is_refused_with_those_it_has():
-    with pytest.raises(InputError, match=r"task 'rgb' needs one of 'answer_present', 'refusal', .*got 'verdict'; choose"):
+    with pytest.raises(
+        InputError,
+        match=r"task 'rgb' needs one of 'answer_present', 'refusal', .*got 'verdict'; choose",
+    ):
         TASKS["rgb"].field("verdict")
 
 
@@ -106,11 +125,20 @@ def test_a_mapping_needs_little():
 def test_a_mapping_may_say_everything():
     more = {"value": "none", "label": "not at all", "implies": {"why": "silent"}}
     fields = [
-        {"name": "tone", "label": "Ton", "key": "b", "options": ["kind", more], "each": True, "required": False},
+        {
+            "name": "tone",
+            "label": "Ton",
+            "key": "b",
+            "options": ["kind", more],
+            "each": True,
+            "required": False,
+        },
         {"name": "why", "kind": "text"},
         {"name": "where", "kind": "sentences", "of": "response", "options": ["nowhere"]},
     ]
-    task = read_task({"name": "tone", "fields": fields, "guideline": "Listen.", "shows": ["response", "mood"]})
+    task = read_task(
+        {"name": "tone", "fields": fields, "guideline": "Listen.", "shows": ["response", "mood"]}
+    )
     assert task.fields[0] == Field(
         "tone",
         "Ton",
@@ -121,14 +149,19 @@ def test_a_mapping_may_say_everything():
         "documents",
         False,
     )
-    assert [field.key for field in task.fields] == ["b", "w", "h"], "w is the second field's, e and r: h comes first"
+    assert [field.key for field in task.fields] == ["b", "w", "h"], (
+        "w is the second field's, e and r: h comes first"
+    )
     assert task.shows == ("response", "mood")
     assert read_task(task.schema()) == task
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_names_labels_options_and_guidelines_may_be_in_any_script(text):
-    fields = [{"name": text, "label": text, "options": [text, text + "!"]}, {"name": "second " + text, "kind": "text"}]
+    fields = [
+        {"name": text, "label": text, "options": [text, text + "!"]},
+        {"name": "second " + text, "kind": "text"},
+    ]
     task = read_task({"name": text, "fields": fields, "guideline": text})
     assert task.fields[0].key in string.ascii_lowercase
     assert task.fields[0].key != task.fields[1].key
@@ -136,7 +169,14 @@ def test_names_labels_options_and_guidelines_may_be_in_any_script(text):
     assert read_task(task.schema()).fingerprint == task.fingerprint
 
 
-@given(st.lists(st.text(min_size=1).filter(lambda name: name not in COLUMNS), min_size=1, max_size=14, unique=True))
+@given(
+    st.lists(
+        st.text(min_size=1).filter(lambda name: name not in COLUMNS),
+        min_size=1,
+        max_size=14,
+        unique=True,
+    )
+)
 def test_up_to_fourteen_fields_get_letters_of_their_own(names):
     task = read_task({"name": "x", "fields": [{"name": name, "kind": "text"} for name in names]})
     keys = [field.key for field in task.fields]
@@ -146,7 +186,9 @@ def test_up_to_fourteen_fields_get_letters_of_their_own(names):
 
 def test_the_fifteenth_field_finds_no_letter():
     fields = [{"name": f"field {n}", "kind": "text"} for n in range(15)]
-    with pytest.raises(InputError, match=r"each field of task 'x' needs a key of its own; got ''; change it"):
+    with pytest.raises(
+        InputError, match=r"each field of task 'x' needs a key of its own; got ''; change it"
+    ):
         read_task({"name": "x", "fields": fields})
 
 
@@ -160,40 +202,106 @@ def test_the_fifteenth_field_finds_no_letter():
         (7, r"a task needs a name, a mapping or a Task; got int; see"),
         (None, r"a task needs a name, a mapping or a Task; got NoneType; see"),
         ({}, r"the fields of a task need a list of mappings; got None; list one"),
-        ({"fields": [{"name": "x", "kind": "text"}]}, r"a task needs more than it was given; got .*'name'; add"),
+        (
+            {"fields": [{"name": "x", "kind": "text"}]},
+            r"a task needs more than it was given; got .*'name'; add",
+        ),
         (declared(fields={}), r"the fields of a task need a list of mappings; got \{\}; list one"),
         (declared(fields="tone"), r"the fields of a task need a list of mappings; got 'tone'"),
         (declared(fields=[]), r"a task needs a name and a field at least; got 'tone' with 0; add"),
         (declared(name=""), r"a task needs a name and a field at least; got '' with 1; add"),
         (declared(name=7), r"a task needs a name and a field at least; got 7 with 1; add"),
-        (declared(fields=["tone"]), r"a field of a task needs a mapping; got 'tone'; give its name"),
-        (declared(colour="red"), r"a task needs none but name, fields, guideline, shows; got colour; remove"),
-        (declared(**{"fields": [{1: 2, "options": MANY}]}), r"a field of a task needs none but .*; got 1; remove"),
-        (declared(shows="question"), r"shows of task 'tone' needs a list of different columns; got 'question'; list"),
-        (declared(shows=["response", "response"]), r"shows of task 'tone' needs a list of different columns; got"),
-        (declared(shows=["response", 7]), r"shows of task 'tone' needs a list of different columns; got"),
-        (with_field(colour="red"), r"a field of a task needs none but name, label, .*; got colour; remove or rename"),
-        (declared(fields=[{"options": MANY}]), r"a field of a task needs more than it was given; got .*'name'; add what"),
+        (
+            declared(fields=["tone"]),
+            r"a field of a task needs a mapping; got 'tone'; give its name",
+        ),
+        (
+            declared(colour="red"),
+            r"a task needs none but name, fields, guideline, shows; got colour; remove",
+        ),
+        (
+            declared(**{"fields": [{1: 2, "options": MANY}]}),
+            r"a field of a task needs none but .*; got 1; remove",
+        ),
+        (
+            declared(shows="question"),
+            r"shows of task 'tone' needs a list of different columns; got 'question'; list",
+        ),
+        (
+            declared(shows=["response", "response"]),
+            r"shows of task 'tone' needs a list of different columns; got",
+        ),
+        (
+            declared(shows=["response", 7]),
+            r"shows of task 'tone' needs a list of different columns; got",
+        ),
+        (
+            with_field(colour="red"),
+            r"a field of a task needs none but name, label, .*; got colour; remove or rename",
+        ),
+        (
+            declared(fields=[{"options": MANY}]),
+            r"a field of a task needs more than it was given; got .*'name'; add what",
+        ),
         (with_field(name=""), r"each field of task 'tone' needs a name of its own; got ''; change"),
-        (with_field(name=["a"]), r"each field of task 'tone' needs a name of its own; got \['a'\]; change"),
-        (with_field(kind="colour"), r"the kind of field 'tone' of task 'tone' needs one of 'choice', .*got 'colour'"),
-        (with_field(of="question"), r"of in field 'tone' of task 'tone' needs one of 'documents', 'response'; it got"),
+        (
+            with_field(name=["a"]),
+            r"each field of task 'tone' needs a name of its own; got \['a'\]; change",
+        ),
+        (
+            with_field(kind="colour"),
+            r"the kind of field 'tone' of task 'tone' needs one of 'choice', .*got 'colour'",
+        ),
+        (
+            with_field(of="question"),
+            r"of in field 'tone' of task 'tone' needs one of 'documents', 'response'; it got",
+        ),
         (with_field(options=None), r"the options of a field need a list; got None; list them"),
         (with_field(options="yes"), r"the options of a field need a list; got 'yes'; list them"),
-        (with_field(options=[]), r"field 'tone' of task 'tone', a choice, needs two options at least; got \[\]; add some"),
-        (with_field(options=["kind"]), r"a choice, needs two options at least; got \['kind'\]; add some"),
-        (with_field(options=["kind", "kind"]), r"needs up to nine different options; got \['kind', 'kind'\]; change"),
-        (with_field(options=list(range(10))), r"needs up to nine different options; got \[0, 1, .*; change them"),
-        (with_field(options=[0.5, 1]), r"need texts, whole numbers or truth values; got \[0.5, 1\]; write them so"),
-        (with_field(options=["x", None]), r"need texts, whole numbers or truth values; got \['x', None\]; write"),
-        (with_field(options=["x", ["y"]]), r"need texts, whole numbers or truth values; got \['x', \['y'\]\]; write"),
-        (with_field(options=["x", {"label": "y"}]), r"an option needs more than it was given; got .*'value'; add"),
-        (with_field(options=["x", {"value": "y", "hue": 1}]), r"an option needs none but value, .*; got hue; remove"),
+        (
+            with_field(options=[]),
+            r"field 'tone' of task 'tone', a choice, needs two options at least; got \[\]; add some",
+        ),
+        (
+            with_field(options=["kind"]),
+            r"a choice, needs two options at least; got \['kind'\]; add some",
+        ),
+        (
+            with_field(options=["kind", "kind"]),
+            r"needs up to nine different options; got \['kind', 'kind'\]; change",
+        ),
+        (
+            with_field(options=list(range(10))),
+            r"needs up to nine different options; got \[0, 1, .*; change them",
+        ),
+        (
+            with_field(options=[0.5, 1]),
+            r"need texts, whole numbers or truth values; got \[0.5, 1\]; write them so",
+        ),
+        (
+            with_field(options=["x", None]),
+            r"need texts, whole numbers or truth values; got \['x', None\]; write",
+        ),
+        (
+            with_field(options=["x", ["y"]]),
+            r"need texts, whole numbers or truth values; got \['x', \['y'\]\]; write",
+        ),
+        (
+            with_field(options=["x", {"label": "y"}]),
+            r"an option needs more than it was given; got .*'value'; add",
+        ),
+        (
+            with_field(options=["x", {"value": "y", "hue": 1}]),
+            r"an option needs none but value, .*; got hue; remove",
+        ),
         (
             with_field(options=["x", {"value": "y", "implies": {"mood": "z"}}]),
             r"options of field 'tone' of task 'tone' imply fields that the task has not: \['mood'\]; name its own",
         ),
-        (with_field(required=False), r"task 'tone' needs a required field, or nothing .*; got none; require one"),
+        (
+            with_field(required=False),
+            r"task 'tone' needs a required field, or nothing .*; got none; require one",
+        ),
         (
             declared(shows=["question"], fields=[{"name": "tone", "options": MANY, "each": True}]),
             r"field 'tone' of task 'tone' needs \['response'\] to be shown; got \['question'\]; add it to shows",
@@ -213,15 +321,21 @@ def test_what_a_task_cannot_be(schema, message):
 def test_letters_that_mean_something_else_are_refused_with_those_that_are_free(key):
     free = "".join(sorted(set(string.ascii_lowercase) - TAKEN))
     with pytest.raises(
-        InputError, match=rf"the key of field 'tone' of task 'tone' needs to be one of {free}; got '.+'; change"
+        InputError,
+        match=rf"the key of field 'tone' of task 'tone' needs to be one of {free}; got '.+'; change",
     ):
         read_task(with_field(key=key))
 
 
-@pytest.mark.parametrize(("word", "second"), [("name", {"name": "x"}), ("key", {"name": "y", "key": "b"})])
+@pytest.mark.parametrize(
+    ("word", "second"), [("name", {"name": "x"}), ("key", {"name": "y", "key": "b"})]
+)
 def test_names_and_letters_are_not_given_twice(word, second):
     fields = [{"name": "x", "kind": "text", "key": "b"}, {"kind": "text", **second}]
-    with pytest.raises(InputError, match=rf"each field of task 'two' needs a {word} of its own; got '[xb]'; change it"):
+    with pytest.raises(
+        InputError,
+        match=rf"each field of task 'two' needs a {word} of its own; got '[xb]'; change it",
+    ):
         read_task({"name": "two", "fields": fields})
 
 
@@ -268,7 +382,8 @@ def test_the_fingerprint_does_not_change_from_one_run_to_the_next():
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
 

@@ -12,7 +12,9 @@ TRACE = read_task("trace")
 ITEM = build_items(keyed_frame(1), TRACE)[0]
 KEYS = ["0a", "0b", "1a", "1b"]
 SPECIAL = ["supported_without_sentence", "general", "well_known_fact", "numerical_reasoning"]
-MIXED = Field("mixed", "mixed", "choice", "b", (Option(True), Option(1), Option("1"), Option(""), Option(0)))
+MIXED = Field(
+    "mixed", "mixed", "choice", "b", (Option(True), Option(1), Option("1"), Option(""), Option(0))
+)
 FREE = Field("why", "why", "text", "w")
 OF_RESPONSE = Field("claims", "claims", "sentences", "c", of="response")
 
@@ -49,7 +51,10 @@ def test_a_choice_is_kept_with_its_kind(value):
 
 @pytest.mark.parametrize("value", [False, 2, 1.0, "2", "True", [], ["1"], {}, float("nan")])
 def test_what_is_no_option_is_refused_with_the_options(value):
-    with pytest.raises(InputError, match=r"'mixed' of item 'q/0' needs one of \[True, 1, '1', '', 0\]; got .*; choose one"):
+    with pytest.raises(
+        InputError,
+        match=r"'mixed' of item 'q/0' needs one of \[True, 1, '1', '', 0\]; got .*; choose one",
+    ):
         check_value(MIXED, ITEM, value)
 
 
@@ -70,11 +75,19 @@ def test_what_is_no_text_is_refused(value):
 
 @pytest.mark.parametrize("value", ["0a", 7, {"0a"}, {"0a": 1}, True])
 def test_keys_come_in_a_list(value):
-    with pytest.raises(InputError, match=r"'relevant' of item 'q/0' needs a list of keys; got .*; an empty list says"):
+    with pytest.raises(
+        InputError,
+        match=r"'relevant' of item 'q/0' needs a list of keys; got .*; an empty list says",
+    ):
         check_value(TRACE.field("relevant"), ITEM, value)
 
 
-@pytest.mark.parametrize("stranger", ["a", "2a", "0A", "0a ", "", "general", 0, None, ["0a"], *TEXTS])
+@pytest.mark.parametrize(
+    "stranger", ["a", "2a", "0A", "0a ", "", "general", 0, None, ["0a"], *TEXTS]
+)
 def test_a_key_of_no_sentence_is_refused_and_named(stranger):
-    with pytest.raises(InputError, match=r"'relevant' of item 'q/0' needs keys among \['0a', '0b', '1a', '1b'\]; got"):
+    with pytest.raises(
+        InputError,
+        match=r"'relevant' of item 'q/0' needs keys among \['0a', '0b', '1a', '1b'\]; got",
+    ):
         check_value(TRACE.field("relevant"), ITEM, ["0a", stranger])

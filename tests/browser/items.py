@@ -5,7 +5,10 @@ import pandas as pd
 BIDI = {
     "ar": ("ما عاصمة النرويج؟", "أوسلو هي عاصمة النرويج، واسمها القديم Kristiania حتى 1925."),
     "he": ("מהי בירת נורווגיה?", "אוסלו היא בירת נורווגיה, ושמה הקודם Kristiania."),
-    "en": ("What is the capital of Norway?", "Oslo, in Hebrew אוסלו, is its capital; read a\u202egpj.exe\u202c twice."),
+    "en": (
+        "What is the capital of Norway?",
+        "Oslo, in Hebrew אוסלו, is its capital; read a\u202egpj.exe\u202c twice.",
+    ),
 }
 
 
@@ -16,7 +19,8 @@ def trace_items(n=3, sentences=3, documents=2):
             "example_id": f"q/{k}",
             "question": f"Question {k}: what is told of river {k}?",
             "documents_sentences": [
-                [[f"{d}{i}", f"Fact {i} of document {d}."] for i in range(sentences)] for d in range(documents)
+                [[f"{d}{i}", f"Fact {i} of document {d}."] for i in range(sentences)]
+                for d in range(documents)
             ],
             "response_sentences": [["a", f"The river {k} is long."], ["b", "It flows north."]],
         }
@@ -43,7 +47,13 @@ def verdict_items(n=3):
 def bidi_items():
     """Items for task verdict in scripts that run from right to left, and in mixed ones."""
     rows = [
-        {"example_id": code, "question": question, "references": [text], "passages": [text, "Oslo."], "response": text}
+        {
+            "example_id": code,
+            "question": question,
+            "references": [text],
+            "passages": [text, "Oslo."],
+            "response": text,
+        }
         for code, (question, text) in BIDI.items()
     ]
     return pd.DataFrame(rows)
@@ -51,13 +61,22 @@ def bidi_items():
 
 def judged():
     """What a judge suggests for the items of task trace: arguments of the annotator."""
-    return {"suggestions": {"q/1": {"relevant": ["01"], "overall": True}}, "suggested_by": "Judge Judy"}
+    return {
+        "suggestions": {"q/1": {"relevant": ["01"], "overall": True}},
+        "suggested_by": "Judge Judy",
+    }
 
 
 def long_items():
     """An item for task verdict with words, keys and names that are too long for any line."""
     word = "a" * 400
-    row = {"example_id": word, "question": word, "references": [word], "passages": [word, "b " * 900], "response": word}
+    row = {
+        "example_id": word,
+        "question": word,
+        "references": [word],
+        "passages": [word, "b " * 900],
+        "response": word,
+    }
     return pd.DataFrame([row])
 
 

@@ -14,7 +14,9 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
     "--disable-sync"
@@ -64,7 +66,9 @@ def notebook_page(lab, name):
     page.folder = lab.folder
     _listen(page)
     try:
-        page.goto(f"{lab.url.split('/lab')[0]}/lab/tree/{name}?reset", wait_until="domcontentloaded")
+        page.goto(
+            f"{lab.url.split('/lab')[0]}/lab/tree/{name}?reset", wait_until="domcontentloaded"
+        )
         wait_for_kernel(page)
         yield page
         page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
@@ -80,8 +84,13 @@ def wait_for_kernel(page):
 
 def change_theme(page, theme):
     """Show the page in the ``"light"`` or ``"dark"`` theme."""
-    page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", THEMES[theme])
-    page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=str(theme == "light").lower())
+    page.evaluate(
+        "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })",
+        THEMES[theme],
+    )
+    page.wait_for_function(
+        "light => document.body.dataset.jpThemeLight === light", arg=str(theme == "light").lower()
+    )
 
 
 def show(page, *cells):
@@ -96,10 +105,20 @@ def jupyter_lab(folder):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     names = "JUPYTER_CONFIG_DIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTERLAB_SETTINGS_DIR JUPYTERLAB_WORKSPACES_DIR IPYTHONDIR"
-    surroundings = {**os.environ, **{name: str(folder / "jupyter" / name) for name in names.split()}}
+    surroundings = {
+        **os.environ,
+        **{name: str(folder / "jupyter" / name) for name in names.split()},
+    }
     surroundings["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, ROOT / "tests")))
     _ask_nothing(folder / "jupyter" / "JUPYTERLAB_SETTINGS_DIR")
-    command = [sys.executable, "-m", "jupyterlab", *LAB, f"--port={port}", f"--ServerApp.root_dir={folder}"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        *LAB,
+        f"--port={port}",
+        f"--ServerApp.root_dir={folder}",
+    ]
     with (folder / "lab.log").open("w") as log:
         server = subprocess.Popen(command, env=surroundings, cwd=folder, stdout=log, stderr=log)
         try:
@@ -115,21 +134,35 @@ def _ask_nothing(settings):
     """Without it JupyterLab asks whether it may fetch news."""
     folder = settings / "@jupyterlab" / "apputils-extension"
     folder.mkdir(parents=True)
-    (folder / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    (folder / "notification.jupyterlab-settings").write_text(
+        '{"fetchNews": "false", "checkForUpdates": false}'
+    )
 
 
 def _write_notebook(folder, cells):
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(book, folder / "probe.ipynb")
 
 
 def _listen(page):
     page.outside, page.errors, page.received = [], [], []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: page.received.append(_text(frame))))
-    page.on("request", lambda request: page.outside.append(request.url) if _is_outside(request.url) else None)
+    page.on(
+        "websocket",
+        lambda socket: socket.on("framereceived", lambda frame: page.received.append(_text(frame))),
+    )
+    page.on(
+        "request",
+        lambda request: page.outside.append(request.url) if _is_outside(request.url) else None,
+    )
     page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.on("dialog", lambda dialog: (page.errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on(
+        "dialog", lambda dialog: (page.errors.append(f"dialog: {dialog.message}"), dialog.dismiss())
+    )
 
 
 def _text(frame):

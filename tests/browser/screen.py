@@ -47,7 +47,9 @@ class Annotating:
 
     def settle(self):
         """Wait until all that was done is acknowledged."""
-        self.page.wait_for_function("root => root.getAttribute('aria-busy') !== 'true'", arg=self.root.element_handle())
+        self.page.wait_for_function(
+            "root => root.getAttribute('aria-busy') !== 'true'", arg=self.root.element_handle()
+        )
 
     # ---- what is seen ----
 
@@ -66,7 +68,10 @@ class Annotating:
         return self.sentence(text).locator(".badges").inner_text()
 
     def marked(self):
-        return [line.split("]")[0].strip("[") for line in self.root.locator(".sentence.on").all_inner_texts()]
+        return [
+            line.split("]")[0].strip("[")
+            for line in self.root.locator(".sentence.on").all_inner_texts()
+        ]
 
     # ---- what is on the disk ----
 
@@ -76,7 +81,10 @@ class Annotating:
     def labels(self, item):
         """The last value of each place of an item, by name and sentence; None where it was made untouched again."""
         said = [
-            one for event in self.events() if event["action"] == "label" and event["item"] == item for one in event["set"]
+            one
+            for event in self.events()
+            if event["action"] == "label" and event["item"] == item
+            for one in event["set"]
         ]
         return {one["field"] + one.get("sentence", ""): one["value"] for one in said}
 

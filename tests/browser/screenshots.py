@@ -157,8 +157,12 @@ def shoot(what, name, margin=0):
     what.page.wait_for_timeout(400)
     picture = Image.open(io.BytesIO(what.screenshot())).convert("RGB")
     picture = ImageOps.expand(picture, margin, picture.getpixel((0, 0)))
-    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(FIGURES / f"{name}.png", optimize=True)
-    print(f"{name}.png: {picture.width} x {picture.height}, {(FIGURES / f'{name}.png').stat().st_size / 1000:.0f} kB")
+    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        FIGURES / f"{name}.png", optimize=True
+    )
+    print(
+        f"{name}.png: {picture.width} x {picture.height}, {(FIGURES / f'{name}.png').stat().st_size / 1000:.0f} kB"
+    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,10 @@ from browser.screen import annotate
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the annotator is not tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
+    ),
 ]
 
 
@@ -17,7 +20,9 @@ def trace(book, who, items="trace_items()", more=""):
 
 
 def verdict(book, who, more=""):
-    return annotate(book, f"Annotator(verdict_items(), 'verdict', {who!r}, '.'{more})", f"{who}.verdict.jsonl")
+    return annotate(
+        book, f"Annotator(verdict_items(), 'verdict', {who!r}, '.'{more})", f"{who}.verdict.jsonl"
+    )
 
 
 def test_the_mouse_clicks_drags_and_takes_a_range(book):
@@ -32,7 +37,9 @@ def test_the_mouse_clicks_drags_and_takes_a_range(book):
     assert screen.marked() == ["00", "01", "02", "10", "11", "12"]
     screen.click("Fact 1 of document 0")
     assert screen.labels("q/1") == {"relevant": ["00", "02", "10", "11", "12"]}
-    assert book.locator(".jp-Cell.jp-mod-selected").count() == 1, "a shift-click selects sentences, not cells"
+    assert book.locator(".jp-Cell.jp-mod-selected").count() == 1, (
+        "a shift-click selects sentences, not cells"
+    )
 
 
 def test_a_drag_that_ends_beside_the_sentences_counts(book):
@@ -87,7 +94,11 @@ def test_a_whole_verdict_item_by_keys_alone_and_haste_harms_no_item(book):
 def test_empty_is_not_untouched_and_undo_crosses_items(book):
     screen = trace(book, "undo")
     screen.press("e", "r", "Backspace", "r", "e")
-    assert [one["value"] for event in screen.events() for one in event.get("set", ())] == [[], None, []]
+    assert [one["value"] for event in screen.events() for one in event.get("set", ())] == [
+        [],
+        None,
+        [],
+    ]
     screen.press("n", "x")
     assert screen.labels("q/2") == {"relevant": ["00"]}
     screen.press("z", "z")
@@ -109,8 +120,14 @@ def test_note_flag_skip_and_search(book):
     screen.press("f", "m")
     screen.type("a b dd m y: 0 ?")
     screen.press("Escape", "f", "f")
-    assert [event["value"] for event in screen.events() if event["action"] == "note"] == ["a b dd m y: 0 ?"]
-    assert [event["value"] for event in screen.events() if event["action"] == "flag"] == [True, False, True]
+    assert [event["value"] for event in screen.events() if event["action"] == "note"] == [
+        "a b dd m y: 0 ?"
+    ]
+    assert [event["value"] for event in screen.events() if event["action"] == "flag"] == [
+        True,
+        False,
+        True,
+    ]
     screen.press("/")
     screen.type("DOCUMENT 1. fact")
     assert screen.root.locator(".sentence.hit").count() == 3
@@ -129,7 +146,9 @@ def test_a_note_is_saved_while_it_is_typed(book):
     screen.settle()
     screen.type("ught")
     assert screen.root.get_by_label("note on this item").input_value() == "half a thought"
-    assert [event["value"] for event in screen.events() if event["action"] == "note"] == ["half a tho"]
+    assert [event["value"] for event in screen.events() if event["action"] == "note"] == [
+        "half a tho"
+    ]
 
 
 def test_a_free_text_keeps_focus_and_words_while_the_rest_is_painted(book):
@@ -172,7 +191,9 @@ def test_long_documents_are_folded_and_unfolded(book):
     screen.press("o")
     assert lines.count() == 60 + 8 + 2
     screen.press("End", "x")
-    assert screen.labels("q/1") == {"relevant": ["17"]}, "the end is the last sentence that is shown"
+    assert screen.labels("q/1") == {"relevant": ["17"]}, (
+        "the end is the last sentence that is shown"
+    )
     screen.press("/")
     screen.type("fact 59 document 1")
     screen.press("Escape", "x")

@@ -4,10 +4,15 @@ import pytest
 from browser.lab import CHROMIUM
 from browser.screen import annotate
 
-pytest.importorskip("ragnb.annotation.adjudication", reason="NO ADJUDICATION: it is not tested on the screen")
+pytest.importorskip(
+    "ragnb.annotation.adjudication", reason="NO ADJUDICATION: it is not tested on the screen"
+)
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the annotator is not tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
+    ),
 ]
 
 CELL = """Annotator(adjudicate(trace_items(1), two_logs({name!r}), 'chief', '{name}.gold.jsonl', blind={blind}))"""
@@ -19,7 +24,11 @@ def adjudicating(book, name, blind):
 
 
 def said_of(screen, option):
-    return screen.root.locator("[data-field=overall] .option", has_text=option).locator("sup").inner_text()
+    return (
+        screen.root.locator("[data-field=overall] .option", has_text=option)
+        .locator("sup")
+        .inner_text()
+    )
 
 
 def test_votes_stand_at_sentences_and_options_and_the_decision_is_written(book):
@@ -29,7 +38,12 @@ def test_votes_stand_at_sentences_and_options_and_the_decision_is_written(book):
     assert screen.badges("Fact 2 of document 0") == ""
     assert (said_of(screen, "yes"), said_of(screen, "no")) == ("Zoe", "Yan")
     screen.press("r", "j", "x", "w", "2")
-    said = {one["field"]: one for event in screen.events() if event["action"] == "label" for one in event["set"]}
+    said = {
+        one["field"]: one
+        for event in screen.events()
+        if event["action"] == "label"
+        for one in event["set"]
+    }
     assert (said["relevant"]["value"], said["overall"]["value"]) == (["00", "01"], False)
     assert said["overall"]["source"] == "adjudicated"
     assert said["overall"]["of"] == {"Zoe": True, "Yan": False}
@@ -42,6 +56,10 @@ def test_who_decides_blindly_sees_letters_and_gets_no_name(book):
     assert screen.badges("Fact 0 of document 0") == "R? r:A+B"
     assert {said_of(screen, "yes"), said_of(screen, "no")} == {"A", "B"}
     screen.press("w", "1")
-    assert not [name for name in ("Zoe", "Yan") if name in book.content() or any(name in frame for frame in book.received)]
+    assert not [
+        name
+        for name in ("Zoe", "Yan")
+        if name in book.content() or any(name in frame for frame in book.received)
+    ]
     said = [one for event in screen.events() if event["action"] == "label" for one in event["set"]]
     assert said[-1]["of"] == {"Zoe": True, "Yan": False}, "the log keeps the names"

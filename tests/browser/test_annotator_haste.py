@@ -6,7 +6,10 @@ from browser.screen import Annotating, annotate
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the annotator is not tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
+    ),
 ]
 
 
@@ -15,7 +18,11 @@ def trace(book, who, items="trace_items()"):
 
 
 def verdict(book, who):
-    return annotate(book, f"Annotator(verdict_items(), 'verdict', {who!r}, '.')", f"{who.replace(' ', '_')}.verdict.jsonl")
+    return annotate(
+        book,
+        f"Annotator(verdict_items(), 'verdict', {who!r}, '.')",
+        f"{who.replace(' ', '_')}.verdict.jsonl",
+    )
 
 
 FAR = """lag => { window.ragnbLag = lag; if (window.ragnbSend) return;
@@ -31,7 +38,9 @@ VERDICTS = ("correct", "incorrect", "refuse")
 def in_haste(book, lag, pace, then, n=12):
     """Label items with key 1, 2, 3, 1, ... and go on with another key, one key every `pace` ms; returns the annotator."""
     who = f"haste{lag}-{pace}-{then}"
-    screen = annotate(book, f"Annotator(verdict_items({n}), 'verdict', {who!r}, '.')", f"{who}.verdict.jsonl")
+    screen = annotate(
+        book, f"Annotator(verdict_items({n}), 'verdict', {who!r}, '.')", f"{who}.verdict.jsonl"
+    )
     book.evaluate(FAR, lag)
     try:
         for k in range(n):
@@ -59,11 +68,18 @@ def two_views(book, who):
 def one_tab(book):
     """Closes what is beside the notebook."""
     yield
-    book.evaluate("() => [...window.jupyterapp.shell.widgets('main')].forEach(one => one.content.model || one.close())")
+    book.evaluate(
+        "() => [...window.jupyterapp.shell.widgets('main')].forEach(one => one.content.model || one.close())"
+    )
 
 
 SOME = [(0, 60, "n"), (0.3, 250, "n"), (0.3, 60, "Enter")]
-GRID = [(lag, pace, then) for lag in (0, 0.1, 0.3) for pace in (60, 90, 250, 400) for then in ("n", "Enter")]
+GRID = [
+    (lag, pace, then)
+    for lag in (0, 0.1, 0.3)
+    for pace in (60, 90, 250, 400)
+    for then in ("n", "Enter")
+]
 REST = [pytest.param(*one, marks=pytest.mark.slow) for one in GRID if one not in SOME]
 
 
@@ -71,7 +87,9 @@ REST = [pytest.param(*one, marks=pytest.mark.slow) for one in GRID if one not in
 def test_every_key_labels_the_item_that_it_was_typed_for(book, lag, pace, then):
     screen = in_haste(book, round(1000 * lag), pace, then)
     assert verdicts(screen) == [VERDICTS[k % 3] for k in range(12)]
-    assert screen.message == ("all items are labelled or skipped" if then == "Enter" else "no further item")
+    assert screen.message == (
+        "all items are labelled or skipped" if then == "Enter" else "no further item"
+    )
 
 
 @pytest.fixture
@@ -91,7 +109,9 @@ def test_a_note_that_is_typed_ahead_is_on_its_item(book, far):
     screen = verdict(book, "note ahead")
     typed(book, "1", "n", "m", *"1 n fe", "Backspace", "Enter", "z", "Escape", "2", "n")
     screen.settle()
-    assert [(one["item"], one["value"]) for one in screen.events() if one["action"] == "note"] == [("v/2", "1 n f\nz")]
+    assert [(one["item"], one["value"]) for one in screen.events() if one["action"] == "note"] == [
+        ("v/2", "1 n f\nz")
+    ]
     assert verdicts(screen, 3) == ["correct", "incorrect", None]
 
 
@@ -123,7 +143,11 @@ ragnb.annotation.log.os = type("FullDisk", (), {**vars(os), "fsync": staticmetho
 
 def test_what_a_full_disk_refuses_stays_on_the_screen_until_it_is_seen(book):
     call = "Annotator(verdict_items(), 'verdict', 'full', '.')"
-    show(book, f"from browser.items import *\nfrom ragnb.widgets import Annotator\nshown = {call}\nshown", FULL)
+    show(
+        book,
+        f"from browser.items import *\nfrom ragnb.widgets import Annotator\nshown = {call}\nshown",
+        FULL,
+    )
     screen = Annotating(book, "full.verdict.jsonl")
     screen.focus()
     typed(book, *"ffffffffff")
@@ -134,7 +158,9 @@ def test_what_a_full_disk_refuses_stays_on_the_screen_until_it_is_seen(book):
         assert "No space left on device" in screen.message
         screen.root.get_by_role("button", name="seen").click()
         assert screen.message == ""
-        assert screen.root.locator(".part.documents").evaluate("box => box === document.activeElement")
+        assert screen.root.locator(".part.documents").evaluate(
+            "box => box === document.activeElement"
+        )
     finally:
         show(book, "import os, ragnb.annotation.log\nragnb.annotation.log.os = os")
 
@@ -146,7 +172,9 @@ def test_once_more_is_back_however_fast(book, pause):
     book.wait_for_timeout(pause)
     book.keyboard.press("x")
     screen.settle()
-    assert [event["set"][0]["value"] for event in screen.events() if event["action"] == "label"] == [["00"], []]
+    assert [
+        event["set"][0]["value"] for event in screen.events() if event["action"] == "label"
+    ] == [["00"], []]
 
 
 def test_a_double_click_chooses_one_option_of_one_label(book):
@@ -177,7 +205,11 @@ def test_items_are_passed_and_actions_undone_as_fast_as_keys_are_pressed(book):
 
 def test_a_button_that_opens_a_field_gives_it_the_focus(book):
     screen = trace(book, "open")
-    for button, field in {"note": "note on this item", "search": "search in the texts", "list": "items"}.items():
+    for button, field in {
+        "note": "note on this item",
+        "search": "search in the texts",
+        "list": "items",
+    }.items():
         screen.button(button).click()
         assert book.evaluate("() => document.activeElement.ariaLabel") == field
         book.keyboard.press("Escape")
@@ -193,7 +225,9 @@ def test_a_search_goes_on_on_the_next_item(book):
 
 
 def test_a_long_response_is_unfolded(book):
-    items = "trace_items(1).assign(response_sentences=[[[f's{i}', f'Said {i}.'] for i in range(300)]])"
+    items = (
+        "trace_items(1).assign(response_sentences=[[[f's{i}', f'Said {i}.'] for i in range(300)]])"
+    )
     screen = trace(book, "response", items)
     lines = screen.root.locator(".part.response .sentence:visible")
     assert lines.count() == 8
@@ -210,12 +244,18 @@ def test_two_views_of_one_annotator_show_the_same_and_both_are_answered(book, on
     first.press("x", "n", "a")
     second.focus()
     second.press("a", "u", "x", "g")
-    assert [first.badges("Fact 0 of document 0"), second.badges("Fact 0 of document 0")] == ["U", "U"]
+    assert [first.badges("Fact 0 of document 0"), second.badges("Fact 0 of document 0")] == [
+        "U",
+        "U",
+    ]
     first.focus()
     first.press("n")
     assert ["Question 3" in screen.question for screen in (first, second)] == [True, True]
     assert "Question 3" in second.root.locator(".row[aria-selected=true]").inner_text()
-    assert [first.labels(item) for item in ("q/1", "q/2")] == [{"relevant": ["00"]}, {"utilized": ["00"]}]
+    assert [first.labels(item) for item in ("q/1", "q/2")] == [
+        {"relevant": ["00"]},
+        {"utilized": ["00"]},
+    ]
 
 
 def test_a_note_is_never_written_to_another_item(book, one_tab):
@@ -229,4 +269,6 @@ def test_a_note_is_never_written_to_another_item(book, one_tab):
     first.settle()
     second.settle()
     assert second.root.get_by_label("note on this item").input_value() == ""
-    assert [(one["item"], one["value"]) for one in first.events() if one["action"] == "note"] == [("q/1", "of the first")]
+    assert [(one["item"], one["value"]) for one in first.events() if one["action"] == "note"] == [
+        ("q/1", "of the first")
+    ]

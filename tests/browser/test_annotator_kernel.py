@@ -10,7 +10,10 @@ from browser.screen import Annotating, annotate
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the annotator is not tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
+    ),
 ]
 
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
@@ -37,16 +40,18 @@ def test_a_page_that_is_loaded_again_shows_all_that_was_done(book):
     assert screen.button("flag").get_attribute("aria-pressed") == "true"
     screen.focus()
     screen.press("g")
-    assert [row[:3] for row in screen.root.locator(".row .n").all_inner_texts()] == ["1 ◐", "2 ◐", "3 ·"]
+    assert [row[:3] for row in screen.root.locator(".row .n").all_inner_texts()] == [
+        "1 ◐",
+        "2 ◐",
+        "3 ·",
+    ]
     screen.press("Escape", "u", "x", "p")
     assert screen.labels("q/2") == {"relevant": [], "utilized": ["00"]}
     assert screen.badges("Fact 0 of document 0") == "R"
 
 
 def test_a_cell_that_is_run_again_takes_over_and_the_earlier_output_says_so(book):
-    cell = (
-        "from browser.items import *\nfrom ragnb.widgets import Annotator\nAnnotator(trace_items(), 'trace', 'twice', '.')"
-    )
+    cell = "from browser.items import *\nfrom ragnb.widgets import Annotator\nAnnotator(trace_items(), 'trace', 'twice', '.')"
     show(book, cell, cell)
     earlier, later = (Annotating(book, "twice.trace.jsonl", nth) for nth in (0, 1))
     earlier.focus()
@@ -62,7 +67,9 @@ def test_a_cell_that_is_run_again_takes_over_and_the_earlier_output_says_so(book
 
 
 def test_a_busy_kernel_is_said_and_what_waited_is_saved(book):
-    screen = annotate(book, "shown = Annotator(trace_items(), 'trace', 'busy', '.')\nshown", "busy.trace.jsonl")
+    screen = annotate(
+        book, "shown = Annotator(trace_items(), 'trace', 'busy', '.')\nshown", "busy.trace.jsonl"
+    )
     hold = "import time\nwith shown.session.log.lock: time.sleep(4.5)"  # another thread may handle the key, and has to wait, too
     book.evaluate(f"code => {{ {KERNEL}.requestExecute({{ code }}) }}", hold)
     book.wait_for_function(f"() => {KERNEL}.status === 'busy'")
@@ -119,14 +126,18 @@ def test_a_note_that_is_being_typed_when_the_page_closes_is_saved(book):
     book.reload()
     wait_for_kernel(book)
     screen = Annotating(book, "closing.trace.jsonl")
-    assert [event["value"] for event in screen.events() if event["action"] == "note"] == ["to be continued"]
+    assert [event["value"] for event in screen.events() if event["action"] == "note"] == [
+        "to be continued"
+    ]
 
 
 def test_a_note_is_saved_when_another_tab_is_shown(book):
     screen = trace(book, "hidden")
     screen.press("m")
     screen.type("for now")
-    book.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")  # headless pages stay visible
+    book.evaluate(
+        "() => document.dispatchEvent(new Event('visibilitychange'))"
+    )  # headless pages stay visible
     screen.settle()
     assert [event["value"] for event in screen.events() if event["action"] == "note"] == ["for now"]
 
@@ -152,7 +163,10 @@ def test_keys_after_shift_enter_label(book, more):
         "() => window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells.map(one => [one.cell_type, one.source])"
     )
     assert cells[1:] == [["code", source] for source in more or [""]]
-    assert [screen.labels(f"v/{k}") for k in (1, 2)] == [{"verdict": "correct"}, {"verdict": "incorrect"}]
+    assert [screen.labels(f"v/{k}") for k in (1, 2)] == [
+        {"verdict": "correct"},
+        {"verdict": "incorrect"},
+    ]
     assert book.evaluate("() => document.activeElement.ariaLabel") == "note on this item"
 
 
@@ -234,8 +248,14 @@ def test_text_fields_take_every_letter(book, label):
 
 def test_annotators_beside_each_other_keep_apart(book):
     imports = "from browser.items import *\nfrom ragnb.widgets import Annotator\n"
-    show(book, imports + "Annotator(trace_items(), 'trace', 'left', '.')", "Annotator(trace_items(), 'trace', 'right', '.')")
-    left, right = (Annotating(book, f"{who}.trace.jsonl", nth) for nth, who in enumerate(("left", "right")))
+    show(
+        book,
+        imports + "Annotator(trace_items(), 'trace', 'left', '.')",
+        "Annotator(trace_items(), 'trace', 'right', '.')",
+    )
+    left, right = (
+        Annotating(book, f"{who}.trace.jsonl", nth) for nth, who in enumerate(("left", "right"))
+    )
     left.focus()
     left.press("x")
     right.focus()
@@ -245,5 +265,7 @@ def test_annotators_beside_each_other_keep_apart(book):
     assert left.labels("q/1") == {"relevant": ["00"], "utilized": ["00"]}
     assert right.labels("q/1") == {"relevant": ["01"]}
     assert ["Question 1" in left.question, "Question 2" in right.question] == [True, True]
-    ids = book.evaluate("() => [...document.querySelectorAll('.ragnb-annotator [id]')].map(node => node.id)")
+    ids = book.evaluate(
+        "() => [...document.querySelectorAll('.ragnb-annotator [id]')].map(node => node.id)"
+    )
     assert len(ids) == len(set(ids))

@@ -11,12 +11,17 @@ from PIL import Image
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the annotator is not tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
+    ),
 ]
 
 
 def trace(book, who, more=", **judged()"):
-    return annotate(book, f"Annotator(trace_items(3, 50), 'trace', {who!r}, '.'{more})", f"{who}.trace.jsonl")
+    return annotate(
+        book, f"Annotator(trace_items(3, 50), 'trace', {who!r}, '.'{more})", f"{who}.trace.jsonl"
+    )
 
 
 def everything_open(screen):
@@ -26,7 +31,9 @@ def everything_open(screen):
     screen.press("Escape", "g", "Escape", "?", "/")
     screen.type("Fact 3")
     screen.focus()
-    screen.root.locator(".panel").evaluate_all("panels => panels.forEach(panel => { panel.hidden = false })")
+    screen.root.locator(".panel").evaluate_all(
+        "panels => panels.forEach(panel => { panel.hidden = false })"
+    )
     screen.press("g", "g")
     screen.focus()
     screen.press("j", "Shift+ArrowDown")
@@ -55,7 +62,9 @@ def shares(screen):
 def test_a_picture_of_a_theme_has_its_ground_and_letters_that_differ(book, theme):
     screen = trace(book, f"pictured {theme}")
     change_theme(book, theme)
-    bright_letters = "([root, dark]) => (Number(getComputedStyle(root).color.match(/\\d+/)[0]) > 127) === dark"
+    bright_letters = (
+        "([root, dark]) => (Number(getComputedStyle(root).color.match(/\\d+/)[0]) > 127) === dark"
+    )
     book.wait_for_function(bright_letters, arg=[screen.root.element_handle(), theme == "dark"])
     screen.press("j")
     book.wait_for_timeout(1000)  # JupyterLab fades from theme to theme
@@ -70,7 +79,9 @@ def test_a_picture_of_a_theme_has_its_ground_and_letters_that_differ(book, theme
 def test_an_error_stands_out_too(book, theme):
     change_theme(book, theme)
     screen = trace(book, f"error {theme}")
-    screen.root.locator(".message .now").evaluate("node => { node.textContent = 'not saved'; node.classList.add('failed') }")
+    screen.root.locator(".message .now").evaluate(
+        "node => { node.textContent = 'not saved'; node.classList.add('failed') }"
+    )
     measured = [one for one in screen.root.evaluate(CONTRASTS) if one[2] == "not saved"]
     change_theme(book, "light")
     assert measured[0][0] >= 4.5
@@ -78,7 +89,11 @@ def test_an_error_stands_out_too(book, theme):
 
 @pytest.mark.parametrize("code", ["ar", "he", "en"])
 def test_sentences_run_as_their_script_does(book, code):
-    screen = annotate(book, f"Annotator(bidi_items(), 'verdict', 'bidi {code}', '.')", f"bidi_{code}.verdict.jsonl")
+    screen = annotate(
+        book,
+        f"Annotator(bidi_items(), 'verdict', 'bidi {code}', '.')",
+        f"bidi_{code}.verdict.jsonl",
+    )
     screen.press(*"n" * list(BIDI).index(code))
     line = screen.root.locator(".part.response .sentence")
     direction, left, right = line.evaluate(TEXT_EDGES)
@@ -87,7 +102,10 @@ def test_sentences_run_as_their_script_does(book, code):
         assert "read a⟨U+202E⟩gpj.exe⟨U+202C⟩ twice" in line.inner_text()
     else:
         assert (direction, right < 20) == ("rtl", True)
-        assert screen.root.locator(".question").evaluate("node => getComputedStyle(node).direction") == "rtl"
+        assert (
+            screen.root.locator(".question").evaluate("node => getComputedStyle(node).direction")
+            == "rtl"
+        )
 
 
 def test_tab_reaches_every_control_and_each_has_a_name_and_a_ring(book):
@@ -112,7 +130,22 @@ def test_tab_reaches_every_control_and_each_has_a_name_and_a_ring(book):
 
 def test_a_screen_reader_is_told_where_one_is_and_what_is_chosen(book):
     screen = trace(book, "reader", more="")
-    for key in ("ArrowDown", "j", "PageDown", "End", "Home", "x", "Shift+j", "x", "v", "]", "s", "n", "z", "Escape"):
+    for key in (
+        "ArrowDown",
+        "j",
+        "PageDown",
+        "End",
+        "Home",
+        "x",
+        "Shift+j",
+        "x",
+        "v",
+        "]",
+        "s",
+        "n",
+        "z",
+        "Escape",
+    ):
         screen.press(key)
         told = book.evaluate("""() => { const box = document.activeElement, at = box.getAttribute('aria-activedescendant');
           const option = at && document.getElementById(at);
@@ -123,7 +156,9 @@ def test_a_screen_reader_is_told_where_one_is_and_what_is_chosen(book):
     assert [line.split("]")[0] for line in chosen] == ["[00"]
     screen.press("g", "j", "j")
     assert (
-        book.evaluate("() => document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).role")
+        book.evaluate(
+            "() => document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).role"
+        )
         == "option"
     )
     live = screen.root.locator("[role=status][aria-live=polite]").first
@@ -133,7 +168,9 @@ def test_a_screen_reader_is_told_where_one_is_and_what_is_chosen(book):
 
 def test_nothing_runs_out_of_a_narrow_page(book):
     book.set_viewport_size({"width": 760, "height": 900})
-    screen = annotate(book, "Annotator(long_items(), 'verdict', 'narrow', '.')", "narrow.verdict.jsonl")
+    screen = annotate(
+        book, "Annotator(long_items(), 'verdict', 'narrow', '.')", "narrow.verdict.jsonl"
+    )
     wider = screen.root.evaluate("root => [...root.querySelectorAll('*')].filter(node => node.checkVisibility() && "
                                  "node.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).map(node => node.className)")  # fmt: skip
     book.set_viewport_size({"width": 1200, "height": 900})

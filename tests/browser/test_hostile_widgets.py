@@ -9,10 +9,15 @@ from ragnb.markup import _ALLOWED
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so attacks are not tried on a page"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so attacks are not tried on a page",
+    ),
 ]
 
-ANNOTATORS = set("b button details div input kbd option p section select small span summary sup textarea".split())
+ANNOTATORS = set(
+    "b button details div input kbd option p section select small span summary sup textarea".split()
+)
 """The elements of which the annotator is made."""
 
 LISTS = set("bdi button input label option select tbody".split())
@@ -55,7 +60,9 @@ def test_static_viewers(attacked):
     attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon").nth(len(PAYLOADS) - 1).wait_for(
         state="attached", timeout=60_000
     )
-    elements, suspicious, _ = attacked.evaluate(INVENTORY, ".jp-OutputArea-output.jp-RenderedHTMLCommon")
+    elements, suspicious, _ = attacked.evaluate(
+        INVENTORY, ".jp-OutputArea-output.jp-RenderedHTMLCommon"
+    )
     assert set(elements) <= _ALLOWED | {"tbody"}
     assert suspicious == []
 
@@ -86,7 +93,9 @@ def test_the_annotator(attacked):
     screen = Annotating(attacked, "hostile.jsonl")
     screen.focus()
     for number, text in enumerate(PAYLOADS):
-        assert visible(text).split("\n")[0] in screen.root.locator(".question b").text_content(), number
+        assert visible(text).split("\n")[0] in screen.root.locator(".question b").text_content(), (
+            number
+        )
         screen.press("1", "n")
     screen.press("?", "g", "End")
     screen.root.get_by_label("words of an item").fill(PAYLOADS[4])
@@ -99,7 +108,10 @@ def test_the_annotator(attacked):
 
 
 def test_adjudication_between_hostile_names(attacked):
-    show(attacked, IMPORTS + "Path('court').mkdir(exist_ok=True)\nadjudication(PAYLOADS, Path('court'))")
+    show(
+        attacked,
+        IMPORTS + "Path('court').mkdir(exist_ok=True)\nadjudication(PAYLOADS, Path('court'))",
+    )
     screen = Annotating(attacked, "court/gold.jsonl")
     screen.focus("response")
     for number in (0, 1):
@@ -119,7 +131,9 @@ def test_the_live_view_of_a_frame(attacked, kind):
     attacked.locator(".ragnb-rows-list").focus()
     elements = set()
     for number in range(1, len(PAYLOADS) + 1):
-        attacked.locator(f'.ragnb-rows-row[aria-posinset="{number}"][aria-selected=true]').wait_for(timeout=30_000)
+        attacked.locator(f'.ragnb-rows-row[aria-posinset="{number}"][aria-selected=true]').wait_for(
+            timeout=30_000
+        )
         found, suspicious, count = attacked.evaluate(INVENTORY, ".ragnb-view")
         assert (suspicious, count) == ([], 1)
         elements |= set(found)

@@ -17,7 +17,10 @@ browser
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the live viewer is not tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so the live viewer is not tested",
+    ),
 ]
 
 

@@ -10,15 +10,14 @@ from browser.lab import CHROMIUM, notebook_page
 from browser.screen import Annotating
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-PICTURE = (
-    "([picture, before]) => picture.src !== before && picture.naturalWidth > 0 && picture.width <= picture.naturalWidth"
-)
+PICTURE = "([picture, before]) => picture.src !== before && picture.naturalWidth > 0 && picture.width <= picture.naturalWidth"
 """Whether the picture is another one than before, shown no larger than it was drawn."""
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(
-        CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the notebooks are not tried live"
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so the notebooks are not tried live",
     ),
 ]
 
@@ -42,11 +41,17 @@ def run(lab, number):
     ("number", "first", "second"),
     [
         ("10", "alpha 0.05: 140 sets", "alpha 0.06: 140 sets"),
-        pytest.param("11", "judged_correct: 60 labels", "judged_correct: 61 labels", marks=pytest.mark.slow),
-        pytest.param("14", "drawn 6.4 in: 10 points", "drawn 6.5 in: 10 points", marks=pytest.mark.slow),
+        pytest.param(
+            "11", "judged_correct: 60 labels", "judged_correct: 61 labels", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "14", "drawn 6.4 in: 10 points", "drawn 6.5 in: 10 points", marks=pytest.mark.slow
+        ),
     ],
 )
-def test_the_text_beside_a_slider_is_there_from_the_start_and_follows_it(lab, number, first, second):
+def test_the_text_beside_a_slider_is_there_from_the_start_and_follows_it(
+    lab, number, first, second
+):
     with run(lab, number) as page:
         page.locator(".widget-html-content", has_text=first).wait_for()
         page.locator(".noUi-handle").focus()

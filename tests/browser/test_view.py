@@ -25,7 +25,10 @@ TINTED = "() => CSS.highlights.get('ragnb-found')?.size ?? 0"
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so the live viewer is not tested"),
+    pytest.mark.skipif(
+        CHROMIUM is None,
+        reason="NO BROWSER: chromium is not installed, so the live viewer is not tested",
+    ),
 ]
 
 
@@ -35,7 +38,10 @@ def test_a_researcher_reads_ten_thousand_rows(book):
     expect.set_options(timeout=30_000)  # a busy machine takes its time
     show(book, CELL, SAID)
     rows, count = book.locator(".ragnb-rows-row"), book.locator(".ragnb-rows-count")
-    shown, chosen = book.locator(".ragnb-view-page"), book.locator(".ragnb-rows-row[aria-selected=true]")
+    shown, chosen = (
+        book.locator(".ragnb-view-page"),
+        book.locator(".ragnb-rows-row[aria-selected=true]"),
+    )
 
     def row_at(number):
         return book.locator(f'.ragnb-rows-row[aria-posinset="{number}"]')
@@ -77,7 +83,9 @@ def test_a_researcher_reads_ten_thousand_rows(book):
     book.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
     book.keyboard.press("Control+Enter")
     said = re.compile(r"3 36 \{'system': 'rag'\} NEEDLE77 hay -number")
-    expect(book.locator(".jp-CodeCell").nth(1).locator("pre").last).to_have_text(said, timeout=30_000)
+    expect(book.locator(".jp-CodeCell").nth(1).locator("pre").last).to_have_text(
+        said, timeout=30_000
+    )
 
     book.locator(".ragnb-rows-clear").click()
     expect(count).to_have_text("10,000 of 10,000")
@@ -103,7 +111,9 @@ def test_a_scrolled_list_keeps_its_rows_when_the_theme_changes(book):
     book.locator(".ragnb-rows-row").first.wait_for(timeout=90_000)
     book.wait_for_timeout(500)
     list_of_rows.evaluate("list => { list.scrollTop = 1305 * 46 }")
-    book.wait_for_function(f"() => ({IN_SIGHT})().some(text => text.includes('Question 1305'))", timeout=30_000)
+    book.wait_for_function(
+        f"() => ({IN_SIGHT})().some(text => text.includes('Question 1305'))", timeout=30_000
+    )
     before = book.evaluate(IN_SIGHT)
     try:
         for theme in ("dark", "light", "dark", "light"):

@@ -1,7 +1,7 @@
-"""What is promised holds over calibration sets, within bands of the exact laws; what is not promised does not.
+"""Guarantees hold over calibration sets, within bands of the exact distributions; what is not guaranteed does not hold.
 
 For scores without ties, the number of m test items that n calibration items cover is beta-binomial with k and n + 1 - k.
-Bands are four standard deviations of that law's mean wide: a right method leaves them once in 16,000 runs.
+Bands are four standard deviations of its mean wide: a correct method leaves them once in 16,000 runs.
 """
 
 import numpy as np
@@ -9,21 +9,20 @@ import pytest
 from scipy import stats
 from two_normals import draw, of_labels
 
-from ragnb.conformal.predictor import ConformalClassifier, count_sets, undecided
-from ragnb.conformal.rank import conformal_rank
+from ragnb.conformal.sets import ConformalClassifier, conformal_rank
 
 ALPHA, N, M = 0.1, 200, 200
 TRIALS = pytest.mark.parametrize("trials", [60, pytest.param(2000, marks=pytest.mark.slow)])
 
 
-def law(n: int, m: int):
+def covered_distribution(n: int, m: int):
     rank = conformal_rank(n, ALPHA)
     return stats.betabinom(m, rank, n + 1 - rank)
 
 
 def assert_follows(covered: np.ndarray, n: int, m: int) -> None:
-    """Mean and tails of the numbers covered are those of the law."""
-    wanted, trials = law(n, m), covered.size
+    """Mean and tails of the numbers covered are those of the beta-binomial distribution."""
+    wanted, trials = covered_distribution(n, m), covered.size
     assert abs(covered.mean() - wanted.mean()) < 4 * wanted.std() / trials**0.5
     for share in (0.1, 0.5, 0.9):
         least = wanted.ppf(share)
@@ -36,111 +35,115 @@ def hits(sets: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 @TRIALS
-def test_marginal_coverage_follows_the_beta_binomial_law(trials):
+def test_marginal_coverage_is_beta_binomial(trials):
     rng = np.random.default_rng(trials)
     covered = []
     for _ in range(trials):
-        predictor = ConformalClassifier.calibrate(*draw(rng, N))
+        classifier = ConformalClassifier.calibrate(*draw(rng, N))
         asked, labels = draw(rng, M)
-        covered.append(hits(predictor.sets(asked, ALPHA), labels).sum())
+        covered.append(hits(classifier.sets(asked, ALPHA), labels).sum())
     assert_follows(np.array(covered), N, M)
 
 
-def covered_by_class(rng: np.random.Generator, trials: int, conditional: str | None) -> np.ndarray:
+def covered_by_class(rng: np.random.Generator, trials: int, by_class: bool) -> np.ndarray:
     """Number covered of M items of class 0 and of class 1, calibrated on 150 of class 0 and 50 of class 1."""
     known, asked = np.arange(N) >= 150, np.arange(2 * M) >= M
     covered = []
     for _ in range(trials):
-        predictor = ConformalClassifier.calibrate(
-            of_labels(rng, known, apart=1.6, rate=0.25), known, conditional=conditional
+        classifier = ConformalClassifier.calibrate(
+            of_labels(rng, known, apart=1.6, rate=0.25), known, by_class=by_class
         )
-        sets = predictor.sets(of_labels(rng, asked, apart=1.6, rate=0.25), ALPHA)
+        sets = classifier.sets(of_labels(rng, asked, apart=1.6, rate=0.25), ALPHA)
         covered.append(hits(sets, asked).reshape(2, M).sum(axis=1))
     return np.array(covered).T
 
 
 @TRIALS
-def test_coverage_within_each_class_follows_the_law_of_that_class(trials):
-    few, many = covered_by_class(np.random.default_rng(trials), trials, "class")[::-1]
+def test_coverage_within_each_class_is_beta_binomial(trials):
+    few, many = covered_by_class(np.random.default_rng(trials), trials, True)[::-1]
     assert_follows(many, 150, M)
     assert_follows(few, 50, M)
 
 
 @TRIALS
 def test_marginal_sets_do_not_cover_the_rare_class(trials):
-    common, rare = covered_by_class(np.random.default_rng(trials), trials, None) / M
+    common, rare = covered_by_class(np.random.default_rng(trials), trials, False) / M
     assert rare.mean() < 0.85 < 1 - ALPHA < common.mean()
-    assert rare.mean() + 4 * law(N, M).std() / M / trials**0.5 < 1 - ALPHA
+    assert rare.mean() + 4 * covered_distribution(N, M).std() / M / trials**0.5 < 1 - ALPHA
 
 
 @TRIALS
-def test_coverage_within_each_group_follows_the_law_of_that_group(trials):
+def test_coverage_within_each_group_is_beta_binomial(trials):
     rng = np.random.default_rng(trials)
     groups = np.repeat(["easy", "hard"], [120, 80])
     covered = []
     for _ in range(trials):
         probabilities, labels = draw(rng, 200)
         probabilities[120:], labels[120:] = draw(rng, 80, apart=1.2)
-        predictor = ConformalClassifier.calibrate(probabilities, labels, groups=groups)
+        classifier = ConformalClassifier.calibrate(probabilities, labels, groups=groups)
         asked, truth = draw(rng, M, apart=1.2)
-        covered.append(hits(predictor.sets(asked, ALPHA, groups=["hard"] * M), truth).sum())
+        covered.append(hits(classifier.sets(asked, ALPHA, groups=["hard"] * M), truth).sum())
     assert_follows(np.array(covered), 80, M)
 
 
 @TRIALS
-def test_the_error_among_the_decided_is_above_alpha(trials):
-    """Marginal sets of a classifier that is right less often than 1 - alpha: all errors lie among the decided."""
+def test_the_error_among_accepted_labels_is_above_alpha(trials):
+    """Marginal sets of a classifier with an accuracy below 1 - alpha: all errors are among the accepted labels."""
     rng = np.random.default_rng(trials)
     errors = []
     for _ in range(trials):
-        predictor = ConformalClassifier.calibrate(*draw(rng, 400, apart=1.8))
+        classifier = ConformalClassifier.calibrate(*draw(rng, 400, apart=1.8))
         asked, labels = draw(rng, 2000, apart=1.8)
-        sets = predictor.sets(asked, ALPHA)
-        errors.append(1 - hits(sets, labels)[~undecided(sets)].mean())
+        sets = classifier.sets(asked, ALPHA)
+        errors.append(1 - hits(sets, labels)[sets.sum(axis=1) == 1].mean())
     assert np.mean(errors) > 1.2 * ALPHA
     assert np.mean(np.array(errors) > ALPHA) > 0.8
 
 
 @TRIALS
-def test_the_coverage_is_no_probability_of_the_single_answer(trials):
-    """Given the item, a set is right with the probabilities of its labels, which here are known: 0.9 on average alone."""
+def test_coverage_is_not_the_probability_of_a_single_item(trials):
+    """Given the item, the set is right with the probability of its labels, which is known here: 0.9 only on average."""
     rng = np.random.default_rng(trials)
     means, short, least = [], [], []
     for _ in range(trials):
-        predictor = ConformalClassifier.calibrate(*draw(rng, N, apart=1.8))
+        classifier = ConformalClassifier.calibrate(*draw(rng, N, apart=1.8))
         asked, _ = draw(rng, M, apart=1.8)
-        right = (predictor.sets(asked, ALPHA) * np.column_stack([1 - asked, asked])).sum(axis=1)
-        means.append(right.mean()), short.append((right < 1 - ALPHA).mean()), least.append(right.min())
-    assert abs(np.mean(means) - law(N, M).mean() / M) < 4 * law(N, M).std() / M / trials**0.5
+        right = (classifier.sets(asked, ALPHA) * np.column_stack([1 - asked, asked])).sum(axis=1)
+        (
+            means.append(right.mean()),
+            short.append((right < 1 - ALPHA).mean()),
+            least.append(right.min()),
+        )
+    assert (
+        abs(np.mean(means) - covered_distribution(N, M).mean() / M)
+        < 4 * covered_distribution(N, M).std() / M / trials**0.5
+    )
     assert np.mean(short) > 0.2
     assert np.mean(least) < 0.75
 
 
 @TRIALS
-def test_a_classifier_better_than_the_promise_leaves_empty_sets_and_filling_them_covers_more(trials):
+def test_a_classifier_with_fewer_errors_than_alpha_leaves_empty_sets(trials):
     rng = np.random.default_rng(trials)
-    covered, filled, neither = [], [], 0
+    covered, empty = [], 0
     for _ in range(trials):
-        predictor = ConformalClassifier.calibrate(*draw(rng, N, apart=3.5))
+        classifier = ConformalClassifier.calibrate(*draw(rng, N, apart=3.5))
         asked, labels = draw(rng, M, apart=3.5)
-        sets = predictor.sets(asked, ALPHA)
-        neither += count_sets(sets).neither
+        sets = classifier.sets(asked, ALPHA)
+        empty += (~sets.any(axis=1)).sum()
         covered.append(hits(sets, labels).sum())
-        filled.append(hits(predictor.sets(asked, ALPHA, empty="fill"), labels).sum())
     assert_follows(np.array(covered), N, M)
-    assert neither > 0.02 * M * trials
-    assert (np.array(filled) >= covered).all()
-    assert np.mean(filled) > np.mean(covered)
+    assert empty > 0.02 * M * trials
 
 
 @TRIALS
-def test_p_values_of_the_truth_are_super_uniform_with_ties(trials):
+def test_p_values_of_true_labels_are_valid_with_ties(trials):
     rng = np.random.default_rng(trials)
     values = []
     for _ in range(trials):
         known, labels = draw(rng, 39, apart=1.2)
         asked, truth = draw(rng, 1, apart=1.2)
-        predictor = ConformalClassifier.calibrate(np.round(known, 1), labels)
-        values.append(hits(predictor.p_values(np.round(asked, 1)), truth)[0])
+        classifier = ConformalClassifier.calibrate(np.round(known, 1), labels)
+        values.append(hits(classifier.p_values(np.round(asked, 1)), truth)[0])
     for u in (0.05, 0.1, 0.25, 0.5):
         assert np.mean(np.array(values) <= u) <= u + 4 * (u * (1 - u) / trials) ** 0.5

@@ -13,7 +13,9 @@ def base(number=1, *, positives=5, negatives=5, **keys):
         "id": number,
         "query": f"Who keeps lighthouse {number}?",
         "answer": [["Ada Quill", "A. Quill"]],
-        "positive": [f"Lighthouse {number}: Ada Quill keeps it, log {k}." for k in range(positives)],
+        "positive": [
+            f"Lighthouse {number}: Ada Quill keeps it, log {k}." for k in range(positives)
+        ],
         "negative": [f"Lighthouse {number}: a storm came, log {k}." for k in range(negatives)],
     }
     return record | keys
@@ -27,7 +29,10 @@ def integration(number=1, *, groups=(2, 2), negatives=5, **keys):
         "answer": names,
         "asnwer1": names[:1],
         "answer2": names[1:],
-        "positive": [[f"Pier {number}: {name}, note {k}." for k in range(n)] for name, n in zip(names, groups, strict=True)],
+        "positive": [
+            [f"Pier {number}: {name}, note {k}." for k in range(n)]
+            for name, n in zip(names, groups, strict=True)
+        ],
         "negative": [f"Pier {number}: fog, note {k}." for k in range(negatives)],
     }
     return record | keys
@@ -40,7 +45,9 @@ def fact(number=1, *, positives=5, negatives=5, **keys):
         "answer": "Eastport",
         "fakeanswer": "Westhaven",
         "positive": [f"Ferry {number} lands at Eastport, sheet {k}." for k in range(positives)],
-        "positive_wrong": [f"Ferry {number} lands at Westhaven, sheet {k}." for k in range(positives)],
+        "positive_wrong": [
+            f"Ferry {number} lands at Westhaven, sheet {k}." for k in range(positives)
+        ],
         "negative": [f"Ferry {number} is blue, sheet {k}." for k in range(negatives)],
     }
     return record | keys
@@ -58,8 +65,14 @@ def write_rgb(tmp_path_factory):
 
     def write(content, name="mini.json"):
         path = tmp_path_factory.mktemp("rgb") / name
-        lines = [] if isinstance(content, bytes) else [json.dumps(record, ensure_ascii=False) for record in content]
-        path.write_bytes(content if isinstance(content, bytes) else "\n".join(lines).encode("utf-8"))
+        lines = (
+            []
+            if isinstance(content, bytes)
+            else [json.dumps(record, ensure_ascii=False) for record in content]
+        )
+        path.write_bytes(
+            content if isinstance(content, bytes) else "\n".join(lines).encode("utf-8")
+        )
         return path
 
     return write
@@ -97,7 +110,9 @@ def raw_records(rgb_file):
 @pytest.fixture(scope="session")
 def released():
     """The independent derivation of the released contexts, beside this file."""
-    spec = importlib.util.spec_from_file_location("released_contexts", Path(__file__).with_name("released_contexts.py"))
+    spec = importlib.util.spec_from_file_location(
+        "released_contexts", Path(__file__).with_name("released_contexts.py")
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

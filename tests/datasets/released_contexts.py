@@ -34,7 +34,9 @@ def _pick(record, noise_rate, passage_num, correct_rate):
     noise = share(passage_num, noise_rate)
     if "positive_wrong" in record:
         return _pick_counterfactual(record, noise, passage_num, share(passage_num, correct_rate))
-    if isinstance(record["positive"][:1], list) and isinstance(next(iter(record["positive"]), ""), list):
+    if isinstance(record["positive"][:1], list) and isinstance(
+        next(iter(record["positive"]), ""), list
+    ):
         return _pick_integration(record, passage_num - noise, passage_num)
     good, bad = record["positive"], record["negative"]
     if noise_rate == 1:
@@ -49,7 +51,9 @@ def _pick_integration(record, quota, passage_num):
     piles = [list(pile) for pile in record["positive"]]
     for pile in piles:
         random.shuffle(pile)
-    in_turn = (document for document in chain.from_iterable(zip_longest(*piles)) if document is not None)
+    in_turn = (
+        document for document in chain.from_iterable(zip_longest(*piles)) if document is not None
+    )
     documents = list(islice(in_turn, max(len(piles), quota)))
     room = passage_num - len(documents)
     return documents + (record["negative"][:room] if room > 0 else [])
@@ -62,5 +66,7 @@ def _pick_counterfactual(record, noise, passage_num, n_true):
     documents = [record["positive_wrong"][k] for k in taken]
     untaken = sorted(set(everything).difference(taken))
     if n_true > 0 and untaken:
-        documents.extend(record["positive"][k] for k in random.sample(untaken, k=min(len(untaken), n_true)))
+        documents.extend(
+            record["positive"][k] for k in random.sample(untaken, k=min(len(untaken), n_true))
+        )
     return documents + record["negative"][:noise]

@@ -55,7 +55,13 @@ def choice(label, control="verdict", kind="choices"):
 
 
 def comment(text):
-    return {"id": "n0", "type": "textarea", "from_name": "why", "to_name": "text", "value": {"text": [text]}}
+    return {
+        "id": "n0",
+        "type": "textarea",
+        "from_name": "why",
+        "to_name": "text",
+        "value": {"text": [text]},
+    }
 
 
 def annotation(who, *results, **more):
@@ -67,11 +73,21 @@ def annotation(who, *results, **more):
 
 def task(number, *annotations, drafts=(), **data):
     given = {"example_id": NAMES[number], "text": TEXTS[NAMES[number]], **data}
-    return {"id": 700 + number, "data": given, "annotations": list(annotations), "drafts": list(drafts), "predictions": []}
+    return {
+        "id": 700 + number,
+        "data": given,
+        "annotations": list(annotations),
+        "drafts": list(drafts),
+        "predictions": [],
+    }
 
 
 STUDIO = [
-    task(0, annotation(3, choice("Richtig")), annotation({"id": 4, "email": "李@example.org"}, choice("Falsch"))),
+    task(
+        0,
+        annotation(3, choice("Richtig")),
+        annotation({"id": 4, "email": "李@example.org"}, choice("Falsch")),
+    ),
     task(1, annotation(3, choice("Weigert sich"), comment("=cmd() לא"))),
     task(2, annotation(3, was_cancelled=True)),
     task(3, drafts=[{"id": 1, "user": "ana@example.org", "result": [choice("Richtig")]}]),
@@ -106,8 +122,12 @@ def test_label_studio_without_our_id_has_its_own(tmp_path):
 
 
 def test_label_studio_with_another_control(tmp_path):
-    path = write(tmp_path, [task(0, annotation(1, choice("correct", "sentiment"), choice("x", "other")))])
-    with pytest.raises(InputError, match=r"item 1 needs a verdict in 'verdict'; got 'sentiment', 'other'"):
+    path = write(
+        tmp_path, [task(0, annotation(1, choice("correct", "sentiment"), choice("x", "other")))]
+    )
+    with pytest.raises(
+        InputError, match=r"item 1 needs a verdict in 'verdict'; got 'sentiment', 'other'"
+    ):
         load_annotations(path)
     assert said(load_annotations(path, field="sentiment")) == {("zh/1", "1"): "correct"}
 
@@ -115,8 +135,23 @@ def test_label_studio_with_another_control(tmp_path):
 def test_label_studio_min(tmp_path):
     shared = {"created_at": "a", "updated_at": "b", "annotation_id": 5}
     records = [
-        {"id": 1, "example_id": "zh/1", "verdict": "correct", "annotator": 3, "lead_time": 2.5, "note": "好", **shared},
-        {"id": 2, "example_id": "ar/2", "verdict": "refuse", "annotator": 3, "lead_time": None, **shared},
+        {
+            "id": 1,
+            "example_id": "zh/1",
+            "verdict": "correct",
+            "annotator": 3,
+            "lead_time": 2.5,
+            "note": "好",
+            **shared,
+        },
+        {
+            "id": 2,
+            "example_id": "ar/2",
+            "verdict": "refuse",
+            "annotator": 3,
+            "lead_time": None,
+            **shared,
+        },
         {"id": 2, "example_id": "ar/2", "annotator": 4, "lead_time": 1, **shared},
     ]
     frame = load_annotations(write(tmp_path, records))
@@ -127,7 +162,12 @@ def test_label_studio_min(tmp_path):
 
 
 def test_label_studio_min_with_several_choices(tmp_path):
-    record = {"id": 1, "verdict": {"choices": ["correct", "refuse"]}, "annotator": 3, "annotation_id": 5}
+    record = {
+        "id": 1,
+        "verdict": {"choices": ["correct", "refuse"]},
+        "annotator": 3,
+        "annotation_id": 5,
+    }
     with pytest.raises(InputError, match="got several in 1, such as export.json item 1"):
         load_annotations(write(tmp_path, [record]))
 
@@ -137,11 +177,19 @@ def test_label_studio_min_with_several_choices(tmp_path):
 
 def argilla_1(number, *responses):
     """A record of version 1: a list of responses, each with the answers of one user."""
-    return {"external_id": NAMES[number], "fields": {"text": TEXTS[NAMES[number]]}, "responses": list(responses)}
+    return {
+        "external_id": NAMES[number],
+        "fields": {"text": TEXTS[NAMES[number]]},
+        "responses": list(responses),
+    }
 
 
 def answer(user, value, status="submitted", **more):
-    values = {} if value is None else {"verdict": {"value": value}, **{key: {"value": text} for key, text in more.items()}}
+    values = (
+        {}
+        if value is None
+        else {"verdict": {"value": value}, **{key: {"value": text} for key, text in more.items()}}
+    )
     return {"user_id": user, "status": status, "values": values}
 
 
@@ -153,7 +201,11 @@ def test_argilla_1(tmp_path):
         argilla_1(3),
     ]
     frame = load_annotations(write(tmp_path, json_lines(records), "ルイ.jsonl"))
-    assert said(frame) == {("zh/1", "u-1"): "correct", ("zh/1", "u-2"): "incorrect", ("he/3", "ルイ"): "refuse"}
+    assert said(frame) == {
+        ("zh/1", "u-1"): "correct",
+        ("zh/1", "u-2"): "incorrect",
+        ("he/3", "ルイ"): "refuse",
+    }
     assert frame.attrs["left_out"] == {"drafts": 1, "discarded": 1, "unlabelled": 1}
     assert frame.attrs["without_status"] == 0
     assert frame["note"].tolist() == ["確か", "", ""]
@@ -170,13 +222,20 @@ def argilla_2(number, **responses):
 
 def test_argilla_2(tmp_path):
     records = [
-        argilla_2(0, verdict=[{"value": "correct", "user_id": "u-1"}, {"value": "refuse", "user_id": "u-2"}]),
+        argilla_2(
+            0,
+            verdict=[{"value": "correct", "user_id": "u-1"}, {"value": "refuse", "user_id": "u-2"}],
+        ),
         argilla_2(1, verdict=[{"value": "incorrect", "user_id": "u-1", "status": "discarded"}]),
         argilla_2(2, verdict=[{"value": "incorrect", "user_id": "u-1", "status": "submitted"}]),
         argilla_2(3),
     ]
     frame = load_annotations(write(tmp_path, records))
-    assert said(frame) == {("zh/1", "u-1"): "correct", ("zh/1", "u-2"): "refuse", ("he/3", "u-1"): "incorrect"}
+    assert said(frame) == {
+        ("zh/1", "u-1"): "correct",
+        ("zh/1", "u-2"): "refuse",
+        ("he/3", "u-1"): "incorrect",
+    }
     assert frame.attrs["left_out"] == {"discarded": 1, "unlabelled": 1}
     assert frame.attrs["without_status"] == 2
 
@@ -194,11 +253,15 @@ def test_argilla_flat(tmp_path):
 
 def test_argilla_with_another_question(tmp_path):
     two = argilla_2(0, richtig=[{"value": "correct", "user_id": "u"}])
-    one = argilla_1(0, {"user_id": "u", "status": "submitted", "values": {"richtig": {"value": "correct"}}})
+    one = argilla_1(
+        0, {"user_id": "u", "status": "submitted", "values": {"richtig": {"value": "correct"}}}
+    )
     for record in (one, two):
         with pytest.raises(InputError, match="needs a verdict in 'verdict'; got 'richtig'"):
             load_annotations(write(tmp_path, [record]))
-        assert said(load_annotations(write(tmp_path, [record]), field="richtig")) == {("zh/1", "u"): "correct"}
+        assert said(load_annotations(write(tmp_path, [record]), field="richtig")) == {
+            ("zh/1", "u"): "correct"
+        }
 
 
 # ---- doccano -----------------------------------------------------------------------------------------------------------
@@ -206,20 +269,41 @@ def test_argilla_with_another_question(tmp_path):
 
 def test_doccano_has_one_annotator_a_file(tmp_path):
     records = [
-        {"id": 1, "text": TEXTS["zh/1"], "example_id": "zh/1", "label": ["correct"], "Comments": ["一", "二"]},
-        {"id": 2, "text": TEXTS["ar/2"], "meta": {"example_id": "ar/2"}, "labels": ["refuse"], "Comments": []},
+        {
+            "id": 1,
+            "text": TEXTS["zh/1"],
+            "example_id": "zh/1",
+            "label": ["correct"],
+            "Comments": ["一", "二"],
+        },
+        {
+            "id": 2,
+            "text": TEXTS["ar/2"],
+            "meta": {"example_id": "ar/2"},
+            "labels": ["refuse"],
+            "Comments": [],
+        },
         {"id": 3, "text": TEXTS["he/3"], "label": [], "Comments": []},
         {"id": 4, "text": TEXTS["hi/4"], "label": "incorrect"},
     ]
     frame = load_annotations(write(tmp_path, json_lines(records), "สมชาย.jsonl"))
-    assert said(frame) == {("zh/1", "สมชาย"): "correct", ("ar/2", "สมชาย"): "refuse", ("4", "สมชาย"): "incorrect"}
+    assert said(frame) == {
+        ("zh/1", "สมชาย"): "correct",
+        ("ar/2", "สมชาย"): "refuse",
+        ("4", "สมชาย"): "incorrect",
+    }
     assert frame["note"].tolist() == ["一\n二", "", ""]
     assert frame.attrs["left_out"] == {"unlabelled": 1}
     assert set(load_annotations(tmp_path / "สมชาย.jsonl", annotator="ana")["annotator"]) == {"ana"}
 
 
 def test_doccano_of_old_names_its_users(tmp_path):
-    record = {"id": 1, "text": "?", "annotations": [{"label": 1, "user": 7}, {"label": 2, "user": 8}], "meta": {}}
+    record = {
+        "id": 1,
+        "text": "?",
+        "annotations": [{"label": 1, "user": 7}, {"label": 2, "user": 8}],
+        "meta": {},
+    }
     path = write(tmp_path, json_lines([record]))
     with pytest.raises(InputError, match="got 1, 2; say what they mean"):
         load_annotations(path)
@@ -239,8 +323,13 @@ def test_doccano_of_several_annotators_in_one_list_is_refused(tmp_path):
 
 
 def test_annotators_of_an_export_are_compared(tmp_path):
-    words = {"u": ["correct", "refuse", "incorrect", "correct"], "v": ["correct", "refuse", "correct", "correct"]}
-    records = [argilla_1(n, *(answer(user, given[n]) for user, given in words.items())) for n in range(4)]
+    words = {
+        "u": ["correct", "refuse", "incorrect", "correct"],
+        "v": ["correct", "refuse", "correct", "correct"],
+    }
+    records = [
+        argilla_1(n, *(answer(user, given[n]) for user, given in words.items())) for n in range(4)
+    ]
     found = agreement(load_annotations(write(tmp_path, records))).set_index("metric")
     assert found.loc["percent agreement", ["mean", "n"]].tolist() == [0.75, 4]
     assert found["pair"].unique().tolist() == ["u - v"]
@@ -255,12 +344,18 @@ def test_verdicts_are_joined_with_responses_and_scored(tmp_path):
 
 
 def test_an_id_of_two_keys(tmp_path):
-    records = [task(0, annotation(1, choice(label)), system=system) for label, system in (("correct", "a"), ("refuse", "b"))]
+    records = [
+        task(0, annotation(1, choice(label)), system=system)
+        for label, system in (("correct", "a"), ("refuse", "b"))
+    ]
     path = write(tmp_path, records)
     with pytest.raises(InputError, match="1 that are doubled, such as that of '1' to 'zh/1'"):
         load_annotations(path)
     frame = load_annotations(path, id=["example_id", "system"])
-    assert frame[["item", "example_id", "system"]].values.tolist() == [["zh/1 | a", "zh/1", "a"], ["zh/1 | b", "zh/1", "b"]]
+    assert frame[["item", "example_id", "system"]].values.tolist() == [
+        ["zh/1 | a", "zh/1", "a"],
+        ["zh/1 | b", "zh/1", "b"],
+    ]
     responses = pd.DataFrame({"example_id": "zh/1", "system": ["b", "a"], "response": "x"})
     assert join_labels(responses, frame)["verdict"].tolist() == ["refuse", "correct"]
     with pytest.raises(InputError, match="got none named model"):
@@ -271,10 +366,13 @@ def test_an_id_of_two_keys(tmp_path):
 
 
 def test_words_that_nobody_explained_are_listed(tmp_path):
-    records = [{"id": n, "label": [word]} for n, word in enumerate(["richtig", "correct", "错", "richtig"])]
+    records = [
+        {"id": n, "label": [word]} for n, word in enumerate(["richtig", "correct", "错", "richtig"])
+    ]
     path = write(tmp_path, json_lines(records))
     with pytest.raises(
-        InputError, match="got 'richtig', '错'; say what they mean with verdicts=\\{'richtig': \"correct\"\\}"
+        InputError,
+        match="got 'richtig', '错'; say what they mean with verdicts=\\{'richtig': \"correct\"\\}",
     ):
         load_annotations(path)
     with pytest.raises(InputError, match="verdicts=...\\) needs one of"):
@@ -306,7 +404,9 @@ def test_files_that_are_no_export_are_refused(tmp_path, content, message):
 
 def test_a_named_source_has_to_be_one(tmp_path):
     path = write(tmp_path, STUDIO)
-    with pytest.raises(InputError, match="'label_studio', 'label_studio_min', 'argilla', 'doccano'"):
+    with pytest.raises(
+        InputError, match="'label_studio', 'label_studio_min', 'argilla', 'doccano'"
+    ):
         load_annotations(path, source="prodigy")
     assert len(load_annotations(path, source="label_studio", verdicts=GERMAN)) == 4
     with pytest.raises(InputError, match="file that exists"):

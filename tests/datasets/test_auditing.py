@@ -13,9 +13,13 @@ def found(frame, issue):
 
 
 @pytest.mark.data
-def test_zh_int_has_twelve_items_whose_groups_are_unlike_their_parts_and_two_with_too_many(rgb_file, raw_records):
+def test_zh_int_has_twelve_items_whose_groups_are_unlike_their_parts_and_two_with_too_many(
+    rgb_file, raw_records
+):
     report = audit(load_rgb(rgb_file("zh_int")))
-    unlike = [f"zh_int/{r['id']}" for r in raw_records("zh_int") if len(r["positive"]) != len(r["answer"])]
+    unlike = [
+        f"zh_int/{r['id']}" for r in raw_records("zh_int") if len(r["positive"]) != len(r["answer"])
+    ]
     many = [f"zh_int/{r['id']}" for r in raw_records("zh_int") if len(r["positive"]) > 5]
     assert (len(unlike), len(many)) == (12, 2)
     assert found(report, "groups_unlike_parts") == unlike
@@ -23,7 +27,9 @@ def test_zh_int_has_twelve_items_whose_groups_are_unlike_their_parts_and_two_wit
 
 
 @pytest.mark.data
-def test_zh_fact_has_three_false_answers_that_hold_the_true_one_and_three_items_without_negatives(rgb_file, raw_records):
+def test_zh_fact_has_three_false_answers_that_hold_the_true_one_and_three_items_without_negatives(
+    rgb_file, raw_records
+):
     report = audit(load_rgb(rgb_file("zh_fact")))
     assert found(report, "false_answer_holds_true") == ["zh_fact/0", "zh_fact/7", "zh_fact/82"]
     bare = [f"zh_fact/{r['id']}" for r in raw_records("zh_fact") if not r["negative"]]
@@ -79,18 +85,43 @@ def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file
         ),
         (
             "base",
-            {"positive": ["Ada Quill", "ADA\u202fQUILL", "x", "y", "z"], "negative": ["n", "A.\u00a0Quill", "n", "n", "n"]},
+            {
+                "positive": ["Ada Quill", "ADA\u202fQUILL", "x", "y", "z"],
+                "negative": ["n", "A.\u00a0Quill", "n", "n", "n"],
+            },
             {
                 "positive_lacks_answer": "positive 2, 3, 4",
                 "negative_holds_answer": "negative 1",
                 "answer_needs_folding": "positive 1, negative 1",
             },
         ),
-        ("base", {"negative": ["insufficient information", "信息不足", "<think>none</think>", "n", "n"]}, {}),
-        ("base", {"positive": ["Insufficient information: A. Quill", "<think>Ada Quill</think>", *["A. Quill"] * 3]}, {}),
+        (
+            "base",
+            {"negative": ["insufficient information", "信息不足", "<think>none</think>", "n", "n"]},
+            {},
+        ),
+        (
+            "base",
+            {
+                "positive": [
+                    "Insufficient information: A. Quill",
+                    "<think>Ada Quill</think>",
+                    *["A. Quill"] * 3,
+                ]
+            },
+            {},
+        ),
         ("fact", {"fakeanswer": "insufficient information"}, {}),
-        ("fact", {"fakeanswer": "Northeastport"}, {"false_answer_holds_true": "'Northeastport' for [['Eastport']]"}),
-        ("fact", {"fakeanswer": ["Westhaven", "eastport"]}, {"false_answer_holds_true": "'eastport' for [['Eastport']]"}),
+        (
+            "fact",
+            {"fakeanswer": "Northeastport"},
+            {"false_answer_holds_true": "'Northeastport' for [['Eastport']]"},
+        ),
+        (
+            "fact",
+            {"fakeanswer": ["Westhaven", "eastport"]},
+            {"false_answer_holds_true": "'eastport' for [['Eastport']]"},
+        ),
         (
             "integration",
             {"groups": (3, 3), "answer": ["keeper0x", "keeper1x", "keeper0x"]},
@@ -99,7 +130,10 @@ def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file
         (
             "integration",
             {"groups": (1,) * 6},
-            {"more_groups_than_passages": "6 groups, 5 passages", "noise_differs": "0/6 at 0.2, 0/6 at 0.4"},
+            {
+                "more_groups_than_passages": "6 groups, 5 passages",
+                "noise_differs": "0/6 at 0.2, 0/6 at 0.4",
+            },
         ),
     ],
 )
@@ -109,15 +143,26 @@ def test_an_issue_is_told_with_its_detail_and_no_other(make, load, shape, option
     assert set(report["example_id"]) <= {"mini/9"}
 
 
-def test_an_answer_with_parts_is_held_only_by_all_of_them_in_a_negative_and_by_any_in_a_positive(make, load):
-    record = make.integration(groups=(3, 3), negative=["keeper0x", "keeper1x", "keeper1x and keeper0x", "n", "n"])
+def test_an_answer_with_parts_is_held_only_by_all_of_them_in_a_negative_and_by_any_in_a_positive(
+    make, load
+):
+    record = make.integration(
+        groups=(3, 3), negative=["keeper0x", "keeper1x", "keeper1x and keeper0x", "n", "n"]
+    )
     report = audit(load(record))
     assert report[["issue", "detail"]].values.tolist() == [["negative_holds_answer", "negative 2"]]
 
 
 def test_issues_stand_in_the_order_of_the_file(make, load):
     short = {"negatives": 4}
-    report = audit(load(make.base(30, **short), make.base(5), make.base(1, positives=4, **short), make.base(20, **short)))
+    report = audit(
+        load(
+            make.base(30, **short),
+            make.base(5),
+            make.base(1, positives=4, **short),
+            make.base(20, **short),
+        )
+    )
     assert report["example_id"].tolist() == ["mini/30", "mini/1", "mini/1", "mini/20"]
 
 

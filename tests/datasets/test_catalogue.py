@@ -12,8 +12,14 @@ from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue, fetch, find, 
 from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
 
-MODULE = importlib.import_module("ragnb.datasets.catalogue")  # the package holds a function of this name
-BODY = b'{"id": 0, "query": "Q?", "answer": "A", "positive": ["A."], "negative": ["' + b"B. " * 900 + b'"]}\n'
+MODULE = importlib.import_module(
+    "ragnb.datasets.catalogue"
+)  # the package holds a function of this name
+BODY = (
+    b'{"id": 0, "query": "Q?", "answer": "A", "positive": ["A."], "negative": ["'
+    + b"B. " * 900
+    + b'"]}\n'
+)
 BODY_SHA1 = git_blob_sha1(BODY)  # git_blob_sha1 itself is held against git below
 
 
@@ -31,9 +37,13 @@ def server(monkeypatch):
             if state.behaviour == "missing":
                 self.send_error(404)
                 return
-            body = {"tampered": BODY[:-2] + b" \n", "truncated": BODY[:-100], "empty": b""}.get(state.behaviour, BODY)
+            body = {"tampered": BODY[:-2] + b" \n", "truncated": BODY[:-100], "empty": b""}.get(
+                state.behaviour, BODY
+            )
             self.send_response(200)
-            self.send_header("Content-Length", str(len(BODY) if state.behaviour == "truncated" else len(body)))
+            self.send_header(
+                "Content-Length", str(len(BODY) if state.behaviour == "truncated" else len(body))
+            )
             self.end_headers()
             self.wfile.write(body)
 
@@ -51,7 +61,9 @@ def server(monkeypatch):
 
 
 def source_at(url):
-    return Source("mini", "rgb", "mini.json", url, BODY_SHA1, "CC0 (nothing forbidden)", "nobody (2026)")
+    return Source(
+        "mini", "rgb", "mini.json", url, BODY_SHA1, "CC0 (nothing forbidden)", "nobody (2026)"
+    )
 
 
 def test_a_good_download_stands_whole_in_the_folder(server, tmp_path):
@@ -61,7 +73,9 @@ def test_a_good_download_stands_whole_in_the_folder(server, tmp_path):
     assert [p.name for p in path.parent.iterdir()] == ["mini.json"]
 
 
-def test_the_licence_and_address_are_shown_before_a_download_and_not_again(server, tmp_path, capsys):
+def test_the_licence_and_address_are_shown_before_a_download_and_not_again(
+    server, tmp_path, capsys
+):
     fetch(source_at(server.url), tmp_path)
     said = capsys.readouterr()
     assert "CC0 (nothing forbidden)" in said.err
@@ -104,7 +118,9 @@ def test_a_bad_download_is_refused_and_leaves_nothing_behind(server, tmp_path, b
 
 def test_a_refused_connection_names_the_address_and_leaves_nothing_behind(tmp_path):
     closed = "http://127.0.0.1:9/mini.json"
-    with pytest.raises(InputError, match=r"'mini'.*ConnectionError.*127\.0\.0\.1:9.*network.*RAGNB_DATA"):
+    with pytest.raises(
+        InputError, match=r"'mini'.*ConnectionError.*127\.0\.0\.1:9.*network.*RAGNB_DATA"
+    ):
         fetch(source_at(closed), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -131,7 +147,9 @@ def test_a_catalogue_name_is_fetched_once_and_loaded(server, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("layout", ["rgb/en_refine.json", "en_refine.json"])
-def test_the_folder_in_ragnb_data_goes_before_cache_and_network(tmp_path, monkeypatch, make, write_rgb, layout):
+def test_the_folder_in_ragnb_data_goes_before_cache_and_network(
+    tmp_path, monkeypatch, make, write_rgb, layout
+):
     own = tmp_path / layout
     own.parent.mkdir(exist_ok=True)
     own.write_bytes(write_rgb([make.base(4)]).read_bytes())
@@ -150,7 +168,11 @@ def test_a_file_that_ragnb_data_lacks_is_fetched(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("en_facts", "'en_facts'.*did you mean 'en_fact'"), ("ZH_INT", "'ZH_INT'"), ("", "use one of en,")],
+    [
+        ("en_facts", "'en_facts'.*did you mean 'en_fact'"),
+        ("ZH_INT", "'ZH_INT'"),
+        ("", "use one of en,"),
+    ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_known_ones(name, words):
     with pytest.raises(InputError, match=words):
@@ -184,10 +206,15 @@ def test_an_unpinned_file_that_was_damaged_comes_back_as_it_was(server, tmp_path
     assert fetch(unpinned_at(server.url), tmp_path).read_bytes() == BODY
 
 
-def test_an_unpinned_file_that_has_changed_since_is_refused_until_its_record_is_deleted(server, tmp_path):
+def test_an_unpinned_file_that_has_changed_since_is_refused_until_its_record_is_deleted(
+    server, tmp_path
+):
     fetch(unpinned_at(server.url), tmp_path).unlink()
     server.behaviour = "tampered"
-    with pytest.raises(InputError, match=rf"'loose'.*SHA-1 {BODY_SHA1}.*not what was first.*delete loose\.parquet\.sha1"):
+    with pytest.raises(
+        InputError,
+        match=rf"'loose'.*SHA-1 {BODY_SHA1}.*not what was first.*delete loose\.parquet\.sha1",
+    ):
         fetch(unpinned_at(server.url), tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["loose.parquet.sha1"]
     (tmp_path / "loose.parquet.sha1").unlink()
@@ -206,7 +233,9 @@ def test_a_failed_first_download_records_nothing(server, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_path_without_host_is_fetched_from_the_hub_that_the_user_names(server, tmp_path, monkeypatch):
+def test_a_path_without_host_is_fetched_from_the_hub_that_the_user_names(
+    server, tmp_path, monkeypatch
+):
     hub, _, file = server.url.rpartition("/")
     monkeypatch.setenv("HF_ENDPOINT", hub + "/")
     assert fetch(unpinned_at(file), tmp_path).read_bytes() == BODY
@@ -214,7 +243,9 @@ def test_a_path_without_host_is_fetched_from_the_hub_that_the_user_names(server,
 
 def test_without_a_hub_the_message_says_where_to_put_the_file(tmp_path, monkeypatch):
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    with pytest.raises(InputError, match=r"'covidqa_test'.*HF_ENDPOINT.*covidqa_test\.parquet.*RAGNB_DATA"):
+    with pytest.raises(
+        InputError, match=r"'covidqa_test'.*HF_ENDPOINT.*covidqa_test\.parquet.*RAGNB_DATA"
+    ):
         fetch(CATALOGUE["covidqa_test"], tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -222,7 +253,13 @@ def test_without_a_hub_the_message_says_where_to_put_the_file(tmp_path, monkeypa
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.parametrize("content", [b"", b"a\n", b"\x00\xff\r\n", BODY])
 def test_the_checksum_is_the_one_that_git_gives(content, tmp_path):
-    done = subprocess.run(["git", "hash-object", "--stdin"], input=content, capture_output=True, check=True, cwd=tmp_path)
+    done = subprocess.run(
+        ["git", "hash-object", "--stdin"],
+        input=content,
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+    )
     assert git_blob_sha1(content) == done.stdout.decode().strip()
 
 
@@ -234,14 +271,22 @@ def test_the_real_files_have_the_checksums_of_the_catalogue(name, rgb_file):
 
 @pytest.mark.data
 def test_the_real_judgements_have_the_checksum_of_the_catalogue(data_folder):
-    assert git_blob_sha1((data_folder / "evouna" / "NQ.json").read_bytes()) == CATALOGUE["evouna_nq"].git_sha1
+    assert (
+        git_blob_sha1((data_folder / "evouna" / "NQ.json").read_bytes())
+        == CATALOGUE["evouna_nq"].git_sha1
+    )
 
 
 def test_the_catalogue_lists_the_eight_files_at_one_commit():
     table = catalogue().query("benchmark == 'rgb' and name != 'rgb_instructions'")
-    assert sorted(table["name"]) == sorted(f"{la}{kind}" for la in ("en", "zh") for kind in ("", "_refine", "_int", "_fact"))
+    assert sorted(table["name"]) == sorted(
+        f"{la}{kind}" for la in ("en", "zh") for kind in ("", "_refine", "_int", "_fact")
+    )
     commit = "65ec39e40e7dc9abb50e9bf1b4f32be3f6f16615"
-    expected = [f"https://raw.githubusercontent.com/chen700564/RGB/{commit}/data/{name}.json" for name in table["name"]]
+    expected = [
+        f"https://raw.githubusercontent.com/chen700564/RGB/{commit}/data/{name}.json"
+        for name in table["name"]
+    ]
     assert table["url"].tolist() == expected
     assert table["licence"].str.contains("NC").all()
     assert table["checksum"].str.fullmatch("[0-9a-f]{40}").all()
@@ -250,7 +295,9 @@ def test_the_catalogue_lists_the_eight_files_at_one_commit():
 def test_the_catalogue_lists_every_subset_and_split_of_ragbench_and_says_that_none_is_pinned():
     table = catalogue().query("benchmark == 'ragbench'")
     subsets = "covidqa cuad delucionqa emanual expertqa finqa hagrid hotpotqa msmarco pubmedqa tatqa techqa".split()
-    assert table["name"].tolist() == [f"{subset}_{split}" for subset in subsets for split in ("train", "validation", "test")]
+    assert table["name"].tolist() == [
+        f"{subset}_{split}" for subset in subsets for split in ("train", "validation", "test")
+    ]
     assert set(table["checksum"]) == {"not pinned"}
     assert table["licence"].str.startswith("CC BY 4.0").all()
     assert table["url"].is_unique

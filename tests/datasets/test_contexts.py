@@ -34,9 +34,23 @@ def test_released_contexts_of_the_real_files_equal_the_independent_derivation(
     examples, records = load_rgb(rgb_file(name)), raw_records(name)
     compared = 0
     for correct in (0.0, 0.2, 0.4) if name.endswith("fact") else (0.0,):
-        rates = [rate for rate in NOISE if released.fits(passage_num, rate, correct) or not name.endswith("fact")]
-        got = shown(examples, noise_rate=rates, passage_num=passage_num, correct_rate=correct, order="released")
-        expected = [released.released_context(r, rate, passage_num, correct) for rate in rates for r in records]
+        rates = [
+            rate
+            for rate in NOISE
+            if released.fits(passage_num, rate, correct) or not name.endswith("fact")
+        ]
+        got = shown(
+            examples,
+            noise_rate=rates,
+            passage_num=passage_num,
+            correct_rate=correct,
+            order="released",
+        )
+        expected = [
+            released.released_context(r, rate, passage_num, correct)
+            for rate in rates
+            for r in records
+        ]
         assert got == expected
         compared += len(got)
     assert compared >= 6 * len(records)
@@ -56,10 +70,17 @@ def records():
     same = {"query": st.just("q"), "answer": st.just("a"), "negative": texts("neg", 0, 7)}
     base = st.fixed_dictionaries(same | {"positive": texts("pos", 0, 7)})
     integration = st.fixed_dictionaries(same | {"positive": groups()})
-    fact = st.fixed_dictionaries(same | {"fakeanswer": st.just("f"), "positive": texts("pos", 0, 7)}).map(
-        lambda record: record | {"positive_wrong": [text.replace("pos", "wrong") for text in record["positive"]]}
+    fact = st.fixed_dictionaries(
+        same | {"fakeanswer": st.just("f"), "positive": texts("pos", 0, 7)}
+    ).map(
+        lambda record: (
+            record
+            | {"positive_wrong": [text.replace("pos", "wrong") for text in record["positive"]]}
+        )
     )
-    one_file = st.one_of(*(st.lists(shape, min_size=1, max_size=3) for shape in (base, integration, fact)))
+    one_file = st.one_of(
+        *(st.lists(shape, min_size=1, max_size=3) for shape in (base, integration, fact))
+    )
     return one_file.map(lambda rows: [row | {"id": number} for number, row in enumerate(rows)])
 
 
@@ -69,7 +90,9 @@ def test_released_contexts_of_made_up_files_equal_the_independent_derivation(
 ):
     assume("positive_wrong" not in rows[0] or released.fits(passage_num, noise, correct))
     examples = load_rgb(write_rgb(rows))
-    got = shown(examples, noise_rate=noise, passage_num=passage_num, correct_rate=correct, order="released")
+    got = shown(
+        examples, noise_rate=noise, passage_num=passage_num, correct_rate=correct, order="released"
+    )
     assert got == [released.released_context(row, noise, passage_num, correct) for row in rows]
 
 
@@ -99,7 +122,9 @@ def test_the_released_order_is_shared_by_noise_questions_and_not_by_integration_
 
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "at_least"), [("zh_refine", 290), ("en_refine_first50", 49)])
-def test_the_only_true_passage_of_five_always_stands_last_in_the_released_order(name, at_least, rgb_file):
+def test_the_only_true_passage_of_five_always_stands_last_in_the_released_order(
+    name, at_least, rgb_file
+):
     kinds = build_contexts(load_rgb(rgb_file(name)), noise_rate=0.8, order="released")["kinds"]
     alone = [k for k in kinds if len(k) == 5 and k.count("positive") == 1]
     assert len(alone) >= at_least
@@ -164,12 +189,20 @@ def test_a_base_context_holds_the_positives_and_negatives_that_the_rate_asks_for
         ((3, 3), 0.4, [2, 1, 2]),
         ((3, 3), 1.0, [1, 1, 3]),  # one a group stays even at noise rate 1
         ((1, 1), 0.0, [1, 1, 3]),
-        ((1, 1, 1, 1, 1, 1, 1), 0.4, [1, 1, 1, 1, 1, 1, 1, 0]),  # more groups than passages: all of them
+        (
+            (1, 1, 1, 1, 1, 1, 1),
+            0.4,
+            [1, 1, 1, 1, 1, 1, 1, 0],
+        ),  # more groups than passages: all of them
     ],
 )
-def test_an_integration_context_takes_one_of_every_group_in_turn(make, load, groups, noise, expected):
+def test_an_integration_context_takes_one_of_every_group_in_turn(
+    make, load, groups, noise, expected
+):
     context = build_contexts(load(make.integration(groups=groups)), noise_rate=noise).iloc[0]
-    counts = [sum(f"keeper{g}x" in text for text in context["passages"]) for g in range(len(groups))]
+    counts = [
+        sum(f"keeper{g}x" in text for text in context["passages"]) for g in range(len(groups))
+    ]
     assert [*counts, context["kinds"].count("negative")] == expected
     assert len(set(context["passages"])) == len(context["passages"])
 
@@ -186,10 +219,21 @@ def test_an_integration_context_takes_one_of_every_group_in_turn(make, load, gro
         (5, 1.0, 0.0, (0, 0, 5)),
     ],
 )
-def test_a_counterfactual_context_draws_false_passages_first(make, load, positives, noise, correct, expected):
-    context = build_contexts(load(make.fact(positives=positives)), noise_rate=noise, correct_rate=correct).iloc[0]
-    assert tuple(context["kinds"].count(kind) for kind in ("wrong", "positive", "negative")) == expected
-    sheets = [text[-2] for text, kind in zip(context["passages"], context["kinds"], strict=True) if kind != "negative"]
+def test_a_counterfactual_context_draws_false_passages_first(
+    make, load, positives, noise, correct, expected
+):
+    context = build_contexts(
+        load(make.fact(positives=positives)), noise_rate=noise, correct_rate=correct
+    ).iloc[0]
+    assert (
+        tuple(context["kinds"].count(kind) for kind in ("wrong", "positive", "negative"))
+        == expected
+    )
+    sheets = [
+        text[-2]
+        for text, kind in zip(context["passages"], context["kinds"], strict=True)
+        if kind != "negative"
+    ]
     assert len(set(sheets)) == len(sheets), "one passage in both its versions"
 
 
@@ -198,8 +242,15 @@ def test_kinds_name_the_list_that_each_passage_came_from(make, load, shape):
     record = getattr(make, shape)()
     context = build_contexts(load(record), noise_rate=0.4, correct_rate=0.2).iloc[0]
     flat = record["positive"] if shape != "integration" else list(chain(*record["positive"]))
-    lists = {"positive": flat, "negative": record["negative"], "wrong": record.get("positive_wrong", [])}
-    assert all(text in lists[kind] for text, kind in zip(context["passages"], context["kinds"], strict=True))
+    lists = {
+        "positive": flat,
+        "negative": record["negative"],
+        "wrong": record.get("positive_wrong", []),
+    }
+    assert all(
+        text in lists[kind]
+        for text, kind in zip(context["passages"], context["kinds"], strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -216,7 +267,9 @@ def test_kinds_name_the_list_that_each_passage_came_from(make, load, shape):
         (5, 1, 5),
     ],
 )
-def test_the_number_of_negatives_is_the_ceiling_of_the_decimal_as_written(passage_num, rate, expected):
+def test_the_number_of_negatives_is_the_ceiling_of_the_decimal_as_written(
+    passage_num, rate, expected
+):
     assert ceil_share(passage_num, rate) == expected
 
 
@@ -245,9 +298,14 @@ def test_conditions_stand_beside_every_context(make, load):
 
 
 @given(st.integers(0, 7), st.integers(0, 7), st.sampled_from(RATES), st.integers(0, 9))
-def test_both_orders_show_the_same_passages_of_a_base_example(make, load, positives, negatives, noise, passage_num):
+def test_both_orders_show_the_same_passages_of_a_base_example(
+    make, load, positives, negatives, noise, passage_num
+):
     examples = load(make.base(positives=positives, negatives=negatives))
-    mine, theirs = (shown(examples, noise_rate=noise, passage_num=passage_num, order=o)[0] for o in ("per_item", "released"))
+    mine, theirs = (
+        shown(examples, noise_rate=noise, passage_num=passage_num, order=o)[0]
+        for o in ("per_item", "released")
+    )
     assert Counter(mine) == Counter(theirs)
 
 
@@ -255,7 +313,10 @@ def test_both_orders_show_the_same_passages_of_a_base_example(make, load, positi
 def test_a_context_does_not_depend_on_the_other_rows_or_their_order(make, load, shape):
     examples = load(*map(getattr(make, shape), range(12)))
     options = {"noise_rate": 0.4, "correct_rate": 0.2}
-    alone = {i: shown(examples[examples["example_id"] == i], **options)[0] for i in examples["example_id"]}
+    alone = {
+        i: shown(examples[examples["example_id"] == i], **options)[0]
+        for i in examples["example_id"]
+    }
     together = build_contexts(examples.sample(frac=1, random_state=5), **options)
     assert dict(zip(together["example_id"], together["passages"], strict=True)) == alone
 
@@ -270,12 +331,18 @@ def test_a_context_does_not_depend_on_the_other_rows_or_their_order(make, load, 
 )
 def test_a_passage_keeps_its_place_at_every_noise_rate(make, load, shape, kind, rates):
     options = {"groups": (4, 4)} if shape == "integration" else {}
-    contexts = build_contexts(load(*(getattr(make, shape)(n, **options) for n in range(30))), noise_rate=rates)
+    contexts = build_contexts(
+        load(*(getattr(make, shape)(n, **options) for n in range(30))), noise_rate=rates
+    )
     assert set(contexts["n_passages"]) == {5}
     for _, of_example in contexts.groupby("example_id"):
         fewest = of_example.iloc[-1]  # the passages of this kind that are shown at every rate
-        lasting = [text for text, k in zip(fewest["passages"], fewest["kinds"], strict=True) if k == kind]
-        places = {tuple(passages.index(text) for text in lasting) for passages in of_example["passages"]}
+        lasting = [
+            text for text, k in zip(fewest["passages"], fewest["kinds"], strict=True) if k == kind
+        ]
+        places = {
+            tuple(passages.index(text) for text in lasting) for passages in of_example["passages"]
+        }
         assert len(places) == 1
 
 
@@ -329,9 +396,21 @@ def test_a_frame_that_holds_no_examples_is_refused(make, load):
 @pytest.mark.parametrize(
     ("shape", "cells", "words"),
     [
-        ("base", {"positive": []}, r"question mini/1 needs a group of passages in positive.*got \[\]"),
-        ("fact", {"positive": []}, r"question mini/1 needs a group of passages in positive.*got \[\]"),
-        ("integration", {"positive": []}, r"question mini/1 needs a group of passages in positive.*got \[\]"),
+        (
+            "base",
+            {"positive": []},
+            r"question mini/1 needs a group of passages in positive.*got \[\]",
+        ),
+        (
+            "fact",
+            {"positive": []},
+            r"question mini/1 needs a group of passages in positive.*got \[\]",
+        ),
+        (
+            "integration",
+            {"positive": []},
+            r"question mini/1 needs a group of passages in positive.*got \[\]",
+        ),
         ("integration", {"positive": [[]]}, r"none empty; got \[\[\]\]"),
         ("integration", {"positive": [["a"], []]}, r"none empty; got \[\['a'\], \[\]\]"),
         ("fact", {"positive": [[]]}, "a true passage for each in positive_wrong; got 0 for 5"),
@@ -339,7 +418,9 @@ def test_a_frame_that_holds_no_examples_is_refused(make, load):
     ],
 )
 @pytest.mark.parametrize("use", [build_contexts, audit])
-def test_malformed_passages_are_refused_with_the_name_of_the_example(make, load, use, shape, cells, words):
+def test_malformed_passages_are_refused_with_the_name_of_the_example(
+    make, load, use, shape, cells, words
+):
     examples = load(getattr(make, shape)())
     for name, value in cells.items():
         examples[name] = [value]
@@ -348,6 +429,8 @@ def test_malformed_passages_are_refused_with_the_name_of_the_example(make, load,
 
 
 def test_a_question_without_true_passages_and_one_with_fewer_false_ones_are_shown(make, load):
-    assert build_contexts(load(make.base()).assign(positive=[[[]]]))["kinds"].tolist() == [["negative"] * 5]
+    assert build_contexts(load(make.base()).assign(positive=[[[]]]))["kinds"].tolist() == [
+        ["negative"] * 5
+    ]
     fewer = load(make.fact()).assign(positive_wrong=[["wrong"]])
     assert build_contexts(fewer, passage_num=1)["kinds"].tolist() == [["wrong"]]

@@ -8,8 +8,14 @@ from ragnb.scoring import compare, score, summarize
 
 
 def record(question="who?", **changes):
-    judged = {f"answer_{name}": f"It is {name}." for name in SYSTEMS} | {f"judge_{name}": name != "fid" for name in SYSTEMS}
-    return {"question": question, "golden_answer": "Ada Lovelace/Lovelace", "improper": False} | judged | changes
+    judged = {f"answer_{name}": f"It is {name}." for name in SYSTEMS} | {
+        f"judge_{name}": name != "fid" for name in SYSTEMS
+    }
+    return (
+        {"question": question, "golden_answer": "Ada Lovelace/Lovelace", "improper": False}
+        | judged
+        | changes
+    )
 
 
 def written(tmp_path, content):
@@ -19,7 +25,9 @@ def written(tmp_path, content):
 
 
 def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
-    frame = load_evouna(written(tmp_path, [record(), record("where?", judge_gpt4=None, improper=True)]))
+    frame = load_evouna(
+        written(tmp_path, [record(), record("where?", judge_gpt4=None, improper=True)])
+    )
     assert frame["system"].tolist() == [*SYSTEMS] * 2
     assert frame["references"][0] == [["Ada Lovelace", "Lovelace"]]
     assert frame["verdict"].tolist()[:5] == [False, True, True, True, True]
@@ -27,9 +35,9 @@ def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
     assert frame["improper"].sum() == 5
     scores = score(frame, "annotator.verdict")
     assert scores["value"].isna().sum() == 1
-    assert summarize(scores, by="system").set_index("system")["mean"].to_dict() == {"fid": 0.0} | dict.fromkeys(
-        SYSTEMS[1:], 1.0
-    )
+    assert summarize(scores, by="system").set_index("system")["mean"].to_dict() == {
+        "fid": 0.0
+    } | dict.fromkeys(SYSTEMS[1:], 1.0)
 
 
 @pytest.mark.parametrize(
@@ -61,11 +69,15 @@ def test_the_real_file_compares_all_ten_pairs_clustered_and_unclustered(data_fol
     assert scores["value"].notna().sum() == 15_099
     plain = compare(scores, unpaired="drop")
     gold = proper.drop_duplicates("example_id").set_index("example_id")["references"].map(str)
-    clustered = compare(scores.assign(gold=scores["example_id"].map(gold)), cluster="gold", unpaired="drop")
+    clustered = compare(
+        scores.assign(gold=scores["example_id"].map(gold)), cluster="gold", unpaired="drop"
+    )
     for rows, test in ((plain, "McNemar mid-p"), (clustered, "cluster-robust t-test")):
         assert len(rows) == 10
         assert set(rows["family_size"]) == {10}
         assert set(rows["test"]) == {test}
         undecided = rows[rows["p_adjusted"] > 0.05]
-        assert list(zip(undecided["system"], undecided["baseline"], strict=True)) == [("newbing", "gpt4")]
+        assert list(zip(undecided["system"], undecided["baseline"], strict=True)) == [
+            ("newbing", "gpt4")
+        ]
         assert undecided["p_adjusted"].iloc[0] == pytest.approx(0.157, abs=0.005)

@@ -24,11 +24,17 @@ RUN = [
     answer(
         "a_zh_cn", "zh_cn", "11.0 年份", "大约11年左右", em=0.0, f1=0.5, tokens=20.0
     ),  # 1, 1 and 年 of 7 and of 5 characters
-    answer("b_de", "de", "Oslo", "In Oslo.", em=0.0, f1=2 / 3, tokens=12),  # one word of two and of one
+    answer(
+        "b_de", "de", "Oslo", "In Oslo.", em=0.0, f1=2 / 3, tokens=12
+    ),  # one word of two and of one
     answer("c_hi", "hi", "दिल्ली", "मुंबई", em=1.0, f1=1.0),  # both vanish
     answer("d_th", "th", "แม่น้ำไนล์", "แม่น้ำ ไนล์", em=0.0, f1=0.0),  # whitespace words, Thai too
-    answer("e_ja", "ja", "ナイル川", "ナイル 川。", em=0.0, f1=1.0, tokens=None),  # characters without spaces
-    answer("f_he", "he", "הנילוס", "", em=0.0, f1=0.0, system="direct"),  # an empty answer is an answer
+    answer(
+        "e_ja", "ja", "ナイル川", "ナイル 川。", em=0.0, f1=1.0, tokens=None
+    ),  # characters without spaces
+    answer(
+        "f_he", "he", "הנילוס", "", em=0.0, f1=0.0, system="direct"
+    ),  # an empty answer is an answer
     answer("g_ar", "ar", "نهر النيل", "نهر النيل", em=1.0, f1=1.0, system="direct"),
     answer("h_en", "en", "", "who knows", em=0.0, f1=0.0),  # MKQA has no short answer here
     answer("i_en", "en", None, "", em=1.0, f1=1.0),
@@ -37,7 +43,10 @@ RUN = [
 
 def written(tmp_path, records, name="20300101_0000_answers.jsonl"):
     path = tmp_path / name
-    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -82,8 +91,13 @@ def test_without_gold_answer_there_is_no_reference_and_the_reason_says_so(run):
     assert run["references"].isna().tolist() == [False] * 7 + [True] * 2
     assert run["reason"].dropna().tolist() == ["no reference in the file"] * 2
     scores = ragnb.score(run, ["answer.f1", "language.rlc"])
-    assert scores.query("metric == 'answer.f1'")["reason"].tolist()[7:] == ["no reference in the file"] * 2
-    assert scores.query("metric == 'language.rlc'")["value"].tolist()[7] == 1.0  # needs no reference
+    assert (
+        scores.query("metric == 'answer.f1'")["reason"].tolist()[7:]
+        == ["no reference in the file"] * 2
+    )
+    assert (
+        scores.query("metric == 'language.rlc'")["value"].tolist()[7] == 1.0
+    )  # needs no reference
 
 
 def test_an_empty_answer_is_scored_and_a_missing_one_is_not(tmp_path):
@@ -96,7 +110,13 @@ def test_an_empty_answer_is_scored_and_a_missing_one_is_not(tmp_path):
 
 
 def test_tokens_are_those_of_translations(run):
-    assert run["translations"].tolist()[:5] == [[{"token_count": 20.0}], [{"token_count": 12.0}], [], [], []]
+    assert run["translations"].tolist()[:5] == [
+        [{"token_count": 20.0}],
+        [{"token_count": 12.0}],
+        [],
+        [],
+        [],
+    ]
     assert ragnb.score(run, "cost.translation_tokens")["value"].tolist() == [20.0, 12.0] + [0.0] * 7
 
 
@@ -108,12 +128,23 @@ def test_evidence_of_the_run_is_not_taken_for_evidence_of_a_score(run):
 
 def test_the_first_runs_say_less(tmp_path):
     few = [
-        {key: value for key, value in r.items() if key not in ("num_evidence", "evidence", "semantic_score")} for r in RUN
+        {
+            key: value
+            for key, value in r.items()
+            if key not in ("num_evidence", "evidence", "semantic_score")
+        }
+        for r in RUN
     ]
     frame = load_responses(written(tmp_path, few, "early_answers.json"), language=None)
     assert frame["language"][2] == "hi"
     assert "released_evidence" not in frame
-    bare = {"sample_id": 1, "sample_lang": "ru", "question": "где?", "gold_answer": "Нил", "pred_answer": "Нил"}
+    bare = {
+        "sample_id": 1,
+        "sample_lang": "ru",
+        "question": "где?",
+        "gold_answer": "Нил",
+        "pred_answer": "Нил",
+    }
     frame = load_responses(written(tmp_path, [bare], "bare.jsonl"))
     assert frame.loc[0, ["system", "language", "response"]].tolist() == ["bare", "ru", "Нил"]
     assert "translations" not in frame
@@ -156,14 +187,28 @@ def test_a_truncated_file_is_named_by_its_line(tmp_path):
 
 # ---- metrics -----------------------------------------------------------------------------------------------------------
 
-PUBLISHED = (
-    "em em_std f1 f1_std rlc rlc_std rlc_ok rlc_ok_std cost cost_std cnbe cnbe_std semantic_score semantic_score_std n"
-)
+PUBLISHED = "em em_std f1 f1_std rlc rlc_std rlc_ok rlc_ok_std cost cost_std cnbe cnbe_std semantic_score semantic_score_std n"
 # the example of the seven-metric overview
 OVERVIEW = dict(
     zip(
         PUBLISHED.split(),
-        [0.0, 0.0, 0.289, 0.341, 0.759, 0.317, 0.8, 0.4, 29.8, 18.2, 0.00237, 0.01157, 0.7, 0.422, 10.0],
+        [
+            0.0,
+            0.0,
+            0.289,
+            0.341,
+            0.759,
+            0.317,
+            0.8,
+            0.4,
+            29.8,
+            18.2,
+            0.00237,
+            0.01157,
+            0.7,
+            0.422,
+            10.0,
+        ],
         strict=True,
     )
 )
@@ -171,7 +216,9 @@ OVERVIEW = dict(
 
 def metrics(tmp_path, content):
     path = tmp_path / "20300101_0000_metrics.json"
-    path.write_text(content if isinstance(content, str) else json.dumps(content, indent=2), encoding="utf-8")
+    path.write_text(
+        content if isinstance(content, str) else json.dumps(content, indent=2), encoding="utf-8"
+    )
     return path
 
 
@@ -184,7 +231,12 @@ def test_the_example_of_the_overview_is_one_row(tmp_path):
 
 
 def test_systems_keep_their_order_and_the_rest_of_the_document_is_kept(tmp_path):
-    rest = {"run_id": "r", "num_test_queries": 2, "baseline_f1": 0.25, "llm_usage": {"total_tokens": 9}}
+    rest = {
+        "run_id": "r",
+        "num_test_queries": 2,
+        "baseline_f1": 0.25,
+        "llm_usage": {"total_tokens": 9},
+    }
     systems = dict.fromkeys(["direct", "multi", "cross", "系统"], OVERVIEW)
     frame = load_lbrag_metrics(metrics(tmp_path, {**rest, "metrics": systems}))
     assert frame["system"].tolist() == list(systems)
@@ -205,7 +257,11 @@ def test_missing_fields_are_nan_and_unknown_ones_are_kept(tmp_path):
 def test_metrics_of_a_run_are_the_summary_of_its_answers(tmp_path, run):
     scored = run[run["references"].notna() & (run["system"] == "lbrag")]
     values = ragnb.score(scored, "answer.f1", variant="lbrag")["value"]
-    said = {"f1": 19 / 30, "f1_std": math.sqrt(31 / 180), "n": 5}  # of 1/2, 2/3, 1, 0 and 1: squares 31/45, over n - 1
+    said = {
+        "f1": 19 / 30,
+        "f1_std": math.sqrt(31 / 180),
+        "n": 5,
+    }  # of 1/2, 2/3, 1, 0 and 1: squares 31/45, over n - 1
     frame = load_lbrag_metrics(metrics(tmp_path, {"metrics": {"lbrag": said}}))
     assert values.mean() == pytest.approx(frame["f1"][0])
     assert values.std(ddof=1) == pytest.approx(frame["f1_std"][0])
@@ -216,8 +272,14 @@ def test_metrics_of_a_run_are_the_summary_of_its_answers(tmp_path, run):
     ("content", "message"),
     [
         ("", "metrics.json needs one JSON object a line; got an empty file"),
-        ('{"metrics": {"lbrag": {"em": 0.0,', "metrics.json needs JSON; got Expecting property name.*fetch it again"),
-        ("[]", "key metrics needs an object of metrics by name; got NoneType; is this the metrics.json of a run"),
+        (
+            '{"metrics": {"lbrag": {"em": 0.0,',
+            "metrics.json needs JSON; got Expecting property name.*fetch it again",
+        ),
+        (
+            "[]",
+            "key metrics needs an object of metrics by name; got NoneType; is this the metrics.json of a run",
+        ),
         ('["lbrag"]', "item 1 needs to be a JSON object; got a str"),
         ({"run_id": "r"}, "key metrics needs an object of metrics by name; got NoneType"),
         ({"metrics": [OVERVIEW]}, "key metrics needs an object of metrics by name; got list"),
@@ -226,7 +288,10 @@ def test_metrics_of_a_run_are_the_summary_of_its_answers(tmp_path, run):
             {"metrics": {"lbrag": 0.5}},
             "20300101_0000_metrics.json system lbrag needs an object of metrics by name; got float",
         ),
-        ({"metrics": {"lbrag": {"em": "0.5"}}}, "system lbrag key em needs a number; got '0.5'; write one, or null"),
+        (
+            {"metrics": {"lbrag": {"em": "0.5"}}},
+            "system lbrag key em needs a number; got '0.5'; write one, or null",
+        ),
         ({"metrics": {"lbrag": {"n": True}}}, "system lbrag key n needs a number; got True"),
     ],
 )
@@ -236,7 +301,13 @@ def test_a_damaged_document_says_what_it_needs(tmp_path, content, message):
 
 
 def test_answers_are_no_metrics_and_a_missing_file_is_said(tmp_path):
-    with pytest.raises(InputError, match="answers.jsonl key metrics needs an object.*is this the metrics.json of a run"):
+    with pytest.raises(
+        InputError,
+        match="answers.jsonl key metrics needs an object.*is this the metrics.json of a run",
+    ):
         load_lbrag_metrics(written(tmp_path, RUN))
-    with pytest.raises(InputError, match=r"load_lbrag_metrics needs a file that exists; got '.*none\.json', which does not"):
+    with pytest.raises(
+        InputError,
+        match=r"load_lbrag_metrics needs a file that exists; got '.*none\.json', which does not",
+    ):
         load_lbrag_metrics(tmp_path / "none.json")

@@ -32,30 +32,60 @@ GREETING = {  # one question in scripts with and without spaces, from right to l
 
 def parallel(language, *, number=0, **changes):
     question, answers = GREETING[language]
-    record = {"id": number, "theme": "rivers", "language": language, "question": question, "answers": answers}
+    record = {
+        "id": number,
+        "theme": "rivers",
+        "language": language,
+        "question": question,
+        "answers": answers,
+    }
     return record | {"passage": f"… {answers[-1]} …"} | changes
 
 
 def release(number=-7, languages=tuple(GREETING), **changes):
     """One question in the form of MKQA's release."""
     answers = {
-        code: [{"type": "entity", "entity": "Q3392", "text": GREETING[code][1][0], "aliases": GREETING[code][1][1:]}]
+        code: [
+            {
+                "type": "entity",
+                "entity": "Q3392",
+                "text": GREETING[code][1][0],
+                "aliases": GREETING[code][1][1:],
+            }
+        ]
         for code in languages
     }
     queries = {code: GREETING[code][0] for code in languages}
-    return {"example_id": number, "query": "which river", "queries": queries, "answers": answers | changes}
+    return {
+        "example_id": number,
+        "query": "which river",
+        "queries": queries,
+        "answers": answers | changes,
+    }
 
 
 def sampled(language="zh_tw", number=-7, **changes):
     question, answers = GREETING[language]
-    record = {"id": f"mkqa_{number}_{language}", "question": question, "question_lang": language, "answer": answers[0]}
+    record = {
+        "id": f"mkqa_{number}_{language}",
+        "question": question,
+        "question_lang": language,
+        "answer": answers[0],
+    }
     return record | changes
 
 
 def squad(language="th", **changes):
     question, (answer, *_) = GREETING[language]
-    asked = {"id": "56be", "question": question, "answers": [{"text": answer, "answer_start": 2}]} | changes
-    return {"data": [{"title": "Nile", "paragraphs": [{"context": f"… {answer} …", "qas": [asked]}]}], "version": "1.1"}
+    asked = {
+        "id": "56be",
+        "question": question,
+        "answers": [{"text": answer, "answer_start": 2}],
+    } | changes
+    return {
+        "data": [{"title": "Nile", "paragraphs": [{"context": f"… {answer} …", "qas": [asked]}]}],
+        "version": "1.1",
+    }
 
 
 @pytest.fixture
@@ -65,11 +95,14 @@ def file(tmp_path):
     def write(name, content):
         lines = content if isinstance(content, list) and not name.endswith(".json") else [content]
         written = "\n".join(
-            json.dumps(line, ensure_ascii=False, indent=1 if name.endswith(".json") else None) for line in lines
+            json.dumps(line, ensure_ascii=False, indent=1 if name.endswith(".json") else None)
+            for line in lines
         )
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(gzip.compress(written.encode()) if name.endswith(".gz") else written.encode())
+        path.write_bytes(
+            gzip.compress(written.encode()) if name.endswith(".gz") else written.encode()
+        )
         return path
 
     return write
@@ -118,7 +151,9 @@ def test_an_alias_stands_in_the_passage_letter_by_letter_and_none_in_the_questio
 
 def test_every_alias_of_the_sample_is_an_answer_to_itself_under_unicode(sample):
     for row in sample.itertuples():
-        assert {exact_match(alias, row.references) for alias in row.references[0]} == {1.0}, row.example_id
+        assert {exact_match(alias, row.references) for alias in row.references[0]} == {1.0}, (
+            row.example_id
+        )
 
 
 def test_the_sample_says_who_wrote_it(sample):
@@ -157,7 +192,9 @@ def test_every_text_comes_back_as_it_is_written(tmp_path_factory, question, answ
 
 def test_theme_and_passage_may_be_missing(file):
     bare = {key: value for key, value in parallel("he").items() if key not in ("theme", "passage")}
-    frame = load_multilingual(file("bare.jsonl", [bare, parallel("ja", theme=None), parallel("hi", answers=[])]))
+    frame = load_multilingual(
+        file("bare.jsonl", [bare, parallel("ja", theme=None), parallel("hi", answers=[])])
+    )
     assert frame["passages"].tolist() == [[], ["… ナイル川 …"], ["… नील …"]]
     assert frame["task"].tolist() == ["open", "reading", "rivers"]
     assert frame["references"].isna().tolist() == [False, False, True]
@@ -181,25 +218,44 @@ def test_answers_of_mkqa_without_a_short_text_are_no_references(file):
         "ja": [{"type": "unanswerable", "text": "an empty one", "aliases": ["x"]}],
         "th": [{"type": "entity", "text": " ", "aliases": None}],
         "hi": [],
-        "ar": [{"type": "number", "text": "12.0"}, {"type": "number", "text": "12.0", "aliases": ["", "12"]}],
+        "ar": [
+            {"type": "number", "text": "12.0"},
+            {"type": "number", "text": "12.0", "aliases": ["", "12"]},
+        ],
         "he": [{"type": "unanswerable", "text": None}, {"type": "date", "text": "1902"}],
     }
-    frame = load_multilingual(file("mkqa.jsonl", [release(**answers)]), languages=list(answers)).set_index("language")
+    frame = load_multilingual(
+        file("mkqa.jsonl", [release(**answers)]), languages=list(answers)
+    ).set_index("language")
     assert frame["references"].to_dict() == {
         **dict.fromkeys(["en", "ja", "th", "hi"]), "ar": [["12.0", "12"]], "he": [["1902"]]
     }  # fmt: skip
-    assert frame["answer_type"].tolist() == ["long_answer", "unanswerable", "entity", None, "number", "unanswerable/date"]
-    scores = score(frame.reset_index().assign(response="12", system="s"), "answer.exact_match").set_index("language")
+    assert frame["answer_type"].tolist() == [
+        "long_answer",
+        "unanswerable",
+        "entity",
+        None,
+        "number",
+        "unanswerable/date",
+    ]
+    scores = score(
+        frame.reset_index().assign(response="12", system="s"), "answer.exact_match"
+    ).set_index("language")
     assert scores["value"].isna().tolist() == [True] * 4 + [False] * 2
     assert scores.loc["en", "reason"] == "no references"
     assert scores["value"].tolist()[4:] == [1.0, 0.0]
 
 
 def test_a_sample_of_mkqa_keeps_the_ids_of_the_release(file):
-    records = [sampled(code) for code in ("zh_tw", "en")] + [sampled("en", 9, answer=None), sampled("ja", 9, answer=" ")]
+    records = [sampled(code) for code in ("zh_tw", "en")] + [
+        sampled("en", 9, answer=None),
+        sampled("ja", 9, answer=" "),
+    ]
     frame = load_multilingual(file("some.json", records))
     assert frame["example_id"].tolist() == ["some/-7/zh_tw", "some/-7/en", "some/9/en", "some/9/ja"]
-    assert set(frame["question_id"]) == set(load_multilingual(file("mkqa.jsonl", [release(-7), release(9)]))["question_id"])
+    assert set(frame["question_id"]) == set(
+        load_multilingual(file("mkqa.jsonl", [release(-7), release(9)]))["question_id"]
+    )
     assert frame["references"].tolist() == [[["尼羅河"]], [["the Nile"]], None, None]
     assert frame["answer_type"].tolist() == [None] * 4
 
@@ -208,19 +264,28 @@ def test_a_file_of_xquad_has_its_language_in_its_name(file):
     frame = load_multilingual(file("xquad.th.json", squad("th")))
     assert frame["example_id"].tolist() == ["xquad/56be/th"]
     row = frame.iloc[0]
-    assert (row["benchmark"], row["task"], row["language"], row["title"]) == ("xquad", "reading", "th", "Nile")
+    assert (row["benchmark"], row["task"], row["language"], row["title"]) == (
+        "xquad",
+        "reading",
+        "th",
+        "Nile",
+    )
     assert row["references"] == [["แม่น้ำไนล์"]]
     assert row["passages"] == ["… แม่น้ำไนล์ …"]
 
 
 def test_answers_of_annotators_who_agree_are_one_alias(file):
     answers = [{"text": "Nile"}, {"text": "the Nile"}, {"text": "Nile"}]
-    assert load_multilingual(file("xquad.en.json", squad("en", answers=answers)))["references"][0] == [["Nile", "the Nile"]]
+    assert load_multilingual(file("xquad.en.json", squad("en", answers=answers)))["references"][
+        0
+    ] == [["Nile", "the Nile"]]
 
 
 def test_a_file_of_xquad_whose_name_does_not_tell_needs_its_one_language(file):
     path = file("dev-v1.1.json", squad("he"))
-    with pytest.raises(InputError, match=r"dev-v1\.1\.json needs its language in its name.*got neither; name one"):
+    with pytest.raises(
+        InputError, match=r"dev-v1\.1\.json needs its language in its name.*got neither; name one"
+    ):
         load_multilingual(path)
     with pytest.raises(InputError, match=r"got he, ar; name one"):
         load_multilingual(path, languages=["he", "ar"])
@@ -243,19 +308,29 @@ def test_a_folder_or_a_list_of_files_is_one_frame(file):
 
 
 def test_a_frame_survives_the_disk(file, tmp_path):
-    frame = load_multilingual([file("mkqa.jsonl", [release(en=[])]), file("xquad.th.json", squad())])
-    assert read_table(write_table(frame, tmp_path / "again.jsonl")).to_dict("list") == frame.to_dict("list")
+    frame = load_multilingual(
+        [file("mkqa.jsonl", [release(en=[])]), file("xquad.th.json", squad())]
+    )
+    assert read_table(write_table(frame, tmp_path / "again.jsonl")).to_dict(
+        "list"
+    ) == frame.to_dict("list")
     again = read_table(write_table(frame, tmp_path / "again.parquet"))
-    assert again[["references", "passages"]].to_dict("list") == frame[["references", "passages"]].to_dict("list")
+    assert again[["references", "passages"]].to_dict("list") == frame[
+        ["references", "passages"]
+    ].to_dict("list")
     assert again["answer_type"].isna().tolist() == frame["answer_type"].isna().tolist()
 
 
 # ---- languages ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("wanted", "found"), [("hi", ["hi"]), (["zh-TW", "EN"], ["en", "zh_tw"]), (("he",), ["he"])])
+@pytest.mark.parametrize(
+    ("wanted", "found"), [("hi", ["hi"]), (["zh-TW", "EN"], ["en", "zh_tw"]), (("he",), ["he"])]
+)
 def test_only_the_languages_that_are_asked_for_are_kept(file, wanted, found):
-    frame = load_multilingual(file("rivers.jsonl", [parallel(code) for code in GREETING]), languages=wanted)
+    frame = load_multilingual(
+        file("rivers.jsonl", [parallel(code) for code in GREETING]), languages=wanted
+    )
     assert sorted(frame["language"]) == found
     assert frame.index.tolist() == list(range(len(found)))
 
@@ -263,8 +338,14 @@ def test_only_the_languages_that_are_asked_for_are_kept(file, wanted, found):
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("jp", "languages: language needs a code that LANGUAGE_SCRIPTS knows; got 'jp'; did you mean 'ja'"),
-        ("zh", "languages needs some of en, ja, th, hi, ar, he, vi, zh_tw, as rivers.jsonl has; got zh; choose among these"),
+        (
+            "jp",
+            "languages: language needs a code that LANGUAGE_SCRIPTS knows; got 'jp'; did you mean 'ja'",
+        ),
+        (
+            "zh",
+            "languages needs some of en, ja, th, hi, ar, he, vi, zh_tw, as rivers.jsonl has; got zh; choose among these",
+        ),
         (["ko", "en"], "as rivers.jsonl has; got ko;"),
         ([], "languages needs at least one code; got none"),
         (5, "languages needs a text that is not empty; got int"),
@@ -273,13 +354,20 @@ def test_only_the_languages_that_are_asked_for_are_kept(file, wanted, found):
 )
 def test_a_language_that_is_not_there_is_refused(file, wanted, message):
     with pytest.raises(InputError, match=message):
-        load_multilingual(file("rivers.jsonl", [parallel(code) for code in GREETING]), languages=wanted)
+        load_multilingual(
+            file("rivers.jsonl", [parallel(code) for code in GREETING]), languages=wanted
+        )
 
 
 def test_a_file_of_an_unknown_language_is_refused_with_the_likely_one(file):
-    with pytest.raises(InputError, match=r"the name of xquad\.cn\.json: language needs a code.*got 'cn'; did you mean 'zh'"):
+    with pytest.raises(
+        InputError,
+        match=r"the name of xquad\.cn\.json: language needs a code.*got 'cn'; did you mean 'zh'",
+    ):
         load_multilingual(file("xquad.cn.json", squad()))
-    with pytest.raises(InputError, match=r"r\.jsonl line 2 key language:.*got 'kr'; did you mean 'ko'"):
+    with pytest.raises(
+        InputError, match=r"r\.jsonl line 2 key language:.*got 'kr'; did you mean 'ko'"
+    ):
         load_multilingual(file("r.jsonl", [parallel("en"), parallel("ja") | {"language": "kr"}]))
 
 
@@ -345,7 +433,9 @@ def test_an_unreadable_file_says_so(tmp_path, name, content, message):
 
 def test_a_byte_order_mark_and_blank_lines_do_not_matter(tmp_path):
     lines = [json.dumps(parallel(code), ensure_ascii=False) for code in ("en", "hi")]
-    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf\r\n" + "\r\n\r\n".join(lines).encode() + b"\n\n")
+    (tmp_path / "a.jsonl").write_bytes(
+        b"\xef\xbb\xbf\r\n" + "\r\n\r\n".join(lines).encode() + b"\n\n"
+    )
     assert load_multilingual(tmp_path / "a.jsonl")["language"].tolist() == ["en", "hi"]
 
 
@@ -354,7 +444,10 @@ def test_a_byte_order_mark_and_blank_lines_do_not_matter(tmp_path):
     [
         ("no/such.json", "a multilingual source needs a file that exists"),
         ("xquad_jp", "catalogue name; got 'xquad_jp'; did you mean 'xquad_"),
-        ("sample", "a multilingual source needs a file that exists or a catalogue name; got 'sample'"),
+        (
+            "sample",
+            "a multilingual source needs a file that exists or a catalogue name; got 'sample'",
+        ),
         (5, "a multilingual source needs a path or a name; got int"),
         ([], "load_multilingual needs at least one JSON file; got none in"),
         (["sample-multilingual", None], "needs a path or a name; got NoneType"),
@@ -375,8 +468,16 @@ def test_an_empty_folder_is_refused(tmp_path):
 
 def test_the_catalogue_lists_mkqa_and_xquad_with_licence_and_citation():
     table = catalogue().query("benchmark in ['mkqa', 'xquad']").set_index("name")
-    assert table.index.tolist() == ["mkqa", "mkqa_500", *(f"xquad_{c}" for c in "ar de el en es hi ru th tr vi zh".split())]
-    assert table.groupby("benchmark")["licence"].apply(lambda names: names.str.startswith("CC BY-SA").all()).all()
+    assert table.index.tolist() == [
+        "mkqa",
+        "mkqa_500",
+        *(f"xquad_{c}" for c in "ar de el en es hi ru th tr vi zh".split()),
+    ]
+    assert (
+        table.groupby("benchmark")["licence"]
+        .apply(lambda names: names.str.startswith("CC BY-SA").all())
+        .all()
+    )
     assert table["citation"].str.contains("2007.15207|1910.11856").all()
     loose = table.index[table["checksum"] == "not pinned"].tolist()
     assert loose == ["mkqa", "xquad_el", "xquad_es", "xquad_tr", "xquad_vi"]
@@ -422,7 +523,9 @@ def test_xquad_asks_the_same_1190_questions_in_each_language(xquad):
 @pytest.mark.data
 def test_every_row_of_xquad_is_that_of_the_file_read_without_ragnb(xquad, data_folder):
     for language in XQUAD:
-        articles = json.loads((data_folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))["data"]
+        articles = json.loads(
+            (data_folder / "xquad" / f"xquad.{language}.json").read_text("utf-8")
+        )["data"]
         read = [
             [a["id"], a["question"], [p["context"]], [[a["answers"][0]["text"]]]]
             for article in articles for p in article["paragraphs"] for a in p["qas"]
@@ -434,7 +537,9 @@ def test_every_row_of_xquad_is_that_of_the_file_read_without_ragnb(xquad, data_f
 
 @pytest.mark.data
 def test_mkqa_has_500_questions_in_five_languages_and_61_of_them_have_no_answer(mkqa):
-    assert mkqa["language"].value_counts().to_dict() == dict.fromkeys(["en", "ja", "de", "es", "zh_cn"], 500)
+    assert mkqa["language"].value_counts().to_dict() == dict.fromkeys(
+        ["en", "ja", "de", "es", "zh_cn"], 500
+    )
     assert mkqa["question_id"].value_counts().unique().tolist() == [5]
     assert mkqa["references"].isna().sum() == 305
     assert mkqa[mkqa["references"].isna()]["language"].value_counts().unique().tolist() == [61]
@@ -449,7 +554,9 @@ def test_every_real_reference_parses_and_matches_itself(name, request):
     frame = request.getfixturevalue(name).dropna(subset="references")
     for row in frame.iloc[::7].itertuples():
         assert reference_parts(row.references) == row.references
-        assert exact_match(row.references[0][0], row.references) == 1 or not any(c.isalnum() for c in row.references[0][0])
+        assert exact_match(row.references[0][0], row.references) == 1 or not any(
+            c.isalnum() for c in row.references[0][0]
+        )
 
 
 @pytest.mark.data

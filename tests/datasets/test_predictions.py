@@ -27,7 +27,10 @@ RELEASED = [  # of the form that the released code writes; texts are ours
 
 def lines(tmp_path, records, name="prediction_model.json"):
     path = tmp_path / name
-    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -37,7 +40,10 @@ def test_prediction_files_of_the_released_code_load_as_they_are(tmp_path):
     assert frame["references"].tolist() == [[["Oslo"], ["1920"]], [["Ada", "Lovelace"]]]
     assert frame["noise_rate"].tolist() == [0.2, 0.2]
     assert frame["passages"].tolist() == [["Oslo."], []]
-    labels = [answer_labels(r.response, r.references, language=r.language, protocol="released") for r in frame.itertuples()]
+    labels = [
+        answer_labels(r.response, r.references, language=r.language, protocol="released")
+        for r in frame.itertuples()
+    ]
     assert labels == frame["released_labels"].tolist()
     assert score(frame, "rgb.accuracy")["value"].tolist() == [0.0, 0.0]
 
@@ -45,14 +51,21 @@ def test_prediction_files_of_the_released_code_load_as_they_are(tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "jsonl.gz", "parquet", "frame"])
 def test_any_table_with_question_answer_and_response_loads_by_a_short_dictionary(tmp_path, ending):
     table = pd.DataFrame(
-        {"q": ["首都？", "城市？"], "gold": ["北京", "上海"], "output": ["北京。", None], "topic": ["a", "b"]}
+        {
+            "q": ["首都？", "城市？"],
+            "gold": ["北京", "上海"],
+            "output": ["北京。", None],
+            "topic": ["a", "b"],
+        }
     )
     if ending == "frame":
         source = table
     else:
         source = tmp_path / f"mine.{ending}"
         table.to_csv(source, index=False) if ending == "csv" else write_table(table, source)
-    frame = load_responses(source, {"question": "q", "references": "gold", "response": "output"}, system="mine")
+    frame = load_responses(
+        source, {"question": "q", "references": "gold", "response": "output"}, system="mine"
+    )
     assert frame["language"].tolist() == ["zh", "zh"]
     assert frame["system"].tolist() == ["mine", "mine"]
     assert frame["topic"].tolist() == ["a", "b"]
@@ -65,13 +78,19 @@ def test_any_table_with_question_answer_and_response_loads_by_a_short_dictionary
 
 def test_a_csv_keeps_numbers_and_the_word_na_as_text(tmp_path):
     path = tmp_path / "r.csv"
-    path.write_text("question,references,response\nHow many?,12,12\nWhat?,NA,NA\n", encoding="utf-8")
+    path.write_text(
+        "question,references,response\nHow many?,12,12\nWhat?,NA,NA\n", encoding="utf-8"
+    )
     assert load_responses(path)["response"].tolist() == ["12", "NA"]
 
 
 def test_lists_from_numpy_are_lists(tmp_path):
     frame = pd.DataFrame(
-        {"question": ["a"], "references": [np.array(["Oslo", "Bergen"], dtype=object)], "response": ["Oslo"]}
+        {
+            "question": ["a"],
+            "references": [np.array(["Oslo", "Bergen"], dtype=object)],
+            "response": ["Oslo"],
+        }
     )
     assert load_responses(frame, alternatives=False)["references"][0] == [["Oslo"], ["Bergen"]]
     assert load_responses(frame, alternatives=True)["references"][0] == [["Oslo", "Bergen"]]
@@ -79,12 +98,17 @@ def test_lists_from_numpy_are_lists(tmp_path):
 
 def test_a_missing_reference_is_unscored_with_its_reason(tmp_path):
     path = tmp_path / "r.csv"
-    path.write_text("question,references,response\nनदी?,नील,नील\nनदी?,,नील\nनदी?,,\n", encoding="utf-8")
+    path.write_text(
+        "question,references,response\nनदी?,नील,नील\nनदी?,,नील\nनदी?,,\n", encoding="utf-8"
+    )
     frame = load_responses(path, language="hi")
     assert frame["references"].tolist() == [[["नील"]], None, None]
     scores = score(frame, ["answer.exact_match", "rgb.accuracy"])
     assert scores["value"].isna().tolist() == [False, True, True] * 2
-    assert scores["reason"].dropna().tolist() == ["no reference in the file", "no response in the file"] * 2
+    assert (
+        scores["reason"].dropna().tolist()
+        == ["no reference in the file", "no response in the file"] * 2
+    )
 
 
 def test_a_reason_that_the_file_gives_is_kept_where_something_is_missing(tmp_path):
@@ -99,7 +123,9 @@ def test_a_reason_that_the_file_gives_is_kept_where_something_is_missing(tmp_pat
 def test_files_of_lbrag_are_told_by_their_names_and_keep_their_languages(tmp_path):
     record = {"sample_id": "q_ja", "sample_lang": "ja", "system": "cross", "question": "東京？", "gold_answer": "東京",
               "pred_answer": "", "em": 0.0, "translate_tokens": 7.0}  # fmt: skip
-    frame = load_responses(lines(tmp_path, [record, record | {"sample_lang": "de"}], "run_answers.jsonl"))
+    frame = load_responses(
+        lines(tmp_path, [record, record | {"sample_lang": "de"}], "run_answers.jsonl")
+    )
     assert frame["language"].tolist() == ["ja", "de"]  # by its characters it would be Chinese
     assert frame["example_id"].tolist() == ["q_ja"] * 2
     assert frame["released_em"].tolist() == [0.0, 0.0]
@@ -113,7 +139,12 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
         for said in ("insufficient information", "Oslo", None)
     ]
     frame = load_responses(
-        lines(tmp_path, records), language="en", benchmark="rgb", task="noise", noise_rate=1.0, passage_num=5
+        lines(tmp_path, records),
+        language="en",
+        benchmark="rgb",
+        task="noise",
+        noise_rate=1.0,
+        passage_num=5,
     )
     assert "references" not in frame
     assert frame["reason"].isna().tolist() == [True, True, False]
@@ -121,16 +152,26 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
     table = rgb_report(frame).negative_rejection
     assert (table["mean"].item(), table["n_scored"].item(), table["n"].item()) == (0.5, 2, 3)
     with pytest.raises(
-        InputError, match=r"the metric answer.f1 needs the columns response, references; got a frame without references"
+        InputError,
+        match=r"the metric answer.f1 needs the columns response, references; got a frame without references",
     ):
         score(frame, "answer.f1")
 
 
 @pytest.mark.parametrize("missing", ["sample_id", "sample_lang", "gold_answer", "pred_answer"])
 def test_a_file_without_one_of_these_names_is_not_taken_for_one_of_lbrag(tmp_path, missing):
-    record = {"sample_id": 1, "sample_lang": "ja", "question": "q", "gold_answer": "a", "pred_answer": "b"}
+    record = {
+        "sample_id": 1,
+        "sample_lang": "ja",
+        "question": "q",
+        "gold_answer": "a",
+        "pred_answer": "b",
+    }
     del record[missing]
-    with pytest.raises(InputError, match="load_responses found no column named references or response; the columns are"):
+    with pytest.raises(
+        InputError,
+        match="load_responses found no column named references or response; the columns are",
+    ):
         load_responses(lines(tmp_path, [record], "run_answers.jsonl"))
 
 
@@ -148,9 +189,21 @@ def test_a_file_without_one_of_these_names_is_not_taken_for_one_of_lbrag(tmp_pat
             {"question": "q", "example_id": "q", "references": "gold"},
             "found no column named response; the columns are q, gold. Say .*--columns response=...",
         ),
-        ([{"q": 1}], {"question": "q", "response": "r"}, "needs the columns that you name; got a table of q without r"),
-        ([{"question": "a", "references": [], "response": "b"}], None, "row 0: a reference answer needs at least one part"),
-        ([{"question": "a", "references": "c", "response": 5}], None, "row 0: a response needs to be a text; got int"),
+        (
+            [{"q": 1}],
+            {"question": "q", "response": "r"},
+            "needs the columns that you name; got a table of q without r",
+        ),
+        (
+            [{"question": "a", "references": [], "response": "b"}],
+            None,
+            "row 0: a reference answer needs at least one part",
+        ),
+        (
+            [{"question": "a", "references": "c", "response": 5}],
+            None,
+            "row 0: a response needs to be a text; got int",
+        ),
     ],
 )
 def test_bad_tables_say_what_they_need(tmp_path, records, columns, message):
@@ -162,7 +215,9 @@ def test_bad_files_say_what_they_need(tmp_path):
     with pytest.raises(InputError, match="file that exists"):
         load_responses(tmp_path / "none.csv")
     (tmp_path / "x.json").write_text('{"question": ', encoding="utf-8")
-    with pytest.raises(InputError, match="x.json needs JSON; got Expecting value: line 1 column 13"):
+    with pytest.raises(
+        InputError, match="x.json needs JSON; got Expecting value: line 1 column 13"
+    ):
         load_responses(tmp_path / "x.json")
 
 
@@ -180,15 +235,22 @@ def test_numbers_in_csv_are_numbers(tmp_path):
 
 def test_a_number_that_is_none_is_named(tmp_path):
     path = tmp_path / "mine.csv"
-    path.write_text("question,references,response,noise_rate\nWho?,Ann,Ann,0.4\nWho?,Ann,Bob,half\n")
-    with pytest.raises(InputError, match=r"column 'noise_rate' needs numbers; got 'half' in row 1; mend or rename it"):
+    path.write_text(
+        "question,references,response,noise_rate\nWho?,Ann,Ann,0.4\nWho?,Ann,Bob,half\n"
+    )
+    with pytest.raises(
+        InputError,
+        match=r"column 'noise_rate' needs numbers; got 'half' in row 1; mend or rename it",
+    ):
         load_responses(path)
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame"])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_a_column_that_is_named_wins_over_one_that_has_the_name_already(tmp_path, ending, n):
-    table = pd.DataFrame({"question": "q", "references": "Oslo", "response": ["Bergen"] * n, "output": ["Oslo"] * n})
+    table = pd.DataFrame(
+        {"question": "q", "references": "Oslo", "response": ["Bergen"] * n, "output": ["Oslo"] * n}
+    )
     source = table if ending == "frame" else write_table(table, tmp_path / f"t.{ending}")
     frame = load_responses(source, {"response": "output"})
     assert frame["response"].tolist() == ["Oslo"] * n
@@ -200,26 +262,39 @@ def test_a_column_that_is_named_wins_over_one_that_has_the_name_already(tmp_path
 
 def test_two_columns_may_change_their_names_and_one_may_keep_its_own():
     table = pd.DataFrame({"question": ["q"], "references": ["wrong"], "response": ["Oslo"]})
-    swapped = load_responses(table, {"references": "response", "response": "references", "question": "question"})
-    assert swapped[["question", "references", "response"]].values.tolist() == [["q", [["Oslo"]], "wrong"]]
+    swapped = load_responses(
+        table, {"references": "response", "response": "references", "question": "question"}
+    )
+    assert swapped[["question", "references", "response"]].values.tolist() == [
+        ["q", [["Oslo"]], "wrong"]
+    ]
 
 
 def test_names_that_releases_use_win_too(tmp_path):
     record = RELEASED[0] | {"response": "mine", "question": "mine?"}
     frame = load_responses(lines(tmp_path, [record]))
-    assert frame[["response", "other_response", "question"]].values.tolist() == [["In Oslo.", "mine", "Where?"]]
+    assert frame[["response", "other_response", "question"]].values.tolist() == [
+        ["In Oslo.", "mine", "Where?"]
+    ]
     answers = {"sample_id": "1", "sample_lang": "de", "question": "q", "gold_answer": "a", "pred_answer": "b",
                "response": "mine", "language": "xx"}  # fmt: skip
     frame = load_responses(lines(tmp_path, [answers]))
-    assert frame[["response", "other_response", "language"]].values.tolist() == [["b", "mine", "de"]]
+    assert frame[["response", "other_response", "language"]].values.tolist() == [
+        ["b", "mine", "de"]
+    ]
 
 
 def test_names_that_cannot_be_told_apart_are_refused():
-    table = pd.DataFrame([["q", "a", "b", "c"]], columns=["question", "references", "response", "response"])
+    table = pd.DataFrame(
+        [["q", "a", "b", "c"]], columns=["question", "references", "response", "response"]
+    )
     with pytest.raises(InputError, match="needs columns of different names; got 'response' twice"):
         load_responses(table)
     table.columns = ["question", "references", "response", "output"]
-    with pytest.raises(InputError, match="got the column 'output' for several names. Only example_id may share a column"):
+    with pytest.raises(
+        InputError,
+        match="got the column 'output' for several names. Only example_id may share a column",
+    ):
         load_responses(table, {"references": "output", "response": "output"})
     table = table.assign(other_response="x")
     with pytest.raises(InputError, match="got 'other_response' twice; rename or drop one"):
@@ -235,10 +310,20 @@ def test_names_that_cannot_be_told_apart_are_refused():
     ],
 )
 def test_a_question_may_serve_as_its_own_id(question, columns):
-    table = pd.DataFrame({question: ["Who?", "Where?"], "example_id": [7, 8], "references": "Oslo", "response": "Oslo"})
+    table = pd.DataFrame(
+        {
+            question: ["Who?", "Where?"],
+            "example_id": [7, 8],
+            "references": "Oslo",
+            "response": "Oslo",
+        }
+    )
     frame = load_responses(table, columns, language="en")
     assert frame["example_id"].tolist() == frame["question"].tolist() == ["Who?", "Where?"]
-    assert list(frame) == "example_id system language question references response other_example_id reason".split()
+    assert (
+        list(frame)
+        == "example_id system language question references response other_example_id reason".split()
+    )
 
 
 def test_an_id_in_the_column_that_ragnb_calls_question_is_only_the_id():
@@ -263,8 +348,13 @@ def same_scores(frame, path):
         name: {column for argument, column in metric.columns.items() if metric.needs(argument)}
         for name, metric in METRICS.items()
     }
-    names = [name for name, columns in needed.items() if columns <= {*frame, "language", "noise_rate"}]
-    before, after = (score(responses.assign(noise_rate=0.2), names) for responses in (load_responses(frame), again))
+    names = [
+        name for name, columns in needed.items() if columns <= {*frame, "language", "noise_rate"}
+    ]
+    before, after = (
+        score(responses.assign(noise_rate=0.2), names)
+        for responses in (load_responses(frame), again)
+    )
     pd.testing.assert_series_equal(before["value"], after["value"])
     assert before["reason"].isna().tolist() == after["reason"].isna().tolist()
     assert before["value"].notna().any()
@@ -286,7 +376,13 @@ def test_aliases_and_parts_score_the_same_from_csv(tmp_path):
             "false_answers": [["Bergen"], [], ["京都"], ["4"], []],
             "judged_correct": [True, False, None, True, None],
             "verdict": [True, False, None, True, False],
-            "translations": [[{"token_count": 12}], [], None, [{"text": "‏شكرا", "token_count": 3}], []],
+            "translations": [
+                [{"token_count": 12}],
+                [],
+                None,
+                [{"text": "‏شكرا", "token_count": 3}],
+                [],
+            ],
             "response_embedding": [np.array([0.5, 1.0]), [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], None],
             "reference_embedding": [[0.5, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
         }
@@ -303,7 +399,9 @@ def test_aliases_and_parts_score_the_same_from_csv(tmp_path):
 def test_labelled_responses_of_ragbench_score_the_same_from_csv(tmp_path):
     frame = load_ragbench("sample-ragbench").head(12)
     frame = frame.assign(references=[[answer] for answer in frame["question"]])
-    assert {"trace.relevance", "trace.adherence", "trace.supported_fraction"} <= same_scores(frame, tmp_path / "t.csv")
+    assert {"trace.relevance", "trace.adherence", "trace.supported_fraction"} <= same_scores(
+        frame, tmp_path / "t.csv"
+    )
     again = load_responses(tmp_path / "t.csv")
     for name in ("passages", "documents_sentences", "sentence_support_information"):
         assert again[name].tolist() == frame[name].tolist()
@@ -319,7 +417,13 @@ def test_examples_of_rgb_are_the_same_from_csv(tmp_path, sample):
 
 
 def test_a_frame_that_pandas_read_from_parquet_has_arrays_in_arrays_as_references(tmp_path):
-    frame = pd.DataFrame({"question": ["q"], "references": [[["Oslo", "Kristiania"], ["Norway"]]], "response": ["Oslo"]})
+    frame = pd.DataFrame(
+        {
+            "question": ["q"],
+            "references": [[["Oslo", "Kristiania"], ["Norway"]]],
+            "response": ["Oslo"],
+        }
+    )
     frame.to_parquet(tmp_path / "run.parquet")
     loaded = load_responses(pd.read_parquet(tmp_path / "run.parquet"), language="en")
     assert loaded["references"][0] == [["Oslo", "Kristiania"], ["Norway"]]
@@ -329,11 +433,18 @@ def test_arrays_in_arrays_as_parquet_gives_them_are_lists_in_csv(tmp_path):
     parts = np.empty(1, dtype=object)
     parts[0] = np.array(["Oslo", "Kristiania"], dtype=object)
     frame = pd.DataFrame({"question": ["q"], "references": [parts], "response": ["Oslo"]})
-    assert load_responses(write_table(frame, tmp_path / "t.csv"))["references"][0] == [["Oslo", "Kristiania"]]
+    assert load_responses(write_table(frame, tmp_path / "t.csv"))["references"][0] == [
+        ["Oslo", "Kristiania"]
+    ]
 
 
 @settings(max_examples=50)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1), min_size=1))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1),
+        min_size=1,
+    )
+)
 def test_any_response_comes_back_from_csv(tmp_path_factory, responses):
     frame = pd.DataFrame({"question": "q", "references": "r", "response": responses})
     path = write_table(frame, tmp_path_factory.mktemp("t") / "t.csv")
@@ -341,7 +452,12 @@ def test_any_response_comes_back_from_csv(tmp_path_factory, responses):
 
 
 def test_the_apostrophe_of_a_csv_from_elsewhere_stays(tmp_path):
-    assert loaded(tmp_path, ["question", "references", "response"], ["q", "r", "'-5' it is"])["response"][0] == "'-5' it is"
+    assert (
+        loaded(tmp_path, ["question", "references", "response"], ["q", "r", "'-5' it is"])[
+            "response"
+        ][0]
+        == "'-5' it is"
+    )
 
 
 @pytest.mark.parametrize(
@@ -368,10 +484,17 @@ def test_a_cell_that_spells_a_list_is_one_and_others_are_texts(tmp_path, cell, p
     assert frame["passages"].tolist() == [["a"]]
 
 
-@pytest.mark.parametrize("cell", ["['Oslo' 'Bergen']", "[Oslo, Bergen]", '["Oslo", "Ber', "['Oslo'", "[[Oslo]]", "[nan]"])
+@pytest.mark.parametrize(
+    "cell", ["['Oslo' 'Bergen']", "[Oslo, Bergen]", '["Oslo", "Ber', "['Oslo'", "[[Oslo]]", "[nan]"]
+)
 def test_a_cell_that_looks_like_a_list_and_is_none_is_named(tmp_path, cell):
     with pytest.raises(InputError, match="row 1 column references needs"):
-        loaded(tmp_path, ["question", "references", "response"], ["q", "Oslo", "Oslo"], ["q", cell, "Oslo"])
+        loaded(
+            tmp_path,
+            ["question", "references", "response"],
+            ["q", "Oslo", "Oslo"],
+            ["q", cell, "Oslo"],
+        )
 
 
 def test_a_text_that_spells_a_list_stays_a_text_where_the_file_has_lists_of_its_own(tmp_path):
@@ -381,7 +504,16 @@ def test_a_text_that_spells_a_list_stays_a_text_where_the_file_has_lists_of_its_
 
 @pytest.mark.filterwarnings("ignore:.*lists of several texts")
 def test_answers_of_lbrag_in_csv_have_numbers(tmp_path):
-    header = ["sample_id", "sample_lang", "question", "gold_answer", "pred_answer", "translate_tokens", "em", "rlc_ok"]
+    header = [
+        "sample_id",
+        "sample_lang",
+        "question",
+        "gold_answer",
+        "pred_answer",
+        "translate_tokens",
+        "em",
+        "rlc_ok",
+    ]
     frame = loaded(tmp_path, header, ["1", "de", "q", "['Rhein', 'Rhine']", "Rhein", 12, 1.0, True],
                    ["2", "de", "q", "a", "a", 0, 0.5, False], ["3", "de", "q", "a", "a", None, None, None])  # fmt: skip
     assert frame["references"][0] == [["Rhein"], ["Rhine"]]
@@ -416,7 +548,10 @@ FRENCH = ("Où se trouve la tour Eiffel ?", "Qui a écrit Les Misérables ?", "Q
 def test_a_french_file_is_french_with_a_warning_and_no_longer_english():
     language, (warning,) = language_of(asking(*FRENCH))
     assert language == "fr"
-    assert "the questions look like 'fr'; pass language='fr' (--language fr on the command line)" in warning
+    assert (
+        "the questions look like 'fr'; pass language='fr' (--language fr on the command line)"
+        in warning
+    )
 
 
 @pytest.mark.parametrize(
@@ -447,14 +582,19 @@ def test_questions_of_another_script_whose_language_is_unclear_are_refused():
         load_responses(asking("भारत की राजधानी?"))
 
 
-@pytest.mark.parametrize(("question", "assumed"), [("q", "en"), ("12?", "en"), (None, "en"), ("Où ?", "en"), ("谁？", "zh")])
+@pytest.mark.parametrize(
+    ("question", "assumed"),
+    [("q", "en"), ("12?", "en"), (None, "en"), ("Où ?", "en"), ("谁？", "zh")],
+)
 def test_a_language_that_is_assumed_is_warned_of(question, assumed):
     language, (warning,) = language_of(asking(question))
     assert language == assumed
     assert f"too little text to identify one; {assumed!r} is assumed; pass language=" in warning
 
 
-@pytest.mark.parametrize("sample", ["sample-en", "sample-en-int", "sample-en-fact", "sample-zh", "sample-zh-int"])
+@pytest.mark.parametrize(
+    "sample", ["sample-en", "sample-en-int", "sample-en-fact", "sample-zh", "sample-zh-int"]
+)
 def test_english_and_chinese_files_load_without_a_warning(sample):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -465,7 +605,12 @@ def test_english_and_chinese_files_load_without_a_warning(sample):
 @pytest.mark.parametrize("language", ["ar", "de", "en", "hi", "ru", "th", "zh"])
 def test_the_questions_of_xquad_are_identified(data_folder, language):
     articles = json.loads((data_folder / f"xquad/xquad.{language}.json").read_text("utf-8"))["data"]
-    questions = [item["question"] for article in articles for part in article["paragraphs"] for item in part["qas"]]
+    questions = [
+        item["question"]
+        for article in articles
+        for part in article["paragraphs"]
+        for item in part["qas"]
+    ]
     for first in (5, 20, len(questions)):
         found, told = language_of(asking(*questions[:first]))
         assert found == language
@@ -477,7 +622,9 @@ def test_the_questions_of_xquad_are_identified(data_folder, language):
 def test_the_questions_of_mkqa_are_identified(data_folder, language):
     """Lower-case queries; 82 of the 500 German ones are in English, and as many as 70 of the Spanish ones."""
     rows = json.loads((data_folder / "mkqa/mkqa_500q_en_ja_de_es_zhcn.json").read_text("utf-8"))
-    found, _ = language_of(asking(*(row["question"] for row in rows if row["question_lang"] == language)))
+    found, _ = language_of(
+        asking(*(row["question"] for row in rows if row["question_lang"] == language))
+    )
     assert found == language[:2]
 
 
@@ -494,7 +641,9 @@ SIX = "question,references,response\n" + "".join(f"What is the capital of Norway
 """Three right answers, a wrong one and two empty cells."""
 
 
-@pytest.mark.parametrize(("keep_empty", "mean", "n_scored"), [(None, 3 / 4, 4), (False, 3 / 4, 4), (True, 3 / 6, 6)])
+@pytest.mark.parametrize(
+    ("keep_empty", "mean", "n_scored"), [(None, 3 / 4, 4), (False, 3 / 4, 4), (True, 3 / 6, 6)]
+)
 def test_an_empty_cell_is_missing_or_an_empty_answer(tmp_path, keep_empty, mean, n_scored):
     path = tmp_path / "six.csv"
     path.write_text(SIX, encoding="utf-8")
@@ -503,8 +652,13 @@ def test_an_empty_cell_is_missing_or_an_empty_answer(tmp_path, keep_empty, mean,
         frame = load_responses(path, keep_empty=keep_empty)
         once = load_responses(pd.read_csv(path), keep_empty=keep_empty)
     told = [str(warning.message) for warning in caught]
-    assert len(told) == (keep_empty is None)  # of the file; nothing says that the frame was read from CSV
-    assert all("2 of 6 responses in six.csv are empty cells" in each and "keep_empty=True" in each for each in told)
+    assert len(told) == (
+        keep_empty is None
+    )  # of the file; nothing says that the frame was read from CSV
+    assert all(
+        "2 of 6 responses in six.csv are empty cells" in each and "keep_empty=True" in each
+        for each in told
+    )
     for responses in (frame, once):
         row = summarize(score(responses, "answer.exact_match")).iloc[0]
         assert (row["mean"], row["n_scored"], row["n"]) == (mean, n_scored, 6)
@@ -512,7 +666,9 @@ def test_an_empty_cell_is_missing_or_an_empty_answer(tmp_path, keep_empty, mean,
 
 def test_an_empty_cell_with_a_reason_of_its_own_is_no_empty_answer(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("question,references,response,reason\nWhat is the capital?,Oslo,,HTTP 500\nWhat is it?,Oslo,,\n")
+    path.write_text(
+        "question,references,response,reason\nWhat is the capital?,Oslo,,HTTP 500\nWhat is it?,Oslo,,\n"
+    )
     frame = load_responses(path, language="en", keep_empty=True)
     assert frame["response"].tolist() == [None, ""]
     assert frame["reason"][0] == "HTTP 500"
@@ -522,7 +678,9 @@ def test_an_empty_cell_with_a_reason_of_its_own_is_no_empty_answer(tmp_path):
 def test_only_the_column_of_responses_is_concerned(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("question,gold,said,topic\nWhat is the capital?,,,\n")
-    frame = load_responses(path, {"references": "gold", "response": "said"}, language="en", keep_empty=True)
+    frame = load_responses(
+        path, {"references": "gold", "response": "said"}, language="en", keep_empty=True
+    )
     assert frame["response"].tolist() == [""]
     assert frame["references"].tolist() == [None]
     assert frame["topic"].isna().all()
@@ -540,9 +698,16 @@ def test_files_that_tell_empty_from_missing_need_no_word_on_it(tmp_path, ending)
 
 @pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "parquet"])
 def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path, ending):
-    replies = ["<think>Florey? Alexander Fleming? no</think>Howard Florey", "<think>Florey?</think>\nAlexander Fleming"]
+    replies = [
+        "<think>Florey? Alexander Fleming? no</think>Howard Florey",
+        "<think>Florey?</think>\nAlexander Fleming",
+    ]
     made = pd.DataFrame(
-        {"question": "Who?", "references": "Alexander Fleming", "response": [*replies, "<think>Alexander", "Fleming"]}
+        {
+            "question": "Who?",
+            "references": "Alexander Fleming",
+            "response": [*replies, "<think>Alexander", "Fleming"],
+        }
     )
     path = tmp_path / f"m.{ending}"
     if ending == "json":
@@ -552,7 +717,11 @@ def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path, ending):
     for source in (path, made):
         frame = load_responses(source, language="en")
         assert frame["response"].tolist() == ["Howard Florey", "Alexander Fleming", "", "Fleming"]
-        assert frame["reasoning"].tolist()[1:] == ["<think>Florey?</think>", "<think>Alexander", None]
+        assert frame["reasoning"].tolist()[1:] == [
+            "<think>Florey?</think>",
+            "<think>Alexander",
+            None,
+        ]
         assert frame["reason"].isna().all()
         values = score(frame, ["answer.contains", "answer.exact_match", "rgb.accuracy"])["value"]
         assert values.tolist() == [0, 1, 0, 0] * 3

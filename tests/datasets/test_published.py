@@ -49,10 +49,14 @@ def test_error_correction_is_a_share_of_what_a_judge_saw_detected():
     assert (rows["high"] - rows["low"]).min() > 0.5  # one of three means nothing
 
 
-@pytest.mark.parametrize("rate_and_percent", [(0.0, 96.33), (0.2, 94.67), (0.4, 94.00), (0.6, 90.00), (0.8, 76.00)])
+@pytest.mark.parametrize(
+    "rate_and_percent", [(0.0, 96.33), (0.2, 94.67), (0.4, 94.00), (0.6, 90.00), (0.8, 76.00)]
+)
 def test_chatgpt_in_english_has_the_numbers_of_the_paper(noise, rate_and_percent):
     rate, percent = rate_and_percent
-    row = noise[(noise["system"] == "ChatGPT") & (noise["language"] == "en") & (noise["noise_rate"] == rate)]
+    row = noise[
+        (noise["system"] == "ChatGPT") & (noise["language"] == "en") & (noise["noise_rate"] == rate)
+    ]
     assert row["printed"].tolist() == [percent]
 
 
@@ -62,7 +66,9 @@ def test_ragbench_prints_no_utilization_for_two_judges_and_no_interval_can_be_ma
     assert table.groupby(["system", "metric"]).size().min() == 12
     assert set(table.query("metric == 'utilization_rmse'")["system"]) == {"gpt-3.5", "deberta"}
     assert "low" not in table
-    value = table.query("subset == 'hotpotqa' and system == 'deberta' and metric == 'hallucination_auroc'")
+    value = table.query(
+        "subset == 'hotpotqa' and system == 'deberta' and metric == 'hallucination_auroc'"
+    )
     assert value["printed"].tolist() == [0.85]
 
 
@@ -89,7 +95,9 @@ def test_every_number_is_that_of_the_transcription(name, data_folder):
         numbers = [column for column in wide if f"{column}_std" in wide]
         deviations = wide[[f"{column}_std" for column in numbers]]
         assert published(name)["std"].tolist() == deviations.to_numpy().ravel().tolist()
-    assert sorted(published(name)["printed"]) == pytest.approx(sorted(wide[numbers].stack().dropna()))
+    assert sorted(published(name)["printed"]) == pytest.approx(
+        sorted(wide[numbers].stack().dropna())
+    )
 
 
 def test_the_overview_prints_six_metrics_of_four_systems_and_their_deviations():
@@ -127,11 +135,15 @@ def test_an_unknown_table_is_refused_with_the_known_ones():
 
 def test_margins_leave_bounds_for_the_paired_p_value():
     assert mcnemar_bounds(289.0, 282.0, 300.0) == mcnemar_bounds(289, 282, 300)
-    low, high, test = mcnemar_bounds(289, 282, 300)  # seven more right: 2 / 2 ** 7 if none is lost, 18 to 11 at most
+    low, high, test = mcnemar_bounds(
+        289, 282, 300
+    )  # seven more right: 2 / 2 ** 7 if none is lost, 18 to 11 at most
     assert low == pytest.approx(2 / 2**7)
     assert high == pytest.approx(0.2649, abs=5e-5)
     assert test == "McNemar exact"
-    middle = mcnemar_bounds(289, 282, 300, method="mid-p")  # half the probability of 7 : 0 less, on either side
+    middle = mcnemar_bounds(
+        289, 282, 300, method="mid-p"
+    )  # half the probability of 7 : 0 less, on either side
     assert (middle.low, middle.test) == (pytest.approx(1 / 2**7), "McNemar mid-p")
     assert middle.high < high
     assert mcnemar_bounds(10, 10, 20)[:2] == (1.0, 1.0)

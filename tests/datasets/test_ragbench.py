@@ -22,7 +22,10 @@ def record(number=1, **changes):
         "generation_model_name": "model-1",
         "annotating_model_name": "judge",
         "dataset_name": "covidqa_test",
-        "documents_sentences": [[["0a", "Ada keeps it."], ["0b", "It's old."]], [["1a", 'The "Quay" lamp, [sic].']]],
+        "documents_sentences": [
+            [["0a", "Ada keeps it."], ["0b", "It's old."]],
+            [["1a", 'The "Quay" lamp, [sic].']],
+        ],
         "response_sentences": [["a", "Ada keeps it."], ["b", "She is tall."]],
         "sentence_support_information": [
             {
@@ -31,7 +34,12 @@ def record(number=1, **changes):
                 "supporting_sentence_keys": ["0a"],
                 "fully_supported": True,
             },
-            {"response_sentence_key": "b", "explanation": "", "supporting_sentence_keys": [], "fully_supported": None},
+            {
+                "response_sentence_key": "b",
+                "explanation": "",
+                "supporting_sentence_keys": [],
+                "fully_supported": None,
+            },
         ],
         "unsupported_response_sentence_keys": ["b"],
         "adherence_score": False,
@@ -45,9 +53,24 @@ def record(number=1, **changes):
 
 MANY_SCRIPTS = [
     record(1),
-    record(2, question="谁看灯？", documents=["他看灯。"], documents_sentences=[[["0a", "他看灯。"]]]),
-    record(3, question="من؟", response="", response_sentences=[], sentence_support_information=[], overall_supported=True),
-    record(4, documents=[], documents_sentences=[], all_relevant_sentence_keys=[], all_utilized_sentence_keys=[]),
+    record(
+        2, question="谁看灯？", documents=["他看灯。"], documents_sentences=[[["0a", "他看灯。"]]]
+    ),
+    record(
+        3,
+        question="من؟",
+        response="",
+        response_sentences=[],
+        sentence_support_information=[],
+        overall_supported=True,
+    ),
+    record(
+        4,
+        documents=[],
+        documents_sentences=[],
+        all_relevant_sentence_keys=[],
+        all_utilized_sentence_keys=[],
+    ),
     record(5, question="कौन?", generation_model_name=None, response='नई\nपंक्ति, "उद्धरण"'),
 ]
 
@@ -67,7 +90,10 @@ def as_csv(records, path, write=json.dumps):
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
-        writer.writerows({key: write(v) if isinstance(v, list) else v for key, v in one.items()} for one in records)
+        writer.writerows(
+            {key: write(v) if isinstance(v, list) else v for key, v in one.items()}
+            for one in records
+        )
     return path
 
 
@@ -100,14 +126,20 @@ def test_every_format_gives_the_same_frame(kind, load):
     expected, frame = load(MANY_SCRIPTS), load(MANY_SCRIPTS, kind)
     assert list(frame.columns) == list(expected.columns)
     for name in expected:
-        if name != "generation_model_name" and name != "system":  # CSV does not tell an empty text from none
+        if (
+            name != "generation_model_name" and name != "system"
+        ):  # CSV does not tell an empty text from none
             assert same(frame[name].tolist(), expected[name].tolist()), name
     assert frame["response"].tolist() == [one["response"] for one in MANY_SCRIPTS]
 
 
 def test_the_columns_are_ours_then_the_benchmarks_then_any_further_ones(load):
     frame = load([record(extra="kept")])
-    assert list(frame.columns) == [*RAGBENCH_RESPONSE, *(name for name in FIELDS if name not in RAGBENCH_RESPONSE), "extra"]
+    assert list(frame.columns) == [
+        *RAGBENCH_RESPONSE,
+        *(name for name in FIELDS if name not in RAGBENCH_RESPONSE),
+        "extra",
+    ]
     row = frame.iloc[0]
     assert row["extra"] == "kept"
     assert (row["example_id"], row["benchmark"], row["task"], row["split"]) == (
@@ -124,7 +156,13 @@ def test_the_columns_are_ours_then_the_benchmarks_then_any_further_ones(load):
 
 def test_truth_values_and_numbers_have_their_types(load):
     for kind in FORMATS:
-        frame = load([record(1, overall_supported=False), record(2, adherence_score=True, overall_supported=True)], kind)
+        frame = load(
+            [
+                record(1, overall_supported=False),
+                record(2, adherence_score=True, overall_supported=True),
+            ],
+            kind,
+        )
         assert frame["adherence_score"].dtype == bool
         assert frame["overall_supported"].tolist() == [False, True]
         assert frame["relevance_score"].dtype == float
@@ -157,7 +195,9 @@ def test_two_systems_responses_share_their_questions_id(load):
 
 
 def test_labels_that_contradict_each_other_load_as_they_are(load):
-    odd = record(all_relevant_sentence_keys=["1a.", "0a", "0a"], unsupported_response_sentence_keys=["q"])
+    odd = record(
+        all_relevant_sentence_keys=["1a.", "0a", "0a"], unsupported_response_sentence_keys=["q"]
+    )
     row = load([odd]).iloc[0].to_dict()
     assert row["all_relevant_sentence_keys"] == ["1a.", "0a", "0a"]
     assert len(trace_scores(row).issues) >= 3
@@ -177,7 +217,9 @@ def test_the_published_records_load_whole_in_every_format(kind, data_folder, loa
     raw = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     frame = load(raw, kind)
     assert len(frame) == 50
-    assert frame["task"].value_counts().to_dict() == dict.fromkeys("covidqa cuad delucionqa finqa hotpotqa".split(), 10)
+    assert frame["task"].value_counts().to_dict() == dict.fromkeys(
+        "covidqa cuad delucionqa finqa hotpotqa".split(), 10
+    )
     assert len(raw[0]) == 26
     for name in raw[0]:
         ours = [None if value != value else value for value in frame[name].tolist()]
@@ -222,7 +264,9 @@ def test_a_source_that_is_not_there_is_named(source, words):
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("key", REQUIRED)
 def test_a_missing_column_is_named_with_file_and_place(kind, key, load):
-    with pytest.raises(InputError, match=rf"^mini\.\w+ (line|row) 1 needs the keys .*none named {key};"):
+    with pytest.raises(
+        InputError, match=rf"^mini\.\w+ (line|row) 1 needs the keys .*none named {key};"
+    ):
         load([record(1, **{key: DROP})], kind)
 
 
@@ -237,10 +281,22 @@ def test_a_missing_column_is_named_with_file_and_place(kind, key, load):
         ({"documents": [1]}, "key documents needs a list of texts"),
         ({"documents": None}, "key documents needs a list of texts; got NoneType"),
         ({"documents_sentences": {"0a": "x"}}, "key documents_sentences needs a list; got dict"),
-        ({"documents_sentences": [["0a", "x"]]}, r"key documents_sentences\[0\]\[0\] needs a list of texts; got str"),
-        ({"documents_sentences": [[["0a"]]]}, r"key documents_sentences\[0\]\[0\] needs a \[key, text\] pair; got 1"),
-        ({"response_sentences": [["a", "x", "y"]]}, r"key response_sentences\[0\] needs a \[key, text\] pair; got 3"),
-        ({"sentence_support_information": ["a"]}, r"key sentence_support_information\[0\] needs a mapping; got str"),
+        (
+            {"documents_sentences": [["0a", "x"]]},
+            r"key documents_sentences\[0\]\[0\] needs a list of texts; got str",
+        ),
+        (
+            {"documents_sentences": [[["0a"]]]},
+            r"key documents_sentences\[0\]\[0\] needs a \[key, text\] pair; got 1",
+        ),
+        (
+            {"response_sentences": [["a", "x", "y"]]},
+            r"key response_sentences\[0\] needs a \[key, text\] pair; got 3",
+        ),
+        (
+            {"sentence_support_information": ["a"]},
+            r"key sentence_support_information\[0\] needs a mapping; got str",
+        ),
         (
             {"sentence_support_information": [{"response_sentence_key": "a"}]},
             r"key sentence_support_information\[0\] needs supporting_sentence_keys; got 'response_sentence_key'",
@@ -248,13 +304,23 @@ def test_a_missing_column_is_named_with_file_and_place(kind, key, load):
         (
             {
                 "sentence_support_information": [
-                    {"response_sentence_key": "a", "supporting_sentence_keys": [], "fully_supported": "partly"}
+                    {
+                        "response_sentence_key": "a",
+                        "supporting_sentence_keys": [],
+                        "fully_supported": "partly",
+                    }
                 ]
             },
             r"key sentence_support_information\[0\].fully_supported needs true or false; got 'partly'",
         ),
-        ({"all_relevant_sentence_keys": [0]}, "key all_relevant_sentence_keys needs a list of texts"),
-        ({"unsupported_response_sentence_keys": "a"}, "key unsupported_response_sentence_keys needs a list written"),
+        (
+            {"all_relevant_sentence_keys": [0]},
+            "key all_relevant_sentence_keys needs a list of texts",
+        ),
+        (
+            {"unsupported_response_sentence_keys": "a"},
+            "key unsupported_response_sentence_keys needs a list written",
+        ),
         ({"adherence_score": 0.667}, "key adherence_score needs true or false; got 0.667"),
         ({"relevance_score": "high"}, "key relevance_score needs a number; got 'high'"),
     ],

@@ -24,27 +24,44 @@ def sample():
 
 @pytest.fixture(scope="module")
 def raw():
-    return [json.loads(line) for line in (DATA / "ragbench_sample.jsonl").read_text("utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (DATA / "ragbench_sample.jsonl").read_text("utf-8").splitlines()
+    ]
 
 
 def test_it_has_two_systems_responses_to_each_question(sample):
     assert len(sample) >= 30
-    assert set(sample.groupby("example_id")["system"].agg(lambda names: tuple(sorted(names)))) == {("careful", "fluent")}
+    assert set(sample.groupby("example_id")["system"].agg(lambda names: tuple(sorted(names)))) == {
+        ("careful", "fluent")
+    }
     for name in ("question", "documents_sentences", "all_relevant_sentence_keys", "language"):
-        assert sample.groupby("example_id")[name].agg(lambda values: len({str(v) for v in values})).eq(1).all(), name
+        assert (
+            sample.groupby("example_id")[name]
+            .agg(lambda values: len({str(v) for v in values}))
+            .eq(1)
+            .all()
+        ), name
 
 
 def test_its_fields_are_the_benchmarks_own(raw):
     for record in raw:
         assert set(record) == set(FIELDS) - LEFT_OUT | {"language"}
         for label in record["sentence_support_information"]:
-            assert set(label) == {"response_sentence_key", "explanation", "supporting_sentence_keys", "fully_supported"}
+            assert set(label) == {
+                "response_sentence_key",
+                "explanation",
+                "supporting_sentence_keys",
+                "fully_supported",
+            }
 
 
 def test_the_score_columns_are_those_of_the_labels(sample):
     scores = pd.DataFrame([trace_scores(record) for record in sample.to_dict("records")])
     for name in ("relevance", "utilization", "completeness", "adherence"):
-        np.testing.assert_array_equal(scores[name], sample[f"{name}_score"].astype(float), err_msg=name)
+        np.testing.assert_array_equal(
+            scores[name], sample[f"{name}_score"].astype(float), err_msg=name
+        )
 
 
 def test_passages_and_responses_are_cut_and_keyed_by_ragnb(sample):
@@ -58,9 +75,14 @@ def test_the_labels_follow_the_guideline_but_for_the_slips_it_names(sample):
         known = [key for document in row["documents_sentences"] for key, _ in document]
         labels = row["sentence_support_information"]
         supporting = [key for label in labels for key in label["supporting_sentence_keys"]]
-        assert [label["response_sentence_key"] for label in labels] == [key for key, _ in row["response_sentences"]]
+        assert [label["response_sentence_key"] for label in labels] == [
+            key for key, _ in row["response_sentences"]
+        ]
         assert row["unsupported_response_sentence_keys"] == unsupported_sentences(labels)
-        assert all(label["supporting_sentence_keys"] or label["fully_supported"] is False for label in labels)
+        assert all(
+            label["supporting_sentence_keys"] or label["fully_supported"] is False
+            for label in labels
+        )
         if row["id"] not in SLIPS:
             used = [key for key in known if key in supporting]
             assert row["all_utilized_sentence_keys"] == used
@@ -71,11 +93,21 @@ def test_the_labels_follow_the_guideline_but_for_the_slips_it_names(sample):
 def test_the_worked_example_of_the_guide_is_among_them_in_other_words(sample):
     row = sample.query("id == 'heating' and system == 'fluent'").iloc[0].to_dict()
     guide, benchmark = trace_scores(row, variant="guide"), trace_scores(row)
-    assert (guide.relevance, guide.utilization, guide.completeness, guide.adherence) == (0.20, 0.75, 0.75, 0.0)
+    assert (guide.relevance, guide.utilization, guide.completeness, guide.adherence) == (
+        0.20,
+        0.75,
+        0.75,
+        0.0,
+    )
     assert guide.average == pytest.approx(0.425)
     assert guide.rmse_to_ideal == pytest.approx(0.664, abs=5e-4)
     assert guide.consistency == pytest.approx(0.336, abs=5e-4)
-    assert (benchmark.relevance, benchmark.utilization, benchmark.completeness, benchmark.adherence) == (
+    assert (
+        benchmark.relevance,
+        benchmark.utilization,
+        benchmark.completeness,
+        benchmark.adherence,
+    ) == (
         4 / 6,
         3 / 6,
         3 / 4,
@@ -100,7 +132,11 @@ def test_every_hard_case_occurs(sample):
     empty = [row for row in rows if not row["all_relevant_sentence_keys"]]
     assert {row["completeness_score"] for row in empty} == {1.0}
     assert {row["adherence_score"] for row in empty} == {True, False}
-    differing = [row for row in rows if trace_scores(row, variant="guide").adherence != row["adherence_score"]]
+    differing = [
+        row
+        for row in rows
+        if trace_scores(row, variant="guide").adherence != row["adherence_score"]
+    ]
     assert len(differing) >= 3
     assert any("<script>" in passage for row in rows for passage in row["passages"])
 
@@ -112,7 +148,8 @@ def test_most_careful_responses_adhere_and_most_fluent_ones_do_not(sample):
 
 
 @pytest.mark.parametrize(
-    ("language", "script"), [("zh", "Han"), ("ar", "Arabic"), ("hi", "Devanagari"), ("de", "Latin"), ("ja", "Hiragana")]
+    ("language", "script"),
+    [("zh", "Han"), ("ar", "Arabic"), ("hi", "Devanagari"), ("de", "Latin"), ("ja", "Hiragana")],
 )
 def test_it_speaks_several_languages_in_their_own_scripts(sample, language, script):
     rows = sample.query("language == @language")
@@ -123,7 +160,12 @@ def test_it_speaks_several_languages_in_their_own_scripts(sample, language, scri
 
 def test_every_sentence_is_the_authors_own_and_stands_once(sample):
     questions = sample.drop_duplicates("example_id")
-    texts = [text for documents in questions["documents_sentences"] for document in documents for _, text in document]
+    texts = [
+        text
+        for documents in questions["documents_sentences"]
+        for document in documents
+        for _, text in document
+    ]
     assert len(texts) == len(set(texts))
     assert questions["question"].is_unique
 

@@ -64,7 +64,9 @@ def test_an_integration_file_keeps_its_groups(make, load):
     assert row["references"] == [["keeper0x"], ["keeper1x"], ["keeper2x"]]
 
 
-@pytest.mark.parametrize(("fake", "expected"), [("Westhaven", ["Westhaven"]), (["W", "V"], ["W", "V"])])
+@pytest.mark.parametrize(
+    ("fake", "expected"), [("Westhaven", ["Westhaven"]), (["W", "V"], ["W", "V"])]
+)
 def test_a_counterfactual_file_keeps_false_passages_and_answers(make, load, fake, expected):
     record = make.fact(fakeanswer=fake)
     row = load(record).iloc[0]
@@ -84,13 +86,20 @@ def test_a_counterfactual_file_keeps_false_passages_and_answers(make, load, fake
         ([["a", "b"], "c"], [["a", "b"], ["c"]]),
     ],
 )
-def test_top_level_elements_of_an_answer_are_parts_and_inner_ones_aliases(make, load, answer, references):
+def test_top_level_elements_of_an_answer_are_parts_and_inner_ones_aliases(
+    make, load, answer, references
+):
     assert load(make.base(answer=answer)).iloc[0]["references"] == references
 
 
 @pytest.mark.parametrize(
     ("questions", "expected"),
-    [(["谁看守灯塔?"], "zh"), (["Who?"], "en"), (["谁", "什么", "Who?"], "zh"), (["谁", "Who?"], "en")],
+    [
+        (["谁看守灯塔?"], "zh"),
+        (["Who?"], "en"),
+        (["谁", "什么", "Who?"], "zh"),
+        (["谁", "Who?"], "en"),
+    ],
 )
 def test_the_language_is_chinese_when_most_questions_hold_han(make, load, questions, expected):
     frame = load(*(make.base(n, query=question) for n, question in enumerate(questions)))
@@ -113,7 +122,9 @@ def test_a_given_language_is_kept(make, write_rgb):
     ids=["plain", "byte order mark", "CRLF", "both", "empty lines"],
 )
 def test_a_file_loads_with_any_line_ends(make, write_rgb, before, between, after):
-    lines = [json.dumps(make.base(n, query=f"Où {n}?"), ensure_ascii=False).encode() for n in (1, 2)]
+    lines = [
+        json.dumps(make.base(n, query=f"Où {n}?"), ensure_ascii=False).encode() for n in (1, 2)
+    ]
     frame = load_rgb(write_rgb(before + between.join(lines) + after))
     assert frame["question"].tolist() == ["Où 1?", "Où 2?"]
 
@@ -124,9 +135,15 @@ def test_line_separators_inside_a_text_do_not_end_the_line(make, load):
 
 
 def test_the_source_of_a_file_is_told_by_its_content(make, write_rgb):
-    path = write_rgb([make.base()], "en_refine.json")  # the name of a published file, another content
+    path = write_rgb(
+        [make.base()], "en_refine.json"
+    )  # the name of a published file, another content
     source = load_rgb(str(path)).attrs["source"]
-    assert (source["name"], source["verified"], source["licence"]) == ("en_refine", False, "unknown")
+    assert (source["name"], source["verified"], source["licence"]) == (
+        "en_refine",
+        False,
+        "unknown",
+    )
     assert source["git_sha1"] == git_blob_sha1(path.read_bytes())
 
 
@@ -135,7 +152,11 @@ def test_a_file_of_ones_own_with_the_name_of_a_sample_is_not_taken_for_it(make, 
     own = load_rgb(write_rgb([make.base()], name)).attrs["source"]
     assert (own["name"], own["verified"], own["licence"]) == ("sample-en", False, "unknown")
     sample = load_rgb("sample-en").attrs["source"]
-    assert (sample["name"], sample["verified"], sample["licence"]) == ("sample-en", True, "CC BY 4.0")
+    assert (sample["name"], sample["verified"], sample["licence"]) == (
+        "sample-en",
+        True,
+        "CC BY 4.0",
+    )
 
 
 @pytest.mark.data
@@ -205,14 +226,22 @@ def test_a_counterfactual_question_needs_both_its_keys(make, write_rgb, key):
             for value in (7, None, "", "  ", [], [[]], ["a", ""], [["a", " "]], ["a", []], {"a": 1})
         ),
         *(("base", "answer", value) for value in ([7], [["a", 7]], [None], [[["a"]]])),
-        *(("base", "positive", value) for value in ("p", None, [1], ["p", 1], {"p": 1}, ["p", ["p"]])),
+        *(
+            ("base", "positive", value)
+            for value in ("p", None, [1], ["p", 1], {"p": 1}, ["p", ["p"]])
+        ),
         *(("base", "negative", value) for value in ("n", None, [1], [["n"]], ["n", None])),
-        *(("integration", "positive", value) for value in ([["a"], []], [[]], [["a"], [1]], [["a"], [["b"]]])),
+        *(
+            ("integration", "positive", value)
+            for value in ([["a"], []], [[]], [["a"], [1]], [["a"], [["b"]]])
+        ),
         *(("fact", "fakeanswer", value) for value in (7, None, "", [], [""], [7], [["x"]])),
         *(("fact", "positive_wrong", value) for value in ("p", None, [1])),
     ],
 )
-def test_a_value_of_the_wrong_type_is_named_with_file_line_and_key(make, write_rgb, shape, key, value):
+def test_a_value_of_the_wrong_type_is_named_with_file_line_and_key(
+    make, write_rgb, shape, key, value
+):
     build = getattr(make, shape)
     with pytest.raises(InputError, match=rf"mini\.json line 2 key {key}\b"):
         load_rgb(write_rgb([build(1), build(2) | {key: value}]))
@@ -220,7 +249,9 @@ def test_a_value_of_the_wrong_type_is_named_with_file_line_and_key(make, write_r
 
 @pytest.mark.parametrize("wrong", [["one"], ["w"] * 6, []])
 def test_false_passages_must_match_the_true_ones_in_number(make, write_rgb, wrong):
-    with pytest.raises(InputError, match=rf"line 1 key positive_wrong.*5 in positive; got {len(wrong)}"):
+    with pytest.raises(
+        InputError, match=rf"line 1 key positive_wrong.*5 in positive; got {len(wrong)}"
+    ):
         load_rgb(write_rgb([make.fact(positive_wrong=wrong)]))
 
 
@@ -250,7 +281,11 @@ def test_a_folder_and_a_missing_path_are_refused(tmp_path, as_path):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("en_refin", "did you mean 'en_refine'"), ("zh-int", "did you mean 'zh_int'"), ("xyzzy", "use one of en, en_refine")],
+    [
+        ("en_refin", "did you mean 'en_refine'"),
+        ("zh-int", "did you mean 'zh_int'"),
+        ("xyzzy", "use one of en, en_refine"),
+    ],
 )
 def test_an_unknown_catalogue_name_is_refused_with_a_suggestion(name, words, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)

@@ -25,7 +25,10 @@ def test_it_is_large_enough_for_every_noise_rate(sample):
 def test_every_positive_holds_the_whole_answer_and_no_negative_any_part_of_it(sample):
     for row in sample.itertuples():
         for passage in row.positive[0]:
-            assert NOT_FOUND not in answer_labels(passage, row.references), (row.example_id, passage)
+            assert NOT_FOUND not in answer_labels(passage, row.references), (
+                row.example_id,
+                passage,
+            )
         for passage in row.negative:
             assert FOUND not in answer_labels(passage, row.references), (row.example_id, passage)
 
@@ -35,7 +38,9 @@ def test_the_audit_finds_nothing(sample):
 
 
 def test_no_passage_and_no_question_stands_twice(sample):
-    passages = [passage for row in sample.itertuples() for passage in [*row.positive[0], *row.negative]]
+    passages = [
+        passage for row in sample.itertuples() for passage in [*row.positive[0], *row.negative]
+    ]
     assert not [passage for passage, count in Counter(passages).items() if count > 1]
     assert sample["question"].is_unique
 

@@ -16,7 +16,9 @@ KEYS = ["id", "query", "answer", "fakeanswer", "positive", "positive_wrong", "ne
 LENGTHS = {"en": (20, 50), "zh": (25, 110)}  # words; characters
 
 pytestmark = pytest.mark.parametrize(
-    ("name", "language", "size"), [("sample-en-fact", "en", 40), ("sample-zh-fact", "zh", 15)], ids=["en", "zh"]
+    ("name", "language", "size"),
+    [("sample-en-fact", "en", 40), ("sample-zh-fact", "zh", 15)],
+    ids=["en", "zh"],
 )
 
 
@@ -38,7 +40,9 @@ def length(passage, language):
 
 
 def test_the_file_is_in_the_published_format(name, language, size):
-    content = (resources.files("ragnb.datasets") / "data" / SAMPLES[name]).read_text(encoding="utf-8")
+    content = (resources.files("ragnb.datasets") / "data" / SAMPLES[name]).read_text(
+        encoding="utf-8"
+    )
     records = [json.loads(line) for line in content.splitlines()]
     assert [record["id"] for record in records] == list(range(size))
     for record in records:
@@ -114,7 +118,9 @@ def test_the_audit_finds_nothing(name, language, size):
 
 @pytest.mark.parametrize("correct_rate", [0.0, 0.2, 0.4])
 def test_contexts_are_full_at_every_rate(name, language, size, correct_rate):
-    contexts = build_contexts(load_rgb(name), noise_rate=[0.0, 0.2, 0.4, 0.6], correct_rate=correct_rate)
+    contexts = build_contexts(
+        load_rgb(name), noise_rate=[0.0, 0.2, 0.4, 0.6], correct_rate=correct_rate
+    )
     assert set(contexts["n_passages"]) == {5}
 
 

@@ -47,20 +47,27 @@ def test_the_name_opens_a_file_of_the_promised_size_language_and_task(sample):
     assert len(sample.frame) == sample.size
     assert set(sample.frame["language"]) == {sample.language}
     assert set(sample.frame["task"]) == {"integration"}
-    assert sample.frame["example_id"].tolist() == [f"{sample.name}/{number}" for number in range(sample.size)]
+    assert sample.frame["example_id"].tolist() == [
+        f"{sample.name}/{number}" for number in range(sample.size)
+    ]
 
 
 def test_the_file_itself_is_laid_out_like_rgb(sample, request):
     path = request.config.rootpath / "ragnb" / "datasets" / "data" / SAMPLES[sample.name]
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert [record["id"] for record in records] == list(range(sample.size))
-    assert {tuple(record) for record in records} == {("id", "query", "answer", "positive", "negative")}
+    assert {tuple(record) for record in records} == {
+        ("id", "query", "answer", "positive", "negative")
+    }
     assert all(isinstance(part, list) for record in records for part in record["answer"])
 
 
 def test_a_question_has_two_parts_or_three_and_a_group_of_passages_for_each(sample):
     sizes = sample.frame["references"].map(len)
-    assert Counter(sizes) == {2: sample.size - THREE_PARTS[sample.name], 3: THREE_PARTS[sample.name]}
+    assert Counter(sizes) == {
+        2: sample.size - THREE_PARTS[sample.name],
+        3: THREE_PARTS[sample.name],
+    }
     assert sample.frame["positive"].map(len).tolist() == sizes.tolist()
     assert {len(group) for groups in sample.frame["positive"] for group in groups} == {3}
     assert set(sample.frame["negative"].map(len)) == {5}
@@ -96,10 +103,15 @@ def test_an_alias_answers_its_own_part_and_no_other(sample):
 def test_one_passage_a_group_is_enough_to_answer_and_leaving_a_group_out_is_not(sample):
     for row in sample.frame.itertuples():
         first = [group[0] for group in row.positive]
-        assert is_correct("\n".join(first), row.references, language=row.language) == 1.0, row.example_id
+        assert is_correct("\n".join(first), row.references, language=row.language) == 1.0, (
+            row.example_id
+        )
         for number in range(len(first)):
             rest = "\n".join(first[:number] + first[number + 1 :] + row.negative)
-            assert is_correct(rest, row.references, language=row.language) == 0.0, (row.example_id, number)
+            assert is_correct(rest, row.references, language=row.language) == 0.0, (
+                row.example_id,
+                number,
+            )
 
 
 def test_the_audit_finds_nothing(sample):
@@ -109,7 +121,9 @@ def test_the_audit_finds_nothing(sample):
 @pytest.mark.parametrize("noise_rate", [0.0, 0.2, 0.4])
 def test_a_context_holds_every_part_at_the_noise_rates_of_the_benchmark(sample, noise_rate):
     contexts = build_contexts(sample.frame, noise_rate=noise_rate, passage_num=5)
-    shown = sample.frame.merge(contexts[["example_id", "passages", "n_passages"]], on="example_id", validate="1:1")
+    shown = sample.frame.merge(
+        contexts[["example_id", "passages", "n_passages"]], on="example_id", validate="1:1"
+    )
     assert set(shown["n_passages"]) == {5}
     for row in shown.itertuples():
         assert NOT_FOUND not in labels("\n".join(row.passages), row), row.example_id
@@ -117,7 +131,9 @@ def test_a_context_holds_every_part_at_the_noise_rates_of_the_benchmark(sample, 
 
 def test_no_passage_and_no_question_stands_twice_not_even_in_the_base_sample(sample, passages):
     base = load_rgb(sample.name.removesuffix("-int"))
-    of_base = [passage for row in base.itertuples() for passage in [*row.positive[0], *row.negative]]
+    of_base = [
+        passage for row in base.itertuples() for passage in [*row.positive[0], *row.negative]
+    ]
     assert not [passage for passage, count in Counter(passages + of_base).items() if count > 1]
     assert pd.concat([sample.frame["question"], base["question"]]).is_unique
 
@@ -149,7 +165,9 @@ def test_questions_and_answers_vary(sample):
         "sample-zh-int": {"who": "谁", "number": "多少|几|哪一?年", "name": "什么|哪"},
     }[sample.name]  # fmt: skip
     for kind, pattern in kinds.items():
-        assert sample.frame["question"].str.contains(pattern, case=False, regex=True).sum() >= 2, kind
+        assert sample.frame["question"].str.contains(pattern, case=False, regex=True).sum() >= 2, (
+            kind
+        )
     parts = [part for references in sample.frame["references"] for part in references]
     numbers = sum(part[0].replace(",", "").rstrip("年").isdecimal() for part in parts)
     assert 0.1 * len(parts) < numbers < 0.5 * len(parts)

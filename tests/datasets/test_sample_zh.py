@@ -67,7 +67,9 @@ def test_aliases_can_be_found_once_spaces_are_gone(sample):
     for row in sample.itertuples():
         for part in row.references:
             assert len({alias.lower() for alias in part}) == len(part), row.example_id
-            assert all(len(alias) >= 2 and not regex.search(r"\s", alias) for alias in part), row.example_id
+            assert all(len(alias) >= 2 and not regex.search(r"\s", alias) for alias in part), (
+                row.example_id
+            )
 
 
 def test_questions_and_answers_vary(sample):

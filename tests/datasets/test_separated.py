@@ -16,7 +16,10 @@ from ragnb.errors import InputError
 from ragnb.scoring import compare, score
 from ragnb.version import __version__
 
-ROWS = [["1", "Who, and why?", "Åse; Bø", "مرحبا, 東京"], ["2", 'What is "it"?', "a\tb", "two\nlines 👩‍🔬"]]
+ROWS = [
+    ["1", "Who, and why?", "Åse; Bø", "مرحبا, 東京"],
+    ["2", 'What is "it"?', "a\tb", "two\nlines 👩‍🔬"],
+]
 FRAME = pd.DataFrame(ROWS, columns=["example_id", "question", "references", "response"])
 
 
@@ -55,9 +58,18 @@ HEADER = b"id,question,references,response\n"
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (HEADER + b"1,Who?,Paris,in Paris, of course\n2,Where?,Rome,in Rome, I think\n", "as many cells a row as names"),
-        (HEADER + b"1,Who?,Paris,in Paris\n2,Where?,Rome,in Rome, I think\n", "Expected 4 fields in line 3, saw 5; mend it"),
-        (HEADER + "1,Who?,Paris,ä\n".encode("latin-1"), "text in UTF-8; got byte 0xe4 at 45; save it as UTF-8"),
+        (
+            HEADER + b"1,Who?,Paris,in Paris, of course\n2,Where?,Rome,in Rome, I think\n",
+            "as many cells a row as names",
+        ),
+        (
+            HEADER + b"1,Who?,Paris,in Paris\n2,Where?,Rome,in Rome, I think\n",
+            "Expected 4 fields in line 3, saw 5; mend it",
+        ),
+        (
+            HEADER + "1,Who?,Paris,ä\n".encode("latin-1"),
+            "text in UTF-8; got byte 0xe4 at 45; save it as UTF-8",
+        ),
         (HEADER + b"1,Who?,\xff\xfe,x\n", "text in UTF-8; got byte 0xff at 39"),
         (HEADER + b'1,Who?,"Paris,x\n', "names in its first line; got Error tokenizing data"),
         (b"", "names in its first line; got No columns to parse from file; mend it"),
@@ -77,7 +89,11 @@ def test_cells_too_few_are_no_response(tmp_path):
     path.write_bytes(HEADER + b"1,Who?,Paris\n2,Where?,Rome,Rome\n3,Why?,Rome,\n")
     read = load_responses(path)
     assert read["response"].tolist() == [None, "Rome", None]
-    assert read["reason"].fillna("").tolist() == ["no response in the file", "", "no response in the file"]
+    assert read["reason"].fillna("").tolist() == [
+        "no response in the file",
+        "",
+        "no response in the file",
+    ]
 
 
 @given(st.binary(max_size=200))
@@ -95,17 +111,25 @@ def test_a_list_of_json_objects_is_read_as_lines_of_them_are(tmp_path):
     assert load_responses(listed).to_dict("list") == load_responses(lines).to_dict("list")
 
 
-@pytest.mark.parametrize("cell", ["[" + " " * 300_000, " " * 200_000 + "[" + " " * 200_000 + "]" + " " * 200_000 + "x"])
+@pytest.mark.parametrize(
+    "cell", ["[" + " " * 300_000, " " * 200_000 + "[" + " " * 200_000 + "]" + " " * 200_000 + "x"]
+)
 def test_a_long_cell_that_begins_like_a_list_is_no_trouble(cell):
-    frame = pd.DataFrame({"question": "q", "language": "en", "references": [cell], "response": "Paris"})
-    assert load_responses(frame)["references"][0] == [[cell]]  # hours, if the time grew with the square of the length
+    frame = pd.DataFrame(
+        {"question": "q", "language": "en", "references": [cell], "response": "Paris"}
+    )
+    assert load_responses(frame)["references"][0] == [
+        [cell]
+    ]  # hours, if the time grew with the square of the length
 
 
 # ---- what a list of texts means ----------------------------------------------------------------------------------------
 
 
 def of_lists(*references):
-    return pd.DataFrame({"question": "q", "language": "en", "references": list(references), "response": "Paris"})
+    return pd.DataFrame(
+        {"question": "q", "language": "en", "references": list(references), "response": "Paris"}
+    )
 
 
 def test_alternatives_are_aliases_of_one_part():
@@ -115,12 +139,18 @@ def test_alternatives_are_aliases_of_one_part():
         [["Paris", "City of Light"]], [["Paris"], ["France"]], [["Paris"]], [["Paris"]], None,
     ]  # fmt: skip
     assert score(read.head(1), "answer.exact_match")["value"].tolist() == [1.0]
-    assert score(load_responses(frame, alternatives=False).head(1), "answer.exact_match")["value"].tolist() == [0.0]
+    assert score(load_responses(frame, alternatives=False).head(1), "answer.exact_match")[
+        "value"
+    ].tolist() == [0.0]
 
 
 def test_several_texts_without_a_word_on_their_meaning_are_parts_with_a_warning():
-    frame = of_lists(["Paris", "City of Light"], np.array(["a", "b"], dtype=object), "Paris", ["Paris"])
-    with pytest.warns(UserWarning, match=r"2 of 4 references are lists of several texts.*alternatives=True"):
+    frame = of_lists(
+        ["Paris", "City of Light"], np.array(["a", "b"], dtype=object), "Paris", ["Paris"]
+    )
+    with pytest.warns(
+        UserWarning, match=r"2 of 4 references are lists of several texts.*alternatives=True"
+    ):
         assert load_responses(frame)["references"][0] == [["Paris"], ["City of Light"]]
 
 
@@ -136,7 +166,9 @@ def listed(tmp_path):
     """Of 20 responses 5 hold both texts of their reference, 7 one of them and 8 none, in a CSV file as pandas writes it."""
     responses = ["Oslo, Kristiania"] * 5 + ["In Oslo."] * 7 + ["In Bergen."] * 8
     rows = {"question": "Where was it signed?", "language": "en", "response": responses}
-    frame = pd.DataFrame(rows).assign(references=[["Oslo", "Kristiania"]] * 20, example_id=[str(row) for row in range(20)])
+    frame = pd.DataFrame(rows).assign(
+        references=[["Oslo", "Kristiania"]] * 20, example_id=[str(row) for row in range(20)]
+    )
     path = tmp_path / "listed.csv"
     frame.to_csv(path, index=False)
     return path
@@ -145,7 +177,9 @@ def listed(tmp_path):
 def test_the_signature_says_how_lists_of_references_were_read(listed):
     found = {}
     for alternatives in (True, False):
-        scores = score(load_responses(listed, alternatives=alternatives), ["answer.contains", "language.rlc"])
+        scores = score(
+            load_responses(listed, alternatives=alternatives), ["answer.contains", "language.rlc"]
+        )
         means = scores.groupby("metric")["value"].mean()
         of_references, of_none = scores.groupby("metric")["signature"].unique().map(list)
         found[alternatives] = means["answer.contains"], of_references
@@ -159,16 +193,24 @@ def test_the_signature_says_how_lists_of_references_were_read(listed):
 
 def test_systems_whose_lists_were_read_differently_are_not_compared(listed):
     read = {way: load_responses(listed, alternatives=way, system=str(way)) for way in (True, False)}
-    with pytest.raises(InputError, match=r"references:alternatives\|?.* and .*references:parts.*alternatives="):
+    with pytest.raises(
+        InputError, match=r"references:alternatives\|?.* and .*references:parts.*alternatives="
+    ):
         compare(score(pd.concat(read.values()), "answer.contains"))
     alike = pd.concat([read[True], read[True].assign(system="again")])
     assert compare(score(alike, "answer.contains"))["difference"].tolist() == [0.0]
-    nested = read[True].drop(columns="references_as").assign(system="nested")  # as a loader without such lists gives them
-    assert compare(score(pd.concat([read[True], nested]), "answer.contains"))["difference"].tolist() == [0.0]
+    nested = (
+        read[True].drop(columns="references_as").assign(system="nested")
+    )  # as a loader without such lists gives them
+    assert compare(score(pd.concat([read[True], nested]), "answer.contains"))[
+        "difference"
+    ].tolist() == [0.0]
 
 
 def test_where_no_reference_is_a_list_of_several_texts_nothing_is_recorded():
-    assert "references_as" not in load_responses(of_lists("Paris", ["Paris"], [["a", "b"], ["c"]], None), alternatives=True)
+    assert "references_as" not in load_responses(
+        of_lists("Paris", ["Paris"], [["a", "b"], ["c"]], None), alternatives=True
+    )
 
 
 def test_files_of_the_released_code_have_parts_and_no_warning():
@@ -193,11 +235,14 @@ def test_alternatives_are_yes_or_no(alternatives):
 
 
 @pytest.mark.parametrize(
-    ("yes", "no"), [("1", "0"), ("TRUE", "FALSE"), ("True", "False"), ("1.0", "0.0"), ("correct", "incorrect")]
+    ("yes", "no"),
+    [("1", "0"), ("TRUE", "FALSE"), ("True", "False"), ("1.0", "0.0"), ("correct", "incorrect")],
 )
 def test_a_verdict_is_read_as_spreadsheets_and_pandas_write_it(tmp_path, yes, no):
     path = tmp_path / "t.csv"
-    path.write_text(f"question,references,response,verdict\nq,a,x,{yes}\nr,b,y,{no}\ns,c,z,\n", encoding="utf-8")
+    path.write_text(
+        f"question,references,response,verdict\nq,a,x,{yes}\nr,b,y,{no}\ns,c,z,\n", encoding="utf-8"
+    )
     found = score(load_responses(path, language="en"), "annotator.verdict")
     assert found["value"].tolist()[:2] == [1.0, 0.0]
     assert found["reason"].tolist()[2] == "no verdict"
@@ -205,7 +250,9 @@ def test_a_verdict_is_read_as_spreadsheets_and_pandas_write_it(tmp_path, yes, no
 
 @pytest.mark.parametrize("name", ["noise_rate", "judged_correct"])
 def test_half_a_character_is_no_number(name):
-    frame = pd.DataFrame({"question": ["q"], "references": ["a"], "response": ["x"], name: ["\ud800"]}, dtype=object)
+    frame = pd.DataFrame(
+        {"question": ["q"], "references": ["a"], "response": ["x"], name: ["\ud800"]}, dtype=object
+    )
     with pytest.raises(InputError, match="needs numbers; got"):
         load_responses(frame, language="en")
 
@@ -220,4 +267,6 @@ def test_a_path_that_no_file_can_have_is_refused(source):
 def test_a_list_among_texts_is_no_number(value):
     frame = pd.DataFrame({"question": ["q", "r"], "references": ["a", "b"], "response": ["x", "y"]})
     with pytest.raises(InputError, match="'noise_rate' needs numbers; got"):
-        load_responses(frame.assign(noise_rate=pd.Series(["0.4", value], dtype=object)), language="en")
+        load_responses(
+            frame.assign(noise_rate=pd.Series(["0.4", value], dtype=object)), language="en"
+        )

@@ -38,7 +38,9 @@ def test_in_every_band_of_probability_labels_come_as_often_as_it_says(shifted, l
 
 
 def test_the_probability_is_that_of_the_metrics_alone_whatever_the_system(shifted):
-    latent = sum(weight * shifted[name] for name, weight in WEIGHTS.items()) - shifted["language"].eq("hi")
+    latent = sum(weight * shifted[name] for name, weight in WEIGHTS.items()) - shifted[
+        "language"
+    ].eq("hi")
     assert np.allclose(shifted["probability"], norm.cdf(latent))
     for _, rows in shifted.groupby("system"):
         assert fits(rows["label"].sum(), len(rows), rows["probability"].mean())
@@ -73,7 +75,9 @@ def test_a_shift_shows_in_the_labels_and_nowhere_in_the_metrics(shifted):
 
 def residual_correlation(made):
     """Correlation of label - probability between the two systems, over the questions."""
-    wide = made.assign(residual=made["label"] - made["probability"]).pivot(index="question_id", columns="system")
+    wide = made.assign(residual=made["label"] - made["probability"]).pivot(
+        index="question_id", columns="system"
+    )
     return np.corrcoef(wide["residual"].T.to_numpy(dtype=float))[0, 1]
 
 
@@ -84,10 +88,18 @@ def test_rows_of_one_question_share_what_the_metrics_do_not_say():
 
 def test_split_by_rows_a_flexible_model_looks_better_than_it_is():
     made = drawn(300, systems=dict.fromkeys("abcd", 0.5), question_share=0.95)
-    metrics = made[made.attrs["metrics"]] * [0.1, 0.1, 100]  # near is who has the same length: who is of the same question
+    metrics = made[made.attrs["metrics"]] * [
+        0.1,
+        0.1,
+        100,
+    ]  # near is who has the same length: who is of the same question
     model = KNeighborsClassifier(3)
-    by_rows = cross_val_predict(model, metrics, made["label"], cv=KFold(5, shuffle=True, random_state=0))
-    by_questions = cross_val_predict(model, metrics, made["label"], cv=GroupKFold(5), groups=made["question_id"])
+    by_rows = cross_val_predict(
+        model, metrics, made["label"], cv=KFold(5, shuffle=True, random_state=0)
+    )
+    by_questions = cross_val_predict(
+        model, metrics, made["label"], cv=GroupKFold(5), groups=made["question_id"]
+    )
     assert (by_rows == made["label"]).mean() > (by_questions == made["label"]).mean() + 0.1
 
 
@@ -108,7 +120,10 @@ def test_a_row_a_question_language_and_system():
     assert made["example_id"].nunique() == 6
     assert made.groupby("question_id")["question_length"].nunique().eq(1).all()
     assert set(made["label"]) <= {0, 1}
-    assert made.attrs == {"metrics": ["overlap", "likeness", "question_length"], "labels": "simulated"}
+    assert made.attrs == {
+        "metrics": ["overlap", "likeness", "question_length"],
+        "labels": "simulated",
+    }
     assert made[made.attrs["metrics"]].notna().all(axis=None)
 
 
@@ -120,7 +135,9 @@ def test_the_same_seed_gives_the_same_and_another_another():
 def test_the_frame_can_be_compared_and_saved(tmp_path):
     made = drawn(50).assign(verdict=lambda frame: frame["label"].astype(bool))
     rows = ragnb.compare(ragnb.score(made, "annotator.verdict"), baseline="weak")
-    assert rows["difference"][0] == pytest.approx(made.groupby("system")["label"].mean().diff().abs().iloc[1])
+    assert rows["difference"][0] == pytest.approx(
+        made.groupby("system")["label"].mean().diff().abs().iloc[1]
+    )
     read = ragnb.read_table(ragnb.write_table(made, tmp_path / "made.parquet"))
     assert read["probability"].equals(made["probability"])
 

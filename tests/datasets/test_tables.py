@@ -34,16 +34,25 @@ def responses(make, load):
     contexts = build_contexts(load(*map(make.base, range(4))), noise_rate=[0, 0.4], passage_num=3)
     contexts["system"] = "tiny 模型 🤖"
     contexts["template"] = "t:1:0a1b2c3d"
-    contexts["response"] = ["Ada Quill\n\nthat is", None, "l\u2028s \u0085 \r\n \t", "नमस्ते 👩‍🔬"] * 2
+    contexts["response"] = [
+        "Ada Quill\n\nthat is",
+        None,
+        "l\u2028s \u0085 \r\n \t",
+        "नमस्ते 👩‍🔬",
+    ] * 2
     contexts["reason"] = [None, "it timed out", None, None] * 2
     contexts["completion_tokens"] = pd.array([3, None, 4, 5] * 2, dtype="Int64")
-    contexts["parameters"] = [{"temperature": 0.0, "stop": ["\n"], "extra": {"seed": 3, "note": None}}] * 8
+    contexts["parameters"] = [
+        {"temperature": 0.0, "stop": ["\n"], "extra": {"seed": 3, "note": None}}
+    ] * 8
     contexts["messages"] = [[{"role": "user", "content": '"q" \\ \u202e'}]] * 8
     return contexts
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_examples_contexts_responses_and_scores_survive_the_disk(make, load, responses, tmp_path, ending):
+def test_examples_contexts_responses_and_scores_survive_the_disk(
+    make, load, responses, tmp_path, ending
+):
     frames = {
         "examples": load(make.fact(1), make.fact(2, fakeanswer=["a", "b"])),
         "groups": load(make.integration(groups=(1, 3))),
@@ -96,22 +105,34 @@ def test_numbers_read_back_can_be_counted_with(responses, tmp_path, ending):
     ids=repr,
 )
 def test_a_column_survives_the_disk(tmp_path, ending, values):
-    frame = pd.DataFrame({"id": ["x", "y"], "column": pd.Series(values, dtype=object if None in values else None)})
+    frame = pd.DataFrame(
+        {"id": ["x", "y"], "column": pd.Series(values, dtype=object if None in values else None)}
+    )
     again = plain(read_table(write_table(frame, tmp_path / f"t.{ending}")))
     assert again == plain(frame)
     assert [type(v) for v in again["column"]] == [type(v) for v in plain(frame)["column"]]
 
 
 text = st.text(st.characters(exclude_categories=["Cs"]))
-nested = st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | text, st.lists, max_leaves=6)
+nested = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | text, st.lists, max_leaves=6
+)
 
 
 @settings(max_examples=30)
-@given(st.lists(st.fixed_dictionaries({"a": text, "b": st.lists(text), "c": st.lists(nested)}), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.fixed_dictionaries({"a": text, "b": st.lists(text), "c": st.lists(nested)}),
+        min_size=1,
+        max_size=4,
+    )
+)
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz"])
 def test_any_text_and_nesting_survives_json_lines(tmp_path_factory, ending, rows):
     frame = pd.DataFrame(rows)
-    assert plain(read_table(write_table(frame, tmp_path_factory.mktemp("t") / f"t.{ending}"))) == plain(frame)
+    assert plain(
+        read_table(write_table(frame, tmp_path_factory.mktemp("t") / f"t.{ending}"))
+    ) == plain(frame)
 
 
 def test_mappings_in_parquet_share_their_keys(tmp_path):
@@ -173,11 +194,15 @@ def test_a_file_that_does_not_exist_is_refused(tmp_path, ending):
 @pytest.mark.parametrize("line", [b"[1]", b"{", b"text", b"\xff\xfe", b"3"])
 def test_a_line_that_is_no_object_is_named(tmp_path, line):
     (tmp_path / "t.jsonl").write_bytes(b'{"a": 1}\n' + line + b"\n")
-    with pytest.raises(InputError, match=r"t\.jsonl line 2 needs (one JSON object|UTF-8 text); got"):
+    with pytest.raises(
+        InputError, match=r"t\.jsonl line 2 needs (one JSON object|UTF-8 text); got"
+    ):
         read_table(tmp_path / "t.jsonl")
 
 
-@pytest.mark.parametrize(("ending", "keep"), [("jsonl.gz", -9), ("jsonl.gz", 12), ("parquet", -9), ("parquet", 0)])
+@pytest.mark.parametrize(
+    ("ending", "keep"), [("jsonl.gz", -9), ("jsonl.gz", 12), ("parquet", -9), ("parquet", 0)]
+)
 def test_a_damaged_file_is_refused_with_its_name(responses, tmp_path, ending, keep):
     path = write_table(responses, tmp_path / f"t.{ending}")
     path.write_bytes(path.read_bytes()[:keep])
@@ -196,11 +221,16 @@ def test_a_damaged_file_is_refused_with_its_name(responses, tmp_path, ending, ke
         ("jsonl.gz", {"a": {1}}),
     ],
 )
-def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(tmp_path, ending, value):
+def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(
+    tmp_path, ending, value
+):
     path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / f"keep.{ending}")
     before = path.read_bytes()
     bad = pd.DataFrame({"a": pd.Series([value, value], dtype=object)})
-    with pytest.raises(InputError, match=r"keep\.parquet needs columns that Parquet has|row 1 needs values that JSON has"):
+    with pytest.raises(
+        InputError,
+        match=r"keep\.parquet needs columns that Parquet has|row 1 needs values that JSON has",
+    ):
         write_table(bad, path)
     assert path.read_bytes() == before
     with pytest.raises(InputError):
@@ -231,7 +261,10 @@ def test_a_file_that_is_written_again_is_replaced_where_a_link_leads(tmp_path, e
     link.symlink_to(path)
     assert write_table(pd.DataFrame({"a": ["y"]}), link) == link
     assert link.is_symlink()
-    assert path.read_bytes() == write_table(pd.DataFrame({"a": ["y"]}), tmp_path / f"b.{ending}").read_bytes()
+    assert (
+        path.read_bytes()
+        == write_table(pd.DataFrame({"a": ["y"]}), tmp_path / f"b.{ending}").read_bytes()
+    )
 
 
 @pytest.mark.parametrize("ending", [*ENDINGS, "csv"])
@@ -258,7 +291,9 @@ def spreadsheet(frame, path):
 
 def test_a_line_nested_too_deep_is_named(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"a": 1}\n' + "[" * 100_000)
-    with pytest.raises(InputError, match=r"t\.jsonl line 2 needs one JSON object; got brackets nested too deep"):
+    with pytest.raises(
+        InputError, match=r"t\.jsonl line 2 needs one JSON object; got brackets nested too deep"
+    ):
         read_table(tmp_path / "t.jsonl")
 
 
@@ -291,14 +326,30 @@ def test_csv_runs_no_formula_and_keeps_numbers(tmp_path):
 
 def test_csv_runs_no_formula_behind_blanks_quotes_and_hidden_characters(tmp_path):
     before = ["", ' "\t', *" \t\r\n\u00a0\u3000\ufeff\u200b\x00\"'“\u202e\u2066"]
-    texts = [f'{hidden}{trigger}HYPERLINK("https://example.org")' for hidden in before for trigger in "=+-@＝＋－＠"]
+    texts = [
+        f'{hidden}{trigger}HYPERLINK("https://example.org")'
+        for hidden in before
+        for trigger in "=+-@＝＋－＠"
+    ]
     _, *rows = spreadsheet(pd.DataFrame({"t": texts, "w": "x"}), tmp_path / "t.csv")
     assert [row[0] for row in rows] == [f"'{text}" for text in texts]
 
 
 def test_csv_has_json_for_lists_and_mappings_and_nothing_for_what_is_missing(tmp_path):
-    values = [["ä", None], {"=k": "\u202eال"}, True, False, None, math.nan, pd.NA, np.int64(-3), 0.1]
-    _, *rows = spreadsheet(pd.DataFrame({"v": pd.Series(values, dtype=object), "w": "x"}), tmp_path / "T.CSV")
+    values = [
+        ["ä", None],
+        {"=k": "\u202eال"},
+        True,
+        False,
+        None,
+        math.nan,
+        pd.NA,
+        np.int64(-3),
+        0.1,
+    ]
+    _, *rows = spreadsheet(
+        pd.DataFrame({"v": pd.Series(values, dtype=object), "w": "x"}), tmp_path / "T.CSV"
+    )
     written = ['["ä", null]', '{"=k": "\u202eال"}', "true", "false", "", "", "", "-3", "0.1"]
     assert [row[0] for row in rows] == written
 
@@ -306,7 +357,9 @@ def test_csv_has_json_for_lists_and_mappings_and_nothing_for_what_is_missing(tmp
 @settings(max_examples=50)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
 def test_csv_of_any_text_is_read_back_but_for_the_apostrophe(tmp_path_factory, texts):
-    rows = spreadsheet(pd.DataFrame({"t": texts, "w": "x"}), tmp_path_factory.mktemp("t") / "t.csv")[1:]
+    rows = spreadsheet(
+        pd.DataFrame({"t": texts, "w": "x"}), tmp_path_factory.mktemp("t") / "t.csv"
+    )[1:]
     for text, (cell, _) in zip(texts, rows, strict=True):
         assert cell in (text, f"'{text}")
         assert not cell.startswith(tuple("=+-@\t\r"))
@@ -329,6 +382,8 @@ def test_csv_is_not_read(tmp_path):
 
 
 def test_responses_are_loaded_from_csv(tmp_path):
-    frame = pd.DataFrame({"example_id": ["ä"], "question": ["q"], "references": ["r"], "response": ["回答"]})
+    frame = pd.DataFrame(
+        {"example_id": ["ä"], "question": ["q"], "references": ["r"], "response": ["回答"]}
+    )
     loaded = load_responses(write_table(frame, tmp_path / "t.csv"))
     assert loaded[["example_id", "response"]].values.tolist() == [["ä", "回答"]]

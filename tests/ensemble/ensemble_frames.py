@@ -12,9 +12,15 @@ def metrics_and_labels(n=400, seed=0, share=0.6, signal=1.5):
     """Two metrics that tell of the label and one that does not; index labels are no positions."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < share).astype(int)
-    columns = [signal * y + rng.normal(size=n), 0.5 * signal * y + rng.normal(size=n), 50 + 20 * rng.normal(size=n)]
+    columns = [
+        signal * y + rng.normal(size=n),
+        0.5 * signal * y + rng.normal(size=n),
+        50 + 20 * rng.normal(size=n),
+    ]
     index = [f"answer/{row}" for row in rng.permutation(n)]
-    return pd.DataFrame(dict(zip(METRICS, columns, strict=True)), index=index), pd.Series(y, index=index)
+    return pd.DataFrame(dict(zip(METRICS, columns, strict=True)), index=index), pd.Series(
+        y, index=index
+    )
 
 
 def fitted(n=400, seed=0, **options):

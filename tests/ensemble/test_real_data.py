@@ -1,4 +1,4 @@
-"""Answers that people judged: EVOUNA's Natural Questions, five systems, divided by question; and MT-RAG's answers."""
+"""Answers that people judged: EVOUNA's Natural Questions, five systems, split by question; and MT-RAG's answers."""
 # ruff: noqa: N806 (X and y are the names of the field)
 
 import gzip
@@ -44,12 +44,16 @@ def test_the_ensemble_is_better_than_any_metric(split):
     single = {name: auroc(split.test.y, split.test.X[name]).estimate for name in FEATURES}
     assert max(single, key=single.get) == "answer.recall"
     assert max(single.values()) == pytest.approx(0.93, abs=0.01)
-    contains = eval_prediction(split.test.y, split.test.X["answer.contains"])["accuracy"]
-    assert contains == pytest.approx(0.84, abs=0.01)
+    parts = (split.train, split.test, split.calibration)
+    y, contains = (
+        pd.concat(both)
+        for both in zip(*((p.y, p.X["answer.contains"]) for p in parts), strict=True)
+    )
+    assert eval_prediction(y, contains)["accuracy"] == pytest.approx(0.84, abs=0.01)
 
     ensemble = MetricEnsemble(split.train, split.calibration, random_state=0, class_weight=None)
     found = ensemble.decide(split.test.X)
-    assert auroc(split.test.y, found["probability"]).estimate >= 0.94
+    assert auroc(split.test.y, found["probability"]).estimate > max(single.values()) + 0.01
     assert eval_prediction(split.test.y, found["label"])["accuracy"] >= 0.89
     covered = found["in_set_1"].where(split.test.y == 1, found["in_set_0"])
     assert covered.mean() == pytest.approx(0.9, abs=0.025)
@@ -59,8 +63,12 @@ def test_the_ensemble_is_better_than_any_metric(split):
 def test_balanced_weights_rank_as_well_but_label_worse_and_class_sets_are_fair(split):
     ensemble = MetricEnsemble(split.train, split.calibration, random_state=0, guarantee="class")
     found = ensemble.decide(split.test.X)
-    assert auroc(split.test.y, found["probability"]).estimate >= 0.94
-    assert found["undecided"].mean() < 0.2
+    unweighted = MetricEnsemble(split.train, split.calibration, random_state=0, class_weight=None)
+    ranked = [
+        auroc(split.test.y, e.decide(split.test.X)["probability"]) for e in (ensemble, unweighted)
+    ]
+    assert ranked[0].estimate == pytest.approx(ranked[1].estimate, abs=0.002)
+    assert found["abstained"].mean() < 0.2
     covered = found["in_set_1"].where(split.test.y == 1, found["in_set_0"])
     for label in (0, 1):
         assert covered[split.test.y == label].mean() == pytest.approx(0.9, abs=0.04)
@@ -82,16 +90,30 @@ def mtrag(data_folder):
     """Answers of two models, which are correct here where the median of two or three people finds them fully complete."""
     path = data_folder / "mtrag" / "reference_subset_with_human_evaluations.json.gz"
     if not path.is_file():
-        pytest.skip("needs mtrag/reference_subset_with_human_evaluations.json.gz in RAGNB_TEST_DATA")
+        pytest.skip(
+            "needs mtrag/reference_subset_with_human_evaluations.json.gz in RAGNB_TEST_DATA"
+        )
     data = json.loads(gzip.decompress(path.read_bytes()))
-    tasks = {task["task_id"]: (task["input"][-1]["text"], task["targets"][0]["text"]) for task in data["tasks"]}
+    tasks = {
+        task["task_id"]: (task["input"][-1]["text"], task["targets"][0]["text"])
+        for task in data["tasks"]
+    }
     rows = []
     for number, found in enumerate(data["evaluations"]):
         if found["model_id"] != "reference":
             question, reference = tasks[found["task_id"]]
-            grades = [float(given["value"]) for given in found["annotations"]["completeness"].values()]
-            told = {"example_id": number, "question": question, "references": [[reference]], "task_id": found["task_id"]}
-            rows.append(told | {"response": found["model_response"], "label": int(np.median(grades) == 4)})
+            grades = [
+                float(given["value"]) for given in found["annotations"]["completeness"].values()
+            ]
+            told = {
+                "example_id": number,
+                "question": question,
+                "references": [[reference]],
+                "task_id": found["task_id"],
+            }
+            rows.append(
+                told | {"response": found["model_response"], "label": int(np.median(grades) == 4)}
+            )
     responses = pd.DataFrame(rows)
     X = feature_frame(score(responses, list(METRICS)), responses=responses)
     return XYData(X, responses["label"], responses["task_id"])
@@ -102,22 +124,24 @@ def quick():
 
 
 def what_came_of_it(ensemble, data):
-    """Coverage of the sets, share decided, and share of the decided that is wrong."""
+    """Coverage of the sets, share of accepted labels, and share of errors among them."""
     found = ensemble.decide(data.X)
     covered = found["in_set_1"].where(data.y == 1, found["in_set_0"])
-    decided = ~found["undecided"]
-    return covered.mean(), decided.mean(), (found["y_hat"] != data.y)[decided].mean()
+    accepted = ~found["abstained"]
+    return covered.mean(), accepted.mean(), (found["y_hat"] != data.y)[accepted].mean()
 
 
 @pytest.mark.data
 def test_an_ensemble_of_one_benchmark_notices_another(evouna, mtrag):
-    """It decides nearly all of MT-RAG's answers, every fifth wrongly, and says that these are other data."""
+    """It accepts its label for nearly all of MT-RAG's answers, every fifth wrongly, and warns that they are different."""
     split = DataSplit(evouna[0].X, evouna[0].y, groups=evouna[0].groups, random_state=0)
     ensemble = MetricEnsemble(split.train, split.calibration, random_state=0, class_weight=None)
-    with pytest.warns(UserWarning, match="The 318 new responses differ from the calibration responses in answer"):
-        coverage, decided, wrong = what_came_of_it(ensemble, mtrag)
+    with pytest.warns(
+        UserWarning, match="The 318 new responses differ from the calibration responses in answer"
+    ):
+        coverage, accepted, wrong = what_came_of_it(ensemble, mtrag)
     assert coverage == pytest.approx(0.783, abs=0.01)
-    assert decided == pytest.approx(0.997, abs=0.01)
+    assert accepted == pytest.approx(0.997, abs=0.01)
     assert wrong == pytest.approx(0.215, abs=0.01)
     table = ensemble.check_shift(mtrag).set_index("tested")
     assert table.loc["score of the true label", "p_adjusted"] < 1e-12
@@ -128,18 +152,28 @@ def test_an_ensemble_of_one_benchmark_notices_another(evouna, mtrag):
 
 @pytest.mark.data
 def test_an_ensemble_of_one_system_notices_another(evouna):
-    """Calibrated on New Bing's long answers it decides nearly all of FiD's short ones, and two thirds of them wrongly."""
+    """Calibrated on New Bing's long answers, it accepts nearly all labels of FiD's short ones, two thirds of them wrong."""
     data, system = evouna
-    bing, fid = (XYData(data.X[rows], data.y[rows], data.groups[rows]) for rows in (system == "newbing", system == "fid"))
+    bing, fid = (
+        XYData(data.X[rows], data.y[rows], data.groups[rows])
+        for rows in (system == "newbing", system == "fid")
+    )
     split = DataSplit(bing.X, bing.y, groups=bing.groups, random_state=0)
     ensemble = MetricEnsemble(split.train, split.calibration, random_state=0, class_weight=None)
-    with pytest.warns(UserWarning, match="The 3020 new responses differ from the calibration responses in"):
-        coverage, decided, wrong = what_came_of_it(ensemble, fid)
+    with pytest.warns(
+        UserWarning, match="The 3020 new responses differ from the calibration responses in"
+    ):
+        coverage, accepted, wrong = what_came_of_it(ensemble, fid)
     assert coverage == pytest.approx(0.32, abs=0.03)
-    assert decided > 0.99
+    assert accepted == pytest.approx(0.985, abs=0.005)
     assert wrong == pytest.approx(0.68, abs=0.03)
     table = ensemble.check_shift(fid).set_index("tested")
-    assert table.loc[["answer.precision", "probability", "score of the true label"], "p_adjusted"].max() < 1e-12
+    assert (
+        table.loc[
+            ["answer.precision", "probability", "score of the true label"], "p_adjusted"
+        ].max()
+        < 1e-12
+    )
     coverage, _, _ = what_came_of_it(ensemble, split.test)
     assert coverage == pytest.approx(0.9, abs=0.04)
     assert (ensemble.check_shift(split.test)["p_adjusted"] > 0.05).all()

@@ -10,7 +10,9 @@ from ragnb.errors import EndpointError, InputError
 from ragnb.experiments.deferral import model_judicator
 from ragnb.llm.store import Store
 
-CORRECT, INCORRECT = ({"explanation": "So it is said.", "verdict": verdict} for verdict in ("correct", "incorrect"))
+CORRECT, INCORRECT = (
+    {"explanation": "So it is said.", "verdict": verdict} for verdict in ("correct", "incorrect")
+)
 
 
 def responses(**told):
@@ -36,7 +38,12 @@ class Judge:
 
     def __enter__(self):
         self.server.__enter__()
-        self.options = {"base_url": self.server.base_url, "store": ":memory:", "progress": False, "max_retries": 0}
+        self.options = {
+            "base_url": self.server.base_url,
+            "store": ":memory:",
+            "progress": False,
+            "max_retries": 0,
+        }
         return self
 
     def __exit__(self, *error):
@@ -86,7 +93,9 @@ def test_a_label_asked_about_twice_at_once_is_sent_once():
         assert judge.asked == ["Oslo"]
 
 
-@pytest.mark.parametrize("index", [[10, 20], [("q", 1), ("q", 2)], ["世贸", "שאלה"], [1.5, -2]], ids=str)
+@pytest.mark.parametrize(
+    "index", [[10, 20], [("q", 1), ("q", 2)], ["世贸", "שאלה"], [1.5, -2]], ids=str
+)
 def test_labels_may_be_of_any_kind(index):
     frame = responses(a="Oslo", b="Bergen").set_axis(pd.Index(index, tupleize_cols=False))
     with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
@@ -97,18 +106,27 @@ def test_labels_may_be_of_any_kind(index):
 
 def test_labels_of_several_levels():
     frame = responses(a="Oslo", b="Bergen")
-    frame.index = pd.MultiIndex.from_tuples([("q1", "s"), ("q2", "s")], names=["question_id", "system"])
+    frame.index = pd.MultiIndex.from_tuples(
+        [("q1", "s"), ("q2", "s")], names=["question_id", "system"]
+    )
     with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
         judicator = judge.judicator(frame)
         assert judicator(frame.index.tolist()) == [True, False]
         assert judicator.judgements.index.names == ["question_id", "system"]
 
 
-@pytest.mark.parametrize(("threshold", "verdicts"), [(0.5, [True, True, False]), (0.51, [True, False, False])])
+@pytest.mark.parametrize(
+    ("threshold", "verdicts"), [(0.5, [True, True, False]), (0.51, [True, False, False])]
+)
 def test_a_similarity_decides_from_its_threshold_on(threshold, verdicts):
-    told = {name: {"explanation": "", "score": score} for name, score in {"a": 0.9, "b": 0.5, "c": 0.49}.items()}
+    told = {
+        name: {"explanation": "", "score": score}
+        for name, score in {"a": 0.9, "b": 0.5, "c": 0.49}.items()
+    }
     with Judge(**told) as judge:
-        judicator = judge.judicator(responses(x="a", y="b", z="c"), "similarity", threshold=threshold)
+        judicator = judge.judicator(
+            responses(x="a", y="b", z="c"), "similarity", threshold=threshold
+        )
         assert judicator(["x", "y", "z"]) == verdicts
         assert judicator.judgements["judged_similarity"].tolist() == [0.9, 0.5, 0.49]
 
@@ -122,7 +140,13 @@ def test_what_gives_no_verdict_is_none_with_its_reason():
         judicator = judge.judicator(frame, max_concurrency=1)
         assert judicator(list("abcde")) == [True, None, None, None, None]
     found = judicator.judgements
-    assert found.columns.tolist() == ["verdict", "judged_correct", "judge_reason", "judge_explanation", "judge_keys"]
+    assert found.columns.tolist() == [
+        "verdict",
+        "judged_correct",
+        "judge_reason",
+        "judge_explanation",
+        "judge_keys",
+    ]
     assert found["verdict"].tolist() == [True, None, None, None, None]
     assert found["judge_reason"]["a"] is None
     assert "after a repair turn" in found["judge_reason"]["b"]
@@ -155,7 +179,9 @@ def test_an_endpoint_that_never_answers_is_an_error_and_can_be_asked_again():
 
 
 def test_before_anything_is_asked_there_is_nothing_to_list():
-    judicator = model_judicator(responses(a="Oslo"), model="judge", base_url="http://127.0.0.1:1/v1", store=":memory:")
+    judicator = model_judicator(
+        responses(a="Oslo"), model="judge", base_url="http://127.0.0.1:1/v1", store=":memory:"
+    )
     assert judicator.judgements.empty
     assert judicator([]) == []
     assert repr(judicator) == "ModelJudicator(function=<correctness by judge: 0 of 1 asked>)"
@@ -170,7 +196,10 @@ def test_another_session_goes_on_where_one_stopped(tmp_path):
         assert judge.judicator(frame, store=store)(["a", "b"]) == [True, False]
         assert judge.judicator(frame, store=store)(["a", "b", "c"]) == [True, False, False]
         assert sorted(judge.asked) == ["Bergen", "Oslo", "Rome"]
-    assert model_judicator(frame, model="judge", store=store, offline=True)(["c", "a"]) == [False, True]
+    assert model_judicator(frame, model="judge", store=store, offline=True)(["c", "a"]) == [
+        False,
+        True,
+    ]
 
 
 def test_the_judgements_of_two_askings_stand_together():
@@ -196,14 +225,19 @@ def test_a_frame_that_was_judged_before_can_be_judged_and_stays_as_it_was():
 def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_sent():
     with Judge(CORRECT) as judge:
         judicator = judge.judicator(responses(a="Oslo"))
-        with pytest.raises(InputError, match="index labels of its responses; got 2 others, such as 'x'; give the responses"):
+        with pytest.raises(
+            InputError,
+            match="index labels of its responses; got 2 others, such as 'x'; give the responses",
+        ):
             judicator(["a", "x", 0])
         assert judge.asked == []
         assert judicator.judgements.empty
 
 
 def test_labels_that_are_not_unique_are_refused():
-    with pytest.raises(InputError, match="one response an index label; got 1 more, such as of 0; number the rows"):
+    with pytest.raises(
+        InputError, match="one response an index label; got 1 more, such as of 0; number the rows"
+    ):
         model_judicator(responses(a="Oslo", b="Rome").set_axis([0, 0]), model="judge")
 
 
@@ -217,12 +251,18 @@ def test_a_bare_verdict_decides_too():
     """Its request ends otherwise, so the server tells the responses apart by what stands before the order."""
 
     def behave(call):
-        said = call.body["messages"][-1]["content"].partition("Student's answer: ")[2].partition("\n")[0]
+        said = (
+            call.body["messages"][-1]["content"]
+            .partition("Student's answer: ")[2]
+            .partition("\n")[0]
+        )
         return Answer(text=json.dumps({"verdict": "same" if said == "Oslo" else "different"}))
 
     with FaultServer(behave) as server:
         options = {"base_url": server.base_url, "store": ":memory:", "progress": False}
-        judicator = model_judicator(responses(a="Rome", b="Oslo"), "bare_correctness", model="judge", **options)
+        judicator = model_judicator(
+            responses(a="Rome", b="Oslo"), "bare_correctness", model="judge", **options
+        )
         assert verdicts_of(judicator, ["b", "a"]) == [True, False]
     assert "judge_explanation" not in judicator.judgements
 
@@ -243,7 +283,16 @@ def test_a_threshold_that_decides_nothing_is_refused(threshold):
 
 
 @pytest.mark.parametrize(
-    "text", ["世贸双塔", "東京タワー", "กรุงเทพฯ", "दिल्ली क्षि", "القاهرة", "ירושלים\u200f", "e\u0301 👩‍🔬🏽"]
+    "text",
+    [
+        "世贸双塔",
+        "東京タワー",
+        "กรุงเทพฯ",
+        "दिल्ली क्षि",
+        "القاهرة",
+        "ירושלים\u200f",
+        "e\u0301 👩‍🔬🏽",
+    ],
 )
 def test_text_and_labels_in_any_script(text):
     with Judge(**{text: CORRECT}) as judge:

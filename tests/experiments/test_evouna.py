@@ -52,11 +52,15 @@ def answers(n_questions, seed=0):
         for system in ("a", "b"):
             right = rng.random() < 0.6
             seen = right if rng.random() < 0.9 else not right
-            response = f"It is Oslo number {question}." if seen else f"It is Bergen, {rng.integers(99)} or so."
+            response = (
+                f"It is Oslo number {question}."
+                if seen
+                else f"It is Bergen, {rng.integers(99)} or so."
+            )
             rows.append((f"q{question}", system, response, [["Oslo"]], "en", int(right)))
-    return pd.DataFrame(rows, columns=["question_id", "system", "response", "references", "language", "label"]).assign(
-        example_id=lambda frame: frame["question_id"]
-    )
+    return pd.DataFrame(
+        rows, columns=["question_id", "system", "response", "references", "language", "label"]
+    ).assign(example_id=lambda frame: frame["question_id"])
 
 
 # ---- the results in the package ----------------------------------------------------------------------------------------
@@ -73,11 +77,15 @@ def test_ensemble_and_best_metric_are_where_others_found_them(splits):
 @pytest.mark.parametrize("alpha", [0.1, 0.05])
 def test_promises_are_kept_on_average_and_the_marginal_one_not_within_each_class(splits, alpha):
     for guarantee in ("marginal", "class"):
-        mean, sd, n = (value(splits, "coverage", guarantee, alpha, column) for column in ("mean", "sd", "n_repeats"))
+        mean, sd, n = (
+            value(splits, "coverage", guarantee, alpha, column)
+            for column in ("mean", "sd", "n_repeats")
+        )
         assert mean > 1 - alpha - 3 * sd / n**0.5
     for label in (0, 1):
         mean, sd, n = (
-            value(splits, f"coverage of {label}", "class", alpha, column) for column in ("mean", "sd", "n_repeats")
+            value(splits, f"coverage of {label}", "class", alpha, column)
+            for column in ("mean", "sd", "n_repeats")
         )
         assert abs(mean - (1 - alpha)) < 3 * sd / n**0.5 + 0.002
     assert value(splits, "coverage of 0", "marginal", alpha, "high") < 1 - alpha
@@ -109,7 +117,11 @@ def test_containment_agrees_only_moderately_with_people(agreement):
 
 def test_the_results_name_their_source_and_hold_no_text(splits, labels, agreement):
     provenance = splits.attrs["provenance"]
-    assert (provenance["n_answers"], provenance["n_questions"], provenance["command"]) == (15099, 3019, COMMAND)
+    assert (provenance["n_answers"], provenance["n_questions"], provenance["command"]) == (
+        15099,
+        3019,
+        COMMAND,
+    )
     assert provenance["licence"] == "Apache-2.0"
     assert provenance["verified"]
     assert {"python", "numpy", "scikit-learn"} <= set(provenance["versions"])
@@ -123,7 +135,9 @@ def test_the_results_name_their_source_and_hold_no_text(splits, labels, agreemen
 
 
 def test_many_divisions_of_a_made_up_file():
-    rows = repeated_splits(answers(300), n_repeats=2, alphas=(0.25,), metrics=["answer.contains", "answer.f1"])
+    rows = repeated_splits(
+        answers(300), n_repeats=2, alphas=(0.25,), metrics=["answer.contains", "answer.f1"]
+    )
     table = summary(rows)
     assert set(rows["repeat"]) == {0, 1}
     assert table["n_repeats"].eq(2).all()
@@ -134,9 +148,21 @@ def test_many_divisions_of_a_made_up_file():
 
 
 def test_coverage_and_decisions_by_hand():
-    sets, y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [0, 1]], dtype=bool), np.array([0, 0, 1, 1, 1])
-    assert _coverage(sets, y) == {"coverage": 0.6, "coverage of 0": 0.5, "coverage of 1": pytest.approx(2 / 3)}
-    expected = {"abstained": 0.4, "empty": 0.2, "selective risk": 1 / 3, "accepted and wrong, share of all": 0.2}
+    sets, y = (
+        np.array([[1, 0], [0, 1], [1, 1], [0, 0], [0, 1]], dtype=bool),
+        np.array([0, 0, 1, 1, 1]),
+    )
+    assert _coverage(sets, y) == {
+        "coverage": 0.6,
+        "coverage of 0": 0.5,
+        "coverage of 1": pytest.approx(2 / 3),
+    }
+    expected = {
+        "abstained": 0.4,
+        "empty": 0.2,
+        "selective risk": 1 / 3,
+        "accepted and wrong, share of all": 0.2,
+    }
     assert _decisions(sets, y) == pytest.approx(expected)
     assert np.isnan(_decisions(sets[2:4], y[2:4])["selective risk"])
 
@@ -155,7 +181,9 @@ def test_agreement_in_a_made_up_file_by_hand():
     seen, right = made_up["response"].str.contains("Oslo"), made_up["label"] == 1
     assert table["all", "percent agreement"] == pytest.approx((seen == right).mean())
     chance = seen.mean() * right.mean() + (1 - seen.mean()) * (1 - right.mean())
-    assert table["all", "Cohen's kappa"] == pytest.approx(((seen == right).mean() - chance) / (1 - chance))
+    assert table["all", "Cohen's kappa"] == pytest.approx(
+        ((seen == right).mean() - chance) / (1 - chance)
+    )
     only_a = made_up["system"] == "a"
     assert table["a", "sensitivity"] == pytest.approx(seen[only_a & right].mean())
     assert table["a", "specificity"] == pytest.approx(1 - seen[only_a & ~right].mean())
@@ -175,7 +203,9 @@ def test_one_division_of_the_real_file_is_one_of_those_recorded(data_folder, spl
     assert len(real) == 15099
     assert real["response"].notna().all()
     kept = real[real["system"].isin(["newbing", "fid"])]
-    again = repeated_splits(kept, n_repeats=1, alphas=(0.1,), metrics=["answer.contains", "answer.recall", "answer.f1"])
+    again = repeated_splits(
+        kept, n_repeats=1, alphas=(0.1,), metrics=["answer.contains", "answer.recall", "answer.f1"]
+    )
     table = summary(again)
     assert value(table, "auc") == pytest.approx(value(splits, "auc"), abs=0.03)
     assert value(table, "coverage", "class", 0.1) == pytest.approx(0.9, abs=0.04)

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 import ragnb
 from ragnb.errors import EndpointError, InputError
-from ragnb.experiments.judges import EXPLAINED, JUDGEMENTS, PARAMETERS, judge_responses, judgement_requests
+from ragnb.experiments.judges import (
+    EXPLAINED,
+    JUDGEMENTS,
+    PARAMETERS,
+    judge_responses,
+    judgement_requests,
+)
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.records import COLUMNS
 from ragnb.reports import rgb_report
@@ -70,7 +76,12 @@ class Judge:
 
     def judge(self, responses=RESPONSES, judgement="similarity", **options):
         with self.server as server:
-            usual = {"base_url": server.base_url, "store": ":memory:", "progress": False, "max_retries": 0}
+            usual = {
+                "base_url": server.base_url,
+                "store": ":memory:",
+                "progress": False,
+                "max_retries": 0,
+            }
             return judge_responses(responses, judgement, model="judge", **{**usual, **options})
 
 
@@ -78,7 +89,11 @@ def of(*responses, **columns):
     """A frame of responses to one question, one system."""
     n = len(responses)
     basis = {"example_id": [f"mini/{k}" for k in range(n)], "system": "tiny", "language": "en"}
-    basis |= {"question": "Where?", "references": [[["Oslo"]]] * n, "response": pd.Series(responses, dtype=object)}
+    basis |= {
+        "question": "Where?",
+        "references": [[["Oslo"]]] * n,
+        "response": pd.Series(responses, dtype=object),
+    }
     return pd.DataFrame({**basis, **columns})
 
 
@@ -99,7 +114,9 @@ def test_only_responses_that_there_are_are_asked_about(judgement):
 
 @pytest.mark.parametrize("judgement", ["similarity", "correctness"])
 def test_the_references_stand_between_question_and_response(judgement):
-    shown = [messages[1]["content"] for messages in judgement_requests(RESPONSES, judgement)["messages"]]
+    shown = [
+        messages[1]["content"] for messages in judgement_requests(RESPONSES, judgement)["messages"]
+    ]
     assert shown == [
         "Question: Who?\nReference: Scott or R. F. Scott\nResponse: I do not know.",
         "Question: When?\nReference: 1911; and 1912\nResponse: In 1912.",
@@ -132,7 +149,11 @@ def test_requests_name_their_template_and_parameters(judgement, template, parame
 
 @pytest.mark.parametrize(
     ("recording", "judgement"),
-    [("rgb_rejection", "refusal"), ("rgb_counterfactual", "detection"), ("judged_answers", "bare_correctness")],
+    [
+        ("rgb_rejection", "refusal"),
+        ("rgb_counterfactual", "detection"),
+        ("judged_answers", "bare_correctness"),
+    ],
 )
 def test_recorded_judgements_are_replayed(recording, judgement):
     recorded = recorded_responses(recording)
@@ -149,7 +170,8 @@ def test_columns_are_documented(judgement):
 
 def test_an_unknown_judgement_is_refused():
     with pytest.raises(
-        InputError, match="one of refusal, detection, similarity, correctness, bare_correctness; got 'taste'"
+        InputError,
+        match="one of refusal, detection, similarity, correctness, bare_correctness; got 'taste'",
     ):
         judgement_requests(RESPONSES, "taste")
 
@@ -173,20 +195,28 @@ def test_a_missing_column_is_named(column):
 def test_a_value_of_another_shape_is_refused_before_anything_is_sent(column, value, words):
     values = [*RESPONSES[column][:2], value]
     with pytest.raises(InputError, match=words):
-        judgement_requests(RESPONSES.assign(**{column: pd.Series(values, dtype=object)}), "similarity")
+        judgement_requests(
+            RESPONSES.assign(**{column: pd.Series(values, dtype=object)}), "similarity"
+        )
 
 
 @pytest.mark.parametrize("references", ["Oslo", ["Oslo"], [["Oslo"]], ("Oslo",)])
 def test_references_may_be_written_short(references):
-    asked = judgement_requests(of("Oslo.", references=pd.Series([references], dtype=object)), "correctness")
+    asked = judgement_requests(
+        of("Oslo.", references=pd.Series([references], dtype=object)), "correctness"
+    )
     assert "\nReference: Oslo\n" in asked["messages"][0][1]["content"]
 
 
 @pytest.mark.parametrize("dtype", ["object", "str", "string"])
 def test_the_type_of_the_response_column_changes_nothing(dtype):
     said = RESPONSES["response"]
-    typed = RESPONSES.assign(response=said.astype(dtype).where(said.notna(), None))  # "str" was none in pandas 2
-    assert judgement_requests(typed, "similarity").equals(judgement_requests(RESPONSES, "similarity"))
+    typed = RESPONSES.assign(
+        response=said.astype(dtype).where(said.notna(), None)
+    )  # "str" was none in pandas 2
+    assert judgement_requests(typed, "similarity").equals(
+        judgement_requests(RESPONSES, "similarity")
+    )
 
 
 # ---- values ------------------------------------------------------------------------------------------------------------
@@ -240,13 +270,24 @@ def test_what_cannot_be_read_is_nan_with_the_reason_and_never_0(judgement, reply
 
 def test_the_repair_turn_may_bring_the_score():
     def behave(call):
-        return Answer(text='{"explanation": "x", "score": 0.94}' if len(call.body["messages"]) > 2 else "about 94 %")
+        return Answer(
+            text='{"explanation": "x", "score": 0.94}'
+            if len(call.body["messages"]) > 2
+            else "about 94 %"
+        )
 
     with FaultServer(behave) as server:
         judged = judge_responses(
-            RESPONSES, "similarity", model="judge", base_url=server.base_url, store=":memory:", progress=False
+            RESPONSES,
+            "similarity",
+            model="judge",
+            base_url=server.base_url,
+            store=":memory:",
+            progress=False,
         )
-    assert judged["judged_similarity"].tolist() == pytest.approx([0.94, math.nan, 0.94], nan_ok=True)
+    assert judged["judged_similarity"].tolist() == pytest.approx(
+        [0.94, math.nan, 0.94], nan_ok=True
+    )
     assert judged["judge_keys"].str.len().tolist() == [2, 0, 2]
 
 
@@ -273,7 +314,10 @@ def test_what_cannot_be_judged_is_not_asked_about_and_says_why(judgement):
 
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA, np.float64("nan")], ids=repr)
 def test_every_kind_of_missing_response_is_one(missing):
-    assert Judge(YES["similarity"]).judge(of("Oslo", missing))["judge_reason"].tolist() == [None, "no response"]
+    assert Judge(YES["similarity"]).judge(of("Oslo", missing))["judge_reason"].tolist() == [
+        None,
+        "no response",
+    ]
 
 
 @every
@@ -293,16 +337,30 @@ def test_judging_leaves_its_input_alone():
 
 def test_scores_are_summarized_with_what_could_not_be_judged():
     """Two scores of five: mean (0.95 + 0.4) / 2; the others at their worst and best."""
-    frame = of("大约11年左右", "vague", "prose", "", "Oslo", references=[[["11.0 年份"]], *[[["Oslo"]]] * 3, None])
-    told = {"大约11年左右": {"explanation": "一样", "score": 0.95}, "vague": {"explanation": "Half.", "score": 0.4}}
+    frame = of(
+        "大约11年左右",
+        "vague",
+        "prose",
+        "",
+        "Oslo",
+        references=[[["11.0 年份"]], *[[["Oslo"]]] * 3, None],
+    )
+    told = {
+        "大约11年左右": {"explanation": "一样", "score": 0.95},
+        "vague": {"explanation": "Half.", "score": 0.4},
+    }
     judged = Judge("It is the same.", **told).judge(frame)
     row = ragnb.summarize(ragnb.score(judged, "semantic.judged_similarity")).iloc[0]
     assert row["mean"] == pytest.approx(0.675)
     assert (row["n"], row["n_scored"]) == (5, 2)
     assert (row["worst_low"], row["worst_high"]) == pytest.approx((1.35 / 5, 4.35 / 5))
-    half = 6.313752 * 0.55 / math.sqrt(2) / math.sqrt(2)  # t(0.95, 1) times s / sqrt(n); the two differ by 0.55
+    half = (
+        6.313752 * 0.55 / math.sqrt(2) / math.sqrt(2)
+    )  # t(0.95, 1) times s / sqrt(n); the two differ by 0.55
     assert half > 0.675
-    assert (row["low"], row["high"], row["interval"]) == (0, 1, "t"), "cut at the bounds of a similarity"
+    assert (row["low"], row["high"], row["interval"]) == (0, 1, "t"), (
+        "cut at the bounds of a similarity"
+    )
 
 
 def test_correctness_is_a_proportion():
@@ -318,7 +376,8 @@ def test_correctness_is_a_proportion():
 def test_a_judged_frame_is_not_judged_again():
     judged = Judge(YES["similarity"]).judge()
     with pytest.raises(
-        InputError, match="got one with judge_reason, judge_explanation, judge_keys; rename those of an earlier"
+        InputError,
+        match="got one with judge_reason, judge_explanation, judge_keys; rename those of an earlier",
     ):
         Judge(YES["correctness"]).judge(judged, "correctness")
     with pytest.raises(InputError, match="got one with judged_similarity, judge_reason"):
@@ -326,12 +385,19 @@ def test_a_judged_frame_is_not_judged_again():
 
 
 def test_two_judgements_meet_as_scores_or_under_other_names():
-    similar, correct = (Judge(YES[name]).judge(of("Oslo."), name) for name in ("similarity", "correctness"))
-    scores = pd.concat([ragnb.score(similar, METRIC["similarity"]), ragnb.score(correct, METRIC["correctness"])])
+    similar, correct = (
+        Judge(YES[name]).judge(of("Oslo."), name) for name in ("similarity", "correctness")
+    )
+    scores = pd.concat(
+        [ragnb.score(similar, METRIC["similarity"]), ragnb.score(correct, METRIC["correctness"])]
+    )
     assert ragnb.summarize(scores)["mean"].tolist() == [1.0, 1.0]
     renamed = similar.rename(columns=lambda name: name.replace("judge_", "similarity_"))
     both = Judge(NO["correctness"]).judge(renamed, "correctness")
-    assert ragnb.score(both, [METRIC["similarity"], METRIC["correctness"]])["value"].tolist() == [1.0, 0.0]
+    assert ragnb.score(both, [METRIC["similarity"], METRIC["correctness"]])["value"].tolist() == [
+        1.0,
+        0.0,
+    ]
     assert both["similarity_explanation"].tolist() == ["Both say so."]
 
 
@@ -387,7 +453,9 @@ def test_a_judge_without_structured_outputs_is_asked_without_them():
 def test_a_judged_frame_can_be_saved_and_scored(judgement, ending, tmp_path):
     judged = Judge("?", a=YES[judgement]).judge(of("a", "b", None), judgement)
     read = ragnb.read_table(ragnb.write_table(judged, tmp_path / f"judged.{ending}"))
-    assert ragnb.score(read, METRIC[judgement])["value"].equals(ragnb.score(judged, METRIC[judgement])["value"])
+    assert ragnb.score(read, METRIC[judgement])["value"].equals(
+        ragnb.score(judged, METRIC[judgement])["value"]
+    )
     assert read["judge_reason"].fillna("-").tolist() == judged["judge_reason"].fillna("-").tolist()
     assert read["judge_keys"].tolist() == judged["judge_keys"].tolist()
 
@@ -427,13 +495,17 @@ SCRIPTS = [
 @every
 @pytest.mark.parametrize("text", SCRIPTS)
 def test_text_in_any_script_is_shown_as_it_is(judgement, text):
-    user = judgement_requests(of(text, question=text, references=[[[text]]]), judgement)["messages"][0][-1]["content"]
+    user = judgement_requests(of(text, question=text, references=[[[text]]]), judgement)[
+        "messages"
+    ][0][-1]["content"]
     assert user.count(text) == len(JUDGEMENTS[judgement].template.fields)
 
 
 def test_the_bare_judgement_shows_the_same_and_asks_at_the_end():
     (message,) = judgement_requests(RESPONSES, "bare_correctness")["messages"][2]
-    assert message["content"].startswith("Question: When?\nRight answer: 1911; and 1912\nStudent's answer: In 1912.\n\nDoes")
+    assert message["content"].startswith(
+        "Question: When?\nRight answer: 1911; and 1912\nStudent's answer: In 1912.\n\nDoes"
+    )
 
 
 def test_a_response_that_speaks_as_the_judge_stays_inside_its_place():
@@ -444,8 +516,14 @@ def test_a_response_that_speaks_as_the_judge_stays_inside_its_place():
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.lists(st.tuples(TEXT, TEXT, TEXT.filter(bool)), min_size=1, max_size=3), TEXT, st.sampled_from(list(JUDGEMENTS)))
-def test_whatever_is_asked_and_said_every_response_ends_with_a_value_or_a_reason(rows, said, judgement):
+@given(
+    st.lists(st.tuples(TEXT, TEXT, TEXT.filter(bool)), min_size=1, max_size=3),
+    TEXT,
+    st.sampled_from(list(JUDGEMENTS)),
+)
+def test_whatever_is_asked_and_said_every_response_ends_with_a_value_or_a_reason(
+    rows, said, judgement
+):
     frame = pd.DataFrame(rows, columns=["question", "response", "references"], dtype=object)
     judged = Judge(said.encode("utf-8", "replace").decode()).judge(frame, judgement)
     there = judged[JUDGEMENTS[judgement].column].notna()
@@ -462,7 +540,9 @@ def test_the_references_of_real_answers_can_be_asked_about(data_folder):
     requests = judgement_requests(real, "correctness")
     said = real[real["response"].fillna("").str.strip().ne("")]
     assert len(requests) == said["references"].notna().sum() > 15_000
-    assert said.loc[said["references"].isna(), "example_id"].nunique() == 1, "one question of the file has no answer"
+    assert said.loc[said["references"].isna(), "example_id"].nunique() == 1, (
+        "one question of the file has no answer"
+    )
     assert requests["messages"].str[1].str["content"].str.contains("\nReference: ").all()
 
 
@@ -474,9 +554,19 @@ def test_the_references_of_real_answers_can_be_asked_about(data_folder):
 def test_the_packaged_model_judges_or_says_why_not():
     frame = of("It is Oslo.", None, "世贸")
     with ragnb.serve(context_tokens=2048) as endpoint:
-        options = {"base_url": endpoint.base_url, "store": ":memory:", "timeout": 300, "progress": False, "repair": False}
+        options = {
+            "base_url": endpoint.base_url,
+            "store": ":memory:",
+            "timeout": 300,
+            "progress": False,
+            "repair": False,
+        }
         judged = judge_responses(
-            frame, "similarity", model=endpoint.model, parameters={**EXPLAINED, "max_tokens": 32}, **options
+            frame,
+            "similarity",
+            model=endpoint.model,
+            parameters={**EXPLAINED, "max_tokens": 32},
+            **options,
         )
     there = judged["judged_similarity"].notna()
     assert (there ^ judged["judge_reason"].notna()).all()

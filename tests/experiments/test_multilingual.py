@@ -59,7 +59,11 @@ def completion(text, tokens, chat=True, prompt_tokens=20):
             "created": 0,
             "model": "m",
             "choices": [{"index": 0, "finish_reason": "stop", **said}],
-            "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": tokens, "total_tokens": prompt_tokens + tokens},
+            "usage": {
+                "prompt_tokens": prompt_tokens,
+                "completion_tokens": tokens,
+                "total_tokens": prompt_tokens + tokens,
+            },
         }
     )
 
@@ -85,10 +89,20 @@ class Model:
             system, user = (message["content"] for message in call.body["messages"])
             return user if system.startswith("You translate") else None
         lines = call.body["prompt"].split("\n")
-        return lines[-2].split(": ", 1)[1] if lines[-1].isascii() and lines[-2].split(":")[0] in LANGUAGES else None
+        return (
+            lines[-2].split(": ", 1)[1]
+            if lines[-1].isascii() and lines[-2].split(":")[0] in LANGUAGES
+            else None
+        )
 
     def run(self, system, contexts=CONTEXTS, **options):
-        usual = {"base_url": self.base_url, "store": ":memory:", "progress": False, "max_retries": 0, "max_concurrency": 1}
+        usual = {
+            "base_url": self.base_url,
+            "store": ":memory:",
+            "progress": False,
+            "max_retries": 0,
+            "max_concurrency": 1,
+        }
         return run_multilingual(contexts, system, model="m", **{**usual, **options})
 
     @property
@@ -121,7 +135,12 @@ def texts(responses):
 
 
 def shown_in(row):
-    return row["messages"][1]["content"].split("\n\nQuestion: ")[0].removeprefix("Texts:\n").split("\n")
+    return (
+        row["messages"][1]["content"]
+        .split("\n\nQuestion: ")[0]
+        .removeprefix("Texts:\n")
+        .split("\n")
+    )
 
 
 def as_rows(frame):
@@ -159,9 +178,15 @@ def test_what_does_not_fit_is_passed_over_for_what_does():
 
 
 def test_a_passage_in_the_question_s_language_is_never_translated_and_costs_nothing():
-    for foreign, places in (([True, False, True], [0]), ([False] * 3, []), ([False, True, False], [1])):
+    for foreign, places in (
+        ([True, False, True], [0]),
+        ([False] * 3, []),
+        ([False, True, False], [1]),
+    ):
         assert passages_to_translate("lbrag", [TEN, FIVE, TWENTY], SCORES, foreign, 10) == places
-        assert passages_to_translate("cross", [TEN, FIVE, TWENTY], SCORES, foreign, 0) == list(np.flatnonzero(foreign))
+        assert passages_to_translate("cross", [TEN, FIVE, TWENTY], SCORES, foreign, 0) == list(
+            np.flatnonzero(foreign)
+        )
 
 
 @pytest.mark.parametrize("system", ["direct", "multi"])
@@ -177,11 +202,17 @@ def test_nobody_has_a_blank_passage_translated():
 
 def test_equals_are_taken_in_the_order_of_retrieval():
     assert passages_to_translate("lbrag", [FIVE] * 3, [0.5] * 3, [True] * 3, 10) == [0, 1]
-    assert passages_to_translate("lbrag", [TWENTY, FIVE, TEN], [0, 0, 0], [True] * 3, 60) == [0, 1, 2]  # worth nothing
+    assert passages_to_translate("lbrag", [TWENTY, FIVE, TEN], [0, 0, 0], [True] * 3, 60) == [
+        0,
+        1,
+        2,
+    ]  # worth nothing
 
 
 def test_tokens_are_estimated_from_bytes_so_that_scripts_differ():
-    assert passages_to_translate("lbrag", ["झील", "lake"], [1, 1], [True, True], 2) == [1]  # 9 bytes and 4
+    assert passages_to_translate("lbrag", ["झील", "lake"], [1, 1], [True, True], 2) == [
+        1
+    ]  # 9 bytes and 4
     assert passages_to_translate("lbrag", ["झील"], [1], [True], 3) == [0]
 
 
@@ -191,18 +222,25 @@ def test_tokens_are_estimated_from_bytes_so_that_scripts_differ():
 )
 def test_the_budget_is_kept_and_used(rows, budget):
     costs, scores, foreign = zip(*rows, strict=True) if rows else ((), (), ())
-    chosen = passages_to_translate("lbrag", ["x" * 4 * cost for cost in costs], scores, foreign, budget)
+    chosen = passages_to_translate(
+        "lbrag", ["x" * 4 * cost for cost in costs], scores, foreign, budget
+    )
     left = budget - sum(costs[place] for place in chosen)
     assert left >= 0
     assert all(foreign[place] for place in chosen)
-    assert all(costs[place] > left for place in range(len(rows)) if foreign[place] and place not in chosen)
+    assert all(
+        costs[place] > left for place in range(len(rows)) if foreign[place] and place not in chosen
+    )
     worth = [scores[place] / costs[place] for place in chosen]
     assert worth == sorted(worth, reverse=True)
 
 
 @pytest.mark.parametrize("budget", [-1, float("nan"), None, "60"])
 def test_a_budget_that_cannot_be_is_refused(budget):
-    with pytest.raises(InputError, match=r"lbrag needs a number from 0 up in budget_tokens; got .*; 0 translates nothing"):
+    with pytest.raises(
+        InputError,
+        match=r"lbrag needs a number from 0 up in budget_tokens; got .*; 0 translates nothing",
+    ):
         translation_requests(CONTEXTS, "lbrag", budget_tokens=budget)
 
 
@@ -210,7 +248,10 @@ def test_a_budget_that_cannot_be_is_refused(budget):
 def test_lbrag_refuses_scores_that_would_turn_its_order_round(score):
     """Below 0, a longer passage would have the better score a token."""
     odd = CONTEXTS.assign(passage_scores=[[0.9, 0.8, score], [0.9, 0.8], [0.9, 0.3]])
-    with pytest.raises(InputError, match=r"lbrag needs finite passage_scores from 0 up; got .*; add as much to all of them"):
+    with pytest.raises(
+        InputError,
+        match=r"lbrag needs finite passage_scores from 0 up; got .*; add as much to all of them",
+    ):
         translation_requests(odd, "lbrag")
     assert len(translation_requests(odd, "cross")) == 5  # the others need no scores
 
@@ -235,11 +276,14 @@ def test_a_request_for_each_question_and_passage_that_is_chosen():
 
 
 def test_requests_of_examples_to_continue_stop_at_the_end_of_the_line():
-    requests = translation_requests(CONTEXTS, "cross", prompt="few_shot", parameters={"temperature": 0.5})
+    requests = translation_requests(
+        CONTEXTS, "cross", prompt="few_shot", parameters={"temperature": 0.5}
+    )
     assert requests["prompt"][0].endswith("\nGerman: Der See ist 60 m tief.\nEnglish:")
     assert requests["parameters"][0] == {"stop": ["\n"], "temperature": 0.5}
     assert requests["template"].str.split(":").str[0].tolist() == [
-        f"multilingual.few_shot_translate.{pair}" for pair in ("de.en", "zh.en", "en.de", "ru.en", "de.en")
+        f"multilingual.few_shot_translate.{pair}"
+        for pair in ("de.en", "zh.en", "en.de", "ru.en", "de.en")
     ]
     own = translation_requests(CONTEXTS, "cross", prompt="few_shot", parameters={"stop": ["\n\n"]})
     assert own["parameters"][0] == {"stop": ["\n\n"]}
@@ -250,7 +294,11 @@ def test_requests_of_examples_to_continue_stop_at_the_end_of_the_line():
 def test_a_system_without_translation_has_no_requests(system, prompt):
     requests = translation_requests(CONTEXTS, system, prompt=prompt)
     assert len(requests) == 0
-    assert requests.columns[-3:].tolist() == ["messages" if prompt == "chat" else "prompt", "template", "parameters"]
+    assert requests.columns[-3:].tolist() == [
+        "messages" if prompt == "chat" else "prompt",
+        "template",
+        "parameters",
+    ]
 
 
 def test_arrays_as_parquet_gives_them_ask_the_same(tmp_path):
@@ -258,7 +306,9 @@ def test_arrays_as_parquet_gives_them_ask_the_same(tmp_path):
     arrays = pd.read_parquet(tmp_path / "c.parquet")
     assert isinstance(arrays["passage_scores"][0], np.ndarray)
     for system in SYSTEMS:
-        pd.testing.assert_frame_equal(translation_requests(arrays, system), translation_requests(CONTEXTS, system))
+        pd.testing.assert_frame_equal(
+            translation_requests(arrays, system), translation_requests(CONTEXTS, system)
+        )
     assert as_rows(ask("lbrag", contexts=arrays)[["response", "translations"]]) == as_rows(
         ask("lbrag")[["response", "translations"]]
     )
@@ -271,8 +321,17 @@ def test_direct_asks_without_passages_and_translates_nothing():
     with Model() as model:
         responses = model.run("direct")
     assert model.asked == ["?"] * 3
-    assert [messages[1]["content"] for messages in responses["messages"]] == [f"Question: {q}" for q in CONTEXTS["question"]]
-    for column in ("passages", "passage_ids", "passage_languages", "passage_scores", "translations", "translation_keys"):
+    assert [messages[1]["content"] for messages in responses["messages"]] == [
+        f"Question: {q}" for q in CONTEXTS["question"]
+    ]
+    for column in (
+        "passages",
+        "passage_ids",
+        "passage_languages",
+        "passage_scores",
+        "translations",
+        "translation_keys",
+    ):
         assert responses[column].tolist() == [[], [], []]
     assert responses["system"].tolist() == ["direct"] * 3
     assert responses["response"].tolist() == ["60 m"] * 3
@@ -297,8 +356,12 @@ def test_cross_shows_every_passage_in_the_question_s_language():
     ]
     assert responses["passages"].tolist() == expected
     assert [shown_in(row) for _, row in responses.iterrows()] == expected
-    assert responses["passage_languages"].tolist() == CONTEXTS["passage_languages"].tolist()  # as retrieved
-    assert sorted(model.asked) == sorted(["?"] * 3 + list(TRANSLATIONS))  # what two questions share is asked once
+    assert (
+        responses["passage_languages"].tolist() == CONTEXTS["passage_languages"].tolist()
+    )  # as retrieved
+    assert sorted(model.asked) == sorted(
+        ["?"] * 3 + list(TRANSLATIONS)
+    )  # what two questions share is asked once
     first = responses["translations"][0][0]
     assert first == {
         "text": "The lake is 60 m deep.",
@@ -315,7 +378,12 @@ def test_cross_shows_every_passage_in_the_question_s_language():
 
 def test_lbrag_translates_what_its_budget_allows():
     """Estimates: 6 and 3 tokens for q/1/en (0.15 and 0.13 a token), 6 for q/1/de, 10 and 6 for q/2/en (0.09 and 0.05)."""
-    for budget, places in ((5, [[2], [], []]), (6, [[0], [0], [1]]), (9, [[0, 2], [0], [1]]), (16, [[0, 2], [0], [0, 1]])):
+    for budget, places in (
+        (5, [[2], [], []]),
+        (6, [[0], [0], [1]]),
+        (9, [[0, 2], [0], [1]]),
+        (16, [[0, 2], [0], [0, 1]]),
+    ):
         responses = ask("lbrag", budget_tokens=budget)
         assert [[each["place"] for each in row] for row in responses["translations"]] == places
     assert ask("lbrag", budget_tokens=5)["passages"][0] == [
@@ -338,10 +406,18 @@ def test_a_base_model_is_asked_to_continue(system):
 
 def test_parameters_are_sent_as_they_are():
     with Model() as model:
-        model.run("cross", parameters={"temperature": 0.7}, translation_parameters={"max_tokens": 11})
+        model.run(
+            "cross", parameters={"temperature": 0.7}, translation_parameters={"max_tokens": 11}
+        )
     for call in model.server.calls:
-        sent = {name: call.body[name] for name in ("temperature", "max_tokens", "seed") if name in call.body}
-        assert sent == ({"temperature": 0.7} if model.translated(call) is None else {"max_tokens": 11})
+        sent = {
+            name: call.body[name]
+            for name in ("temperature", "max_tokens", "seed")
+            if name in call.body
+        }
+        assert sent == (
+            {"temperature": 0.7} if model.translated(call) is None else {"max_tokens": 11}
+        )
     assert ask("direct")["parameters"].tolist() == [PARAMETERS] * 3
 
 
@@ -351,7 +427,12 @@ def test_parameters_are_sent_as_they_are():
 def test_cost_is_what_the_endpoint_counted_for_the_translations_of_each_question():
     responses = pd.concat([ask(system) for system in SYSTEMS], ignore_index=True)
     costs = ragnb.score(responses, COST).groupby("system", sort=False)["value"].agg(list).to_dict()
-    assert costs == {"direct": [0, 0, 0], "multi": [0, 0, 0], "cross": [13, 11, 15], "lbrag": [13, 11, 15]}
+    assert costs == {
+        "direct": [0, 0, 0],
+        "multi": [0, 0, 0],
+        "cross": [13, 11, 15],
+        "lbrag": [13, 11, 15],
+    }
     report = ragnb.multilingual_report(responses)
     means = report.table.set_index(["system", "metric"])["mean"]
     assert means["cross", COST] == 13
@@ -389,7 +470,9 @@ def test_a_budget_in_dollars_is_for_translations_and_answers_together():
         responses = model.run("cross", prices=prices, budget_usd=2e-3)
     assert 2 <= len(model.server.calls) <= 5  # of seven
     assert len(model.server.calls) * 396e-6 <= 2e-3
-    missing = [each["reason"] for row in responses["translations"] for each in row if each["text"] is None]
+    missing = [
+        each["reason"] for row in responses["translations"] for each in row if each["text"] is None
+    ]
     assert missing
     assert all("budget" in reason for reason in [*missing, *responses["reason"].dropna()])
     with Model() as model:
@@ -418,16 +501,27 @@ def test_a_passage_without_translation_is_shown_as_it_is_with_the_reason(reply, 
     assert responses["passages"][0] == ["The lake is 60 m deep.", "The lake is old.", "塔很高。"]
     failed = responses["translations"][0][1]
     assert (failed["text"], failed["token_count"], failed["reason"]) == (None, tokens, reason)
-    assert (failed["source"], failed["language"], failed["original"], failed["place"]) == ("zh", "en", "塔很高。", 2)
+    assert (failed["source"], failed["language"], failed["original"], failed["place"]) == (
+        "zh",
+        "en",
+        "塔很高。",
+        2,
+    )
     assert responses["reason"].isna().all()  # the question was answered all the same
     assert ragnb.score(responses, COST)["value"].tolist() == [9 + (tokens or 0), 11, 15]
     table = translations_table(responses)
     assert table["text"].isna().tolist() == [False, True, False, False]
-    assert table["copied"].isna().tolist() == table["in_language"].isna().tolist() == [False, True, False, False]
+    assert (
+        table["copied"].isna().tolist()
+        == table["in_language"].isna().tolist()
+        == [False, True, False, False]
+    )
 
 
 def test_the_reasoning_of_a_model_is_no_part_of_its_translation():
-    with Model(Der=completion("<think>Der See is the lake.</think>\nThe lake is 60 m deep.", 30)) as model:
+    with Model(
+        Der=completion("<think>Der See is the lake.</think>\nThe lake is 60 m deep.", 30)
+    ) as model:
         responses = model.run("cross")
     assert responses["translations"][0][0]["text"] == "The lake is 60 m deep."
     assert responses["translations"][0][0]["token_count"] == 30  # they were spent
@@ -459,7 +553,9 @@ def test_stored_replies_are_not_asked_again_and_replay_the_same(prompt, tmp_path
         repeated = model.asked[asked:]
     assert repeated == ["塔很高。"] * 2  # only what has failed, once for each system that wants it
     for system in SYSTEMS:
-        offline = run_multilingual(CONTEXTS, system, model="m", prompt=prompt, store=store, offline=True)
+        offline = run_multilingual(
+            CONTEXTS, system, model="m", prompt=prompt, store=store, offline=True
+        )
         pd.testing.assert_frame_equal(first[system], again[system])
         pd.testing.assert_frame_equal(first[system], offline)
 
@@ -469,7 +565,9 @@ def test_what_one_system_translated_the_next_one_need_not(tmp_path):
         model.run("cross", store=tmp_path / "s.sqlite")
         asked = len(model.asked)
         model.run("lbrag", store=tmp_path / "s.sqlite")
-    assert len(model.asked) == asked  # the budget allows all of them here, so that the questions are the same too
+    assert (
+        len(model.asked) == asked
+    )  # the budget allows all of them here, so that the questions are the same too
 
 
 def test_an_offline_run_without_replies_is_refused(tmp_path):
@@ -483,7 +581,10 @@ def test_responses_survive_a_round_trip(ending, tmp_path):
         responses = pd.concat([model.run(system) for system in SYSTEMS], ignore_index=True)
     back = ragnb.read_table(ragnb.write_table(responses, tmp_path / f"r.{ending}"))
     for metric in (COST, "answer.f1", "language.rlc"):
-        assert ragnb.score(back, metric)["value"].tolist() == ragnb.score(responses, metric)["value"].tolist()
+        assert (
+            ragnb.score(back, metric)["value"].tolist()
+            == ragnb.score(responses, metric)["value"].tolist()
+        )
     pd.testing.assert_frame_equal(translations_table(back), translations_table(responses))
     assert ragnb.multilingual_report(back).lines() == ragnb.multilingual_report(responses).lines()
 
@@ -492,7 +593,9 @@ def test_responses_of_one_system_may_be_the_contexts_of_another():
     multi = ask("multi")
     with Model() as model:
         cross = model.run("cross", contexts=multi, prompt="few_shot")
-    assert {call.path for call in model.server.calls} == {"/v1/completions"}  # not the messages of before
+    assert {call.path for call in model.server.calls} == {
+        "/v1/completions"
+    }  # not the messages of before
     assert cross["passages"].tolist() == ask("cross")["passages"].tolist()
 
 
@@ -529,12 +632,17 @@ def refused(contexts=CONTEXTS, system="cross", **options):
 
 
 def test_an_unknown_system_or_prompt_is_answered_with_the_known_ones():
-    assert "system needs one of 'direct', 'multi', 'cross', 'lbrag'; it got 'best'" in refused(system="best")
+    assert "system needs one of 'direct', 'multi', 'cross', 'lbrag'; it got 'best'" in refused(
+        system="best"
+    )
     assert "prompt needs one of 'chat', 'few_shot'; it got 'plain'" in refused(prompt="plain")
     assert "prompt needs one of" in refused(system="direct", prompt="plain")
 
 
-@pytest.mark.parametrize("column", ["example_id", "language", "question", "passages", "passage_languages", "passage_scores"])
+@pytest.mark.parametrize(
+    "column",
+    ["example_id", "language", "question", "passages", "passage_languages", "passage_scores"],
+)
 def test_a_missing_column_is_named(column):
     for system in SYSTEMS:
         message = refused(CONTEXTS.drop(columns=column), system)
@@ -568,7 +676,9 @@ def test_a_row_that_is_no_context_is_refused_by_name(system, column, value):
 
 
 def test_contexts_of_one_example_twice_are_refused():
-    assert "needs each example once; got 'q/1/en' twice" in refused(pd.concat([CONTEXTS, CONTEXTS.head(1)]))
+    assert "needs each example once; got 'q/1/en' twice" in refused(
+        pd.concat([CONTEXTS, CONTEXTS.head(1)])
+    )
 
 
 @pytest.mark.parametrize("language", ["xx", "", None, float("nan")])
@@ -580,16 +690,25 @@ def test_a_passage_in_no_known_language_is_refused_where_it_is_to_be_translated(
 
 def test_a_language_without_examples_is_refused_before_anything_is_sent():
     odd = CONTEXTS.assign(language=["en", "de", "fr"])
-    assert "the prompt 'few_shot' needs a language out of en, de, ru, zh, ar, hi; got 'fr'" in refused(
-        odd, prompt="few_shot"
+    assert (
+        "the prompt 'few_shot' needs a language out of en, de, ru, zh, ar, hi; got 'fr'"
+        in refused(odd, prompt="few_shot")
     )
 
 
 # ---- the table of translations -----------------------------------------------------------------------------------------
 
 
-def made(text, original="Der See ist sehr tief und klar.", source="de", language="en", token_count=7):
-    return {"text": text, "token_count": token_count, "source": source, "language": language, "original": original}
+def made(
+    text, original="Der See ist sehr tief und klar.", source="de", language="en", token_count=7
+):
+    return {
+        "text": text,
+        "token_count": token_count,
+        "source": source,
+        "language": language,
+        "original": original,
+    }
 
 
 CASES = [
@@ -597,17 +716,31 @@ CASES = [
     (made("der See ist sehr tief und KLAR!"), 1.0, 0.0),  # equal once both are normalised
     (made("Der See ist wirklich sehr tief und ganz klar."), 0.0, 0.0),
     (made("湖水很深，也很清。", "Озеро очень глубокое и чистое.", "ru", "zh"), 0.0, 1.0),
-    (made("Озеро очень глубокое и чистое.", "Озеро очень глубокое и чистое.", "ru", "zh"), 1.0, 0.0),
+    (
+        made("Озеро очень глубокое и чистое.", "Озеро очень глубокое и чистое.", "ru", "zh"),
+        1.0,
+        0.0,
+    ),
     (made("झील बहुत गहरी और साफ है।", "البحيرة عميقة جدا وصافية.", "ar", "hi"), 0.0, 1.0),
     (made("1897", "1897"), 1.0, np.nan),  # nothing with letters to tell a language by
     (made("…", "…"), np.nan, np.nan),  # both empty once normalised
     (made(None, token_count=None), np.nan, np.nan),
-    (made("Napakalalim ng lawa.", "The lake is very deep.", "en", "fil"), 0.0, np.nan),  # unknown to the identifier
-    (made("Das Meer ist tief.", "The sea is deep.", None, None), 0.0, np.nan),  # languages that were not written down
+    (
+        made("Napakalalim ng lawa.", "The lake is very deep.", "en", "fil"),
+        0.0,
+        np.nan,
+    ),  # unknown to the identifier
+    (
+        made("Das Meer ist tief.", "The sea is deep.", None, None),
+        0.0,
+        np.nan,
+    ),  # languages that were not written down
 ]
 
 
-@pytest.mark.parametrize(("translation", "copied", "in_language"), CASES, ids=lambda case: str(case)[:40])
+@pytest.mark.parametrize(
+    ("translation", "copied", "in_language"), CASES, ids=lambda case: str(case)[:40]
+)
 def test_a_translation_may_be_a_copy_or_in_the_wrong_language(translation, copied, in_language):
     table = translations_table(pd.DataFrame({"translations": [[translation]]}))
     np.testing.assert_equal(table[["copied", "in_language"]].to_numpy(), [[copied, in_language]])
@@ -620,7 +753,15 @@ def together(lists):
 def test_the_table_has_every_translation_once_beside_those_that_failed():
     translations = [translation for translation, _, _ in CASES]
     table = together([translations[:5], [], None, float("nan"), translations[3:], translations[:1]])
-    assert table.columns.tolist() == ["source", "language", "original", "text", "token_count", "copied", "in_language"]
+    assert table.columns.tolist() == [
+        "source",
+        "language",
+        "original",
+        "text",
+        "token_count",
+        "copied",
+        "in_language",
+    ]
     assert table["text"].tolist() == [each["text"] for each in translations]
     assert table["text"].dtype == object  # None stays None
     np.testing.assert_equal(table["copied"].to_numpy(), [copied for _, copied, _ in CASES])
@@ -631,12 +772,17 @@ def test_the_table_has_every_translation_once_beside_those_that_failed():
 
 def test_a_retranslation_that_says_something_else_is_a_row_of_its_own():
     table = together(
-        [[made("The lake is deep."), made("The lake is deep and clear.")], [made("The lake is deep.", source="nl")]]
+        [
+            [made("The lake is deep."), made("The lake is deep and clear.")],
+            [made("The lake is deep.", source="nl")],
+        ]
     )
     assert len(table) == 3
 
 
-@pytest.mark.parametrize("kind", [list, tuple, lambda each: np.array(each, dtype=object)], ids=["list", "tuple", "array"])
+@pytest.mark.parametrize(
+    "kind", [list, tuple, lambda each: np.array(each, dtype=object)], ids=["list", "tuple", "array"]
+)
 def test_the_table_reads_lists_of_any_kind(kind):
     translations = [translation for translation, _, _ in CASES]
     pd.testing.assert_frame_equal(together([kind(translations)]), together([translations]))
@@ -645,7 +791,10 @@ def test_the_table_reads_lists_of_any_kind(kind):
 def test_the_table_reads_what_pandas_reads_from_parquet(tmp_path):
     """Lists become arrays there, and mappings have all keys, None where they had none."""
     responses = pd.DataFrame(
-        {"translations": [[translation | {"reason": "x"}] for translation, _, _ in CASES[:2]] + [[CASES[8][0]]]}
+        {
+            "translations": [[translation | {"reason": "x"}] for translation, _, _ in CASES[:2]]
+            + [[CASES[8][0]]]
+        }
     )
     responses.to_parquet(tmp_path / "r.parquet")
     arrays = pd.read_parquet(tmp_path / "r.parquet")
@@ -679,7 +828,9 @@ TEXT = st.text(st.characters(codec=None), max_size=20)
     st.sampled_from(SYSTEMS),
     st.sampled_from(PROMPTS),
 )
-def test_whatever_is_asked_and_said_every_response_ends_answered_or_with_a_reason(rows, said, system, prompt):
+def test_whatever_is_asked_and_said_every_response_ends_answered_or_with_a_reason(
+    rows, said, system, prompt
+):
     contexts = pd.DataFrame(
         {
             "example_id": [f"e/{n}" for n in range(len(rows))],
@@ -693,9 +844,16 @@ def test_whatever_is_asked_and_said_every_response_ends_answered_or_with_a_reaso
     )
     reply = said.encode("utf-8", "replace").decode()
     with FaultServer(lambda call: Answer(text=reply)) as server:
-        options = {"base_url": server.base_url, "store": ":memory:", "progress": False, "max_retries": 0}
+        options = {
+            "base_url": server.base_url,
+            "store": ":memory:",
+            "progress": False,
+            "max_retries": 0,
+        }
         responses = run_multilingual(contexts, system, model="m", prompt=prompt, **options)
-    assert (responses["response"].eq(reply) ^ responses["reason"].notna()).all()  # a lone surrogate cannot be sent
+    assert (
+        responses["response"].eq(reply) ^ responses["reason"].notna()
+    ).all()  # a lone surrogate cannot be sent
     lengths = [0 if system == "direct" else len(passages) for _, passages in rows]
     assert responses["passages"].str.len().tolist() == lengths
     assert ragnb.score(responses, COST)["value"].notna().all()
@@ -711,10 +869,22 @@ def test_whatever_is_asked_and_said_every_response_ends_answered_or_with_a_reaso
 )
 @pytest.mark.model
 def test_the_packaged_model_answers_under_all_four_systems(tmp_path):
-    small = {"parameters": {**PARAMETERS, "max_tokens": 12}, "translation_parameters": {**PARAMETERS, "max_tokens": 24}}
+    small = {
+        "parameters": {**PARAMETERS, "max_tokens": 12},
+        "translation_parameters": {**PARAMETERS, "max_tokens": 24},
+    }
     with ragnb.serve(context_tokens=2048) as endpoint:
-        options = {"model": endpoint.model, "store": tmp_path / "s.sqlite", "progress": False, "timeout": 300, **small}
-        runs = {system: run_multilingual(CONTEXTS, system, base_url=endpoint.base_url, **options) for system in SYSTEMS}
+        options = {
+            "model": endpoint.model,
+            "store": tmp_path / "s.sqlite",
+            "progress": False,
+            "timeout": 300,
+            **small,
+        }
+        runs = {
+            system: run_multilingual(CONTEXTS, system, base_url=endpoint.base_url, **options)
+            for system in SYSTEMS
+        }
     responses = pd.concat(runs.values(), ignore_index=True)
     assert responses["response"].notna().all()
     costs = ragnb.score(responses, COST).groupby("system")["value"].agg(list)
@@ -726,4 +896,6 @@ def test_the_packaged_model_answers_under_all_four_systems(tmp_path):
     assert table["token_count"].between(1, 24).all()
     assert len(ragnb.multilingual_report(responses).lines()) == 4
     for system, run in runs.items():
-        pd.testing.assert_frame_equal(run_multilingual(CONTEXTS, system, offline=True, **options), run)
+        pd.testing.assert_frame_equal(
+            run_multilingual(CONTEXTS, system, offline=True, **options), run
+        )

@@ -29,7 +29,10 @@ def test_every_reply_of_a_recording_is_there_and_nothing_else(recording):
     replayed = recorded_responses(recording)
     assert replayed["response"].notna().all()
     with recorded_store(recording) as store:
-        judged = recording in ("multilingual_judged", "judged_answers")  # over replies of another recording
+        judged = recording in (
+            "multilingual_judged",
+            "judged_answers",
+        )  # over replies of another recording
         keys = set(replayed["judge_keys"].explode()) if judged else reply_keys(replayed)
         assert {reply.key for reply in store} == keys
         assert len(store) == recorded_provenance(recording)["n_replies"]
@@ -37,7 +40,12 @@ def test_every_reply_of_a_recording_is_there_and_nothing_else(recording):
 
 def test_a_recording_names_model_file_engine_and_day(recording):
     provenance = recorded_provenance(recording)
-    assert provenance["model"] == {"smollm2": "SmolLM2-135M-Instruct", "gemma3": "gemma-3-270m"}[RECORDINGS[recording].model]
+    assert (
+        provenance["model"]
+        == {"smollm2": "SmolLM2-135M-Instruct", "gemma3": "gemma-3-270m"}[
+            RECORDINGS[recording].model
+        ]
+    )
     assert provenance["file"].endswith(".gguf")
     assert len(provenance["sha256"]) == 64
     assert provenance["engine"].startswith("xllamacpp ")
@@ -73,7 +81,9 @@ def test_what_a_system_paid_is_what_the_endpoint_counted(four_systems):
     with recorded_store("multilingual") as store:
         counted = {reply.key: reply.completion_tokens for reply in store}
     paid = ragnb.score(four_systems, "cost.translation_tokens")["value"]
-    assert paid.tolist() == [sum(counted[key] for key in keys) for keys in four_systems["translation_keys"]]
+    assert paid.tolist() == [
+        sum(counted[key] for key in keys) for keys in four_systems["translation_keys"]
+    ]
     means = paid.groupby(four_systems["system"]).mean()
     assert means["direct"] == means["multi"] == 0 < means["lbrag"] < means["cross"]
 
@@ -82,7 +92,12 @@ def test_a_passage_that_was_translated_is_shown_translated(four_systems):
     for row in four_systems.itertuples():
         for made in row.translations:
             assert row.passages[made["place"]] == made["text"]
-            assert made["source"] == row.passage_languages[made["place"]] != row.language == made["language"]
+            assert (
+                made["source"]
+                == row.passage_languages[made["place"]]
+                != row.language
+                == made["language"]
+            )
 
 
 def test_the_passages_help(four_systems):

@@ -20,13 +20,17 @@ def labels():
 
 @pytest.fixture(scope="module")
 def replies():
-    return pd.concat([recorded_responses(name).assign(recording=name) for name in ENGLISH], ignore_index=True)
+    return pd.concat(
+        [recorded_responses(name).assign(recording=name) for name in ENGLISH], ignore_index=True
+    )
 
 
 @pytest.fixture(scope="module")
 def fires(replies):
     """Which replies hold a flexible phrase, by plain search."""
-    return replies["response"].map(lambda text: any(phrase in text.lower() for phrase in FLEXIBLE_REFUSALS))
+    return replies["response"].map(
+        lambda text: any(phrase in text.lower() for phrase in FLEXIBLE_REFUSALS)
+    )
 
 
 def test_every_english_recording_could_be_drawn_from():
@@ -35,7 +39,9 @@ def test_every_english_recording_could_be_drawn_from():
 
 
 def test_each_label_belongs_to_one_recorded_reply(labels, replies):
-    found = labels.merge(replies, on=["request_key", "recording"], how="left", validate="one_to_one")
+    found = labels.merge(
+        replies, on=["request_key", "recording"], how="left", validate="one_to_one"
+    )
     assert found["response"].notna().all()
     assert labels["request_key"].is_unique
 
@@ -58,7 +64,9 @@ def test_every_reply_that_fires_a_flexible_phrase_is_labelled(labels, replies, f
 
 def test_the_random_sample_is_the_one_that_the_guideline_names(labels, replies, fires):
     others = sorted(replies[~fires].request_key)
-    assert set(labels.query("drawn == 'random'").request_key) == set(random.Random(3).sample(others, 100))
+    assert set(labels.query("drawn == 'random'").request_key) == set(
+        random.Random(3).sample(others, 100)
+    )
     assert "`random.Random(3).sample`" in labels.attrs["guideline"]
     assert f"{len(replies):,} English replies" in labels.attrs["guideline"]
 
@@ -83,5 +91,7 @@ def test_the_guideline_of_the_refusals_names_every_way_they_were_drawn(labels):
 
 
 def test_labels_of_another_name_are_refused():
-    with pytest.raises(InputError, match="one of the names rgb_refusals, answers; got 'rgb_noise'; choose one"):
+    with pytest.raises(
+        InputError, match="one of the names rgb_refusals, answers; got 'rgb_noise'; choose one"
+    ):
         recorded_labels("rgb_noise")

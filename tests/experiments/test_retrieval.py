@@ -41,11 +41,21 @@ def by_hand(texts, kind):
 
 def frame(**columns):
     rows = [
-        {"example_id": f"q/{one}/{language}", "question_id": one, "language": language, "question": question}
+        {
+            "example_id": f"q/{one}/{language}",
+            "question_id": one,
+            "language": language,
+            "question": question,
+        }
         for (one, language), question in QUESTIONS.items()
     ]
     passages = [[passage] for passage in PASSAGES.values()]
-    shape = {"benchmark": "hand", "task": "reading", "references": [[["60 m"]]] * 2 + [[["Ana"]]] * 2, "passages": passages}
+    shape = {
+        "benchmark": "hand",
+        "task": "reading",
+        "references": [[["60 m"]]] * 2 + [[["Ana"]]] * 2,
+        "passages": passages,
+    }
     return pd.DataFrame(rows).assign(**{**shape, **columns})
 
 
@@ -54,7 +64,10 @@ EXAMPLES = frame()
 
 def ranked(ranking):
     """Passage identifiers of each example, best first."""
-    return {example: list(rows["passage_id"]) for example, rows in ranking.groupby("example_id", sort=False)}
+    return {
+        example: list(rows["passage_id"])
+        for example, rows in ranking.groupby("example_id", sort=False)
+    }
 
 
 # ---- ranking -----------------------------------------------------------------------------------------------------------
@@ -69,18 +82,25 @@ def test_the_most_like_come_first_without_a_question_s_own():
         "q/2/de": ["q/2/en#0", "q/1/de#0"],
     }
     assert ranking["rank"].tolist() == [1, 2] * 4
-    np.testing.assert_allclose(ranking["cosine"], [0.96, 0.28, 0.96, 0.5376, 1.0, 0.28, 0.6, -0.352], atol=1e-12)
+    np.testing.assert_allclose(
+        ranking["cosine"], [0.96, 0.28, 0.96, 0.5376, 1.0, 0.28, 0.6, -0.352], atol=1e-12
+    )
 
 
 def test_with_their_own_passages_questions_find_the_answer_at_home():
     ranking = rank_passages(EXAMPLES, top_k=1, leave_own_out=False, embedding=by_hand)
     assert ranked(ranking)["q/1/en"] == ["q/1/en#0"]
-    assert rank_passages(EXAMPLES, top_k=4, leave_own_out=False, embedding=by_hand).shape == (16, 4)  # all there are
+    assert rank_passages(EXAMPLES, top_k=4, leave_own_out=False, embedding=by_hand).shape == (
+        16,
+        4,
+    )  # all there are
 
 
 def test_a_passage_that_several_questions_share_counts_once_and_is_left_out_for_all_of_them():
     """As in XQuAD, where a paragraph has about five questions."""
-    shared = EXAMPLES.assign(passages=[["Ana built the tower."], ["Der See ist 60 m tief."]] * 2).iloc[[0, 2, 1, 3]]
+    shared = EXAMPLES.assign(
+        passages=[["Ana built the tower."], ["Der See ist 60 m tief."]] * 2
+    ).iloc[[0, 2, 1, 3]]
     shared["language"] = ["en", "en", "de", "de"]
     ranking = rank_passages(shared, top_k=1, embedding=by_hand)
     assert ranked(ranking) == {
@@ -89,7 +109,9 @@ def test_a_passage_that_several_questions_share_counts_once_and_is_left_out_for_
         "q/1/de": ["q/1/en#0"],
         "q/2/de": ["q/1/en#0"],
     }
-    with pytest.raises(InputError, match="needs top_k from 1 to 1, as every question can have; got 2"):
+    with pytest.raises(
+        InputError, match="needs top_k from 1 to 1, as every question can have; got 2"
+    ):
         rank_passages(shared, top_k=2, embedding=by_hand)
 
 
@@ -101,7 +123,9 @@ def test_a_text_in_two_languages_is_two_passages():
 def test_nothing_of_a_question_s_own_is_ever_ranked_however_few_the_others():
     many = EXAMPLES.assign(passages=[list(PASSAGES.values())[:3], [], [], ["Ana baute den Turm."]])
     assert ranked(rank_passages(many, top_k=1, embedding=by_hand))["q/1/en"] == ["q/2/de#0"]
-    with pytest.raises(InputError, match=r"rank_passages needs top_k from 1 to 1, .*; got 3; change it"):
+    with pytest.raises(
+        InputError, match=r"rank_passages needs top_k from 1 to 1, .*; got 3; change it"
+    ):
         rank_passages(many, top_k=3, embedding=by_hand)
 
 
@@ -129,12 +153,15 @@ def test_the_embedding_is_asked_once_for_questions_and_once_for_each_passage():
 def test_the_index_of_the_frame_does_not_matter():
     odd = EXAMPLES.set_index(pd.Index([7, 7, "x", 0]))
     pd.testing.assert_frame_equal(
-        rank_passages(odd, top_k=1, embedding=by_hand), rank_passages(EXAMPLES, top_k=1, embedding=by_hand)
+        rank_passages(odd, top_k=1, embedding=by_hand),
+        rank_passages(EXAMPLES, top_k=1, embedding=by_hand),
     )
 
 
 @given(
-    st.integers(1, 4), st.lists(st.sets(st.integers(0, 6), max_size=4), min_size=1, max_size=5), st.integers(0, 2**32 - 1)
+    st.integers(1, 4),
+    st.lists(st.sets(st.integers(0, 6), max_size=4), min_size=1, max_size=5),
+    st.integers(0, 2**32 - 1),
 )
 def test_contexts_are_those_of_a_plain_loop(top_k, owned, seed):
     directions = np.random.default_rng(seed).normal(size=(7, 3)).round(1) + 0.01
@@ -151,7 +178,11 @@ def test_contexts_are_those_of_a_plain_loop(top_k, owned, seed):
     others = [[text for text in pool if text not in texts] for texts in examples["passages"]]
 
     def rank():
-        return rank_passages(examples, top_k=top_k, embedding=lambda texts, kind: np.array([vectors[one] for one in texts]))
+        return rank_passages(
+            examples,
+            top_k=top_k,
+            embedding=lambda texts, kind: np.array([vectors[one] for one in texts]),
+        )
 
     if min(map(len, others)) < top_k:
         with pytest.raises(InputError, match="needs top_k from 1|needs passages"):
@@ -163,10 +194,13 @@ def test_contexts_are_those_of_a_plain_loop(top_k, owned, seed):
     ]
     contexts = multilingual_contexts(examples, rank())
     scores = [
-        [vectors[q] @ vectors[text] for text in texts] for q, texts in zip(examples["question"], expected, strict=True)
+        [vectors[q] @ vectors[text] for text in texts]
+        for q, texts in zip(examples["question"], expected, strict=True)
     ]
     np.testing.assert_allclose(np.array(contexts["passage_scores"].tolist()), scores, atol=1e-12)
-    if len({round(score, 9) for row in scores for score in row}) == len(scores) * top_k:  # no ties but for rounding
+    if (
+        len({round(score, 9) for row in scores for score in row}) == len(scores) * top_k
+    ):  # no ties but for rounding
         assert contexts["passages"].tolist() == expected
 
 
@@ -175,22 +209,35 @@ def test_contexts_are_those_of_a_plain_loop(top_k, owned, seed):
 
 def test_contexts_hold_what_was_retrieved_best_first():
     contexts = multilingual_contexts(EXAMPLES, rank_passages(EXAMPLES, top_k=2, embedding=by_hand))
-    assert contexts.columns.tolist() == [*EXAMPLES.columns, "passage_ids", "passage_languages", "passage_scores"]
+    assert contexts.columns.tolist() == [
+        *EXAMPLES.columns,
+        "passage_ids",
+        "passage_languages",
+        "passage_scores",
+    ]
     first = contexts.iloc[0]
     assert first["passages"] == ["Der See ist 60 m tief.", "Ana built the tower."]
     assert first["passage_ids"] == ["q/1/de#0", "q/2/en#0"]
     assert first["passage_languages"] == ["de", "en"]
     assert first["passage_scores"] == pytest.approx([0.96, 0.28])
-    assert EXAMPLES["passages"].tolist() == [[passage] for passage in PASSAGES.values()]  # the examples are left alone
+    assert EXAMPLES["passages"].tolist() == [
+        [passage] for passage in PASSAGES.values()
+    ]  # the examples are left alone
 
 
 def test_a_retriever_of_one_s_own_names_passages_by_example_and_place():
-    shared = EXAMPLES.assign(passages=[["The lake is 60 m deep.", "Ana built the tower."], ["Der See ist 60 m tief."]] * 2)
+    shared = EXAMPLES.assign(
+        passages=[["The lake is 60 m deep.", "Ana built the tower."], ["Der See ist 60 m tief."]]
+        * 2
+    )
     shared["language"] = ["en", "de", "en", "de"]
     rows = [
         {"example_id": example, "rank": rank, "passage_id": name, "cosine": 12.5 - rank}
         for example in reversed(shared["example_id"].tolist())
-        for rank, name in ((2, "q/2/de#0"), (1, "q/2/en#1"))  # a later owner of a shared passage may be named as well
+        for rank, name in (
+            (2, "q/2/de#0"),
+            (1, "q/2/en#1"),
+        )  # a later owner of a shared passage may be named as well
     ]
     contexts = multilingual_contexts(shared, pd.DataFrame(rows))
     assert contexts["example_id"].tolist() == shared["example_id"].tolist()
@@ -213,13 +260,17 @@ def test_examples_and_ranking_survive_a_round_trip_to_the_same_requests(ending, 
         ragnb.read_table(ragnb.write_table(each, tmp_path / f"{n}.{ending}"))
         for n, each in enumerate((EXAMPLES, ranking, contexts))
     )
-    pd.testing.assert_frame_equal(rank_passages(examples, embedding=by_hand), ranking, check_dtype=False)
+    pd.testing.assert_frame_equal(
+        rank_passages(examples, embedding=by_hand), ranking, check_dtype=False
+    )
     read = multilingual_contexts(examples, ranks)
     positive = {"passage_scores": [[0.9, 0.8, 0.7]] * 4}
     for system in SYSTEMS:
         expected = translation_requests(contexts.assign(**positive), system)
         for frame_read in (read, saved):
-            pd.testing.assert_frame_equal(translation_requests(frame_read.assign(**positive), system), expected)
+            pd.testing.assert_frame_equal(
+                translation_requests(frame_read.assign(**positive), system), expected
+            )
 
 
 def test_arrays_as_parquet_gives_them_serve_like_lists(tmp_path):
@@ -237,9 +288,13 @@ def test_arrays_as_parquet_gives_them_serve_like_lists(tmp_path):
 
 @pytest.mark.parametrize("column", ["example_id", "language", "question", "passages"])
 def test_a_missing_column_is_named(column):
-    for call in (lambda some: rank_passages(some, embedding=by_hand), lambda some: multilingual_contexts(some, RANKING)):
+    for call in (
+        lambda some: rank_passages(some, embedding=by_hand),
+        lambda some: multilingual_contexts(some, RANKING),
+    ):
         with pytest.raises(
-            InputError, match=f"a multilingual experiment needs the columns .*; got a frame without {column}"
+            InputError,
+            match=f"a multilingual experiment needs the columns .*; got a frame without {column}",
         ):
             call(EXAMPLES.drop(columns=column))
 
@@ -263,22 +318,34 @@ STRANGE = [
 def test_a_row_that_is_no_example_is_refused_by_name(column, value):
     values = [*EXAMPLES[column][:3], value]
     strange = EXAMPLES.assign(**{column: pd.Series(values, dtype=object)})
-    for call in (lambda: rank_passages(strange, embedding=by_hand), lambda: multilingual_contexts(strange, RANKING)):
-        with pytest.raises(InputError, match=f"needs a language and a question, .*; got .* as {column} of .*; mend it"):
+    for call in (
+        lambda: rank_passages(strange, embedding=by_hand),
+        lambda: multilingual_contexts(strange, RANKING),
+    ):
+        with pytest.raises(
+            InputError,
+            match=f"needs a language and a question, .*; got .* as {column} of .*; mend it",
+        ):
             call()
 
 
 def test_an_example_that_is_there_twice_is_refused():
     twice = pd.concat([EXAMPLES, EXAMPLES.tail(1)])
-    for call in (lambda: rank_passages(twice, embedding=by_hand), lambda: multilingual_contexts(twice, RANKING)):
-        with pytest.raises(InputError, match="needs each example once; got 'q/2/de' twice; drop one"):
+    for call in (
+        lambda: rank_passages(twice, embedding=by_hand),
+        lambda: multilingual_contexts(twice, RANKING),
+    ):
+        with pytest.raises(
+            InputError, match="needs each example once; got 'q/2/de' twice; drop one"
+        ):
             call()
 
 
 @pytest.mark.parametrize("top_k", [0, -1, 4, 2.0, None, "3"])
 def test_a_number_of_passages_that_cannot_be_is_refused(top_k):
     with pytest.raises(
-        InputError, match=r"rank_passages needs top_k from 1 to 3, as every question can have; got .*change it"
+        InputError,
+        match=r"rank_passages needs top_k from 1 to 3, as every question can have; got .*change it",
     ):
         rank_passages(EXAMPLES, top_k=top_k, embedding=by_hand)
     assert len(rank_passages(EXAMPLES, top_k=np.int64(3), embedding=by_hand)) == 12
@@ -286,7 +353,9 @@ def test_a_number_of_passages_that_cannot_be_is_refused(top_k):
 
 def test_examples_without_passages_are_refused():
     for empty in (EXAMPLES.assign(passages=[[]] * 4), EXAMPLES.head(0)):
-        with pytest.raises(InputError, match="needs passages; got examples without any; load some that have them"):
+        with pytest.raises(
+            InputError, match="needs passages; got examples without any; load some that have them"
+        ):
             rank_passages(empty, embedding=by_hand)
 
 
@@ -302,12 +371,17 @@ def test_examples_without_passages_are_refused():
     ids=["long", "nan", "too few", "one", "zero"],
 )
 def test_vectors_of_another_length_are_refused(spoil):
-    with pytest.raises(InputError, match=r"an embedding needs to give vectors of length 1, one a text; got .*divide each"):
+    with pytest.raises(
+        InputError,
+        match=r"an embedding needs to give vectors of length 1, one a text; got .*divide each",
+    ):
         rank_passages(EXAMPLES, embedding=lambda texts, kind: spoil(by_hand(texts, kind)))
 
 
 def test_vectors_may_come_as_lists_in_single_precision():
-    lists = rank_passages(EXAMPLES, embedding=lambda texts, kind: by_hand(texts, kind).astype("float32").tolist())
+    lists = rank_passages(
+        EXAMPLES, embedding=lambda texts, kind: by_hand(texts, kind).astype("float32").tolist()
+    )
     assert ranked(lists).keys() == ranked(RANKING).keys()
     assert lists["cosine"].dtype == float
 
@@ -323,7 +397,10 @@ def test_vectors_may_come_as_lists_in_single_precision():
 def test_a_ranking_of_other_passages_or_questions_is_refused(change, got):
     values = RANKING.iloc[-1].to_dict() | change
     other = pd.concat([RANKING.iloc[:-1].astype(object), pd.DataFrame([values]).astype(object)])
-    with pytest.raises(InputError, match=f"needs a ranking of the examples' own passages; got {got}; rank them again"):
+    with pytest.raises(
+        InputError,
+        match=f"needs a ranking of the examples' own passages; got {got}; rank them again",
+    ):
         multilingual_contexts(EXAMPLES, other)
 
 
@@ -333,5 +410,7 @@ def test_a_passage_ranked_twice_for_one_question_is_refused():
 
 
 def test_a_ranking_without_scores_is_refused():
-    with pytest.raises(InputError, match="multilingual_contexts needs the columns .*; got a frame without cosine"):
+    with pytest.raises(
+        InputError, match="multilingual_contexts needs the columns .*; got a frame without cosine"
+    ):
         multilingual_contexts(EXAMPLES, RANKING.drop(columns="cosine"))

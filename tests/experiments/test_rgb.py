@@ -5,7 +5,12 @@ from fault_server import Answer, FaultServer
 import ragnb
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.experiments.rgb import ABILITIES, rgb_requests, run_counterfactual_robustness, run_noise_robustness
+from ragnb.experiments.rgb import (
+    ABILITIES,
+    rgb_requests,
+    run_counterfactual_robustness,
+    run_noise_robustness,
+)
 from ragnb.prompts.template import Template
 
 
@@ -39,17 +44,24 @@ def test_a_template_of_your_own_is_used_and_named(sample):
 @pytest.mark.parametrize("ability", sorted(ABILITIES))
 def test_an_ability_refuses_questions_of_another_kind(ability, sample):
     other = sample.assign(task="something else")
-    with pytest.raises(InputError, match=f"{ability} needs questions of the task .*; got something else; load another file"):
+    with pytest.raises(
+        InputError,
+        match=f"{ability} needs questions of the task .*; got something else; load another file",
+    ):
         rgb_requests(other, ability)
 
 
 def test_an_unknown_ability_is_answered_with_the_known_ones(sample):
-    with pytest.raises(InputError, match="one of noise_robustness, negative_rejection, .*; got 'courage'"):
+    with pytest.raises(
+        InputError, match="one of noise_robustness, negative_rejection, .*; got 'courage'"
+    ):
         rgb_requests(sample, "courage")
 
 
 def test_noise_lowers_accuracy_and_closed_book_is_lowest_at_no_noise(responses):
-    means = ragnb.summarize(ragnb.score(responses, "rgb.accuracy")).set_index(["system", "noise_rate"])["mean"]
+    means = ragnb.summarize(ragnb.score(responses, "rgb.accuracy")).set_index(
+        ["system", "noise_rate"]
+    )["mean"]
     for arm in ("answer", "plain"):
         assert means[arm, 0.0] > means[arm, 0.8]
         assert means[arm, 0.0] > means["closed book", 0.0]
@@ -70,12 +82,19 @@ DIRECT = {"noise_rates": [0.0, 0.4], "passage_num": 3, "order": "released", "see
 def test_arguments_of_the_requests_may_be_given_directly(run, sample):
     examples = sample.head(3) if run is run_noise_robustness else FALSE
     with FaultServer() as server:
-        options = {"model": "m", "base_url": server.base_url, "store": ":memory:", "progress": False}
+        options = {
+            "model": "m",
+            "base_url": server.base_url,
+            "store": ":memory:",
+            "progress": False,
+        }
         direct = run(examples, **DIRECT, **options)
         pd.testing.assert_frame_equal(direct, run(examples, requests=DIRECT, **options))
         assert {0.0, 0.4} == set(direct["noise_rate"])
         assert set(map(len, direct["passages"])) <= {3, 0}
-        with pytest.raises(InputError, match="prompt must be given either directly or in requests, not in both"):
+        with pytest.raises(
+            InputError, match="prompt must be given either directly or in requests, not in both"
+        ):
             run(examples, requests={"prompt": "plain"}, prompt="answer", **options)
         with pytest.raises(TypeError, match="noise_rate"):
             run(examples, noise_rate=0.4, **options)
@@ -97,23 +116,37 @@ def knows(call):
 
 def run_false(requests=None):
     with FaultServer(knows) as server:
-        options = {"base_url": server.base_url, "store": ":memory:", "progress": False, "max_retries": 0}
+        options = {
+            "base_url": server.base_url,
+            "store": ":memory:",
+            "progress": False,
+            "max_retries": 0,
+        }
         return run_counterfactual_robustness(FALSE, model="m", requests=requests, **options)
 
 
-@pytest.mark.parametrize("requests", [None, {"noise_rates": (0.0, 0.2)}, {"noise_rates": (0.4,), "prompt": "few_shot"}])
+@pytest.mark.parametrize(
+    "requests", [None, {"noise_rates": (0.0, 0.2)}, {"noise_rates": (0.4,), "prompt": "few_shot"}]
+)
 def test_false_passages_are_shown_at_each_noise_rate_and_the_questions_once_alone(requests):
     rates = list((requests or {}).get("noise_rates", (0.0,)))
     responses = run_false(requests)
-    opened, alone = responses[responses["passage_num"] > 0], responses[responses["passage_num"] == 0]
+    opened, alone = (
+        responses[responses["passage_num"] > 0],
+        responses[responses["passage_num"] == 0],
+    )
     everyone = FALSE["example_id"].tolist()
-    assert opened.groupby("noise_rate")["example_id"].apply(list).to_dict() == dict.fromkeys(rates, everyone)
+    assert opened.groupby("noise_rate")["example_id"].apply(list).to_dict() == dict.fromkeys(
+        rates, everyone
+    )
     assert alone["example_id"].tolist() == everyone
     assert alone["passages"].map(len).eq(0).all()
     assert alone["template"].str.contains("closed_book").all()
     report = ragnb.rgb_report(responses)
     accuracy = report.counterfactual_robustness.query("metric == 'rgb.accuracy'")
-    assert accuracy[["noise_rate", "mean", "n"]].values.tolist() == [[rate, 0.75, 4] for rate in rates]
+    assert accuracy[["noise_rate", "mean", "n"]].values.tolist() == [
+        [rate, 0.75, 4] for rate in rates
+    ]
     assert accuracy["closed_book_accuracy"].eq(1).all()
     assert report.closed_book[["mean", "n"]].values.tolist() == [[1, 4]]
 
@@ -123,7 +156,9 @@ def test_the_two_runs_end_with_one_line_together(capfd, monkeypatch):
     with FaultServer(knows) as server:
         run_counterfactual_robustness(FALSE, model="m", base_url=server.base_url, store=":memory:")
     (line,) = [line for line in capfd.readouterr().err.split("\n") if "answered" in line]
-    assert "8 of 8 requests answered. Cost unknown (no price for m), " in line  # four with passages, four without
+    assert (
+        "8 of 8 requests answered. Cost unknown (no price for m), " in line
+    )  # four with passages, four without
 
 
 def test_recorded_replies_are_replayed_in_silence(capfd, monkeypatch):
@@ -134,8 +169,13 @@ def test_recorded_replies_are_replayed_in_silence(capfd, monkeypatch):
 
 def test_true_passages_beside_false_ones_have_no_table_and_the_report_says_so():
     mixed = run_false({"correct_rate": 0.4})
-    assert mixed.groupby("passage_num")["correct_rate"].unique().map(list).to_dict() == {0: [0.0], 5: [0.4]}
-    with pytest.raises(InputError, match=r"responses with a correct_rate of 0; got 0\.4 and above alone, of m;"):
+    assert mixed.groupby("passage_num")["correct_rate"].unique().map(list).to_dict() == {
+        0: [0.0],
+        5: [0.4],
+    }
+    with pytest.raises(
+        InputError, match=r"responses with a correct_rate of 0; got 0\.4 and above alone, of m;"
+    ):
         ragnb.rgb_report(mixed)
     report = ragnb.rgb_report(pd.concat([mixed, run_false()], ignore_index=True))
     assert report.counterfactual_robustness["n"].max() == 4
@@ -149,7 +189,11 @@ def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, tmp_path):
     pytest.importorskip("xllamacpp")
     from ragnb.figures import plot_noise_curve, save_figure
 
-    examples = ragnb.load_rgb(data_folder / "rgb" / "en_fact.json").query("positive.str[0].str.len() >= 3").head(6)
+    examples = (
+        ragnb.load_rgb(data_folder / "rgb" / "en_fact.json")
+        .query("positive.str[0].str.len() >= 3")
+        .head(6)
+    )
     examples = examples.assign(task="noise")  # the true passages, without the false ones
     with ragnb.serve() as endpoint:
         live = run_noise_robustness(

@@ -20,8 +20,13 @@ def test_every_file_has_every_issue_and_no_count_beyond_its_questions():
 def test_the_counts_name_their_files_and_hold_no_text():
     provenance = rgb_file_issues().attrs["provenance"]
     assert provenance["command"] == COMMAND
-    assert [file["name"] for file in provenance["files"]] == rgb_file_issues()["file"].drop_duplicates().tolist()
-    assert all(file["verified"] and file["licence"].startswith("CC BY-NC-SA 4.0") for file in provenance["files"])
+    assert [file["name"] for file in provenance["files"]] == rgb_file_issues()[
+        "file"
+    ].drop_duplicates().tolist()
+    assert all(
+        file["verified"] and file["licence"].startswith("CC BY-NC-SA 4.0")
+        for file in provenance["files"]
+    )
     assert json.dumps(provenance).isascii()
 
 
@@ -38,7 +43,9 @@ def test_a_file_that_is_not_as_published_is_not_counted(data_folder, tmp_path):
     """One line less is another file; so is one put together again from elsewhere."""
     shutil.copy(data_folder / "rgb" / "zh_int.json", tmp_path)
     shutil.copy(data_folder / "rgb" / "en_refine_first50.json", tmp_path)
-    lines = (data_folder / "rgb" / "en_fact.json").read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = (
+        (data_folder / "rgb" / "en_fact.json").read_text(encoding="utf-8").splitlines(keepends=True)
+    )
     (tmp_path / "en_fact.json").write_text("".join(lines[1:]), encoding="utf-8")
     assert count_issues(tmp_path)["file"].unique().tolist() == ["zh_int"]
     os.remove(tmp_path / "zh_int.json")

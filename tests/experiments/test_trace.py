@@ -17,7 +17,11 @@ from ragnb.metrics.trace import trace_scores
 
 PASSAGES = ["A heat pump moves warmth. It can cool rooms.", "Boilers burn fuel. They need a flue."]
 RESPONSES = pd.DataFrame(
-    {"question": ["How do they differ?"], "passages": [PASSAGES], "response": ["One moves warmth. The other burns fuel."]}
+    {
+        "question": ["How do they differ?"],
+        "passages": [PASSAGES],
+        "response": ["One moves warmth. The other burns fuel."],
+    }
 )
 METRICS = [f"trace.{name}" for name in ("relevance", "utilization", "completeness", "adherence")]
 
@@ -39,7 +43,9 @@ def labels(*sentences, overall=True, relevant=("0a", "1a"), utilized=("0a", "1a"
             "all_relevant_sentence_keys": list(relevant),
             "overall_supported_explanation": "Each.",
             "overall_supported": overall,
-            "sentence_support_information": list(sentences or (support("a", "0a"), support("b", "1a"))),
+            "sentence_support_information": list(
+                sentences or (support("a", "0a"), support("b", "1a"))
+            ),
             "all_utilized_sentence_keys": list(utilized),
             **changed,
         },
@@ -66,7 +72,12 @@ class Judge:
 
     def label(self, responses=RESPONSES, **options):
         with self.server as server:
-            usual = {"base_url": server.base_url, "store": ":memory:", "progress": False, "max_retries": 0}
+            usual = {
+                "base_url": server.base_url,
+                "store": ":memory:",
+                "progress": False,
+                "max_retries": 0,
+            }
             return label_trace(responses, model="judge", **{**usual, **options})
 
     def asked(self, number):
@@ -75,7 +86,9 @@ class Judge:
 
 def only(frame):
     assert len(frame) == 1
-    assert (frame["label_reason"][0] is None) == (frame["all_relevant_sentence_keys"][0] is not None)
+    assert (frame["label_reason"][0] is None) == (
+        frame["all_relevant_sentence_keys"][0] is not None
+    )
     return frame.iloc[0]
 
 
@@ -98,12 +111,15 @@ def test_passages_and_response_are_cut_into_keyed_sentences():
 
 def test_sentences_that_are_there_are_taken_as_they_are():
     keyed = RESPONSES.assign(
-        documents_sentences=[[[["0a", "One. Two."]]]], response_sentences=[np.array([["a", "Yes. No."]])]
+        documents_sentences=[[[["0a", "One. Two."]]]],
+        response_sentences=[np.array([["a", "Yes. No."]])],
     )
     user = trace_requests(keyed)["messages"][0][-1]["content"]
     assert "[0a] One. Two.\n" in user
     assert "[a] Yes. No.\n" in user
-    assert trace_requests(keyed[["question", "documents_sentences", "response_sentences"]]).equals(trace_requests(keyed))
+    assert trace_requests(keyed[["question", "documents_sentences", "response_sentences"]]).equals(
+        trace_requests(keyed)
+    )
 
 
 def test_arrays_as_parquet_gives_them_ask_the_same():
@@ -122,7 +138,9 @@ def test_a_missing_column_is_named(column):
         trace_requests(RESPONSES.drop(columns=column))
 
 
-@pytest.mark.parametrize(("column", "value"), [("passages", "One text."), ("passages", [1]), ("response", 7)])
+@pytest.mark.parametrize(
+    ("column", "value"), [("passages", "One text."), ("passages", [1]), ("response", 7)]
+)
 def test_a_value_of_another_kind_is_refused(column, value):
     with pytest.raises(InputError):
         trace_requests(RESPONSES.assign(**{column: pd.Series([value], dtype=object)}))
@@ -147,12 +165,19 @@ def test_what_cannot_be_labelled_is_not_asked_about_and_says_why():
     assert labelled["label_reason"].tolist() == [*LACKS, None]
     assert labelled.index.equals(lacking.index)
     assert labelled["label_attempts"].str.len().tolist() == [0] * len(LACKS) + [1]
-    scores = ragnb.score(labelled, METRICS).pivot_table(index="metric", values="value", aggfunc="count")
+    scores = ragnb.score(labelled, METRICS).pivot_table(
+        index="metric", values="value", aggfunc="count"
+    )
     assert (scores["value"] == 1).all()
 
 
 def test_when_nothing_can_be_asked_nothing_is():
-    labelled = label_trace(RESPONSES.assign(response=""), model="judge", base_url="http://127.0.0.1:1/v1", store=":memory:")
+    labelled = label_trace(
+        RESPONSES.assign(response=""),
+        model="judge",
+        base_url="http://127.0.0.1:1/v1",
+        store=":memory:",
+    )
     assert labelled["label_reason"].tolist() == ["the response has no sentence"]
     assert labelled["response_sentences"].tolist() == [[]]
 
@@ -161,7 +186,11 @@ def test_when_nothing_can_be_asked_nothing_is():
 
 
 def test_a_judge_s_labels_become_a_trace_record_with_the_scores_of_hand_counting():
-    judge = Judge(labels(support("a", "0a"), support("b"), overall=False, relevant=("0a", "1a"), utilized=("0a",)))
+    judge = Judge(
+        labels(
+            support("a", "0a"), support("b"), overall=False, relevant=("0a", "1a"), utilized=("0a",)
+        )
+    )
     labelled = judge.label()
     row = only(labelled)
     assert row["unsupported_response_sentence_keys"] == ["b"]
@@ -213,7 +242,9 @@ def test_labelling_leaves_its_input_alone():
 
 
 def test_the_labelled_frame_can_be_saved(tmp_path):
-    labelled = Judge(GOOD).label(pd.concat([RESPONSES, RESPONSES.assign(response=None)], ignore_index=True))
+    labelled = Judge(GOOD).label(
+        pd.concat([RESPONSES, RESPONSES.assign(response=None)], ignore_index=True)
+    )
     for name in ("labelled.parquet", "labelled.jsonl"):
         ragnb.write_table(labelled, tmp_path / name)
         read = ragnb.read_table(tmp_path / name)
@@ -231,8 +262,14 @@ def test_the_labelled_frame_can_be_saved(tmp_path):
         ("", "empty"),
         (labels(overall="perhaps"), "'perhaps' is not true or false"),
         (labels(sentence_support_information={"a": ["0a"]}), "sentence_support_information"),
-        (labels(sentence_support_information=[{"response_sentence_key": "a"}]), "required but missing"),
-        ('{"all_relevant_sentence_keys": ["0a"], "overall_supported": true}', "required but missing"),
+        (
+            labels(sentence_support_information=[{"response_sentence_key": "a"}]),
+            "required but missing",
+        ),
+        (
+            '{"all_relevant_sentence_keys": ["0a"], "overall_supported": true}',
+            "required but missing",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_asked_for_once_more_and_then_unlabelled(said, reason):
@@ -252,10 +289,16 @@ def test_the_repair_turn_may_bring_the_labels():
 
 
 def test_one_request_that_the_endpoint_cannot_answer_is_one_reason():
-    three = pd.concat([RESPONSES.assign(question=q) for q in ("One?", "Two?", "Three?")], ignore_index=True)
+    three = pd.concat(
+        [RESPONSES.assign(question=q) for q in ("One?", "Two?", "Three?")], ignore_index=True
+    )
 
     def behave(call):
-        return Answer(status=500) if "Two?" in call.body["messages"][1]["content"] else Answer(text=GOOD)
+        return (
+            Answer(status=500)
+            if "Two?" in call.body["messages"][1]["content"]
+            else Answer(text=GOOD)
+        )
 
     with FaultServer(behave) as server:
         labelled = label_trace(
@@ -286,7 +329,10 @@ def test_a_contradiction_is_named_and_resolved():
     assert row["label_contradiction"] is None
     assert row["overall_supported"] is False
     fault = "overall_supported is true, yet no key supports 'b'"
-    assert row["label_attempts"] == [{"reply": CONTRADICTORY, "fault": fault}, {"reply": TURNED, "fault": None}]
+    assert row["label_attempts"] == [
+        {"reply": CONTRADICTORY, "fault": fault},
+        {"reply": TURNED, "fault": None},
+    ]
     first, second = judge.asked(0), judge.asked(1)
     assert second[:2] == first
     assert json.loads(second[2]) == json.loads(CONTRADICTORY)
@@ -300,9 +346,15 @@ def test_a_contradiction_that_stays_is_kept_with_a_flag():
     row = only(labelled)
     assert row["label_contradiction"] == "overall_supported is true, yet no key supports 'b'"
     assert row["overall_supported"] is True
-    assert ragnb.score(labelled, "trace.adherence")["value"].tolist() == [0.0]  # the labels of sentences decide
+    assert ragnb.score(labelled, "trace.adherence")["value"].tolist() == [
+        0.0
+    ]  # the labels of sentences decide
     assert len(judge.server.calls) == 3
-    assert [len(call.body["messages"]) for call in judge.server.calls] == [2, 4, 6]  # never the same request
+    assert [len(call.body["messages"]) for call in judge.server.calls] == [
+        2,
+        4,
+        6,
+    ]  # never the same request
     assert any("overall_supported is true" in issue for issue in trace_scores(row).issues)
 
 
@@ -315,7 +367,10 @@ def test_with_one_ask_a_contradiction_is_only_flagged():
 @pytest.mark.parametrize(
     ("said", "contradiction"),
     [
-        (labels(overall=False), "overall_supported is false, yet every sentence is fully supported"),
+        (
+            labels(overall=False),
+            "overall_supported is false, yet every sentence is fully supported",
+        ),
         (labels(support("a", "0a"), support("b", "1a", fully=False), overall=False), None),
         (labels(support("a", "0a"), support("b", "1a", fully=False), overall=True), None),
         (labels(support("a", "0a"), support("b", fully=True), overall=False), None),
@@ -357,12 +412,16 @@ def test_only_the_faulty_are_asked_again():
         return Answer(text=CONTRADICTORY if "Two?" in call.body["messages"][1]["content"] else GOOD)
 
     with FaultServer(behave) as server:
-        labelled = label_trace(two, model="judge", base_url=server.base_url, store=":memory:", progress=False)
+        labelled = label_trace(
+            two, model="judge", base_url=server.base_url, store=":memory:", progress=False
+        )
     assert len(server.calls) == 3
     assert labelled["label_contradiction"].isna().tolist() == [True, False]
 
 
-@pytest.mark.parametrize(("option", "value"), [("max_asks", 0), ("max_asks", True), ("max_asks", 1.5), ("repeats", 2)])
+@pytest.mark.parametrize(
+    ("option", "value"), [("max_asks", 0), ("max_asks", True), ("max_asks", 1.5), ("repeats", 2)]
+)
 def test_options_that_cannot_be(option, value):
     with pytest.raises(InputError, match=option):
         label_trace(RESPONSES, model="judge", **{option: value})
@@ -393,26 +452,46 @@ def test_stored_replies_are_replayed_without_a_server(tmp_path):
     def behave(call):
         texts = [message["content"] for message in call.body["messages"][1:]]
         replies = next(replies for name, replies in said.items() if name in texts[0])
-        turn = 2 if "cannot all be right" in texts[-1] else 1 if "cannot be used" in texts[-1] else 0
+        turn = (
+            2 if "cannot all be right" in texts[-1] else 1 if "cannot be used" in texts[-1] else 0
+        )
         return Answer(text=replies[min(turn, len(replies) - 1)])
 
     store = tmp_path / "replies.sqlite"
     with FaultServer(behave) as server:
-        first = label_trace(four, model="judge", base_url=server.base_url, store=store, progress=False)
+        first = label_trace(
+            four, model="judge", base_url=server.base_url, store=store, progress=False
+        )
         sent = len(server.calls)
-        again = label_trace(four, model="judge", base_url=server.base_url, store=store, progress=False)
+        again = label_trace(
+            four, model="judge", base_url=server.base_url, store=store, progress=False
+        )
         assert len(server.calls) == sent  # nothing is asked twice
-    assert as_rows(first) == as_rows(again) == as_rows(label_trace(four, model="judge", store=store, offline=True))
+    assert (
+        as_rows(first)
+        == as_rows(again)
+        == as_rows(label_trace(four, model="judge", store=store, offline=True))
+    )
     assert first["label_reason"].isna().tolist() == [True, True, True, False]
-    with Store(store) as opened, Store(":memory:") as other:  # the keys are all that a recording needs
-        opened.write_jsonl(tmp_path / "replies.jsonl.gz", {key for keys in first["label_keys"] for key in keys})
+    with (
+        Store(store) as opened,
+        Store(":memory:") as other,
+    ):  # the keys are all that a recording needs
+        opened.write_jsonl(
+            tmp_path / "replies.jsonl.gz", {key for keys in first["label_keys"] for key in keys}
+        )
         other.read_jsonl(tmp_path / "replies.jsonl.gz")
-        assert as_rows(label_trace(four, model="judge", store=other, offline=True)) == as_rows(first)
+        assert as_rows(label_trace(four, model="judge", store=other, offline=True)) == as_rows(
+            first
+        )
 
 
 def test_the_requests_do_not_depend_on_the_company():
     two = pd.concat([RESPONSES, RESPONSES.assign(question="Why?")], ignore_index=True)
-    assert trace_requests(two).tail(1)["messages"].tolist() == trace_requests(two.tail(1))["messages"].tolist()
+    assert (
+        trace_requests(two).tail(1)["messages"].tolist()
+        == trace_requests(two.tail(1))["messages"].tolist()
+    )
 
 
 def test_a_judge_without_structured_outputs_is_asked_without_them(tmp_path):

@@ -20,7 +20,13 @@ def noise_summaries():
 
     def made(**starts):
         rows = [
-            {"system": name, "noise_rate": rate, "mean": start - rate / 2, "n_scored": 60, "interval": "Wilson"}
+            {
+                "system": name,
+                "noise_rate": rate,
+                "mean": start - rate / 2,
+                "n_scored": 60,
+                "interval": "Wilson",
+            }
             for name, start in starts.items()
             for rate in (0.8, 0.0, 0.4)
         ]

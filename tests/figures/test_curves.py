@@ -34,7 +34,14 @@ def test_kind_of_interval_and_n_are_on_the_figure(summaries):
 
 def test_published_curves_stand_behind_and_are_named(summaries):
     published = pd.DataFrame(
-        {"system": ["P"] * 2, "noise_rate": [0.0, 0.8], "mean": [0.9, 0.6], "low": 0.5, "high": 0.95, "n": [300, 300]}
+        {
+            "system": ["P"] * 2,
+            "noise_rate": [0.0, 0.8],
+            "mean": [0.9, 0.6],
+            "low": 0.5,
+            "high": 0.95,
+            "n": [300, 300],
+        }
     )
     ax = plot_noise_curve(summaries, published=published)
     assert "P" in [text.get_text() for text in ax.texts]
@@ -50,7 +57,9 @@ def test_lines_differ_in_more_than_colour(summaries):
 def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
     contents = []
     for folder in ("one", "two"):
-        paths = save_figure(plot_noise_curve(summaries).figure, "f", summaries, folder=tmp_path / folder, note="é")
+        paths = save_figure(
+            plot_noise_curve(summaries).figure, "f", summaries, folder=tmp_path / folder, note="é"
+        )
         assert [path.suffix for path in paths] == [".pdf", ".svg", ".png", ".json"]
         contents.append([path.read_bytes() for path in paths])
     assert contents[0] == contents[1]
@@ -61,7 +70,9 @@ def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
 
 
 def test_fonts_in_the_pdf_are_truetype(summaries, tmp_path):
-    pdf = save_figure(plot_noise_curve(summaries).figure, "f", summaries, folder=tmp_path)[0].read_bytes()
+    pdf = save_figure(plot_noise_curve(summaries).figure, "f", summaries, folder=tmp_path)[
+        0
+    ].read_bytes()
     assert b"/Type3" not in pdf
     assert b"/Type42" in pdf or b"/CIDFontType2" in pdf
 
@@ -79,17 +90,27 @@ def test_missing_columns_are_named(summaries):
 
 @pytest.mark.parametrize("column", ["language", "metric"])
 def test_several_estimates_are_not_drawn_as_one_line(summaries, column):
-    both = pd.concat([summaries.assign(**{column: "one"}), summaries.assign(**{column: "two"}, mean=0.3, low=0.2, high=0.4)])
+    both = pd.concat(
+        [
+            summaries.assign(**{column: "one"}),
+            summaries.assign(**{column: "two"}, mean=0.3, low=0.2, high=0.4),
+        ]
+    )
     with pytest.raises(
-        InputError, match="plot_noise_curve needs one rate for each system and noise_rate; got several; .*line="
+        InputError,
+        match="plot_noise_curve needs one rate for each system and noise_rate; got several; .*line=",
     ):
         plot_noise_curve(both)
     with pytest.raises(
-        InputError, match=r"published=\.\.\.\) needs one rate for each system and noise_rate; got several; choose"
+        InputError,
+        match=r"published=\.\.\.\) needs one rate for each system and noise_rate; got several; choose",
     ):
         plot_noise_curve(summaries, published=both.assign(n=60))
     drawn = plot_noise_curve(both[both["system"] == "a"], line=column)
-    assert [list(container[0].get_ydata()) for container in bars(drawn)] == [pytest.approx([0.9, 0.7, 0.5]), [0.3] * 3]
+    assert [list(container[0].get_ydata()) for container in bars(drawn)] == [
+        pytest.approx([0.9, 0.7, 0.5]),
+        [0.3] * 3,
+    ]
 
 
 def test_no_estimate_is_no_curve(summaries):
@@ -120,7 +141,11 @@ def test_every_figure_of_a_notebook_is_shown_not_only_the_first():
     import nbformat
     from nbclient import NotebookClient
 
-    draw = "from ragnb.figures import plot_power\nax = plot_power([10, 100], {'a': 0.1})\ndone = True"
+    draw = (
+        "from ragnb.figures import plot_power\nax = plot_power([10, 100], {'a': 0.1})\ndone = True"
+    )
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(draw) for _ in range(2)])
     NotebookClient(book, kernel_name="python3").execute()
-    assert [[output.output_type for output in cell.outputs] for cell in book.cells] == [["display_data"]] * 2
+    assert [[output.output_type for output in cell.outputs] for cell in book.cells] == [
+        ["display_data"]
+    ] * 2

@@ -19,7 +19,13 @@ def scores():
         for system, right in (("one", chance), ("two", 0.5)):
             ids = [f"q{k}" for k in range(60)]
             values = (rng.random(60) < right).astype(float)
-            cells = {"example_id": ids, "system": system, "noise_rate": rate, "metric": "rgb.accuracy", "signature": "s"}
+            cells = {
+                "example_id": ids,
+                "system": system,
+                "noise_rate": rate,
+                "metric": "rgb.accuracy",
+                "signature": "s",
+            }
             parts.append(pd.DataFrame(cells | {"value": values}))
     return pd.concat(parts, ignore_index=True)
 
@@ -31,26 +37,49 @@ def comparisons(scores):
 
 def test_points_and_bars_stand_at_the_numbers_of_the_frame(comparisons):
     ax = plot_differences(comparisons)
-    spans = sorted(tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments())
-    assert np.array(spans) == pytest.approx(np.array(sorted(zip(comparisons["low"], comparisons["high"], strict=True))))
+    spans = sorted(
+        tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments()
+    )
+    assert np.array(spans) == pytest.approx(
+        np.array(sorted(zip(comparisons["low"], comparisons["high"], strict=True)))
+    )
     points = [line for line in ax.lines if line.get_marker() == "o"]
-    assert [line.get_xdata()[0] for line in points] == pytest.approx(comparisons["difference"].tolist())
+    assert [line.get_xdata()[0] for line in points] == pytest.approx(
+        comparisons["difference"].tolist()
+    )
     assert [line.get_ydata()[0] for line in points] == [2, 1, 0]  # first row on top
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["noise_rate 0.8", "noise_rate 0.4", "noise_rate 0.0"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "noise_rate 0.8",
+        "noise_rate 0.4",
+        "noise_rate 0.0",
+    ]
 
 
-def test_only_adjusted_significance_fills_a_point_and_the_band_is_the_detectable_effect(comparisons):
+def test_only_adjusted_significance_fills_a_point_and_the_band_is_the_detectable_effect(
+    comparisons,
+):
     assert (comparisons["p_adjusted"] < 0.05).tolist() == [True, False, False]
     ax = plot_differences(comparisons)
-    filled = [to_rgb(line.get_markerfacecolor()) != (1, 1, 1) for line in ax.lines if line.get_marker() == "o"]
+    filled = [
+        to_rgb(line.get_markerfacecolor()) != (1, 1, 1)
+        for line in ax.lines
+        if line.get_marker() == "o"
+    ]
     assert filled == [True, False, False]
-    assert [patch.get_width() / 2 for patch in ax.patches] == pytest.approx(comparisons["mde"].tolist())
+    assert [patch.get_width() / 2 for patch in ax.patches] == pytest.approx(
+        comparisons["mde"].tolist()
+    )
 
 
 def test_kind_of_interval_duality_correction_and_n_are_on_the_figure(comparisons):
     ax = plot_differences(comparisons)
     title = ax.get_title(loc="left")
-    for told in ("one - two", "95% Tango (not dual)", "Holm over 3", "grey: true differences detected with < 80% power"):
+    for told in (
+        "one - two",
+        "95% Tango (not dual)",
+        "Holm over 3",
+        "grey: true differences detected with < 80% power",
+    ):
         assert told in title
     assert sum("n = 60" in text.get_text() for text in ax.texts) == 3
 
@@ -92,7 +121,9 @@ def test_a_group_gathers_its_rows_under_a_heading(by_language):
     assert bold[::-1] == ["language th", "language de", "language 中文"]
     points = [line for line in ax.lines if line.get_marker() == "o"]
     heights = {line.get_ydata()[0]: line.get_xdata()[0] for line in points}
-    wanted = dict(zip((7, 6, 4, 3, 1, 0), by_language["difference"], strict=True))  # 8, 5 and 2 are headings
+    wanted = dict(
+        zip((7, 6, 4, 3, 1, 0), by_language["difference"], strict=True)
+    )  # 8, 5 and 2 are headings
     assert heights == pytest.approx(wanted)
     filled = [to_rgb(line.get_markerfacecolor()) != (1, 1, 1) for line in points]
     assert sum(filled) == (by_language["p_adjusted"] < 0.05).sum() == 2
@@ -104,8 +135,14 @@ def test_rows_that_are_scattered_are_gathered_and_may_be_named_by_another_column
     scattered = by_language.sort_values("system", kind="stable")
     assert scattered["language"].tolist() == ["th", "de", "中文"] * 2
     gathered = plot_differences(scattered, group="language")
-    points = {line.get_ydata()[0]: line.get_xdata()[0] for line in gathered.lines if line.get_marker() == "o"}
-    assert points == pytest.approx(dict(zip((7, 6, 4, 3, 1, 0), by_language["difference"], strict=True)))
+    points = {
+        line.get_ydata()[0]: line.get_xdata()[0]
+        for line in gathered.lines
+        if line.get_marker() == "o"
+    }
+    assert points == pytest.approx(
+        dict(zip((7, 6, 4, 3, 1, 0), by_language["difference"], strict=True))
+    )
     ax = plot_differences(by_language, group="system", label=["language"])
     labels = [label.get_text() for label in ax.get_yticklabels()][::-1]
     assert labels == ["system cross", "th", "de", "中文", "system lbrag", "th", "de", "中文"]
@@ -113,7 +150,9 @@ def test_rows_that_are_scattered_are_gathered_and_may_be_named_by_another_column
 
 def test_one_pair_of_systems_is_named_under_its_headings(by_language):
     one = by_language[by_language["system"] == "lbrag"]
-    labels = [label.get_text() for label in plot_differences(one, group="language").get_yticklabels()][::-1]
+    labels = [
+        label.get_text() for label in plot_differences(one, group="language").get_yticklabels()
+    ][::-1]
     assert labels[:4] == ["language th", "lbrag - direct", "language de", "lbrag - direct"]
     plain = [label.get_text() for label in plot_differences(one).get_yticklabels()][::-1]
     assert plain == ["language th", "language de", "language 中文"]
@@ -121,12 +160,22 @@ def test_one_pair_of_systems_is_named_under_its_headings(by_language):
 
 def test_the_differences_of_a_mixed_model_are_drawn_alike(by_language):
     rng = np.random.default_rng(6)
-    cells = [(q, language, system) for q in range(12) for language in ("en", "de") for system in ("direct", "lbrag")]
+    cells = [
+        (q, language, system)
+        for q in range(12)
+        for language in ("en", "de")
+        for system in ("direct", "lbrag")
+    ]
     frame = pd.DataFrame(cells, columns=["question_id", "language", "system"])
-    frame = frame.assign(metric="answer.f1", value=rng.normal(0, 0.3, 12)[frame["question_id"]] + rng.normal(0, 0.2, 48))
+    frame = frame.assign(
+        metric="answer.f1",
+        value=rng.normal(0, 0.3, 12)[frame["question_id"]] + rng.normal(0, 0.2, 48),
+    )
     result = mixed_model(frame, interaction=True)
     ax = plot_differences(result.by_language, group="language")
-    spans = sorted(tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments())
+    spans = sorted(
+        tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments()
+    )
     limits = result.by_language[["low", "high"]].to_numpy()
     assert np.array(spans) == pytest.approx(limits[np.lexsort(limits.T[::-1])])
     assert "95% t of the mixed model (dual)" in ax.get_title(loc="left")
@@ -136,9 +185,13 @@ def test_power_lines_are_the_effects_of_the_table(scores, comparisons):
     sizes = [20, 60, 500]
     row = comparisons.iloc[1]
     assert row["n_pairs"] == 60
-    wide = scores[scores["noise_rate"] == row["noise_rate"]].pivot(index="example_id", columns="system", values="value")
+    wide = scores[scores["noise_rate"] == row["noise_rate"]].pivot(
+        index="example_id", columns="system", values="value"
+    )
     discordance = float((wide["one"] != wide["two"]).mean())
-    ax = plot_power(sizes, {"few": 0.1, "here": discordance}, variances={"graded": 0.16}, observed={"ours": 68})
+    ax = plot_power(
+        sizes, {"few": 0.1, "here": discordance}, variances={"graded": 0.16}, observed={"ours": 68}
+    )
     lines = [line for line in ax.lines if len(line.get_xdata()) == 3]
     assert lines[1].get_ydata()[1] == row["mde"]
     assert lines[0].get_ydata().tolist() == [mcnemar_mde(n, discordance=0.1) for n in sizes]
@@ -153,7 +206,9 @@ def test_bad_input_says_what_is_needed(comparisons):
         plot_differences(pd.concat([comparisons, comparisons.assign(metric="other")]))
     with pytest.raises(InputError, match="got none"):
         plot_differences(comparisons.iloc[:0])
-    with pytest.raises(InputError, match="plot_differences\\(group=...\\) needs the columns language"):
+    with pytest.raises(
+        InputError, match="plot_differences\\(group=...\\) needs the columns language"
+    ):
         plot_differences(comparisons, group="language")
     with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
         plot_power([], {"a": 1.0})

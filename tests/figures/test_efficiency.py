@@ -9,9 +9,14 @@ import scipy.stats
 import seaborn as sns
 
 from ragnb.errors import InputError
-from ragnb.figures import plot_acceptability, plot_cost_effectiveness_plane, plot_fieller_set, save_figure
+from ragnb.figures import (
+    plot_acceptability,
+    plot_cost_effectiveness_plane,
+    plot_fieller_set,
+    save_figure,
+)
 from ragnb.reports.efficiency import benefits, efficiency
-from ragnb.stats.ratio import fieller_interval
+from ragnb.stats.cost_effectiveness import fieller_interval
 
 NAN = math.nan
 PRICES = np.linspace(0, 0.05, 21)
@@ -21,7 +26,14 @@ def scored(systems, **columns):
     """Scores of systems given as ``{system: (gains over a baseline of 0, costs)}``."""
     n = len(next(iter(systems.values()))[0])
     rows = [
-        {"example_id": place, "system": system, "metric": metric, "value": value, "reason": None, "signature": metric}
+        {
+            "example_id": place,
+            "system": system,
+            "metric": metric,
+            "value": value,
+            "reason": None,
+            "signature": metric,
+        }
         for system, both in ({"direct": ([0.0] * n, [0.0] * n)} | systems).items()
         for metric, values in zip(("answer.f1", "cost.translation_tokens"), both, strict=True)
         for place, value in enumerate(values)
@@ -76,7 +88,9 @@ def legend(ax):
 def test_points_and_bars_stand_at_the_means_and_their_intervals():
     table = table_of(one=BOUNDED, two=WORSE)
     ax = plot_cost_effectiveness_plane(table)
-    assert points(ax) == {name: pytest.approx((11, gain)) for name, gain in (("one", 0.4), ("two", -0.4))}
+    assert points(ax) == {
+        name: pytest.approx((11, gain)) for name, gain in (("one", 0.4), ("two", -0.4))
+    }
     for name in ("one", "two"):
         row = fieller(table, name)
         across, upright = bars(ax, name)
@@ -89,8 +103,12 @@ def test_points_and_bars_stand_at_the_means_and_their_intervals():
 
 def test_a_bounded_set_is_a_wedge_between_its_slopes():
     table = table_of(one=BOUNDED, two=WORSE)
-    expected = [(fieller(table, name)["low"], fieller(table, name)["high"]) for name in ("one", "two")]
-    assert wedges(plot_cost_effectiveness_plane(table)) == [pytest.approx(slopes) for slopes in expected]
+    expected = [
+        (fieller(table, name)["low"], fieller(table, name)["high"]) for name in ("one", "two")
+    ]
+    assert wedges(plot_cost_effectiveness_plane(table)) == [
+        pytest.approx(slopes) for slopes in expected
+    ]
     assert expected[1][1] == pytest.approx(-expected[0][0])
 
 
@@ -131,7 +149,10 @@ def test_what_has_no_set_has_a_point_and_no_wedge():
     assert ax.get_xlim()[1] == 1
     one = plot_cost_effectiveness_plane(table_of(one=([0.5], [10.0])))
     assert wedges(one) == []
-    assert bars(one, "one (no set)") == ((10, 10), (0.5, 0.5))  # an undefined interval has no length
+    assert bars(one, "one (no set)") == (
+        (10, 10),
+        (0.5, 0.5),
+    )  # an undefined interval has no length
 
 
 def test_a_system_without_any_pair_keeps_its_place_in_the_legend(tmp_path):
@@ -166,11 +187,16 @@ def test_a_price_is_a_dashed_line_from_the_origin():
 def test_the_note_names_level_n_and_clusters():
     frame = scored({"one": BOUNDED})
     titles = [
-        plot_cost_effectiveness_plane(efficiency(scores, confidence_level=level)).get_title(loc="left")
+        plot_cost_effectiveness_plane(efficiency(scores, confidence_level=level)).get_title(
+            loc="left"
+        )
         for scores, level in ((frame, 0.95), (frame.assign(question_id=["a", "a", "b"] * 4), 0.9))
     ]
     assert titles[0] == "95% intervals of both means; wedge: 95% Fieller set of the ratio; n = 3"
-    assert titles[1] == "90% intervals of both means; wedge: 90% Fieller set of the ratio; n = 3 in 2 questions"
+    assert (
+        titles[1]
+        == "90% intervals of both means; wedge: 90% Fieller set of the ratio; n = 3 in 2 questions"
+    )
 
 
 def test_nine_systems_are_told_apart():
@@ -232,7 +258,9 @@ def test_curves_are_those_of_the_frame_in_the_order_of_prices():
 
 
 def test_the_note_of_the_curves_names_clusters_and_unequal_n():
-    frame = scored({"one": BOUNDED, "two": ([0.1, 0.2, NAN], [1.0, 2, 3])}, question_id=["a", "a", "b"] * 6)
+    frame = scored(
+        {"one": BOUNDED, "two": ([0.1, 0.2, NAN], [1.0, 2, 3])}, question_id=["a", "a", "b"] * 6
+    )
     title = plot_acceptability(benefits(frame, PRICES)).get_title(loc="left")
     assert title.endswith("95% Fieller limits; n = 2-3 in 1-2 questions")
 
@@ -287,7 +315,9 @@ def test_the_curve_is_the_p_value_of_the_t_test():
     ax = plot_fieller_set(GAINS, DENOMINATORS["bounded"])
     ratios, p_values = ax.lines[0].get_data()
     for ratio, p in list(zip(ratios, p_values, strict=True))[::40]:
-        expected = scipy.stats.ttest_1samp(GAINS - ratio * np.array(DENOMINATORS["bounded"]), 0).pvalue
+        expected = scipy.stats.ttest_1samp(
+            GAINS - ratio * np.array(DENOMINATORS["bounded"]), 0
+        ).pvalue
         assert p == pytest.approx(expected)
     limits = np.isin(ratios, fieller_interval(GAINS, DENOMINATORS["bounded"]).limits)
     assert p_values[limits] == pytest.approx([0.05, 0.05])
@@ -295,9 +325,14 @@ def test_the_curve_is_the_p_value_of_the_t_test():
 
 def test_clusters_reach_the_curve():
     clusters = ["a", "a", "b", "c"]
-    flat, shared = (plot_fieller_set(GAINS, DENOMINATORS["bounded"], clusters=each, reach=4) for each in (None, clusters))
+    flat, shared = (
+        plot_fieller_set(GAINS, DENOMINATORS["bounded"], clusters=each, reach=4)
+        for each in (None, clusters)
+    )
     assert shared.get_title(loc="left").endswith("n = 3")
-    assert not np.allclose(np.interp(1.0, *flat.lines[0].get_data()), np.interp(1.0, *shared.lines[0].get_data()))
+    assert not np.allclose(
+        np.interp(1.0, *flat.lines[0].get_data()), np.interp(1.0, *shared.lines[0].get_data())
+    )
 
 
 @pytest.mark.parametrize("reach", [0, -1, np.inf, np.nan])

@@ -58,7 +58,8 @@ def test_error_its_expectation_n_and_intervals_are_on_the_figure(report):
     row = report.calibration.set_index("judge").loc["score"]
     title = plot_reliability(only(report.curve, "score")).get_title(loc="left")
     assert (
-        title == f"ECE {row['ece']:.3f} ({row['expected_if_calibrated']:.3f} if calibrated), n = 300\n95% Wilson intervals"
+        title
+        == f"ECE {row['ece']:.3f} ({row['expected_if_calibrated']:.3f} if calibrated), n = 300\n95% Wilson intervals"
     )
 
 
@@ -73,14 +74,20 @@ def test_a_judge_of_verdicts_has_two_points_and_no_line(report):
 def test_several_judges_differ_by_marker_and_place_and_stand_in_the_legend(report):
     ax = plot_reliability(report)
     lines = [container[0] for container in ax.containers]
-    assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 2
+    assert (
+        len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 2
+    )
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["score", "verdict"]
     assert ax.get_title(loc="left").count("n = 300") == 2
-    assert curves(ax)[0][:, 0] == pytest.approx(only(report.curve, "score")["mean_predicted"] - 0.006)
+    assert curves(ax)[0][:, 0] == pytest.approx(
+        only(report.curve, "score")["mean_predicted"] - 0.006
+    )
 
 
 def test_bins_without_limits_keep_their_point_and_few_clusters_are_named(report):
-    bins = only(report.curve, "score").assign(interval="cluster-robust t (fewer than 30: too narrow)")
+    bins = only(report.curve, "score").assign(
+        interval="cluster-robust t (fewer than 30: too narrow)"
+    )
     bins.loc[bins.index[0], ["low", "high"]] = np.nan
     ax = plot_reliability(bins)
     assert curves(ax)[0][0, 2] == pytest.approx(bins["mean"].iloc[0])
@@ -110,8 +117,12 @@ def test_the_forest_stands_at_the_differences_under_headings(report):
     assert [placed[height] for height in heights] == pytest.approx(rows["difference"].tolist())
     filled = sum(to_rgb(line.get_markerfacecolor()) != (1, 1, 1) for line in points)
     assert filled == (rows["p_adjusted"] < 0.05).sum() >= 2
-    spans = sorted(tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments())
-    assert np.array(spans) == pytest.approx(rows[["low", "high"]].sort_values(["low", "high"]).to_numpy())
+    spans = sorted(
+        tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments()
+    )
+    assert np.array(spans) == pytest.approx(
+        rows[["low", "high"]].sort_values(["low", "high"]).to_numpy()
+    )
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")

@@ -13,9 +13,9 @@ from ragnb.figures import (
     plot_acceptability,
     plot_cost_effectiveness_plane,
     plot_critical_difference,
+    plot_deferral,
     plot_differences,
     plot_distribution,
-    plot_deferral,
     plot_judge_bias,
     plot_noise_curve,
     plot_power,
@@ -44,14 +44,24 @@ OTHER = "other"
 
 
 def rates(name, **columns):
-    frame = pd.DataFrame({"system": [name, OTHER], "mean": 0.5, "low": 0.4, "high": 0.6, "n_scored": 60})
+    frame = pd.DataFrame(
+        {"system": [name, OTHER], "mean": 0.5, "low": 0.4, "high": 0.6, "n_scored": 60}
+    )
     return frame.assign(interval="Wilson", confidence_level=0.95, **columns)
 
 
 def compared(name, metric="rgb.accuracy"):
     values = {system: RNG.random(40) < 0.5 for system in (name, OTHER)}
     scores = pd.concat(
-        pd.DataFrame({"example_id": range(40), "system": system, "metric": metric, "value": right, "signature": "s"})
+        pd.DataFrame(
+            {
+                "example_id": range(40),
+                "system": system,
+                "metric": metric,
+                "value": right,
+                "signature": "s",
+            }
+        )
         for system, right in values.items()
     )
     return compare(scores.astype({"value": float}), baseline=OTHER)
@@ -59,8 +69,18 @@ def compared(name, metric="rgb.accuracy"):
 
 def costs(name):
     rows = [
-        {"example_id": k, "system": system, "metric": metric, "value": value, "reason": None, "signature": metric}
-        for system, gain, cost in ((name, [0.3, 0.5, 0.4], [10.0, 12, 11]), (OTHER, [0.0] * 3, [0.0] * 3))
+        {
+            "example_id": k,
+            "system": system,
+            "metric": metric,
+            "value": value,
+            "reason": None,
+            "signature": metric,
+        }
+        for system, gain, cost in (
+            (name, [0.3, 0.5, 0.4], [10.0, 12, 11]),
+            (OTHER, [0.0] * 3, [0.0] * 3),
+        )
         for metric, values in (("answer.f1", gain), ("cost.translation_tokens", cost))
         for k, value in enumerate(values)
     ]
@@ -68,7 +88,9 @@ def costs(name):
 
 
 def judged(name, language="en"):
-    frame = pd.DataFrame({"example_id": range(60), "label": [0.0, 1.0] * 30, "language": [language, "zh"] * 30})
+    frame = pd.DataFrame(
+        {"example_id": range(60), "label": [0.0, 1.0] * 30, "language": [language, "zh"] * 30}
+    )
     frame["response"] = "x"
     return judge_report(frame.assign(**{name: RNG.random(60), OTHER: 0.5}), judge=[name, OTHER])
 
@@ -77,7 +99,9 @@ def deferral(name, *, of):
     y, probability, judge = RNG.random(60) < 0.5, RNG.random(60), RNG.random(60) < 0.5
     curve = deferral_curve(y, probability, judge)
     point = deferral_point(y, probability >= 0.5, probability < 0.3, judge)
-    return plot_deferral(*[curve.assign(point=name)] if of == "end" else [curve], points=point.assign(point=name))
+    return plot_deferral(
+        *[curve.assign(point=name)] if of == "end" else [curve], points=point.assign(point=name)
+    )
 
 
 DRAWINGS = {
@@ -85,8 +109,12 @@ DRAWINGS = {
     "noise curve, published": lambda name: plot_noise_curve(
         rates("a", noise_rate=0.0), published=rates(name, noise_rate=0.0, n=60)
     ),
-    "noise curve, legend title": lambda name: plot_noise_curve(rates("a", noise_rate=0.0), legend_title=name),
-    "noise curve, interval": lambda name: plot_noise_curve(rates("a", noise_rate=0.0).assign(interval=name)),
+    "noise curve, legend title": lambda name: plot_noise_curve(
+        rates("a", noise_rate=0.0), legend_title=name
+    ),
+    "noise curve, interval": lambda name: plot_noise_curve(
+        rates("a", noise_rate=0.0).assign(interval=name)
+    ),
     "distribution": lambda name: plot_distribution(pd.DataFrame({name: [1.0, 2.0, 2.0]}), name),
     "rates": lambda name: plot_rates(rates(name)),
     "rates, series": lambda name: plot_rates(rates(name, all="all"), label="all", series="system"),
@@ -99,10 +127,16 @@ DRAWINGS = {
     "power": lambda name: plot_power([50, 100, 200], {name: 0.2}),
     "power, observed": lambda name: plot_power([50, 100, 200], {"a": 0.2}, observed={name: 68}),
     "plane": lambda name: plot_cost_effectiveness_plane(efficiency(costs(name), baseline=OTHER)),
-    "acceptability": lambda name: plot_acceptability(benefits(costs(name), [0.01, 0.02, 0.03], baseline=OTHER)),
-    "critical difference": lambda name: plot_critical_difference(pairwise_tests(8 * [[3, 2, 1]]), [name, OTHER, "third"]),
+    "acceptability": lambda name: plot_acceptability(
+        benefits(costs(name), [0.01, 0.02, 0.03], baseline=OTHER)
+    ),
+    "critical difference": lambda name: plot_critical_difference(
+        pairwise_tests(8 * [[3, 2, 1]]), [name, OTHER, "third"]
+    ),
     "reliability": lambda name: plot_reliability(judged(name)),
-    "reliability, one judge": lambda name: plot_reliability(judged(name).curve.query("judge != @OTHER")),
+    "reliability, one judge": lambda name: plot_reliability(
+        judged(name).curve.query("judge != @OTHER")
+    ),
     "judge bias": lambda name: plot_judge_bias(judged(name).bias, judge=name),
     "judge bias, groups": lambda name: plot_judge_bias(judged("a", language=name).bias, judge="a"),
     "deferral, points": partial(deferral, of="point"),
@@ -122,6 +156,9 @@ def test_a_name_is_drawn_as_it_is(drawing, name):
     with style():
         svg = io.BytesIO()
         ax.figure.savefig(svg, format="svg")
-    drawn = [squeezed("".join(text.itertext())) for text in ElementTree.fromstring(svg.getvalue()).findall(".//{*}text")]
+    drawn = [
+        squeezed("".join(text.itertext()))
+        for text in ElementTree.fromstring(svg.getvalue()).findall(".//{*}text")
+    ]
     assert any(squeezed(NAMES[name]) in text for text in drawn), drawn
     assert all(text.count("⟨") == text.count("⟩") and "mathdefault" not in text for text in drawn)

@@ -51,7 +51,8 @@ def test_height_follows_the_aspect(paper):
 
 
 @pytest.mark.parametrize(
-    "options", [{"columns": 3}, {"columns": 0}, {"aspect": 0}, {"aspect": -1}, {"aspect": float("nan")}]
+    "options",
+    [{"columns": 3}, {"columns": 0}, {"aspect": 0}, {"aspect": -1}, {"aspect": float("nan")}],
 )
 def test_sizes_that_no_paper_has_are_refused(options):
     with pytest.raises(InputError, match="paper_size needs"):
@@ -99,14 +100,20 @@ def test_nothing_is_cut_off_at_column_width(summaries):
 def sizes(figure):
     """Sizes in points of all text that is drawn."""
     figure.canvas.draw()
-    return {text.get_fontsize() for text in figure.findobj(mpl.text.Text) if text.get_text() and text.get_visible()}
+    return {
+        text.get_fontsize()
+        for text in figure.findobj(mpl.text.Text)
+        if text.get_text() and text.get_visible()
+    }
 
 
 def test_the_font_size_around_holds_inside(summaries):
     with style(font_size=9):
         ax = plot_noise_curve(summaries)
         ax.set_title("", loc="left")
-        assert sorted(sizes(ax.figure)) == pytest.approx([9 / 1.2, 9], rel=1e-3)  # the legend, which is small; labels, ticks
+        assert sorted(sizes(ax.figure)) == pytest.approx(
+            [9 / 1.2, 9], rel=1e-3
+        )  # the legend, which is small; labels, ticks
         with style(font_size=6), style():
             assert mpl.rcParams["font.size"] == 6
         assert mpl.rcParams["font.size"] == 9

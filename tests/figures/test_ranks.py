@@ -14,7 +14,12 @@ SYSTEMS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
 @pytest.fixture
 def demsar():
     """Demsar (2006): at .10 C4.5 is worse than C4.5+m and C4.5+m+cf, and C4.5+cf may belong to either."""
-    p = ((1.0, 0.09, 0.96, 0.07), (0.09, 1.0, 0.26, 1.0), (0.96, 0.26, 1.0, 0.22), (0.07, 1.0, 0.22, 1.0))
+    p = (
+        (1.0, 0.09, 0.96, 0.07),
+        (0.09, 1.0, 0.26, 1.0),
+        (0.96, 0.26, 1.0, 0.22),
+        (0.07, 1.0, 0.22, 1.0),
+    )
     return RankComparison((3.143, 2.0, 2.893, 1.964), p, 0.9, "Nemenyi", 14)
 
 
@@ -27,15 +32,22 @@ def scores():
 def bars(ax):
     """The bars that join systems: (from, to, height), the highest first."""
     lines = [line for line in ax.lines if line.get_linewidth() == 3]
-    return sorted(((*line.get_xdata(), line.get_ydata()[0]) for line in lines), key=lambda bar: -bar[2])
+    return sorted(
+        ((*line.get_xdata(), line.get_ydata()[0]) for line in lines), key=lambda bar: -bar[2]
+    )
 
 
 def points(ax):
-    return [(line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines if line.get_marker() == "o"]
+    return [
+        (line.get_xdata()[0], line.get_ydata()[0]) for line in ax.lines if line.get_marker() == "o"
+    ]
 
 
 def rows(ax):
-    return {text.get_text(): height for height, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    return {
+        text.get_text(): height
+        for height, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)
+    }
 
 
 def test_systems_stand_at_their_average_ranks_best_on_top(demsar):
@@ -69,14 +81,22 @@ def test_systems_all_told_apart_have_no_bar():
 def test_intervals_of_ranks_stand_in_the_rows(scores):
     ranks = rank_intervals(scores, rng=np.random.default_rng(1))
     ax = plot_critical_difference(pairwise_tests(scores), SYSTEMS, ranks=ranks)
-    spans = {s[0, 1]: tuple(s[:, 0]) for lines in ax.collections for s in lines.get_segments() if s[0, 1] == s[1, 1]}
+    spans = {
+        s[0, 1]: tuple(s[:, 0])
+        for lines in ax.collections
+        for s in lines.get_segments()
+        if s[0, 1] == s[1, 1]
+    }
     placed = rows(ax)
     for name, rank in zip(SYSTEMS, ranks, strict=True):
         assert spans[placed[name]] == pytest.approx((rank.average_rank.low, rank.average_rank.high))
     told = [text.get_text() for text in ax.texts]
     assert sum(text.startswith("rank 1-2, best in ") for text in told) == 2
     assert told.count("rank 3-4, best in 0%") == 2
-    assert "95% intervals, 60 units: average rank, BCa; rank by mean score, max-T over pairs" in ax.get_title(loc="left")
+    assert (
+        "95% intervals, 60 units: average rank, BCa; rank by mean score, max-T over pairs"
+        in ax.get_title(loc="left")
+    )
 
 
 def test_an_undefined_interval_leaves_its_point(scores):

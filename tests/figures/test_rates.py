@@ -16,13 +16,28 @@ def rates(cells):
     rows = []
     for system, language, right, n in cells:
         found = rate_interval(right, n)
-        rows.append({"system": system, "language": language, "mean": found.estimate, "low": found.low, "high": found.high})
+        rows.append(
+            {
+                "system": system,
+                "language": language,
+                "mean": found.estimate,
+                "low": found.low,
+                "high": found.high,
+            }
+        )
     return pd.DataFrame(rows).assign(interval="Wilson", confidence_level=0.95)
 
 
 @pytest.fixture
 def two_languages():
-    return rates([("closed", "en", 29, 40), ("true", "en", 39, 40), ("false", "en", 5, 40), ("true", "zh", 13, 15)])
+    return rates(
+        [
+            ("closed", "en", 29, 40),
+            ("true", "en", 39, 40),
+            ("false", "en", 5, 40),
+            ("true", "zh", 13, 15),
+        ]
+    )
 
 
 def drawn(ax):
@@ -58,14 +73,18 @@ def test_series_share_a_row_without_covering_each_other(two_languages):
 def test_many_series_keep_to_their_own_row():
     names = [f"s{k}" for k in range(6)]
     frame = rates([(row, name, 1, 2) for row in ("up", "down") for name in names])
-    heights = np.concatenate([points[:, 1] for points in drawn(plot_rates(frame, series="language"))[0]])
+    heights = np.concatenate(
+        [points[:, 1] for points in drawn(plot_rates(frame, series="language"))[0]]
+    )
     assert (abs(heights - np.round(heights)) < 0.5).all()
     assert len(set(heights.round(6))) == 12
 
 
 def test_series_differ_by_marker_as_well_as_colour(two_languages):
     lines = [container[0] for container in plot_rates(two_languages, series="language").containers]
-    assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 2
+    assert (
+        len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 2
+    )
 
 
 def test_marks_are_drawn_and_named(two_languages):
@@ -80,7 +99,9 @@ def test_the_legend_of_unnamed_series_holds_the_marks_alone(two_languages):
 
 
 def test_the_note_names_level_and_every_kind_of_interval(two_languages):
-    both = pd.concat([two_languages.head(1), two_languages.head(1).assign(interval="Clopper-Pearson")])
+    both = pd.concat(
+        [two_languages.head(1), two_languages.head(1).assign(interval="Clopper-Pearson")]
+    )
     ax = plot_rates(both, series="interval", xlabel="accuracy")
     assert ax.get_title(loc="left") == "95% Wilson / Clopper-Pearson intervals"
     assert ax.get_xlabel() == "accuracy"
@@ -116,7 +137,9 @@ def test_labels_in_any_script_are_kept(name):
 
 
 def test_two_rates_in_one_place_are_refused(two_languages):
-    with pytest.raises(InputError, match="one rate for each system; got several; choose rows, or name series="):
+    with pytest.raises(
+        InputError, match="one rate for each system; got several; choose rows, or name series="
+    ):
         plot_rates(two_languages)
 
 
@@ -133,10 +156,19 @@ def test_a_missing_column_is_named(two_languages):
 
 
 def test_n_stands_in_the_note_where_the_frame_holds_it():
-    frame = pd.DataFrame({"system": ["a", "b"], "mean": 0.5, "low": 0.4, "high": 0.6, "interval": "Wilson"})
+    frame = pd.DataFrame(
+        {"system": ["a", "b"], "mean": 0.5, "low": 0.4, "high": 0.6, "interval": "Wilson"}
+    )
     frame = frame.assign(confidence_level=0.95)
-    titles = [plot_rates(frame.assign(**extra)).get_title(loc="left") for extra in ({}, {"n": 68}, {"n_scored": [40, 15]})]
-    assert titles == ["95% Wilson intervals", "95% Wilson intervals, n = 68", "95% Wilson intervals, n = 15-40"]
+    titles = [
+        plot_rates(frame.assign(**extra)).get_title(loc="left")
+        for extra in ({}, {"n": 68}, {"n_scored": [40, 15]})
+    ]
+    assert titles == [
+        "95% Wilson intervals",
+        "95% Wilson intervals, n = 68",
+        "95% Wilson intervals, n = 15-40",
+    ]
 
 
 def test_colours_are_those_of_the_style_even_when_drawn_outside_of_it(two_languages):

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.ensemble.escalation import escalation_curve, escalation_point
+from ragnb.ensemble.deferral import deferral_curve, deferral_point
 from ragnb.errors import InputError
 from ragnb.figures import save_figure
-from ragnb.figures.trust import plot_escalation
+from ragnb.figures.trust import plot_deferral
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +21,12 @@ def items():
 
 @pytest.fixture(scope="module")
 def curve(items):
-    return escalation_curve(*items[:3])
+    return deferral_curve(*items[:3])
 
 
 def undecided(items, width, **options):
     y, probability, judged, _ = items
-    return escalation_point(y, probability >= 0.5, abs(probability - 0.5) < width, judged, **options)
+    return deferral_point(y, probability >= 0.5, abs(probability - 0.5) < width, judged, **options)
 
 
 def line(ax, label):
@@ -39,7 +39,7 @@ def texts(ax):
 
 
 def test_line_and_band_stand_at_the_numbers_of_the_frame(curve):
-    ax = plot_escalation(curve.sample(frac=1, random_state=0))  # whatever the order of the rows
+    ax = plot_deferral(curve.sample(frac=1, random_state=0))  # whatever the order of the rows
     assert line(ax, "least certain first") == pytest.approx(curve[["share", "accuracy"]].to_numpy())
     (band,) = ax.collections
     outline = {tuple(point) for point in band.get_paths()[0].vertices.round(9)}
@@ -47,48 +47,55 @@ def test_line_and_band_stand_at_the_numbers_of_the_frame(curve):
         assert {tuple(point) for point in curve[["share", name]].to_numpy().round(9)} <= outline
 
 
-def test_the_random_line_is_the_curve_of_the_random_order(items, curve):
-    random = escalation_curve(*items[:3], order="random")
-    ((left, start), (right, end)) = line(plot_escalation(curve), "as many at random")
-    drawn = np.interp(random["share"], [left, right], [start, end])
-    assert drawn == pytest.approx(random["accuracy"].to_numpy())
+def test_the_random_line_joins_no_deferral_and_all_deferred(curve):
+    ends = curve[["share", "accuracy"]].iloc[[0, -1]].to_numpy()
+    assert line(plot_deferral(curve), "as many at random") == pytest.approx(ends)
 
 
 def test_both_ends_are_marked_and_named_with_their_accuracy(curve):
-    ax = plot_escalation(curve)
+    ax = plot_deferral(curve)
     (marked,) = [each for each in ax.lines if each.get_marker() == "o"]
     ends = curve.iloc[[0, -1]]
-    assert np.column_stack([marked.get_xdata(), marked.get_ydata()]) == pytest.approx(ends[["share", "accuracy"]].to_numpy())
+    assert np.column_stack([marked.get_xdata(), marked.get_ydata()]) == pytest.approx(
+        ends[["share", "accuracy"]].to_numpy()
+    )
     first, last = ends["accuracy"]
-    assert texts(ax) == [f"no escalation\n{first:.3f}", f"judge everything\n{last:.3f}"]
+    assert texts(ax) == [f"no deferral\n{first:.3f}", f"judge everything\n{last:.3f}"]
 
 
 def test_names_of_the_ends_stand_outside_of_the_band(items, curve):
-    rising = plot_escalation(curve).texts
+    rising = plot_deferral(curve).texts
     assert rising[0].xy[1] <= curve["low"].head(30).min()
     assert rising[1].xy[1] >= curve["high"].tail(30).max()
     y, probability, judged, _ = items
-    bad = escalation_curve(y, probability, ~judged)
-    falling = plot_escalation(bad).texts
+    bad = deferral_curve(y, probability, ~judged)
+    falling = plot_deferral(bad).texts
     assert falling[0].xy[1] >= bad["high"].head(30).max()
     assert falling[1].xy[1] <= bad["low"].tail(30).min()
 
 
 def test_points_stand_at_their_numbers_and_say_them(items, curve):
-    points = pd.concat([undecided(items, width, name=f"conformal set, α = {width}") for width in (0.1, 0.2)])
-    ax = plot_escalation(curve, points=points)
+    points = pd.concat(
+        [undecided(items, width, name=f"conformal set, α = {width}") for width in (0.1, 0.2)]
+    )
+    ax = plot_deferral(curve, points=points)
     assert len(ax.containers) == 2
     for container, row in zip(ax.containers, points.itertuples(), strict=True):
         marker, _, (bar,) = container
-        assert (marker.get_xdata()[0], marker.get_ydata()[0]) == pytest.approx((row.share, row.accuracy))
+        assert (marker.get_xdata()[0], marker.get_ydata()[0]) == pytest.approx(
+            (row.share, row.accuracy)
+        )
         assert bar.get_segments()[0][:, 1] == pytest.approx([row.low, row.high])
-        assert container.get_label() == f"{row.point}: {row.share:.1%} judged, accuracy {row.accuracy:.3f}"
+        assert (
+            container.get_label()
+            == f"{row.point}: {row.share:.1%} judged, accuracy {row.accuracy:.3f}"
+        )
     assert len({container[0].get_marker() for container in ax.containers}) == 2
     assert len({container[0].get_color() for container in ax.containers}) == 2
 
 
 def test_the_legend_names_lines_and_points_outside_of_the_axes(items, curve):
-    ax = plot_escalation(curve, points=undecided(items, 0.1))
+    ax = plot_deferral(curve, points=undecided(items, 0.1))
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names[:2] == ["least certain first", "as many at random"]
     assert names[2].startswith("conformal set: ")
@@ -97,53 +104,55 @@ def test_the_legend_names_lines_and_points_outside_of_the_axes(items, curve):
 
 
 def test_level_kind_and_n_are_in_the_note(items, curve):
-    assert plot_escalation(curve).get_title(loc="left") == "95% pointwise Wilson intervals, n = 120"
+    assert plot_deferral(curve).get_title(loc="left") == "95% pointwise Wilson intervals, n = 120"
     y, probability, judged, question = items
-    grouped = escalation_curve(y, probability, judged, groups=question, confidence_level=0.9)
-    note = plot_escalation(grouped).get_title(loc="left")
+    grouped = deferral_curve(y, probability, judged, groups=question, confidence_level=0.9)
+    note = plot_deferral(grouped).get_title(loc="left")
     assert note == "90% pointwise cluster-robust t intervals,\nn = 120 in 40 clusters"
 
 
 def test_a_curve_without_intervals_is_drawn_all_the_same(items, tmp_path):
     y, probability, judged, _ = items
-    alone = escalation_curve(y, probability, judged, groups=["one"] * 120)
-    ax = plot_escalation(alone, points=undecided(items, 0.1, groups=["one"] * 120))
+    alone = deferral_curve(y, probability, judged, groups=["one"] * 120)
+    ax = plot_deferral(alone, points=undecided(items, 0.1, groups=["one"] * 120))
     assert line(ax, "least certain first") == pytest.approx(alone[["share", "accuracy"]].to_numpy())
     assert len(texts(ax)) == 2
     assert len(save_figure(ax.figure, "undefined", alone, folder=tmp_path)) == 4
 
 
 def test_one_item_and_a_judge_that_changes_nothing_can_be_drawn(tmp_path):
-    flat = escalation_curve([1], [0.9], [None])
-    ax = plot_escalation(flat)
+    flat = deferral_curve([1], [0.9], [None])
+    ax = plot_deferral(flat)
     assert line(ax, "least certain first").tolist() == [[0, 1], [1, 1]]
     assert len(save_figure(ax.figure, "flat", flat, folder=tmp_path)) == 4
 
 
 @pytest.mark.parametrize("name", ["保形集合", "مجموعة", "सेट", "ชุด", "e\u0301", "🙂"])
 def test_names_in_any_script_are_kept(items, curve, name):
-    ax = plot_escalation(curve, points=undecided(items, 0.1, name=name))
+    ax = plot_deferral(curve, points=undecided(items, 0.1, name=name))
     assert ax.containers[0].get_label().startswith(f"{name}: ")
 
 
 def test_it_draws_on_given_axes_and_leaves_settings_alone(curve):
     before = dict(mpl.rcParams)
     _, (left, right) = plt.subplots(1, 2)
-    assert plot_escalation(curve, ax=right) is right
+    assert plot_deferral(curve, ax=right) is right
     assert not left.lines
     assert dict(mpl.rcParams) == before
 
 
 def test_a_missing_column_is_named(curve):
     with pytest.raises(InputError, match="without accuracy"):
-        plot_escalation(curve.drop(columns="accuracy"))
-    with pytest.raises(InputError, match=r"plot_escalation\(points=...\) needs the columns"):
-        plot_escalation(curve, points=curve.drop(columns="share"))
+        plot_deferral(curve.drop(columns="accuracy"))
+    with pytest.raises(InputError, match=r"plot_deferral\(points=...\) needs the columns"):
+        plot_deferral(curve, points=curve.drop(columns="share"))
 
 
 def test_two_curves_or_a_part_of_one_are_refused(curve):
-    with pytest.raises(InputError, match="one row a share, from 0 to 1; got 202 rows, 4 of them ends"):
-        plot_escalation(pd.concat([curve, curve]))
+    with pytest.raises(
+        InputError, match="one row a share, from 0 to 1; got 202 rows, 4 of them ends"
+    ):
+        plot_deferral(pd.concat([curve, curve]))
     for part in (curve.iloc[1:], curve.iloc[:-1], curve.head(0)):
         with pytest.raises(InputError, match="draw one curve a picture, whole"):
-            plot_escalation(part)
+            plot_deferral(part)

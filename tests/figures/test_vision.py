@@ -75,7 +75,10 @@ def test_what_is_seen_is_a_colour_again(vision, colour):
 
 @pytest.mark.parametrize("vision", DEFICIENT)
 def test_red_and_green_come_near_each_other(vision):
-    assert colour_distance(["tab:red", "tab:green"], vision) < colour_distance(["tab:red", "tab:green"]) / 3
+    assert (
+        colour_distance(["tab:red", "tab:green"], vision)
+        < colour_distance(["tab:red", "tab:green"]) / 3
+    )
 
 
 def test_an_image_is_seen_pixel_by_pixel():
@@ -94,13 +97,19 @@ def test_other_visions_are_refused():
 
 
 def test_the_distance_is_that_of_the_nearest_two():
-    assert colour_distance(["black", "white", "0.5"]) == pytest.approx(100 - colour_distance(["black", "0.5"]), abs=0.1)
+    assert colour_distance(["black", "white", "0.5"]) == pytest.approx(
+        100 - colour_distance(["black", "0.5"]), abs=0.1
+    )
     assert colour_distance(["red", "red"]) == 0
     assert np.isnan(colour_distance(["red"]))
 
 
 def encoded(linear):
-    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * np.clip(linear, 0.0031308, 1) ** (1 / 2.4) - 0.055)
+    return np.where(
+        linear <= 0.0031308,
+        12.92 * linear,
+        1.055 * np.clip(linear, 0.0031308, 1) ** (1 / 2.4) - 0.055,
+    )
 
 
 @pytest.mark.parametrize("vision", DEFICIENT)
@@ -108,8 +117,16 @@ def test_the_palette_can_be_told_apart_under_two_models(vision):
     assert colour_distance(palette(), vision) > BOUND
     code = np.array([mpl.colors.to_rgb(colour) for colour in palette()])
     linear = np.where(code <= 0.04045, code / 12.92, ((code + 0.055) / 1.055) ** 2.4)
-    assert colour_distance(list(encoded(np.clip(linear @ np.transpose(VIENOT[vision]), 0, 1)))) > BOUND / 2
-    assert colour_distance(list(encoded(np.clip(linear[: len(MARKERS)] @ np.transpose(VIENOT[vision]), 0, 1)))) > BOUND
+    assert (
+        colour_distance(list(encoded(np.clip(linear @ np.transpose(VIENOT[vision]), 0, 1))))
+        > BOUND / 2
+    )
+    assert (
+        colour_distance(
+            list(encoded(np.clip(linear[: len(MARKERS)] @ np.transpose(VIENOT[vision]), 0, 1)))
+        )
+        > BOUND
+    )
 
 
 def test_matplotlibs_own_cannot():
@@ -117,7 +134,10 @@ def test_matplotlibs_own_cannot():
 
 
 def test_in_greyscale_two_series_differ_and_more_need_their_markers():
-    first_two, all_of_them = colour_distance(palette()[:2], "greyscale"), colour_distance(palette(), "greyscale")
+    first_two, all_of_them = (
+        colour_distance(palette()[:2], "greyscale"),
+        colour_distance(palette(), "greyscale"),
+    )
     assert first_two > BOUND
     assert all_of_them < BOUND  # which is why every series has a marker and dashes of its own
 

@@ -21,7 +21,9 @@ from fuzz import loaders, parsers
 from ragnb.errors import RagnbError
 
 GROUPS = {"parsers": parsers.TARGETS, "loaders": loaders.TARGETS}
-TARGETS = {f"{group}.{name}": draw for group, targets in GROUPS.items() for name, draw in targets.items()}
+TARGETS = {
+    f"{group}.{name}": draw for group, targets in GROUPS.items() for name, draw in targets.items()
+}
 SHARES = {f"loaders.{name}": share for name, share in loaders.SHARES.items()}
 BLOCK = 500
 HANGS = 60
@@ -60,7 +62,12 @@ def run(target: str, seed: int, numbers: range) -> Outcome:
             if isinstance(error, KeyboardInterrupt):
                 raise
             findings.append(
-                Finding(target, number, f"{type(error).__name__}: {error!s:.200}", traceback.format_exc(limit=-6))
+                Finding(
+                    target,
+                    number,
+                    f"{type(error).__name__}: {error!s:.200}",
+                    traceback.format_exc(limit=-6),
+                )
             )
         slowest = max(slowest, (time.process_time() - start, target, number))
     return Outcome(len(numbers), refused, findings, slowest)
@@ -74,7 +81,9 @@ def draw(target: str, seed: int, number: int) -> tuple[Any, Callable[[], None]]:
 def _guarded(job: tuple[str, int, range]) -> Outcome:
     warnings.simplefilter("error")  # a warning that nobody meant is a finding, too
     signal.signal(signal.SIGVTALRM, _too_long)
-    signal.setitimer(signal.ITIMER_VIRTUAL, HANGS)  # of the processor's time: a busy machine is no fault of the case
+    signal.setitimer(
+        signal.ITIMER_VIRTUAL, HANGS
+    )  # of the processor's time: a busy machine is no fault of the case
     try:
         return run(*job)
     finally:
@@ -90,7 +99,10 @@ def _jobs(names: list[str], seed: int, cases: int) -> Iterator[tuple[str, int, r
     whole = sum(SHARES.get(name, 1) for name in names)
     for name in names:
         share = -(-cases * SHARES.get(name, 1) // whole)
-        yield from ((name, seed, range(start, min(start + BLOCK, share))) for start in range(0, share, BLOCK))
+        yield from (
+            (name, seed, range(start, min(start + BLOCK, share)))
+            for start in range(0, share, BLOCK)
+        )
 
 
 def fuzz(
@@ -103,7 +115,11 @@ def fuzz(
         jobs = _jobs(names, seed, cases)
         while block := list(islice(jobs, 100)):
             for outcome in pool.map(_guarded, block):
-                n, refused, slowest = n + outcome.n, refused + outcome.refused, max(slowest, outcome.slowest)
+                n, refused, slowest = (
+                    n + outcome.n,
+                    refused + outcome.refused,
+                    max(slowest, outcome.slowest),
+                )
                 for finding in outcome.findings:
                     _tell(finding, seed, known)
     return n, refused, slowest
@@ -115,7 +131,9 @@ def _tell(finding: Finding, seed: int, known: dict[str, Finding]) -> None:
     if place not in known:
         again = f"python -m fuzz --target {finding.target} --seed {seed} --case {finding.number}"
         print(
-            f"\n{finding.target}: {finding.error}\n{again}\n{finding.trace}".encode("ascii", "backslashreplace").decode(),
+            f"\n{finding.target}: {finding.error}\n{again}\n{finding.trace}".encode(
+                "ascii", "backslashreplace"
+            ).decode(),
             flush=True,
         )
         known[place] = finding
@@ -130,10 +148,17 @@ def _show(target: str, seed: int, number: int) -> None:
 def main() -> int:
     """Read the command line; 1 when a case was found that ends as none should."""
     words = argparse.ArgumentParser(prog="fuzz", description=__doc__)
-    words.add_argument("--cases", type=int, default=1_000_000, help="cases of the parsers, and as many of the loaders")
+    words.add_argument(
+        "--cases",
+        type=int,
+        default=1_000_000,
+        help="cases of the parsers, and as many of the loaders",
+    )
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--processes", type=int, default=2)
-    words.add_argument("--target", default="", help=f"the beginning of some of: {', '.join(TARGETS)}")
+    words.add_argument(
+        "--target", default="", help=f"the beginning of some of: {', '.join(TARGETS)}"
+    )
     words.add_argument("--case", type=int, help="read this one case of the target, and show it")
     given = words.parse_args()
     if given.case is not None:
@@ -141,7 +166,11 @@ def main() -> int:
         return 0
     known: dict[str, Finding] = {}
     for group in GROUPS:
-        names = [name for name in TARGETS if name.startswith(f"{group}.") and name.startswith(given.target)]
+        names = [
+            name
+            for name in TARGETS
+            if name.startswith(f"{group}.") and name.startswith(given.target)
+        ]
         if names:
             start = time.perf_counter()
             n, refused, slowest = fuzz(names, given.seed, given.cases, given.processes, known)

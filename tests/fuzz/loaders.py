@@ -86,7 +86,9 @@ EVOUNA: Records = [
     | {f"answer_{name}": f"It is {name}." for name in SYSTEMS}
     | {f"judge_{name}": name != "fid" for name in SYSTEMS}
 ]
-LBRAG_METRICS: Records = [{"metrics": {"lbrag": {**dict.fromkeys(FIELDS, 0.5), "n": 4}}, "run_id": "1"}]
+LBRAG_METRICS: Records = [
+    {"metrics": {"lbrag": {**dict.fromkeys(FIELDS, 0.5), "n": 4}}, "run_id": "1"}
+]
 RESPONSES: list[Records] = [
     [
         {"example_id": "a", "system": "m", "language": "hi", "question": "कौन?", "references": [["दिल्ली"]], "response": "दिल्ली।", "noise_rate": 0.2},
@@ -112,7 +114,11 @@ def _studio() -> Records:
 
 
 def _argilla() -> list[Records]:
-    said = {"user_id": "u-1", "status": "submitted", "values": {"verdict": {"value": "refuse"}, "note": {"value": "?"}}}
+    said = {
+        "user_id": "u-1",
+        "status": "submitted",
+        "values": {"verdict": {"value": "refuse"}, "note": {"value": "?"}},
+    }
     first = {
         "external_id": "zh/1",
         "fields": {"text": "?"},
@@ -187,7 +193,11 @@ def _logs() -> list[Records]:
         {"action": "skip", "value": True},
         {"action": "agreed", "set": [{"field": "verdict", "value": "refuse", "source": "agreed"}]},
     ]
-    whole = [header, opened, *({"n": n, "time": time, "item": item, **one} for n, one in enumerate(said, 2))]
+    whole = [
+        header,
+        opened,
+        *({"n": n, "time": time, "item": item, **one} for n, one in enumerate(said, 2)),
+    ]
     return [*found, whole]
 
 
@@ -225,11 +235,15 @@ def _text(records: Records, rng: random.Random, *, lines: bool) -> bytes:
     faulty = _faulty(records, rng)
     if lines:
         text = "\n".join(
-            mutations.dumped(record, rng) if rng.random() < 0.1 else json.dumps(record, ensure_ascii=False)
+            mutations.dumped(record, rng)
+            if rng.random() < 0.1
+            else json.dumps(record, ensure_ascii=False)
             for record in faulty
         )
     else:
-        text = mutations.dumped(faulty if len(faulty) != 1 or rng.random() < 0.5 else faulty[0], rng)
+        text = mutations.dumped(
+            faulty if len(faulty) != 1 or rng.random() < 0.5 else faulty[0], rng
+        )
     return mutations.encoded(mutations.torn(text, rng) if rng.random() < 0.35 else text, rng)
 
 
@@ -243,7 +257,9 @@ def _parquet(records: Records, rng: random.Random) -> bytes:
     """The bytes of a frame that pyarrow could write; else those of the records as they were."""
     path = _folder() / "made.parquet"
     try:
-        pd.DataFrame([record for record in _faulty(records, rng) if isinstance(record, dict)]).to_parquet(path)
+        pd.DataFrame(
+            [record for record in _faulty(records, rng) if isinstance(record, dict)]
+        ).to_parquet(path)
     except Exception:  # pyarrow has no column for such values
         pd.DataFrame(records).to_parquet(path)
     content = path.read_bytes()
@@ -258,7 +274,9 @@ def _packed(content: bytes, rng: random.Random) -> bytes:
 # ---- what is read ------------------------------------------------------------------------------------------------------
 
 
-def _check(frame: Any, columns: tuple[str, ...], lists: tuple[str, ...] = (), texts: tuple[str, ...] = ()) -> None:
+def _check(
+    frame: Any, columns: tuple[str, ...], lists: tuple[str, ...] = (), texts: tuple[str, ...] = ()
+) -> None:
     if not isinstance(frame, pd.DataFrame) or not frame.columns.is_unique:
         raise AssertionError(f"no frame with different columns: {frame!r}")
     if not set(columns) <= set(frame):
@@ -274,7 +292,11 @@ def _check(frame: Any, columns: tuple[str, ...], lists: tuple[str, ...] = (), te
 def _loaded(load: Callable[[Path], pd.DataFrame], path: Path) -> pd.DataFrame:
     """What a loader makes of a file, without the warnings that it means to give."""
     with warnings.catch_warnings():
-        for meant in ("no language was given", ".* responses in .* are empty cells", ".* has several lines with one number"):
+        for meant in (
+            "no language was given",
+            ".* responses in .* are empty cells",
+            ".* has several lines with one number",
+        ):
             warnings.filterwarnings("ignore", meant)
         return load(path)
 
@@ -311,7 +333,12 @@ def _multilingual(path: Path) -> None:
 
 def _evouna(path: Path) -> None:
     frame = load_evouna(path)
-    _check(frame, (*EXAMPLE, "response", "verdict", "improper"), ("references",), ("example_id", "question"))
+    _check(
+        frame,
+        (*EXAMPLE, "response", "verdict", "improper"),
+        ("references",),
+        ("example_id", "question"),
+    )
     score(frame, "annotator.verdict")
 
 
@@ -324,7 +351,11 @@ def _lbrag(path: Path) -> None:
 
 def _responses(path: Path) -> None:
     frame = _loaded(load_responses, path)
-    _check(frame, ("example_id", "system", "language", "question", "references", "response", "reason"), ("references",))
+    _check(
+        frame,
+        ("example_id", "system", "language", "question", "references", "response", "reason"),
+        ("references",),
+    )
     if not all(response is None or isinstance(response, str) for response in frame["response"]):
         raise AssertionError(f"responses that are no texts: {frame['response'].tolist()!r}")
     score(frame.assign(language="en"), ["answer.exact_match", "answer.f1"])
@@ -343,7 +374,12 @@ def _labels(path: Path) -> None:
     frame = _loaded(read_labels, path)
     if frame.empty:
         return
-    _check(frame, ("item", "annotator", "task", "status", "seconds"), (), ("item", "annotator", "task", "status"))
+    _check(
+        frame,
+        ("item", "annotator", "task", "status", "seconds"),
+        (),
+        ("item", "annotator", "task", "status"),
+    )
     other = recorded_passes("trace" if "relevant" in frame else "verdict")[1]
     _loaded(lambda log: agreement([log, other]), path)
 
@@ -365,7 +401,9 @@ def _yaml(rng: random.Random) -> bytes:
     for _ in range(rng.choice([1, 2, 4])):
         place = rng.randrange(len(text))
         text = (
-            text[:place] + rng.choice([*YAML, *mutations.LITERALS, *mutations.TEXTS]) + text[place + rng.choice([0, 1, 5]) :]
+            text[:place]
+            + rng.choice([*YAML, *mutations.LITERALS, *mutations.TEXTS])
+            + text[place + rng.choice([0, 1, 5]) :]
         )
     return mutations.encoded(text[:20_000], rng)
 
@@ -373,7 +411,9 @@ def _yaml(rng: random.Random) -> bytes:
 Make = Callable[[random.Random], bytes]
 
 
-def _target(name: str, make: Make, read: Callable[[Path], None]) -> Callable[[random.Random], Drawn]:
+def _target(
+    name: str, make: Make, read: Callable[[Path], None]
+) -> Callable[[random.Random], Drawn]:
     def drawn(rng: random.Random) -> Drawn:
         content = make(rng)
         return (name, content), lambda: read(_file(name, content))
@@ -388,7 +428,9 @@ def _of(several: list[Records], how: Callable[..., bytes], **options: Any) -> Ma
 _RGB = [[record] for record in RGB] + [[RGB[0], {**RGB[0], "id": 4}]]
 TARGETS: dict[str, Callable[[random.Random], Drawn]] = {
     "rgb": _target("mini.json", _of(_RGB, _text, lines=True), _rgb),
-    "rgb.gz": _target("mini.json.gz", lambda rng: _packed(_text(_RGB[0], rng, lines=True), rng), _rgb),
+    "rgb.gz": _target(
+        "mini.json.gz", lambda rng: _packed(_text(_RGB[0], rng, lines=True), rng), _rgb
+    ),
     "ragbench": _target("covidqa_test.jsonl", _of([[RAGBENCH]], _text, lines=True), _ragbench),
     "ragbench.csv": _target("covidqa_test.csv", _of([[RAGBENCH]], _csv), _ragbench),
     "ragbench.parquet": _target("covidqa_test.parquet", _of([[RAGBENCH]], _parquet), _ragbench),
@@ -402,15 +444,24 @@ TARGETS: dict[str, Callable[[random.Random], Drawn]] = {
     "responses.parquet": _target("run.parquet", _of(RESPONSES, _parquet), _responses),
     "annotations": _target("ana.json", _of(ANNOTATIONS, _text, lines=False), _annotations),
     "annotations.jsonl": _target("ana.jsonl", _of(ANNOTATIONS, _text, lines=True), _annotations),
-    "labels": _target("ana.trace.jsonl", lambda rng: _text(rng.choice(_logs()), rng, lines=True) + b"\n", _labels),
+    "labels": _target(
+        "ana.trace.jsonl", lambda rng: _text(rng.choice(_logs()), rng, lines=True) + b"\n", _labels
+    ),
     "table": _target("table.jsonl", _of(RESPONSES, _text, lines=True), _table),
-    "table.gz": _target("table.jsonl.gz", lambda rng: _packed(_text(RESPONSES[0], rng, lines=True), rng), _table),
+    "table.gz": _target(
+        "table.jsonl.gz", lambda rng: _packed(_text(RESPONSES[0], rng, lines=True), rng), _table
+    ),
     "table.parquet": _target("table.parquet", _of([[RAGBENCH], *RESPONSES], _parquet), _table),
     "instructions": _target("instruction.yaml", _yaml, _templates),
 }
 """Name to what draws a case: a file, and a call that reads it."""
 
 SHARES = {
-    name: 1 if name.endswith(".parquet") else 2 if name.startswith(("ragbench", "responses")) else 40 for name in TARGETS
+    name: 1
+    if name.endswith(".parquet")
+    else 2
+    if name.startswith(("ragbench", "responses"))
+    else 40
+    for name in TARGETS
 }
 """How many cases a target gets beside the others: few where one takes long."""

@@ -31,7 +31,20 @@ NUMBERS = [
     float("inf"),
     -float("inf"),
 ]
-PLAIN = [None, True, False, [], {}, [[]], [{}], [None], [[[]]], {"": ""}, [[["0a", "b"]]], ["a", 1, None]]
+PLAIN = [
+    None,
+    True,
+    False,
+    [],
+    {},
+    [[]],
+    [{}],
+    [None],
+    [[[]]],
+    {"": ""},
+    [[["0a", "b"]]],
+    ["a", 1, None],
+]
 LITERALS = ["NaN", "Infinity", "-Infinity", "1e999", "-0", "01", "1.", ".5", "9" * 400, "9" * 5000, "True", "None", "undefined", "'a'", "\\u0000",
             '"\\ud800"', "\\", '"', "{", "}", "[", "]", ",", ":", "//x\n", "/*", "#", "\ufeff", "\r", "\u2028", "<think>", "</think>"]  # fmt: skip
 """Pieces of text that JSON has not, or not there."""
@@ -87,7 +100,9 @@ def _changed_list(record: list[Any], place: int, rng: random.Random) -> list[Any
 
 def dumped(record: Any, rng: random.Random) -> str:
     """JSON of a value, in one of the ways in which programs write it; now and then with a key given twice."""
-    text = json.dumps(record, ensure_ascii=rng.random() < 0.5, indent=rng.choice([None, None, None, 1]))
+    text = json.dumps(
+        record, ensure_ascii=rng.random() < 0.5, indent=rng.choice([None, None, None, 1])
+    )
     if isinstance(record, dict) and record and rng.random() < 0.1:
         name = rng.choice(list(record))
         text = f"{text[:-1]}, {json.dumps(name)}: {json.dumps(value(rng))}}}"
@@ -96,7 +111,10 @@ def dumped(record: Any, rng: random.Random) -> str:
 
 def nest(rng: random.Random) -> str:
     """Brackets within brackets, closed or not."""
-    depth, (opening, closing) = rng.choice(DEPTHS), rng.choice([("[", "]"), ('{"a":', "}"), ("[[", "]"), ("(", ")")])
+    depth, (opening, closing) = (
+        rng.choice(DEPTHS),
+        rng.choice([("[", "]"), ('{"a":', "}"), ("[[", "]"), ("(", ")")]),
+    )
     return opening * depth + rng.choice(["", "1"]) + closing * rng.choice([0, depth, depth - 1])
 
 
@@ -152,9 +170,16 @@ def rows(records: list[dict[str, Any]], rng: random.Random) -> str:
     """Records as CSV, lists as JSON, cells and lines of any kind in between."""
     names = list(dict.fromkeys(name for record in records for name in record))
     written = io.StringIO()
-    writer = csv.writer(written, quoting=rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), escapechar="\\")
+    writer = csv.writer(
+        written, quoting=rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), escapechar="\\"
+    )
     writer.writerow(names)
     for record in records:
         cells = [record.get(name) for name in names]
-        writer.writerow([cell if isinstance(cell, str) else "" if cell is None else json.dumps(cell) for cell in cells])
+        writer.writerow(
+            [
+                cell if isinstance(cell, str) else "" if cell is None else json.dumps(cell)
+                for cell in cells
+            ]
+        )
     return written.getvalue()

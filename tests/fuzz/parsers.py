@@ -52,7 +52,13 @@ def reply(schema: type[BaseModel], rng: random.Random) -> str:
         record = mutations.changed(record, rng)
     text = mutations.dumped(record, rng)
     if rng.random() < 0.3:
-        text = rng.choice(FENCES).replace("{}", "\x01").replace("{{", "{").replace("}}", "}").replace("\x01", text)
+        text = (
+            rng.choice(FENCES)
+            .replace("{}", "\x01")
+            .replace("{{", "{")
+            .replace("}}", "}")
+            .replace("\x01", text)
+        )
     if rng.random() < 0.3:
         text = text.replace(*rng.choice(REPLACED), rng.choice([-1, 1]))
     if rng.random() < 0.4:
@@ -68,7 +74,13 @@ def read(text: str, schema: type[BaseModel], rng: random.Random) -> None:
     if parsed.record is None:
         _check_reason(parsed)
         return
-    if not isinstance(parsed.record, schema) or parsed.found not in ("plain", "fence", "embedded", "closed", "repaired"):
+    if not isinstance(parsed.record, schema) or parsed.found not in (
+        "plain",
+        "fence",
+        "embedded",
+        "closed",
+        "repaired",
+    ):
         raise AssertionError(f"not a record of {schema.__name__}: {parsed!r}")
     said = parsed.record.model_dump(mode="json")
     json.dumps(said, ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -86,10 +98,15 @@ def _check_reason(parsed: Parsed[Any]) -> None:
 
 
 def _mend(record: dict[str, Any], rng: random.Random) -> None:
-    labels, repairs = mended_labels(record, ["0a", "0b", "1b", rng.choice(mutations.TEXTS)], ["a", "b"])
+    labels, repairs = mended_labels(
+        record, ["0a", "0b", "1b", rng.choice(mutations.TEXTS)], ["a", "b"]
+    )
     keys = [labels["all_relevant_sentence_keys"], labels["all_utilized_sentence_keys"]]
     keys += [one["supporting_sentence_keys"] for one in labels["sentence_support_information"]]
-    truths = [labels["overall_supported"], *(one["fully_supported"] for one in labels["sentence_support_information"])]
+    truths = [
+        labels["overall_supported"],
+        *(one["fully_supported"] for one in labels["sentence_support_information"]),
+    ]
     if not all(isinstance(key, str) for some in keys for key in some) or not all(
         one in (True, False, None) for one in truths
     ):

@@ -29,7 +29,9 @@ def test_what_others_wrote_is_read_or_refused(target):
 
 
 def test_a_case_is_drawn_again_from_its_seed():
-    assert draw("loaders.rgb", 3, 5)[0] == draw("loaders.rgb", 3, 5)[0] != draw("loaders.rgb", 4, 5)[0]
+    assert (
+        draw("loaders.rgb", 3, 5)[0] == draw("loaders.rgb", 3, 5)[0] != draw("loaders.rgb", 4, 5)[0]
+    )
 
 
 def written(folder, name, content):
@@ -46,14 +48,18 @@ def test_half_a_surrogate_pair_in_a_file_becomes_the_replacement_character(tmp_p
 
 
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000])
-@pytest.mark.parametrize("load", [load_evouna, load_rgb, read_table, load_lbrag_metrics, load_annotations])
+@pytest.mark.parametrize(
+    "load", [load_evouna, load_rgb, read_table, load_lbrag_metrics, load_annotations]
+)
 def test_brackets_without_end_are_refused(tmp_path, load, deep):
     with pytest.raises(InputError):
         load(written(tmp_path, "deep.jsonl", deep))
 
 
 def test_integers_that_no_column_of_integers_can_hold_stay_what_they_are(tmp_path):
-    path = written(tmp_path, "t.jsonl", f'{{"a": {2**70}, "b": {10**400}}}\n{{"a": null, "b": 0.5}}\n')
+    path = written(
+        tmp_path, "t.jsonl", f'{{"a": {2**70}, "b": {10**400}}}\n{{"a": null, "b": 0.5}}\n'
+    )
     frame = read_table(path)
     assert frame["a"].tolist() == [2**70, None]
     assert frame["b"].tolist() == [10**400, 0.5]
@@ -74,12 +80,19 @@ def test_a_question_of_evouna_is_a_text_and_so_is_an_answer(tmp_path):
             load_evouna(written(tmp_path, "NQ.json", [record | change]))
     slash = load_evouna(written(tmp_path, "NQ.json", [record | {"golden_answer": "/"}]))
     assert slash["references"][0] == [["/"]]
-    assert load_evouna(written(tmp_path, "NQ.json", [record | {"golden_answer": None}]))["references"].isna().all()
+    assert (
+        load_evouna(written(tmp_path, "NQ.json", [record | {"golden_answer": None}]))["references"]
+        .isna()
+        .all()
+    )
 
 
 @pytest.mark.parametrize("said", ["a text", [None], ["a"], {"a": 1}])
 def test_annotations_of_another_shape_are_no_annotations(tmp_path, said):
-    records = [{"id": 1, "data": {}, "annotations": said}, {"id": 2, "example_id": "a", "label": "correct"}]
+    records = [
+        {"id": 1, "data": {}, "annotations": said},
+        {"id": 2, "example_id": "a", "label": "correct"},
+    ]
     with pytest.raises(InputError):
         load_annotations(written(tmp_path, "ana.json", records), source="label_studio")
 
@@ -93,7 +106,9 @@ def test_an_action_of_another_shape_is_refused_with_its_number(tmp_path, change)
     first, second = recorded_passes("verdict")
     lines = first.read_text("utf-8").splitlines()[:3]
     action = {**json.loads(lines[1]), **change}
-    path = written(tmp_path, "ana.verdict.jsonl", "\n".join([lines[0], json.dumps(action), lines[2], ""]))
+    path = written(
+        tmp_path, "ana.verdict.jsonl", "\n".join([lines[0], json.dumps(action), lines[2], ""])
+    )
     with pytest.raises(InputError, match="n=1 "):
         agreement([path, second])
 
@@ -107,7 +122,9 @@ def test_a_label_that_the_task_does_not_ask_for_is_refused(tmp_path, said):
     lines = recorded_passes("trace")[0].read_text("utf-8").splitlines()[:3]
     action = {**json.loads(lines[2]), "set": [said]}
     with pytest.raises(InputError):
-        read_labels(written(tmp_path, "ana.trace.jsonl", "\n".join([*lines[:2], json.dumps(action), ""])))
+        read_labels(
+            written(tmp_path, "ana.trace.jsonl", "\n".join([*lines[:2], json.dumps(action), ""]))
+        )
 
 
 @pytest.mark.parametrize("columns", [7, {}, [None], [["example_id"]], True])
@@ -134,7 +151,10 @@ def test_braces_of_an_instruction_are_no_fields(tmp_path):
     assert user["content"] == 'Write {"answer": 1}. p q {0!r:>{x}}'
 
 
-@pytest.mark.parametrize("text", ["en: 2020-13-45", "en: !!timestamp 1", "? [a]\n: b", "{" * 5000, "no: !!int x", "&a [*a"])
+@pytest.mark.parametrize(
+    "text",
+    ["en: 2020-13-45", "en: !!timestamp 1", "? [a]\n: b", "{" * 5000, "no: !!int x", "&a [*a"],
+)
 def test_yaml_of_another_kind_is_refused(tmp_path, text):
     with pytest.raises(InputError):
         load_rgb_instructions(written(tmp_path, "instruction.yaml", text))

@@ -31,7 +31,9 @@ Result = dict | bytes | None
 
 def answered(line: dict) -> Result:
     """The line of a request that was answered, with the same right reply as the fault server's."""
-    body = _body(Answer(text=expected_text(line["body"])), Call(0, 0, line["url"], {}, line["body"]))
+    body = _body(
+        Answer(text=expected_text(line["body"])), Call(0, 0, line["url"], {}, line["body"])
+    )
     return {
         "id": "r",
         "custom_id": line["custom_id"],
@@ -42,11 +44,19 @@ def answered(line: dict) -> Result:
 
 def refused(line: dict, message: str = "context length exceeded", status: int = 400) -> Result:
     body = {"error": {"message": message, "type": "invalid_request_error", "code": None}}
-    return {"id": "r", "custom_id": line["custom_id"], "response": {"status_code": status, "body": body}, "error": None}
+    return {
+        "id": "r",
+        "custom_id": line["custom_id"],
+        "response": {"status_code": status, "body": body},
+        "error": None,
+    }
 
 
 def expired(line: dict) -> Result:
-    error = {"code": "batch_expired", "message": "This request could not be executed before the completion window expired."}
+    error = {
+        "code": "batch_expired",
+        "message": "This request could not be executed before the completion window expired.",
+    }
     return {"id": "r", "custom_id": line["custom_id"], "response": None, "error": error}
 
 
@@ -73,7 +83,13 @@ class BatchServer:
         arrange: Callable[[list], list] = lambda lines: lines[::-1],
         page: int = 100,
     ) -> None:
-        self.behave, self.result, self.states, self.arrange, self.page = behave, result, states, arrange, page
+        self.behave, self.result, self.states, self.arrange, self.page = (
+            behave,
+            result,
+            states,
+            arrange,
+            page,
+        )
         self.calls: list[Call] = []
         self.counts: Counter[str] = Counter()
         self.files: dict[str, bytes] = {}
@@ -82,7 +98,9 @@ class BatchServer:
         self.lock = threading.RLock()
 
     def __enter__(self) -> "BatchServer":
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"server_of": self}))
+        self._http = ThreadingHTTPServer(
+            ("127.0.0.1", 0), type("Handler", (_Handler,), {"server_of": self})
+        )
         self._http.daemon_threads = True
         threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
         return self
@@ -105,7 +123,11 @@ class BatchServer:
     def note(self, verb: str, path: str, headers: dict, body: bytes) -> Call:
         with self.lock:
             kind = f"{verb} {re.sub(r'(file|batch)-[0-9]+', 'ID', path)}"
-            content = json.loads(body) if body and "json" in headers.get("content-type", "") else {"raw": body}
+            content = (
+                json.loads(body)
+                if body and "json" in headers.get("content-type", "")
+                else {"raw": body}
+            )
             call = Call(len(self.calls), self.counts[kind], kind, headers, content)
             self.counts[kind] += 1
             self.calls.append(call)
@@ -126,8 +148,12 @@ class BatchServer:
 
     def _upload(self, call: Call) -> dict:
         head = b"content-type: " + call.headers["content-type"].encode() + b"\r\n\r\n"
-        form = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + call.body["raw"])
-        fields = {part.get_param("name", header="content-disposition"): part for part in form.iter_parts()}
+        form = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(
+            head + call.body["raw"]
+        )
+        fields = {
+            part.get_param("name", header="content-disposition"): part for part in form.iter_parts()
+        }
         assert fields["purpose"].get_content().strip() == "batch"
         return self._file(fields["file"].get_payload(decode=True), fields["file"].get_filename())
 
@@ -165,7 +191,11 @@ class BatchServer:
         newest = list(self.batches.values())[::-1]
         after = re.search("after=([^&]*)", query)
         start = [batch["id"] for batch in newest].index(after[1]) + 1 if after else 0
-        return {"object": "list", "data": newest[start : start + self.page], "has_more": start + self.page < len(newest)}
+        return {
+            "object": "list",
+            "data": newest[start : start + self.page],
+            "has_more": start + self.page < len(newest),
+        }
 
     def _stop(self, batch: dict) -> dict:
         if batch["status"] in FINAL:
@@ -175,7 +205,9 @@ class BatchServer:
 
     def _step(self, batch: dict) -> dict:
         if batch["status"] not in FINAL:
-            batch["status"] = batch["steps"].pop(0) if len(batch["steps"]) > 1 else batch["steps"][0]
+            batch["status"] = (
+                batch["steps"].pop(0) if len(batch["steps"]) > 1 else batch["steps"][0]
+            )
             if batch["status"] == "failed":
                 batch["errors"] = {"object": "list", "data": self.errors}
             elif batch["status"] in FINAL:
@@ -183,8 +215,14 @@ class BatchServer:
         return batch
 
     def _finish(self, batch: dict) -> None:
-        results = self.arrange([done for line in self.input(batch) if (done := self.result(line)) is not None])
-        good = [done for done in results if isinstance(done, bytes) or (done["response"] or {}).get("status_code") == 200]
+        results = self.arrange(
+            [done for line in self.input(batch) if (done := self.result(line)) is not None]
+        )
+        good = [
+            done
+            for done in results
+            if isinstance(done, bytes) or (done["response"] or {}).get("status_code") == 200
+        ]
         bad = [done for done in results if done not in good]
         batch["request_counts"].update(completed=len(good), failed=len(bad))
         for name, lines in (("output_file_id", good), ("error_file_id", bad)):
@@ -193,7 +231,9 @@ class BatchServer:
 
 
 def _written(result: dict | bytes) -> bytes:
-    return (result if isinstance(result, bytes) else json.dumps(result, ensure_ascii=False).encode()) + b"\n"
+    return (
+        result if isinstance(result, bytes) else json.dumps(result, ensure_ascii=False).encode()
+    ) + b"\n"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -214,7 +254,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self, verb: str) -> None:
         path, _, query = self.path.partition("?")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        call = self.server_of.note(verb, path, headers, self.rfile.read(int(headers.get("content-length", 0))))
+        call = self.server_of.note(
+            verb, path, headers, self.rfile.read(int(headers.get("content-length", 0)))
+        )
         fault = self.server_of.behave(call)
         if fault and not fault.after:
             return self._fail(fault)
@@ -234,11 +276,17 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = {"error": {"message": fault.message, "type": "fault", "code": None}}
         status = 200 if fault.raw is not None else fault.status
-        self._send(status, json.dumps(body).encode() if fault.raw is None else fault.raw, fault.headers)
+        self._send(
+            status, json.dumps(body).encode() if fault.raw is None else fault.raw, fault.headers
+        )
 
     def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
-        for name, value in {"content-type": "application/json", "content-length": str(len(content)), **headers}.items():
+        for name, value in {
+            "content-type": "application/json",
+            "content-length": str(len(content)),
+            **headers,
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)

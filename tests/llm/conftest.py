@@ -36,7 +36,9 @@ def chat():
         return pd.DataFrame(
             {
                 "example_id": [f"e/{i}" for i in range(n)],
-                "messages": [[{"role": "user", "content": f"question {i} 你好 🧪"}] for i in range(n)],
+                "messages": [
+                    [{"role": "user", "content": f"question {i} 你好 🧪"}] for i in range(n)
+                ],
                 "parameters": [{"temperature": 0.0, "max_tokens": 8}] * n,
             }
         )

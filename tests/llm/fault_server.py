@@ -79,7 +79,9 @@ class FaultServer:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=512))
+        server = self._loop.run_until_complete(
+            asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=512)
+        )
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         self._loop.run_forever()
@@ -136,7 +138,11 @@ async def _head(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str]]
 async def _answer(writer: asyncio.StreamWriter, answer: Answer, call: Call) -> None:
     if answer.drop == "before":
         raise _Dropped
-    content = answer.raw if answer.raw is not None else json.dumps(answer.body or _body(answer, call)).encode()
+    content = (
+        answer.raw
+        if answer.raw is not None
+        else json.dumps(answer.body or _body(answer, call)).encode()
+    )
     if answer.drip:
         writer.write(_lines(answer.status, len(content), answer.headers))
         for n in range(len(content)):
@@ -153,7 +159,11 @@ def _body(answer: Answer, call: Call) -> dict:
     if answer.status != 200:
         return {"error": {"message": answer.message, "type": "fault", "code": None}}
     chat = call.path.endswith("/chat/completions")
-    said = {"message": {"role": "assistant", "content": answer.text}} if chat else {"text": answer.text}
+    said = (
+        {"message": {"role": "assistant", "content": answer.text}}
+        if chat
+        else {"text": answer.text}
+    )
     return {
         "id": f"reply-{call.number}",
         "object": "chat.completion" if chat else "text_completion",
@@ -167,10 +177,14 @@ def _body(answer: Answer, call: Call) -> dict:
 
 def _lines(status: int, length: int, headers: dict[str, str]) -> bytes:
     given = {"content-type": "application/json", "content-length": str(length), **headers}
-    return "".join([f"HTTP/1.1 {status} X\r\n", *(f"{k}: {v}\r\n" for k, v in given.items()), "\r\n"]).encode("latin-1")
+    return "".join(
+        [f"HTTP/1.1 {status} X\r\n", *(f"{k}: {v}\r\n" for k, v in given.items()), "\r\n"]
+    ).encode("latin-1")
 
 
-async def _send(writer: asyncio.StreamWriter, status: int, content: bytes, headers: dict[str, str]) -> None:
+async def _send(
+    writer: asyncio.StreamWriter, status: int, content: bytes, headers: dict[str, str]
+) -> None:
     writer.write(_lines(status, len(content), headers) + content)
     await writer.drain()
 

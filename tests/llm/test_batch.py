@@ -35,7 +35,9 @@ def servers(faults):
     import importlib.util
     from pathlib import Path
 
-    spec = importlib.util.spec_from_file_location("batch_server", Path(__file__).with_name("batch_server.py"))
+    spec = importlib.util.spec_from_file_location(
+        "batch_server", Path(__file__).with_name("batch_server.py")
+    )
     sys.modules["batch_server"] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -91,10 +93,18 @@ def test_a_batch_ends_in_the_frame_that_complete_gives(servers, faults, chat, pa
         sent = send(requests, server, path)
         done = bring(server, path)
     with faults.FaultServer() as direct:
-        online = complete(requests, model="m", base_url=direct.base_url, store=tmp_path / "direct.sqlite", progress=False)
+        online = complete(
+            requests,
+            model="m",
+            base_url=direct.base_url,
+            store=tmp_path / "direct.sqlite",
+            progress=False,
+        )
     pd.testing.assert_frame_equal(replay(requests, path), online)
     assert sent[["state", "n_requests", "n_pending"]].values.tolist() == [["validating", 12, 12]]
-    assert done[["state", "completed", "n_stored", "n_failed"]].values.tolist() == [["completed", 12, 12, 0]]
+    assert done[["state", "completed", "n_stored", "n_failed"]].values.tolist() == [
+        ["completed", 12, 12, 0]
+    ]
     assert list(server.batches) == sent["batch_id"].tolist()
 
 
@@ -120,7 +130,9 @@ def test_prompts_go_to_the_completions_endpoint(servers, faults, path):
         bring(server, path)
     assert {line["url"] for line in server.lines()} == {"/v1/completions"}
     assert server.batches["batch-0"]["endpoint"] == "/v1/completions"
-    assert replay(requests, path)["response"].tolist() == [faults.expected_text({"prompt": p}) for p in requests["prompt"]]
+    assert replay(requests, path)["response"].tolist() == [
+        faults.expected_text({"prompt": p}) for p in requests["prompt"]
+    ]
 
 
 TEXTS = [
@@ -148,7 +160,9 @@ def test_every_script_and_every_separator_survives(servers, path):
         done = bring(server, path)
     assert done["malformed"].item() == 0
     assert [line["body"]["messages"][0]["content"] for line in server.lines()] == TEXTS
-    assert replay(requests, path)["response"].tolist() == [text.replace("\ud800", "?") for text in TEXTS]
+    assert replay(requests, path)["response"].tolist() == [
+        text.replace("\ud800", "?") for text in TEXTS
+    ]
 
 
 def test_repeats_and_equal_rows(servers, chat, path):
@@ -188,7 +202,9 @@ def test_collecting_again_changes_and_asks_nothing(servers, chat, path):
     pd.testing.assert_frame_equal(first, second)
     assert list(Store(path)) == replies
     assert len(server.calls) == asked
-    pd.testing.assert_frame_equal(status(path), second)  # nothing open: needs neither network nor address
+    pd.testing.assert_frame_equal(
+        status(path), second
+    )  # nothing open: needs neither network nor address
 
 
 # ---- what is sent ------------------------------------------------------------------------------------------------------
@@ -220,7 +236,10 @@ def test_files_are_split_by_number_and_by_size(servers, chat, path, tmp_path):
     assert by_number["n_requests"].tolist() == [4, 4, 2]
     assert by_size["n_requests"].tolist() == [3, 3, 3, 1]
     assert done["n_stored"].tolist() == [4, 4, 2]
-    assert max(len(content) for name, content in server.files.items() if int(name[5:]) in range(3, 7)) < size
+    assert (
+        max(len(content) for name, content in server.files.items() if int(name[5:]) in range(3, 7))
+        < size
+    )
     assert (batch.MAX_REQUESTS, batch.MAX_BYTES) == (50_000, 200_000_000)
 
 
@@ -228,7 +247,9 @@ def test_a_request_longer_than_a_file_is_refused_before_anything_is_sent(servers
     requests = chat(3)
     requests.at[1, "messages"] = [{"role": "user", "content": "x" * 2000}]
     with servers.BatchServer() as server:
-        with pytest.raises(InputError, match=r"at most 1000 bytes; got one of 2\d\d\d bytes .*; shorten it"):
+        with pytest.raises(
+            InputError, match=r"at most 1000 bytes; got one of 2\d\d\d bytes .*; shorten it"
+        ):
             send(requests, server, path, max_bytes=1000)
         assert not server.calls
         assert send(chat(3), server, path)["n_requests"].tolist() == [3]
@@ -245,7 +266,9 @@ def test_limits_below_one_are_refused(chat, path, limits):
 
 def test_a_partial_failure_keeps_its_reason_and_can_be_submitted_again(servers, faults, chat, path):
     requests = chat(5)
-    with servers.BatchServer(result=lambda line: servers.refused(line) if third(line) else servers.answered(line)) as server:
+    with servers.BatchServer(
+        result=lambda line: servers.refused(line) if third(line) else servers.answered(line)
+    ) as server:
         send(requests, server, path)
         done = bring(server, path)
         left = failures(path)
@@ -268,7 +291,9 @@ REFUSALS = {  # as OpenAI's reasoning models say it
 }
 
 
-def test_parameters_that_the_model_refused_are_adapted_when_the_requests_are_submitted_again(servers, faults, chat, path):
+def test_parameters_that_the_model_refused_are_adapted_when_the_requests_are_submitted_again(
+    servers, faults, chat, path
+):
     def result(line):
         refused = next((name for name in REFUSALS if name in line["body"]), None)
         return servers.refused(line, REFUSALS[refused]) if refused else servers.answered(line)
@@ -286,7 +311,10 @@ def test_parameters_that_the_model_refused_are_adapted_when_the_requests_are_sub
     left_out = "m refuses the parameter temperature; in this run it is not sent, so that the model uses its default"
     assert warned == [[], [renamed], [renamed, left_out]]
     assert done["n_stored"].tolist() == [0, 0, 4]
-    sent = [[set(line["body"]) - {"model", "messages"} for line in server.input(b)] for b in server.batches.values()]
+    sent = [
+        [set(line["body"]) - {"model", "messages"} for line in server.input(b)]
+        for b in server.batches.values()
+    ]
     assert sent == [
         [{"max_tokens", "temperature"}] * 4,
         [{"max_completion_tokens", "temperature"}] * 4,
@@ -295,7 +323,9 @@ def test_parameters_that_the_model_refused_are_adapted_when_the_requests_are_sub
     ]
     assert replay(chat(4), path)["response"].tolist() == expected(faults, chat(4))
     with Store(path) as store:
-        assert {reply.extra for reply in store} == {'{"sent_parameters": {"max_completion_tokens": 8}}'}
+        assert {reply.extra for reply in store} == {
+            '{"sent_parameters": {"max_completion_tokens": 8}}'
+        }
 
 
 def test_a_proxy_is_not_asked_for_a_batch_on_this_machine(servers, chat, path, monkeypatch):
@@ -316,7 +346,13 @@ def test_a_batch_in_which_everything_fails_has_no_output_file(servers, chat, pat
 @pytest.mark.parametrize("told", [True, False], ids=["with lines", "without lines"])
 def test_an_expired_batch_gives_what_it_has(servers, faults, chat, path, told):
     def half(line):
-        return servers.answered(line) if int(line["custom_id"], 16) % 2 else servers.expired(line) if told else None
+        return (
+            servers.answered(line)
+            if int(line["custom_id"], 16) % 2
+            else servers.expired(line)
+            if told
+            else None
+        )
 
     with servers.BatchServer(result=half, states=("in_progress", "expired")) as server:
         send(chat(20), server, path)
@@ -328,14 +364,23 @@ def test_an_expired_batch_gives_what_it_has(servers, faults, chat, path, told):
         bring(server, path)
     assert 0 < done["n_stored"].item() < 20
     assert done["n_stored"].item() + len(left) == 20
-    assert left["reason"].str.contains(r"window expired\. \(batch_expired\)" if told else "the batch expired without").all()
+    assert (
+        left["reason"]
+        .str.contains(
+            r"window expired\. \(batch_expired\)" if told else "the batch expired without"
+        )
+        .all()
+    )
     assert again["n_requests"].item() == len(left)
     assert replay(chat(20), path)["response"].tolist() == expected(faults, chat(20))
 
 
 def test_a_failed_batch_says_why_and_releases_its_requests(servers, chat, path):
     with servers.BatchServer(states=("failed",)) as server:
-        server.errors = [{"code": "invalid_json_line", "line": 2, "message": "not JSON"}, {"code": "token_limit_exceeded"}]
+        server.errors = [
+            {"code": "invalid_json_line", "line": 2, "message": "not JSON"},
+            {"code": "token_limit_exceeded"},
+        ]
         send(chat(3), server, path)
         done = bring(server, path)
         left = failures(path)
@@ -346,7 +391,9 @@ def test_a_failed_batch_says_why_and_releases_its_requests(servers, chat, path):
     assert again["n_requests"].item() == 3
 
 
-def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(servers, faults, chat, path):
+def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(
+    servers, faults, chat, path
+):
     requests = chat(8)
 
     def spoilt(line):
@@ -416,7 +463,11 @@ def test_an_output_that_cannot_be_fetched_is_not_given_up(servers, chat, path):
     gone = {"on": True}
 
     def missing(call):
-        return servers.Fault(404, "no such file") if gone["on"] and call.path.endswith("/content") else None
+        return (
+            servers.Fault(404, "no such file")
+            if gone["on"] and call.path.endswith("/content")
+            else None
+        )
 
     with servers.BatchServer(missing) as server:
         send(chat(2), server, path)
@@ -476,21 +527,35 @@ def test_a_busy_provider_is_asked_again_to_create_the_batch(servers, chat, path)
             {"status": 400, "message": "model not batchable"},
             "accepts the request; got HTTP 400: model not batchable.*call again",
         ),
-        (CREATE, {"status": 429, "message": "slow down"}, "accepts the request; got HTTP 429: slow down"),
-        (CREATE, {"status": 429, "message": "insufficient_quota"}, "accepts the request; got HTTP 429: insufficient_quota"),
+        (
+            CREATE,
+            {"status": 429, "message": "slow down"},
+            "accepts the request; got HTTP 429: slow down",
+        ),
+        (
+            CREATE,
+            {"status": 429, "message": "insufficient_quota"},
+            "accepts the request; got HTTP 429: insufficient_quota",
+        ),
         (
             UPLOAD,
             {"status": 401, "message": "bad key"},
             "needs a key that .* accepts; got HTTP 401: bad key.*OPENAI_API_KEY",
         ),
         (UPLOAD, {"status": 500, "message": "boom"}, "accepts the request; got HTTP 500: boom"),
-        (UPLOAD, {"raw": b"<html>It works!</html>"}, "endpoint with the Batch API; got an answer of another kind"),
+        (
+            UPLOAD,
+            {"raw": b"<html>It works!</html>"},
+            "endpoint with the Batch API; got an answer of another kind",
+        ),
         (UPLOAD, {"raw": b"{}"}, "endpoint with the Batch API; got an answer of another kind"),
         (UPLOAD, {"drop": True}, "endpoint that answers; got .* check the address"),
     ],
     ids=str,
 )
-def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(servers, chat, path, kind, fault, words):
+def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(
+    servers, chat, path, kind, fault, words
+):
     with servers.BatchServer(only(kind, servers.Fault(**fault), times=99)) as server:
         with pytest.raises(EndpointError, match=words):
             send(chat(3), server, path, max_retries=1)
@@ -512,7 +577,14 @@ def test_batches_made_before_a_refusal_are_kept(servers, chat, path):
     assert set(paid(server).values()) == {1}
 
 
-LOST_ANSWERS = [{"drop": True}, {"status": 500}, {"status": 504}, {"status": 409}, {"raw": b"<html></html>"}, {"raw": b"{}"}]
+LOST_ANSWERS = [
+    {"drop": True},
+    {"status": 500},
+    {"status": 504},
+    {"status": 409},
+    {"raw": b"<html></html>"},
+    {"raw": b"{}"},
+]
 
 
 @pytest.mark.parametrize("fault", LOST_ANSWERS, ids=str)
@@ -520,7 +592,14 @@ def test_a_batch_whose_creation_got_no_answer_is_found(servers, chat, path, faul
     with servers.BatchServer(only(CREATE, servers.Fault(**fault, after=True)), page=2) as server:
         for _ in range(5):  # the list has several pages, and batches of others
             server.files["theirs"] = b""
-            server._create({"input_file_id": "theirs", "completion_window": "24h", "endpoint": "e", "metadata": None})
+            server._create(
+                {
+                    "input_file_id": "theirs",
+                    "completion_window": "24h",
+                    "endpoint": "e",
+                    "metadata": None,
+                }
+            )
         sent = send(chat(3), server, path)
         done = bring(server, path)
     assert sent["batch_id"].tolist() == ["batch-5"]
@@ -529,9 +608,14 @@ def test_a_batch_whose_creation_got_no_answer_is_found(servers, chat, path, faul
 
 
 @pytest.mark.parametrize("fault", LOST_ANSWERS, ids=str)
-def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(servers, chat, path, fault, monkeypatch):
+def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(
+    servers, chat, path, fault, monkeypatch
+):
     with servers.BatchServer(only(CREATE, servers.Fault(**fault))) as server:
-        with pytest.raises(EndpointError, match=r"needs an answer to its creation; got .* submit again in 300 seconds"):
+        with pytest.raises(
+            EndpointError,
+            match=r"needs an answer to its creation; got .* submit again in 300 seconds",
+        ):
             send(chat(3), server, path)
         assert send(chat(3), server, path)["state"].item() == "creating"
         assert server.counts[CREATE] == 1
@@ -549,7 +633,9 @@ def test_a_batch_is_found_by_its_file_where_metadata_is_not_kept(servers, chat, 
         assert send(chat(2), server, path)["batch_id"].item() == "batch-0"
 
 
-def test_a_batch_that_appears_late_is_seen_just_before_it_would_be_made_again(servers, chat, path, monkeypatch):
+def test_a_batch_that_appears_late_is_seen_just_before_it_would_be_made_again(
+    servers, chat, path, monkeypatch
+):
     first: list[dict] = []
 
     def late(call):
@@ -571,7 +657,9 @@ def test_a_batch_that_appears_late_is_seen_just_before_it_would_be_made_again(se
 def test_a_list_without_end_ends(servers, chat, path):
     with servers.BatchServer(only(CREATE, servers.Fault(drop=True))) as server:
         server.files["theirs"] = b""
-        server._create({"input_file_id": "theirs", "completion_window": "24h", "endpoint": "e", "metadata": {}})
+        server._create(
+            {"input_file_id": "theirs", "completion_window": "24h", "endpoint": "e", "metadata": {}}
+        )
         page = server._list("")
         server._list = lambda query: {**page, "has_more": True}
         with pytest.raises(EndpointError, match="no such batch in its list"):
@@ -617,7 +705,9 @@ def dying(monkeypatch, step):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_kill_at_any_step_loses_no_batch_and_makes_none_twice(servers, faults, chat, path, step, monkeypatch):
+def test_a_kill_at_any_step_loses_no_batch_and_makes_none_twice(
+    servers, faults, chat, path, step, monkeypatch
+):
     with servers.BatchServer() as server:
         with dying(monkeypatch, step):
             send(chat(6), server, path, max_requests=3)
@@ -638,7 +728,9 @@ def stopping(error):
     return stop
 
 
-def test_status_and_collect_find_a_batch_that_was_never_remembered(servers, chat, path, monkeypatch):
+def test_status_and_collect_find_a_batch_that_was_never_remembered(
+    servers, chat, path, monkeypatch
+):
     with servers.BatchServer() as server:
         with dying(monkeypatch, "remember before"):
             send(chat(2), server, path)
@@ -706,7 +798,10 @@ class Nursery:
 
     def __init__(self):
         self.parent = subprocess.Popen(
-            [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", NURSERY],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     def start(self, n, server, path) -> int:
@@ -729,12 +824,16 @@ def nursery():
 
 @pytest.mark.parametrize("kind", [UPLOAD, CREATE])
 @pytest.mark.parametrize("after", [True, False], ids=["after", "before"])
-def test_a_process_killed_while_the_provider_answers(servers, faults, chat, path, nursery, kind, after):
+def test_a_process_killed_while_the_provider_answers(
+    servers, faults, chat, path, nursery, kind, after
+):
     def kill(call):
         if call.path != kind or call.repeat != 1:
             return None
         if after:
-            server.act(*call.path.split(" "), "", call)  # it takes effect, and then nobody is there to hear of it
+            server.act(
+                *call.path.split(" "), "", call
+            )  # it takes effect, and then nobody is there to hear of it
         os.kill(nursery.child, signal.SIGKILL)
         return servers.Fault(drop=True)
 
@@ -770,7 +869,9 @@ def kill_often(servers, nursery, path, requests, kills):
     assert done["n_stored"].sum() == requests
     assert len(paid(server)) == requests
     assert set(paid(server).values()) == {1}
-    assert codes.count(-signal.SIGKILL) > kills // 2, "the kills fell outside the runs, so they tested nothing"
+    assert codes.count(-signal.SIGKILL) > kills // 2, (
+        "the kills fell outside the runs, so they tested nothing"
+    )
 
 
 def test_processes_killed_at_random_moments(servers, nursery, path):
@@ -820,7 +921,9 @@ def test_days_later_in_another_process(servers, faults, chat, path):
     with servers.BatchServer(states=("in_progress", "completed")) as server:
         send(chat(3), server, path)
         arguments = [sys.executable, "-c", script, str(path), server.base_url]
-        assert subprocess.run(arguments, capture_output=True, text=True, check=True).stdout.split() == ["in_progress", "3"]
+        assert subprocess.run(
+            arguments, capture_output=True, text=True, check=True
+        ).stdout.split() == ["in_progress", "3"]
     assert replay(chat(3), path)["response"].tolist() == expected(faults, chat(3))
 
 
@@ -837,19 +940,21 @@ def test_a_store_made_before_gets_the_tables_and_stays_a_store(servers, faults, 
         assert len(store) == 4
         assert set(before) <= set(store)
     with sqlite3.connect(path) as db:
-        assert db.execute("SELECT count(*) FROM batch_requests WHERE request IS NULL").fetchone() == (2,)
+        assert db.execute(
+            "SELECT count(*) FROM batch_requests WHERE request IS NULL"
+        ).fetchone() == (2,)
 
 
 def test_a_batch_of_another_provider_is_a_clear_error_and_is_left_alone(servers, chat, path):
     with servers.BatchServer() as here, servers.BatchServer() as there:
         send(chat(3), there, path)
         for call in (status, collect, cancel):
-            words = (
-                rf"needs the address .*; got {here.base_url}, while .* at {there.base_url}; pass base_url='{there.base_url}'"
-            )
+            words = rf"needs the address .*; got {here.base_url}, while .* at {there.base_url}; pass base_url='{there.base_url}'"
             with pytest.raises(InputError, match=words):
                 call(path, base_url=here.base_url)
-        assert send(chat(3), here, path)["base_url"].tolist() == [there.base_url], "pending is pending, wherever"
+        assert send(chat(3), here, path)["base_url"].tolist() == [there.base_url], (
+            "pending is pending, wherever"
+        )
         assert send(chat(5), here, path)["base_url"].tolist() == [there.base_url, here.base_url]
         both = bring(here, path)
     assert both["state"].tolist() == ["validating", "completed"]
@@ -877,7 +982,11 @@ def test_cancel_stops_a_batch_and_keeps_what_it_answered(servers, faults, chat, 
         send(chat(20), server, path)
         stopped = cancel(path, base_url=server.base_url)
         done = bring(server, path)
-        assert failures(path)["reason"].eq("the batch was cancelled without a line about this request").all()
+        assert (
+            failures(path)["reason"]
+            .eq("the batch was cancelled without a line about this request")
+            .all()
+        )
         server.result, server.states = servers.answered, ("completed",)
         send(chat(20), server, path)
         status(path, base_url=server.base_url)
@@ -889,11 +998,15 @@ def test_cancel_stops_a_batch_and_keeps_what_it_answered(servers, faults, chat, 
     assert replay(chat(20), path)["response"].tolist() == expected(faults, chat(20))
 
 
-@pytest.mark.parametrize("names", [{"batches": ["other"]}, {"batches": "batch-0"}, {"forget": True}], ids=str)
+@pytest.mark.parametrize(
+    "names", [{"batches": ["other"]}, {"batches": "batch-0"}, {"forget": True}], ids=str
+)
 def test_cancel_needs_names_of_open_batches(servers, chat, path, names):
     with servers.BatchServer() as server:
         send(chat(1), server, path)
-        with pytest.raises(InputError, match=r"cancel needs a list of open batches of this store; got"):
+        with pytest.raises(
+            InputError, match=r"cancel needs a list of open batches of this store; got"
+        ):
             cancel(path, base_url=server.base_url, **names)
 
 
@@ -910,7 +1023,9 @@ def test_stores_that_cannot_hold_batches(chat, path, tmp_path):
     Store(path).close()
     with sqlite3.connect(path) as db:
         db.execute("CREATE VIEW batches AS SELECT 1")
-    with pytest.raises(StoreError, match="batches need a store file that can be read and written; got"):
+    with pytest.raises(
+        StoreError, match="batches need a store file that can be read and written; got"
+    ):
         status(path)
 
 
@@ -922,7 +1037,10 @@ def test_another_machine_needs_a_key_and_the_requests_stay_free(chat, path):
 
 @pytest.mark.parametrize("options", [{"timeout": 0}, {"max_retries": -1}], ids=str)
 def test_waiting_and_retrying_have_limits_too(servers, chat, path, options):
-    with servers.BatchServer() as server, pytest.raises(InputError, match="needs timeout > 0 and max_retries >= 0; got"):
+    with (
+        servers.BatchServer() as server,
+        pytest.raises(InputError, match="needs timeout > 0 and max_retries >= 0; got"),
+    ):
         send(chat(1), server, path, **options)
     assert status(path).empty
 
@@ -930,7 +1048,9 @@ def test_waiting_and_retrying_have_limits_too(servers, chat, path, options):
 def test_an_unreachable_provider_says_so(servers, chat, path):
     with servers.BatchServer() as server:
         send(chat(1), server, path)
-    with pytest.raises(EndpointError, match=r"status needs an endpoint that answers; got .* check the address"):
+    with pytest.raises(
+        EndpointError, match=r"status needs an endpoint that answers; got .* check the address"
+    ):
         status(path, base_url=server.base_url, max_retries=0)
 
 
@@ -940,7 +1060,9 @@ def test_a_frame_without_requests_is_refused(path):
     assert submit(pd.DataFrame({"messages": []}), model="m", store=path).empty
 
 
-def test_a_key_goes_into_the_header_and_nowhere_else(servers, chat, path, tmp_path, monkeypatch, capfd, caplog):
+def test_a_key_goes_into_the_header_and_nowhere_else(
+    servers, chat, path, tmp_path, monkeypatch, capfd, caplog
+):
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     caplog.set_level("DEBUG")
     leak = f"{'x' * 280} key {CANARY}"  # a message cut to length must not keep the start of the key
@@ -963,7 +1085,11 @@ def test_a_key_goes_into_the_header_and_nowhere_else(servers, chat, path, tmp_pa
             frames.append("".join(traceback.format_exception(error.value)))
         assert server.calls[0].headers["authorization"]
     logged = " ".join(record.getMessage() for record in caplog.records)
-    seen = "".join(f if isinstance(f, str) else f.to_json() for f in frames) + "".join(capfd.readouterr()) + logged
+    seen = (
+        "".join(f if isinstance(f, str) else f.to_json() for f in frames)
+        + "".join(capfd.readouterr())
+        + logged
+    )
     files = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert "[key" in seen
     assert "sk-canary" not in seen
@@ -975,7 +1101,9 @@ def test_a_key_goes_into_the_header_and_nowhere_else(servers, chat, path, tmp_pa
 def test_many_requests_take_little_time(servers, path):
     """A smoke test of scale: no step is quadratic."""
     n = 5000
-    requests = pd.DataFrame({"messages": [[{"role": "user", "content": f"q{i}"}] for i in range(n)]})
+    requests = pd.DataFrame(
+        {"messages": [[{"role": "user", "content": f"q{i}"}] for i in range(n)]}
+    )
     began = time.monotonic()
     with servers.BatchServer() as server:
         send(requests, server, path, max_requests=2000)

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.usefixtures("quick_retries")
 
 
 def run(requests, server, store=":memory:", **options):
-    return complete(requests, model="m", base_url=server.base_url, store=store, progress=False, **options)
+    return complete(
+        requests, model="m", base_url=server.base_url, store=store, progress=False, **options
+    )
 
 
 def expected(faults, requests):
@@ -29,7 +31,9 @@ def test_replies_come_in_the_order_of_the_requests_whatever_the_order_of_arrival
     requests = chat(40)
 
     def later_is_faster(call):
-        return faults.Answer(text=faults.expected_text(call.body), delay=0.1 if call.number % 2 else 0.0)
+        return faults.Answer(
+            text=faults.expected_text(call.body), delay=0.1 if call.number % 2 else 0.0
+        )
 
     with faults.FaultServer(later_is_faster) as server:
         replies = run(requests, server)
@@ -76,7 +80,9 @@ def test_prompts_go_to_the_completions_endpoint(faults):
     with faults.FaultServer() as server:
         replies = run(requests, server)
     assert [call.path for call in server.calls] == ["/v1/completions"] * 2
-    assert replies["response"].tolist() == [faults.expected_text({"prompt": p}) for p in requests["prompt"]]
+    assert replies["response"].tolist() == [
+        faults.expected_text({"prompt": p}) for p in requests["prompt"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +117,11 @@ def test_retry_after_holds_back_every_worker(faults, chat):
 
     def busy_at_first(call):
         call.time = time.monotonic()
-        return faults.Answer(status=429, headers={"retry-after": "1"}) if call.number == 0 else faults.echo(call)
+        return (
+            faults.Answer(status=429, headers={"retry-after": "1"})
+            if call.number == 0
+            else faults.echo(call)
+        )
 
     with faults.FaultServer(busy_at_first) as server:
         run(chat(3), server, max_concurrency=1)
@@ -120,7 +130,11 @@ def test_retry_after_holds_back_every_worker(faults, chat):
 
 def test_a_slow_body_runs_into_the_timeout_and_is_retried(faults, chat):
     def slow_once(call):
-        return faults.Answer(text="late", slow=2.0) if call.repeat == 0 and call.number else faults.echo(call)
+        return (
+            faults.Answer(text="late", slow=2.0)
+            if call.repeat == 0 and call.number
+            else faults.echo(call)
+        )
 
     with faults.FaultServer(slow_once) as server:
         replies = run(chat(2), server, timeout=0.5, max_concurrency=1)
@@ -130,7 +144,11 @@ def test_a_slow_body_runs_into_the_timeout_and_is_retried(faults, chat):
 def test_a_refused_request_stays_unscored_with_its_reason(faults, chat):
     def too_long(call):
         third = "question 2 " in call.body["messages"][0]["content"]
-        return faults.Answer(status=400, message="context length exceeded") if third else faults.echo(call)
+        return (
+            faults.Answer(status=400, message="context length exceeded")
+            if third
+            else faults.echo(call)
+        )
 
     with faults.FaultServer(too_long) as server:
         replies = run(chat(5), server)
@@ -152,7 +170,10 @@ def test_a_request_that_keeps_failing_is_given_up_and_the_others_go_on(faults, c
 
 
 def test_a_reply_without_text_is_unscored_and_not_paid_twice(faults, chat):
-    with faults.FaultServer(lambda call: faults.Answer(text=None)) as server, Store(":memory:") as store:
+    with (
+        faults.FaultServer(lambda call: faults.Answer(text=None)) as server,
+        Store(":memory:") as store,
+    ):
         replies = run(chat(2), server, store)
         run(chat(2), server, store)
     assert replies["response"].isna().all()
@@ -165,7 +186,10 @@ def test_a_reply_without_text_is_unscored_and_not_paid_twice(faults, chat):
     [
         ({"status": 401, "message": "bad key"}, "key.*401.*OPENAI_API_KEY"),
         ({"status": 403, "message": "no"}, "key.*403"),
-        ({"status": 404, "message": "model m not found"}, "model name.*404: model m not found.*/v1"),
+        (
+            {"status": 404, "message": "model m not found"},
+            "model name.*404: model m not found.*/v1",
+        ),
         ({"status": 429, "message": "slow down"}, "answers; got HTTP 429: slow down"),
         ({"status": 429, "message": "pay first (insufficient_quota)"}, "quota.*top up"),
         ({"status": 500, "message": "boom"}, "answers; got HTTP 500: boom"),
@@ -175,8 +199,13 @@ def test_a_reply_without_text_is_unscored_and_not_paid_twice(faults, chat):
     ],
     ids=str,
 )
-def test_an_endpoint_that_cannot_be_used_ends_the_run_with_one_clear_error(faults, chat, answer, words):
-    with faults.FaultServer(lambda call: faults.Answer(**answer)) as server, pytest.raises(EndpointError, match=words):
+def test_an_endpoint_that_cannot_be_used_ends_the_run_with_one_clear_error(
+    faults, chat, answer, words
+):
+    with (
+        faults.FaultServer(lambda call: faults.Answer(**answer)) as server,
+        pytest.raises(EndpointError, match=words),
+    ):
         run(chat(30), server, max_retries=2, max_concurrency=4)
     assert len(server.calls) <= 30
 
@@ -185,7 +214,9 @@ def test_a_refused_connection_is_said_soon(chat):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    with pytest.raises(EndpointError, match=r"endpoint that answers; got no connection .* check the address"):
+    with pytest.raises(
+        EndpointError, match=r"endpoint that answers; got no connection .* check the address"
+    ):
         complete(chat(3), model="m", base_url=address, store=":memory:", progress=False)
 
 
@@ -193,7 +224,10 @@ def test_an_endpoint_that_dies_midway_keeps_what_it_gave(faults, chat, tmp_path)
     def dies(call):
         return faults.echo(call) if call.number < 10 else faults.Answer(status=500)
 
-    with faults.FaultServer(dies) as server, pytest.raises(EndpointError, match=r"replies received: 10, all kept"):
+    with (
+        faults.FaultServer(dies) as server,
+        pytest.raises(EndpointError, match=r"replies received: 10, all kept"),
+    ):
         run(chat(100), server, tmp_path / "s.sqlite", max_retries=0, max_concurrency=1)
     with Store(tmp_path / "s.sqlite") as store:
         assert len(store) == 10
@@ -209,13 +243,17 @@ def test_offline_needs_every_reply_and_no_key(faults, chat, tmp_path):
 
 
 def test_another_machine_needs_a_key(chat):
-    with pytest.raises(EndpointError, match=r"needs a key; got none in .*OPENAI_API_KEY.*offline=True"):
+    with pytest.raises(
+        EndpointError, match=r"needs a key; got none in .*OPENAI_API_KEY.*offline=True"
+    ):
         complete(chat(1), model="m", base_url="https://models.example.org/v1", store=":memory:")
 
 
 def asking(content):
     """Two requests, the second with a content that cannot be sent."""
-    return pd.DataFrame({"messages": [[{"role": "user", "content": said}] for said in ("你好", content)]})
+    return pd.DataFrame(
+        {"messages": [[{"role": "user", "content": said}] for said in ("你好", content)]}
+    )
 
 
 @pytest.mark.parametrize(
@@ -253,7 +291,9 @@ def test_no_requests_no_replies():
 def test_complete_works_inside_a_running_loop_and_acomplete_can_be_awaited(faults, chat):
     async def in_a_loop(server):
         blocking = run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
-        awaited = await acomplete(chat(3), model="m", base_url=server.base_url, store=":memory:", progress=False)
+        awaited = await acomplete(
+            chat(3), model="m", base_url=server.base_url, store=":memory:", progress=False
+        )
         return blocking, awaited
 
     with faults.FaultServer() as server:
@@ -261,7 +301,9 @@ def test_complete_works_inside_a_running_loop_and_acomplete_can_be_awaited(fault
     pd.testing.assert_frame_equal(blocking, awaited)
 
 
-def test_a_key_goes_into_the_header_and_nowhere_else(faults, chat, tmp_path, monkeypatch, capfd, caplog):
+def test_a_key_goes_into_the_header_and_nowhere_else(
+    faults, chat, tmp_path, monkeypatch, capfd, caplog
+):
     canary = "sk-canary-0123456789abcdef"
     monkeypatch.setenv("OPENAI_API_KEY", canary)
     caplog.set_level("DEBUG")
@@ -275,7 +317,9 @@ def test_a_key_goes_into_the_header_and_nowhere_else(faults, chat, tmp_path, mon
         assert server.calls[0].headers["authorization"] == f"Bearer {canary}"
         assert canary not in repr(store)
     with (
-        faults.FaultServer(lambda call: faults.Answer(status=401, message=f"bad key {canary}")) as server,
+        faults.FaultServer(
+            lambda call: faults.Answer(status=401, message=f"bad key {canary}")
+        ) as server,
         pytest.raises(EndpointError) as error,
     ):
         run(chat(1), server)
@@ -308,11 +352,15 @@ def test_a_budget_is_never_passed_and_what_was_paid_is_kept(faults, chat):
         n_paid = len(store)
     assert 5 * n_paid <= 42 < 5 * (n_paid - 1) + 8 + 8
     assert len(server.calls) == n_paid
-    assert set(replies.loc[replies["response"].isna(), "reason"]) == {"not asked: the budget of $42 is spent"}
+    assert set(replies.loc[replies["response"].isna(), "reason"]) == {
+        "not asked: the budget of $42 is spent"
+    }
 
 
 def test_a_budget_needs_a_price(chat):
-    with pytest.raises(InputError, match=r"budget needs the model's price; got none for 'm'; give prices="):
+    with pytest.raises(
+        InputError, match=r"budget needs the model's price; got none for 'm'; give prices="
+    ):
         complete(chat(1), model="m", budget_usd=1.0, store=":memory:")
 
 
@@ -341,10 +389,14 @@ def test_half_a_character_in_a_reply_is_kept_as_a_sign_that_can_be_stored(faults
     assert replies["response"][0] == "broken \ufffd here"
 
 
-def test_a_run_with_requests_that_can_never_be_answered_is_finished_resumed_and_replayed(faults, chat, tmp_path):
+def test_a_run_with_requests_that_can_never_be_answered_is_finished_resumed_and_replayed(
+    faults, chat, tmp_path
+):
     def cursed(call):
         number = int(call.body["messages"][0]["content"].split()[1])
-        return faults.Answer(status=400, message="too long") if 5 <= number < 35 else faults.echo(call)
+        return (
+            faults.Answer(status=400, message="too long") if 5 <= number < 35 else faults.echo(call)
+        )
 
     with faults.FaultServer(cursed) as server:
         first = run(chat(40), server, tmp_path / "s.sqlite", max_concurrency=1)
@@ -406,9 +458,18 @@ def test_no_traceback_and_no_address_shows_a_secret(faults, chat, monkeypatch):
         ({"timeout": 0}, "above 0 in timeout"),
         ({"base_url": "http://127.0.0.1:99999/v1"}, "base_url needs an address"),
         ({"base_url": "http://[::1/v1"}, "base_url needs an address"),
-        ({"base_url": "localhost:8080/v1"}, "must start with http:// or https://, got 'localhost:8080/v1'"),
-        ({"base_url": "127.0.0.1:8080/v1"}, "must start with http:// or https://, got '127.0.0.1:8080/v1'"),
-        ({"base_url": "user:pw@models.example.org/v1?key=k"}, "must start with http:// .*got 'models.example.org/v1'$"),
+        (
+            {"base_url": "localhost:8080/v1"},
+            "must start with http:// or https://, got 'localhost:8080/v1'",
+        ),
+        (
+            {"base_url": "127.0.0.1:8080/v1"},
+            "must start with http:// or https://, got '127.0.0.1:8080/v1'",
+        ),
+        (
+            {"base_url": "user:pw@models.example.org/v1?key=k"},
+            "must start with http:// .*got 'models.example.org/v1'$",
+        ),
     ],
     ids=str,
 )
@@ -428,14 +489,22 @@ def test_limits_that_make_no_sense_are_refused(chat, options, words):
     ids=str,
 )
 def test_parameters_are_never_dropped_in_silence(parameters, words):
-    frame = pd.DataFrame({"messages": [[{"role": "user", "content": "x"}]], "parameters": [parameters]})
+    frame = pd.DataFrame(
+        {"messages": [[{"role": "user", "content": "x"}]], "parameters": [parameters]}
+    )
     with pytest.raises(InputError, match=words):
         complete(frame, model="m", store=":memory:")
 
 
 def test_a_budget_needs_bounded_replies(chat):
     with pytest.raises(InputError, match="needs max_tokens"):
-        complete(chat(1).drop(columns="parameters"), model="m", budget_usd=1.0, prices={"m": (1, 1)}, store=":memory:")
+        complete(
+            chat(1).drop(columns="parameters"),
+            model="m",
+            budget_usd=1.0,
+            prices={"m": (1, 1)},
+            store=":memory:",
+        )
 
 
 def test_an_unknown_option_is_refused_by_the_awaitable_twin_too(chat):
@@ -455,7 +524,10 @@ def test_odd_replies_are_read_for_what_they_hold(faults, chat):
         b' "logprobs": {"content": []}, "finish_reason": ["odd"]}], "usage": {"prompt_tokens": "10", "completion_tokens": 1e30},'
         b' "system_fingerprint": "\\ud800"}'
     )
-    with faults.FaultServer(lambda call: faults.Answer(raw=raw)) as server, Store(":memory:") as store:
+    with (
+        faults.FaultServer(lambda call: faults.Answer(raw=raw)) as server,
+        Store(":memory:") as store,
+    ):
         replies = run(chat(1), server, store)
         (kept,) = list(store)
     assert replies["response"][0] == "in parts"
@@ -470,7 +542,11 @@ def test_retry_after_may_be_a_date(faults, chat):
     def busy(call):
         call.time = time.monotonic()
         date = formatdate(time.time() + 2.5, usegmt=True)
-        return faults.Answer(status=503, headers={"retry-after": date}) if call.number == 0 else faults.echo(call)
+        return (
+            faults.Answer(status=503, headers={"retry-after": date})
+            if call.number == 0
+            else faults.echo(call)
+        )
 
     with faults.FaultServer(busy) as server:
         run(chat(1), server)
@@ -497,7 +573,11 @@ def test_a_proxy_is_not_asked_for_this_machine(faults, chat, monkeypatch):
 )
 def test_a_retry_after_that_nobody_can_read_means_the_ordinary_wait(faults, chat, value):
     def busy(call):
-        return faults.Answer(status=429, headers={"retry-after": value}) if call.repeat == 0 else faults.echo(call)
+        return (
+            faults.Answer(status=429, headers={"retry-after": value})
+            if call.repeat == 0
+            else faults.echo(call)
+        )
 
     with faults.FaultServer(busy) as server:
         replies = run(chat(8), server, max_concurrency=4)
@@ -532,7 +612,9 @@ def test_a_body_that_drips_runs_into_the_timeout_and_is_retried(faults, chat):
     with faults.FaultServer(dripping) as server:
         replies = run(chat(2), server, timeout=0.5, max_concurrency=2)
         assert replies["response"].tolist() == expected(faults, chat(2))
-        given_up = run(chat(3), server, timeout=0.5, max_retries=0, max_concurrency=1, store=":memory:")
+        given_up = run(
+            chat(3), server, timeout=0.5, max_retries=0, max_concurrency=1, store=":memory:"
+        )
     assert given_up["response"].notna().tolist() == [True, True, False]
     assert given_up["reason"][2] == "timeout"
     assert time.monotonic() - started < 10
@@ -552,14 +634,24 @@ def reasoning_model(faults, call):
     }
     for name, (message, code) in refusals.items():
         if name in call.body and call.body[name] != 1:
-            error = {"message": message, "type": "invalid_request_error", "param": name, "code": code}
+            error = {
+                "message": message,
+                "type": "invalid_request_error",
+                "param": name,
+                "code": code,
+            }
             return faults.Answer(status=400, raw=json.dumps({"error": error}).encode())
     return faults.echo(call)
 
 
 @pytest.mark.parametrize("n", [5, 40])
-def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(faults, chat, tmp_path, n):
-    with faults.FaultServer(lambda call: reasoning_model(faults, call)) as server, Store(tmp_path / "s.sqlite") as store:
+def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(
+    faults, chat, tmp_path, n
+):
+    with (
+        faults.FaultServer(lambda call: reasoning_model(faults, call)) as server,
+        Store(tmp_path / "s.sqlite") as store,
+    ):
         with pytest.warns(UserWarning, match="m refuses the parameter") as told:
             replies = run(chat(n), server, store, max_concurrency=4)
         kept = list(store)
@@ -570,11 +662,17 @@ def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(f
         "m refuses the parameter temperature; in this run it is not sent, so that the model uses its default",
     ]
     accepted = [
-        call.body for call in server.calls if "max_completion_tokens" in call.body and "temperature" not in call.body
+        call.body
+        for call in server.calls
+        if "max_completion_tokens" in call.body and "temperature" not in call.body
     ]
     assert [body["max_completion_tokens"] for body in accepted] == [8] * n
-    assert n + 2 <= len(server.calls) <= n + 2 * 4, "only requests that were under way at the first refusals are repeated"
-    assert {json.dumps(json.loads(each.request)["parameters"]) for each in kept} == {'{"max_tokens": 8, "temperature": 0.0}'}
+    assert n + 2 <= len(server.calls) <= n + 2 * 4, (
+        "only requests that were under way at the first refusals are repeated"
+    )
+    assert {json.dumps(json.loads(each.request)["parameters"]) for each in kept} == {
+        '{"max_tokens": 8, "temperature": 0.0}'
+    }
     assert {each.extra for each in kept} == {'{"sent_parameters": {"max_completion_tokens": 8}}'}
     pd.testing.assert_frame_equal(replies, again)
 
@@ -588,7 +686,9 @@ def test_every_run_says_once_which_parameters_it_changes(faults, chat):
         faults.FaultServer(lambda call: reasoning_model(faults, call)) as server,
         warnings.catch_warnings(record=True) as caught,
     ):
-        warnings.simplefilter("default")  # as outside pytest: a warning from one place is shown once
+        warnings.simplefilter(
+            "default"
+        )  # as outside pytest: a warning from one place is shown once
         for n in (1, 2):
             with one_report():  # a run that consists of two calls
                 run(chat(2), server)
@@ -601,7 +701,9 @@ def test_every_run_says_once_which_parameters_it_changes(faults, chat):
 
 def test_a_parameter_that_is_refused_under_its_new_name_too_is_not_sent_for_ever(faults, chat):
     def refuses(call):
-        return faults.Answer(status=400, message="Unsupported parameter: 'max_tokens', 'temperature' nor any other")
+        return faults.Answer(
+            status=400, message="Unsupported parameter: 'max_tokens', 'temperature' nor any other"
+        )
 
     with faults.FaultServer(refuses) as server, pytest.warns(UserWarning, match="max_tokens"):
         replies = run(chat(1), server)
@@ -628,7 +730,11 @@ THOUGHTS = [  # a reply, its reasoning and its answer
         "<think>Maybe Florey? It was Alexander Fleming? no</think>",
         "Howard Florey",
     ),
-    ("<think>It was not Florey.</think>\n\nAlexander Fleming", "<think>It was not Florey.</think>", "Alexander Fleming"),
+    (
+        "<think>It was not Florey.</think>\n\nAlexander Fleming",
+        "<think>It was not Florey.</think>",
+        "Alexander Fleming",
+    ),
     ("<think>Alexander Fleming, or", "<think>Alexander Fleming, or", ""),
     ("Alexander Fleming", None, "Alexander Fleming"),
 ]
@@ -647,8 +753,12 @@ def test_reasoning_is_set_apart_from_the_answer_and_stays_in_the_store(faults, c
     assert replies["reason"].isna().all()
     with Store(path) as store:
         kept = store.get(replies["request_key"])
-    assert [kept[key].response for key in replies["request_key"]] == [reply for reply, *_ in THOUGHTS]
-    again = complete(chat(4), model="m", store=path, offline=True)  # a store of raw replies, as earlier versions left it
+    assert [kept[key].response for key in replies["request_key"]] == [
+        reply for reply, *_ in THOUGHTS
+    ]
+    again = complete(
+        chat(4), model="m", store=path, offline=True
+    )  # a store of raw replies, as earlier versions left it
     pd.testing.assert_frame_equal(again, replies)
     scores = score(
         replies.assign(references=[["Alexander Fleming"]] * 4, language="en"),
@@ -666,12 +776,21 @@ def test_without_reasoning_there_is_no_column_for_it(faults, chat):
 def test_reasoning_in_a_field_of_its_own_has_the_same_column(faults, chat, field):
     def behave(call):
         n = number(call)
-        message = {"role": "assistant", "content": (None if n == 2 else "Fleming")} | ({field: "Florey?"} if n else {})
-        body = {"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+        message = {"role": "assistant", "content": (None if n == 2 else "Fleming")} | (
+            {field: "Florey?"} if n else {}
+        )
+        body = {
+            "model": "m",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        }
         return faults.Answer(body=body)
 
     with faults.FaultServer(behave) as server:
         replies = run(chat(3), server)
-    assert replies["response"].tolist() == ["Fleming", "Fleming", ""]  # the last was cut off during its reasoning
+    assert replies["response"].tolist() == [
+        "Fleming",
+        "Fleming",
+        "",
+    ]  # the last was cut off during its reasoning
     assert replies["reasoning"].tolist() == [None, "Florey?", "Florey?"]
     assert replies["reason"].isna().all()

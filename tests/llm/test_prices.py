@@ -8,8 +8,12 @@ from ragnb.llm.store import Reply, Store, canonical, request_key
 
 @pytest.fixture
 def requests():
-    messages = [[{"role": "user", "content": "x" * 396}] for _ in range(2)] + [[{"role": "user", "content": "y" * 796}]]
-    return pd.DataFrame({"messages": messages, "parameters": [{"max_tokens": 50}, {"max_tokens": 50}, {}]})
+    messages = [[{"role": "user", "content": "x" * 396}] for _ in range(2)] + [
+        [{"role": "user", "content": "y" * 796}]
+    ]
+    return pd.DataFrame(
+        {"messages": messages, "parameters": [{"max_tokens": 50}, {"max_tokens": 50}, {}]}
+    )
 
 
 def test_an_estimate_worked_by_hand(requests):
@@ -28,7 +32,12 @@ def test_an_unknown_price_is_none_and_never_zero(requests):
 
 
 def test_stored_replies_cost_nothing(requests):
-    request = {"model": "m", "messages": requests.messages[0], "parameters": {"max_tokens": 50}, "repeat": 0}
+    request = {
+        "model": "m",
+        "messages": requests.messages[0],
+        "parameters": {"max_tokens": 50},
+        "repeat": 0,
+    }
     with Store(":memory:") as store:
         store.add([Reply(request_key(request), canonical(request), "r")])
         told = estimate(requests, model="m", store=store)
@@ -68,6 +77,8 @@ def test_a_price_that_is_needed_and_missing_is_an_error():
         require_price("nobody-knows", None)
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("你好吗", 3), ("\ud800", 1)])
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("你好吗", 3), ("\ud800", 1)]
+)
 def test_the_rule_for_tokens(text, tokens):
     assert count_tokens(text) == tokens

@@ -19,7 +19,12 @@ from ragnb.llm.store import LEASE_SECONDS, Claims, Reply, Store, canonical, desc
 
 def reply(number: int, response: str | None = "r") -> Reply:
     request = {"model": "m", "prompt": f"p{number} 語", "parameters": {}, "repeat": 0}
-    return Reply(key=request_key(request), request=canonical(request), response=response, prompt_tokens=number)
+    return Reply(
+        key=request_key(request),
+        request=canonical(request),
+        response=response,
+        prompt_tokens=number,
+    )
 
 
 def test_the_first_reply_to_a_request_stands(tmp_path):
@@ -35,7 +40,11 @@ def test_what_was_stored_is_there_after_reopening_and_readable_with_plain_sqlite
         store.add(reply(n) for n in range(1200))
         keys = [reply(n).key for n in range(1300)]
         assert len(store.get(keys)) == len(store.known(keys)) == 1200
-    rows = sqlite3.connect(tmp_path / "s.sqlite").execute("SELECT request, response FROM replies").fetchall()
+    rows = (
+        sqlite3.connect(tmp_path / "s.sqlite")
+        .execute("SELECT request, response FROM replies")
+        .fetchall()
+    )
     assert len(rows) == 1200
     assert json.loads(rows[0][0])["model"] == "m"
 
@@ -43,8 +52,13 @@ def test_what_was_stored_is_there_after_reopening_and_readable_with_plain_sqlite
 def test_canonical_does_not_depend_on_the_order_of_keys_and_the_key_is_the_hash_of_it():
     import hashlib
 
-    one, two = {"model": "m", "parameters": {"a": 1, "b": 2}}, {"parameters": {"b": 2, "a": 1}, "model": "m"}
-    assert request_key(one) == request_key(two) == hashlib.sha256(canonical(one).encode()).hexdigest()
+    one, two = (
+        {"model": "m", "parameters": {"a": 1, "b": 2}},
+        {"parameters": {"b": 2, "a": 1}, "model": "m"},
+    )
+    assert (
+        request_key(one) == request_key(two) == hashlib.sha256(canonical(one).encode()).hexdigest()
+    )
     assert request_key(one) != request_key({**one, "model": "n"})
 
 
@@ -85,7 +99,10 @@ def test_json_lines_there_and_back(tmp_path):
         (b"no json", "line 1 needs one stored reply"),
         (b'{"a": 1}', "line 1 needs one stored reply"),
         (b"[" * 100_000, "line 1 needs one stored reply as JSON; got RecursionError"),
-        (json.dumps({"key": "0", "request": "{}", "response": "x"}).encode(), "the line was altered"),
+        (
+            json.dumps({"key": "0", "request": "{}", "response": "x"}).encode(),
+            "the line was altered",
+        ),
     ],
 )
 def test_a_line_that_is_no_reply_is_refused(tmp_path, line, words):
@@ -179,7 +196,10 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
 def test_threads_share_a_store(tmp_path):
     with Store(tmp_path / "s.sqlite") as store:
         threads = [
-            threading.Thread(target=lambda k=k: [store.add([reply(100 * k + n)]) for n in range(50)]) for k in range(4)
+            threading.Thread(
+                target=lambda k=k: [store.add([reply(100 * k + n)]) for n in range(50)]
+            )
+            for k in range(4)
         ]
         for thread in threads:
             thread.start()
@@ -238,7 +258,9 @@ def test_the_module_prints_what_is_in_a_store(tmp_path):
     assert "2 replies" in told.stdout
     assert "m: 2 replies (1 without text), 3 prompt and 0 completion tokens" in told.stdout
     assert not told.stderr
-    wrong = subprocess.run([*command, str(tmp_path / "none.sqlite")], capture_output=True, text=True)
+    wrong = subprocess.run(
+        [*command, str(tmp_path / "none.sqlite")], capture_output=True, text=True
+    )
     assert wrong.returncode == 1
     assert "needs a store that exists" in wrong.stderr
     assert not (tmp_path / "none.sqlite").exists()
@@ -253,7 +275,12 @@ def test_a_closed_store_can_still_be_shown(tmp_path):
 def test_a_request_is_claimed_by_one_run_at_a_time(tmp_path):
     with Store(tmp_path / "s.sqlite") as store, Store(tmp_path / "s.sqlite") as other:
         ours, theirs = Claims(store), Claims(other)
-        assert [ours.take("k"), ours.take("k"), theirs.take("k"), theirs.take("l")] == ["ours", "ours", "theirs", "ours"]
+        assert [ours.take("k"), ours.take("k"), theirs.take("k"), theirs.take("l")] == [
+            "ours",
+            "ours",
+            "theirs",
+            "ours",
+        ]
         theirs.release("k")  # not theirs to give back
         assert theirs.take("k") == "theirs"
         ours.release("k")
@@ -269,7 +296,11 @@ def test_a_claim_ends_with_its_process_or_its_lease(tmp_path, monkeypatch):
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     here, now = socket.gethostname(), time.time()
-    owners = {"dead": f"{here} {gone.pid} x", "alive": f"{here} {os.getpid()} x", "elsewhere": f"other {gone.pid} x"}
+    owners = {
+        "dead": f"{here} {gone.pid} x",
+        "alive": f"{here} {os.getpid()} x",
+        "elsewhere": f"other {gone.pid} x",
+    }
     with Store(tmp_path / "s.sqlite") as store:
         claims = Claims(store)
         for key, owner in owners.items():
@@ -287,7 +318,19 @@ def whole_reply(n: int) -> Reply:
     messages = [{"role": "user", "content": f"question {n}: " + "words " * 20}]
     request = {"model": "m", "messages": messages, "parameters": {"temperature": 0}, "repeat": 0}
     text = f"answer {n} " + "text " * 15
-    return Reply(request_key(request), canonical(request), text, "stop", 40 + n, 12, "m-1", "fp", None, 0.25, f"2026-{n}")
+    return Reply(
+        request_key(request),
+        canonical(request),
+        text,
+        "stop",
+        40 + n,
+        12,
+        "m-1",
+        "fp",
+        None,
+        0.25,
+        f"2026-{n}",
+    )
 
 
 def test_no_flipped_bit_turns_a_reply_into_another(tmp_path):
@@ -319,10 +362,15 @@ def test_a_damaged_reply_is_refused_with_what_to_do_and_the_others_are_read(tmp_
     with Store(path) as store:
         store.add([reply(1, "Alexander Fleming"), reply(2, "Marie Curie")])
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE replies SET response = 'Alexander Flemins' WHERE key = ?", [reply(1).key])
+        db.execute(
+            "UPDATE replies SET response = 'Alexander Flemins' WHERE key = ?", [reply(1).key]
+        )
     with Store(path) as store:
         assert store.get([reply(2).key])[reply(2).key].response == "Marie Curie"
-        with pytest.raises(StoreError, match=f"key '{reply(1).key}' in .* is damaged.*delete this row.* asked again"):
+        with pytest.raises(
+            StoreError,
+            match=f"key '{reply(1).key}' in .* is damaged.*delete this row.* asked again",
+        ):
             store.get([reply(1).key, reply(2).key])
         with pytest.raises(StoreError, match="is damaged"):
             list(store)
@@ -331,7 +379,9 @@ def test_a_damaged_reply_is_refused_with_what_to_do_and_the_others_are_read(tmp_
 
 
 def test_numbers_of_either_kind_match_their_checksum(tmp_path):
-    given = Reply(reply(1).key, reply(1).request, "r", prompt_tokens=7.0, completion_tokens=2**40, seconds=3)
+    given = Reply(
+        reply(1).key, reply(1).request, "r", prompt_tokens=7.0, completion_tokens=2**40, seconds=3
+    )
     with Store(tmp_path / "s.sqlite") as store:
         store.add([given])
         assert list(store) == [given]
@@ -347,8 +397,13 @@ def test_a_store_without_checksums_is_read_and_gets_them_for_what_is_added(tmp_p
         )
         db.execute(f"PRAGMA application_id = {0x7261676E}")
         db.execute("PRAGMA user_version = 1")
-        rows = [(each.key, each.request, each.response, each.prompt_tokens) for each in (reply(1, "old"), reply(2, "old"))]
-        db.executemany("INSERT INTO replies (key, request, response, prompt_tokens) VALUES (?, ?, ?, ?)", rows)
+        rows = [
+            (each.key, each.request, each.response, each.prompt_tokens)
+            for each in (reply(1, "old"), reply(2, "old"))
+        ]
+        db.executemany(
+            "INSERT INTO replies (key, request, response, prompt_tokens) VALUES (?, ?, ?, ?)", rows
+        )
     with Store(path) as store, Store(path) as other:
         store._execute("PRAGMA query_only = ON")
         assert list(store) == sorted([reply(1, "old"), reply(2, "old")], key=lambda each: each.key)
@@ -356,6 +411,9 @@ def test_a_store_without_checksums_is_read_and_gets_them_for_what_is_added(tmp_p
         assert len(store.get(reply(n).key for n in (1, 2, 3))) == 3
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT count(*) FROM replies WHERE checksum IS NULL").fetchone() == (2,)
-        db.execute("UPDATE replies SET request = replace(request, 'p1', 'p9') WHERE key = ?", [reply(1).key])
+        db.execute(
+            "UPDATE replies SET request = replace(request, 'p1', 'p9') WHERE key = ?",
+            [reply(1).key],
+        )
     with Store(path) as store, pytest.raises(StoreError, match="is damaged"):
         store.get([reply(1).key])

@@ -153,7 +153,12 @@ def test_a_reply_that_cannot_be_read_gets_one_repair_turn(faults, chat):
 
 def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning(faults, chat):
     asides = ["<think>Is it 7?</think>", "", "<think>cut off, ", ""]
-    texts = [f"{asides[0]}{GOOD}", GOOD, f"{asides[2]}{GOOD}", '{"verdict": "yes", "score": 4, "note": "<think>"}']
+    texts = [
+        f"{asides[0]}{GOOD}",
+        GOOD,
+        f"{asides[2]}{GOOD}",
+        '{"verdict": "yes", "score": 4, "note": "<think>"}',
+    ]
 
     def behave(call):
         return faults.Answer(text=GOOD if is_turn(call) else texts[number(call)])
@@ -169,7 +174,10 @@ def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning(faults, c
 def test_a_second_bad_reply_stays_unscored_with_both_reasons(faults, chat):
     with faults.FaultServer(answering(faults, BAD, "I'd rather not.")) as server:
         frame = run(chat(3), server)
-    first, second = "score: 7 is above 5 (less_than_equal)", "no JSON object in the reply: I'd rather not."
+    first, second = (
+        "score: 7 is above 5 (less_than_equal)",
+        "no JSON object in the reply: I'd rather not.",
+    )
     assert frame["record"].tolist() == [None] * 3
     assert frame["reason"].tolist() == [f"{first}; after a repair turn: {second}"] * 3
     assert frame["found"].tolist() == [None] * 3
@@ -198,17 +206,28 @@ def test_missing_replies_keep_their_own_reason_and_get_no_turn(faults, chat):
 
 
 def test_repair_turns_that_are_refused_leave_the_first_reason(faults, chat):
-    with faults.FaultServer(answering(faults, BAD, faults.Answer(status=400, message="context full"), only=1)) as server:
+    with faults.FaultServer(
+        answering(faults, BAD, faults.Answer(status=400, message="context full"), only=1)
+    ) as server:
         frame = run(chat(3), server)
-    assert frame["reason"][1] == "score: 7 is above 5 (less_than_equal); the repair turn failed: HTTP 400: context full"
+    assert (
+        frame["reason"][1]
+        == "score: 7 is above 5 (less_than_equal); the repair turn failed: HTTP 400: context full"
+    )
     assert frame["record"].tolist() == [RECORD, None, RECORD]
 
 
 def test_repair_turns_that_are_all_refused_do_not_lose_the_run(faults, chat):
-    with faults.FaultServer(answering(faults, BAD, faults.Answer(status=400, message="context full"))) as server:
+    with faults.FaultServer(
+        answering(faults, BAD, faults.Answer(status=400, message="context full"))
+    ) as server:
         frame = run(chat(15), server)
     assert frame["response"].tolist() == [BAD] * 15
-    assert frame["reason"].str.match(r"score: 7 is above 5 .*; the repair turn failed: .*HTTP 400: context full").all()
+    assert (
+        frame["reason"]
+        .str.match(r"score: 7 is above 5 .*; the repair turn failed: .*HTTP 400: context full")
+        .all()
+    )
 
 
 def test_repair_turns_that_were_answered_count_whatever_is_refused_after_them(faults, chat):
@@ -225,7 +244,9 @@ def test_repair_turns_that_were_answered_count_whatever_is_refused_after_them(fa
     assert frame["repaired"].tolist() == [True] * 3 + [False] * 27
     assert frame["record"].tolist() == [RECORD] * 3 + [None] * 27
     assert frame["reason"][3:].str.contains("context full").all()
-    assert len(server.calls) == 30 + 30, "a refusal costs nothing and says nothing of the next request"
+    assert len(server.calls) == 30 + 30, (
+        "a refusal costs nothing and says nothing of the next request"
+    )
 
 
 def test_an_endpoint_that_dies_before_the_repair_turns_is_an_error(faults, chat, tmp_path):
@@ -245,17 +266,23 @@ def test_a_run_is_resumed_and_replayed_offline(faults, chat, tmp_path, formats):
         again = run(chat(6), server, tmp_path / "s.sqlite")
     assert len(server.calls) == 7 + (not formats)
     pd.testing.assert_frame_equal(online, again)
-    offline = complete_structured(chat(6), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True)
+    offline = complete_structured(
+        chat(6), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
+    )
     pd.testing.assert_frame_equal(online, offline)
     with pytest.raises(InputError, match=r"offline run needs every reply.*got 1 of 7"):
-        complete_structured(chat(7), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True)
+        complete_structured(
+            chat(7), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
+        )
 
 
 def test_an_offline_run_without_the_repair_turns_says_what_is_missing(faults, chat, tmp_path):
     with faults.FaultServer(answering(faults, BAD)) as server:
         run(chat(2), server, tmp_path / "s.sqlite", repair=False)
     with pytest.raises(InputError, match="offline run needs every reply"):
-        complete_structured(chat(2), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True)
+        complete_structured(
+            chat(2), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
+        )
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(faults, chat, tmp_path):
@@ -302,7 +329,10 @@ def test_the_budget_is_for_all_steps_together(faults, chat):
 def test_a_reply_without_usage_counts_as_its_dearest_in_the_next_step_too(faults, chat):
     prices = {"m": (1e6, 0.0)}
     message = {"role": "assistant", "content": BAD}
-    silent = {"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    silent = {
+        "object": "chat.completion",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+    }
     with faults.FaultServer(lambda call: faults.Answer(body=silent)) as server:
         run(chat(1), server)
         first, second = (len(json.dumps(call.body)) for call in server.calls)
@@ -327,7 +357,9 @@ def test_requests_without_parameters_and_with_a_format_of_their_own(faults, chat
 
 
 def test_no_requests_no_records():
-    frame = complete_structured(pd.DataFrame({"messages": []}), Judgement, model="m", store=":memory:")
+    frame = complete_structured(
+        pd.DataFrame({"messages": []}), Judgement, model="m", store=":memory:"
+    )
     assert frame.empty
     assert {*STRUCTURED_COLUMNS} <= {*frame.columns}
 
@@ -341,9 +373,19 @@ def test_no_requests_no_records():
             {},
             r"needs chat requests.*got completion requests.*put the text into 'messages'",
         ),
-        (pd.DataFrame({"question": ["x"]}), Judgement, {}, "complete_structured needs the columns messages"),
+        (
+            pd.DataFrame({"question": ["x"]}),
+            Judgement,
+            {},
+            "complete_structured needs the columns messages",
+        ),
         (pd.DataFrame({"messages": [None]}), Judgement, {}, "request 0 needs a list of messages"),
-        (pd.DataFrame({"messages": [[{"role": "user", "content": "x"}]]}), dict, {}, "pydantic model that has fields"),
+        (
+            pd.DataFrame({"messages": [[{"role": "user", "content": "x"}]]}),
+            dict,
+            {},
+            "pydantic model that has fields",
+        ),
         (
             pd.DataFrame({"messages": [[{"role": "user", "content": "x"}]]}),
             "Judgement",
@@ -362,14 +404,21 @@ def test_no_requests_no_records():
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_sent(frame, schema, options, words):
     with pytest.raises(InputError, match=words):
-        complete_structured(frame, schema, model="m", base_url="http://127.0.0.1:9/v1", store=":memory:", **options)
+        complete_structured(
+            frame, schema, model="m", base_url="http://127.0.0.1:9/v1", store=":memory:", **options
+        )
 
 
 def test_it_works_inside_a_running_loop_and_its_twin_can_be_awaited(faults, chat):
     async def in_a_loop(server):
         blocking = run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
         awaited = await acomplete_structured(
-            chat(3), Judgement, model="m", base_url=server.base_url, store=":memory:", progress=False
+            chat(3),
+            Judgement,
+            model="m",
+            base_url=server.base_url,
+            store=":memory:",
+            progress=False,
         )
         return blocking, awaited
 
@@ -382,10 +431,17 @@ def test_it_works_inside_a_running_loop_and_its_twin_can_be_awaited(faults, chat
 def test_the_awaited_twin_goes_on_after_refused_repair_turns(faults, chat):
     async def wait(server):
         return await acomplete_structured(
-            chat(12), Judgement, model="m", base_url=server.base_url, store=":memory:", progress=False
+            chat(12),
+            Judgement,
+            model="m",
+            base_url=server.base_url,
+            store=":memory:",
+            progress=False,
         )
 
-    with faults.FaultServer(answering(faults, BAD, faults.Answer(status=400, message="context full"))) as server:
+    with faults.FaultServer(
+        answering(faults, BAD, faults.Answer(status=400, message="context full"))
+    ) as server:
         frame = asyncio.run(wait(server))
     assert frame["reason"].str.contains("context full").all()
 
@@ -406,10 +462,17 @@ def test_the_packaged_model_is_held_to_the_schema():
     answers = ["Paris.", "I do not know.", "巴黎。"]
     ask = "Question: What is the capital of France?\nReply: {}\nDoes the reply answer the question? yes or no, as JSON."
     messages = [[{"role": "user", "content": ask.format(answer)}] for answer in answers]
-    requests = pd.DataFrame({"messages": messages, "parameters": [{"temperature": 0.0, "max_tokens": 32}] * 3})
+    requests = pd.DataFrame(
+        {"messages": messages, "parameters": [{"temperature": 0.0, "max_tokens": 32}] * 3}
+    )
     with local.serve(context_tokens=1024) as endpoint:
         frame = complete_structured(
-            requests, Answered, model=endpoint.model, base_url=endpoint.base_url, store=":memory:", progress=False
+            requests,
+            Answered,
+            model=endpoint.model,
+            base_url=endpoint.base_url,
+            store=":memory:",
+            progress=False,
         )
     assert frame["structured"].all()
     assert frame["reason"].isna().all()

@@ -28,12 +28,16 @@ OVERLAP = [exact_match, token_f1, token_precision, token_recall, rouge_l]
 ALL = [*OVERLAP, contains, chrf, bleu]
 
 WORDS = "Oslo oslo ＯＳＬＯ straße STRASSE don't 4429m 3.14 Αθήνα ΛΟΓΟΣ Москва القاهرة ירושלים दिल्ली சென்னை ঢাকা กรุงเทพ ភ្នំពេញ 서울".split()
-WORDS += "北京市 東京タワー ｶﾞ አዲስ ᲗᲑ e\u0301 क\u093c か\u3099 می\u200cروم 👍🏽 № ﷲ ½ \u0345 ー".split()
+WORDS += (
+    "北京市 東京タワー ｶﾞ አዲስ ᲗᲑ e\u0301 क\u093c か\u3099 می\u200cروم 👍🏽 № ﷲ ½ \u0345 ー".split()
+)
 texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=6).map(" ".join) | st.text()
 
 
 def same(value, expected):
-    return math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, abs=1e-12)
+    return (
+        math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, abs=1e-12)
+    )
 
 
 # ---- what it is not ----------------------------------------------------------------------------------------------------
@@ -45,7 +49,9 @@ def squad_normalized(text):
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
 
 
-@pytest.mark.parametrize("pair", [("the cat", "cat"), ("US", "U.S."), ("10000", "10,000"), ("dont", "don't")])
+@pytest.mark.parametrize(
+    "pair", [("the cat", "cat"), ("US", "U.S."), ("10000", "10,000"), ("dont", "don't")]
+)
 @pytest.mark.parametrize("variant", ["unicode", "lbrag"])
 def test_exact_match_is_not_that_of_squad_and_says_so(pair, variant):
     assert squad_normalized(pair[0]) == squad_normalized(pair[1])
@@ -177,7 +183,13 @@ CASES = [  # response, reference, EM, F1
 
 
 def test_the_table_is_large_and_covers_many_scripts():
-    names = {unicodedata.name(c).split()[0] for case in CASES for text in case[:2] for c in text if c.isalpha()}
+    names = {
+        unicodedata.name(c).split()[0]
+        for case in CASES
+        for text in case[:2]
+        for c in text
+        if c.isalpha()
+    }
     assert len(CASES) >= 80
     assert len(names) >= 24
 
@@ -199,7 +211,9 @@ def test_exact_match_and_f1_are_as_reasoned_by_hand(response, reference, em, f1)
         ("", "", NAN, NAN),
     ],
 )
-def test_precision_is_of_the_response_and_recall_of_the_reference(response, reference, precision, recall):
+def test_precision_is_of_the_response_and_recall_of_the_reference(
+    response, reference, precision, recall
+):
     assert same(token_precision(response, reference), precision)
     assert same(token_recall(response, reference), recall)
 
@@ -324,7 +338,9 @@ ENGLISH = [
 @pytest.mark.parametrize(("response", "reference"), ENGLISH)
 def test_rouge_l_is_that_of_the_reference_library(response, reference):
     scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer(["rougeL"])
-    assert rouge_l(response, reference) == pytest.approx(scorer.score(reference, response)["rougeL"].fmeasure)
+    assert rouge_l(response, reference) == pytest.approx(
+        scorer.score(reference, response)["rougeL"].fmeasure
+    )
 
 
 @pytest.mark.parametrize(
@@ -342,13 +358,20 @@ def test_rouge_l_heeds_order(response, reference, value):
     assert same(rouge_l(response, reference), value)
 
 
-@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=8), st.lists(st.sampled_from("abc"), min_size=1, max_size=8))
+@given(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=8),
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=8),
+)
 def test_rouge_l_is_the_longest_common_subsequence(one, other):
     table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
     for i, a in enumerate(one):
         for j, b in enumerate(other):
-            table[i + 1][j + 1] = table[i][j] + 1 if a == b else max(table[i][j + 1], table[i + 1][j])
-    assert rouge_l(" ".join(one), " ".join(other)) == pytest.approx(2 * table[-1][-1] / (len(one) + len(other)))
+            table[i + 1][j + 1] = (
+                table[i][j] + 1 if a == b else max(table[i][j + 1], table[i + 1][j])
+            )
+    assert rouge_l(" ".join(one), " ".join(other)) == pytest.approx(
+        2 * table[-1][-1] / (len(one) + len(other))
+    )
 
 
 SENTENCES = [
@@ -367,7 +390,10 @@ SENTENCES = [
 def test_chrf_and_bleu_are_sacrebleus(language, response, reference):
     import sacrebleu
 
-    assert chrf(response, reference, language=language) == sacrebleu.sentence_chrf(response, [reference]).score / 100
+    assert (
+        chrf(response, reference, language=language)
+        == sacrebleu.sentence_chrf(response, [reference]).score / 100
+    )
     both = sacrebleu.sentence_chrf(response, [reference], word_order=2).score / 100
     assert chrf(response, reference, word_order=2) == both
     tokenize = {"zh": "zh", "ja": "char", "th": "char"}.get(language, "13a")

@@ -16,7 +16,13 @@ shares = st.floats(0, 1)
     ("passages", "tokens"),
     [
         ([], 0),
-        ([{"text": None}, {"text": None, "token_count": None, "reason": "the model sent an empty text"}], 0),
+        (
+            [
+                {"text": None},
+                {"text": None, "token_count": None, "reason": "the model sent an empty text"},
+            ],
+            0,
+        ),
         ([{"token_count": 0}], 0),
         ([{"text": None}, {"token_count": 12}, {"text": "x", "token_count": 5.0}], 17),
         ([{"token_count": 0.1}] * 10, 1),
@@ -28,7 +34,10 @@ def test_cost_is_the_sum_of_the_translations_tokens(passages, tokens):
 
 
 @pytest.mark.parametrize("count", [-1, "12"])
-@pytest.mark.parametrize("place", [lambda count: {"token_count": count}, lambda count: {"metadata": {"token_count": count}}])
+@pytest.mark.parametrize(
+    "place",
+    [lambda count: {"token_count": count}, lambda count: {"metadata": {"token_count": count}}],
+)
 def test_a_passage_without_a_readable_count_is_refused(place, count):
     with pytest.raises(InputError, match="token_count of passage . must be at least 0"):
         translation_tokens([{"token_count": 3}, place(count)])
@@ -46,9 +55,16 @@ def test_a_translated_passage_without_a_count_is_refused_and_never_free(passage)
 @pytest.mark.parametrize("kind", [dict, lambda **parts: SimpleNamespace(**parts)])
 def test_evidence_of_lbrag_costs_the_counts_in_its_metadata(kind):
     """By hand: 20 + 271 + 9 tokens; the block whose translated text is None was not translated."""
-    metadata = [{"token_count": 20.0, "used_pivot": "en"}, {"translation_confidence": 0.0}, {"token_count": 271.0}]
+    metadata = [
+        {"token_count": 20.0, "used_pivot": "en"},
+        {"translation_confidence": 0.0},
+        {"token_count": 271.0},
+    ]
     evidence = [
-        kind(translated_text="…" if "token_count" in each else None, original_text="x", metadata=each) for each in metadata
+        kind(
+            translated_text="…" if "token_count" in each else None, original_text="x", metadata=each
+        )
+        for each in metadata
     ]
     assert translation_tokens([*evidence, kind(text="…", token_count=9)]) == 300
 
@@ -70,7 +86,9 @@ def test_evidence_of_lbrag_costs_the_counts_in_its_metadata(kind):
 )
 def test_efficiency_is_gain_over_cost(f1_system, f1_direct, cost, ratio, lbrag):
     assert bridging_efficiency(f1_system, f1_direct, cost) == pytest.approx(ratio, nan_ok=True)
-    assert bridging_efficiency(f1_system, f1_direct, cost, variant="lbrag") == pytest.approx(lbrag, nan_ok=True)
+    assert bridging_efficiency(f1_system, f1_direct, cost, variant="lbrag") == pytest.approx(
+        lbrag, nan_ok=True
+    )
 
 
 def test_a_negative_cost_is_zero_efficiency_for_lbrag_alone():

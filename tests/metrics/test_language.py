@@ -18,7 +18,9 @@ from ragnb.metrics.language import (
 )
 from ragnb.text import SCRIPTS
 
-MKQA = "ar da de en es fi fr he hu it ja km ko ms nl no pl pt ru sv th tr vi zh_cn zh_hk zh_tw".split()
+MKQA = (
+    "ar da de en es fi fr he hu it ja km ko ms nl no pl pt ru sv th tr vi zh_cn zh_hk zh_tw".split()
+)
 OWN_NAMES = {
     **{
         "am": "አማርኛ",
@@ -40,13 +42,32 @@ OWN_NAMES = {
         "kn": "ಕನ್ನಡ",
         "ko": "한국어",
     },
-    **{"lo": "ລາວ", "ml": "മലയാളം", "my": "မြန်မာ", "or": "ଓଡ଼ିଆ", "pa": "ਪੰਜਾਬੀ", "ru": "русский", "si": "සිංහල", "ta": "தமிழ்"},
-    **{"te": "తెలుగు", "th": "ไทย", "ur": "اردو", "vi": "Tiếng Việt", "zh_tw": "繁體中文ㄅ", "dv": "ދިވެހި", "uk": "українська"},
+    **{
+        "lo": "ລາວ",
+        "ml": "മലയാളം",
+        "my": "မြန်မာ",
+        "or": "ଓଡ଼ିଆ",
+        "pa": "ਪੰਜਾਬੀ",
+        "ru": "русский",
+        "si": "සිංහල",
+        "ta": "தமிழ்",
+    },
+    **{
+        "te": "తెలుగు",
+        "th": "ไทย",
+        "ur": "اردو",
+        "vi": "Tiếng Việt",
+        "zh_tw": "繁體中文ㄅ",
+        "dv": "ދިވެހި",
+        "uk": "українська",
+    },
 }
 
 
 def same(value, expected):
-    return math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, abs=1e-12)
+    return (
+        math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected, abs=1e-12)
+    )
 
 
 # ---- the table of languages --------------------------------------------------------------------------------------------
@@ -68,7 +89,14 @@ def test_a_languages_own_name_is_written_in_it(language, name):
 
 @pytest.mark.parametrize(
     ("code", "known"),
-    [("zh-CN", "zh_cn"), ("zh-Hant", "zh"), ("EN", "en"), ("pt_BR", "pt"), ("sr-Latn", "sr"), ("zh_HK", "zh_hk")],
+    [
+        ("zh-CN", "zh_cn"),
+        ("zh-Hant", "zh"),
+        ("EN", "en"),
+        ("pt_BR", "pt"),
+        ("sr-Latn", "sr"),
+        ("zh_HK", "zh_hk"),
+    ],
 )
 def test_regions_and_letter_case_of_codes_do_not_matter(code, known):
     assert known_code(code) == known
@@ -100,7 +128,11 @@ def test_an_unknown_code_is_refused_with_a_suggestion(code, hint):
     [
         ("答案是 4429 meters", "zh", 3 / 9),
         ("答案是4429m", "zh", 3 / 4),
-        ("東京タワーは333m", "ja", 5 / 6),  # the lengthening sign belongs to two scripts and is not counted
+        (
+            "東京タワーは333m",
+            "ja",
+            5 / 6,
+        ),  # the lengthening sign belongs to two scripts and is not counted
         ("東京タワー", "zh", 2 / 4),
         ("ラーメン", "zh", 0),
         ("東京", "ja", 1),  # Han alone could be either
@@ -135,7 +167,11 @@ def test_rlc_is_bounded_and_the_same_for_canonically_equivalent_texts(text, lang
 
 @given(st.text(), st.text(), st.sampled_from(["de", "hi", "zh"]))
 def test_rlc_of_two_texts_together_lies_between_theirs(one, other, language):
-    shares = [s for s in (response_language_consistency(t, language) for t in (one, other)) if not math.isnan(s)]
+    shares = [
+        s
+        for s in (response_language_consistency(t, language) for t in (one, other))
+        if not math.isnan(s)
+    ]
     both = response_language_consistency(f"{one} {other}", language)
     assert math.isnan(both) if not shares else min(shares) - 1e-12 <= both <= max(shares) + 1e-12
 
@@ -162,7 +198,9 @@ def test_a_threshold_that_all_or_none_would_reach_is_refused(threshold):
         response_in_language("text", "en", threshold=threshold)
 
 
-@pytest.mark.parametrize("function", [response_language_consistency, response_in_language, language_identified])
+@pytest.mark.parametrize(
+    "function", [response_language_consistency, response_in_language, language_identified]
+)
 def test_a_response_that_is_no_text_is_refused(function):
     with pytest.raises(InputError, match="response must be a text"):
         function(3, "en")
@@ -209,7 +247,10 @@ def test_identification_tells_languages_of_one_script_apart_where_rlc_cannot():
 def test_few_candidates_help_and_the_target_always_is_one():
     assert language_identified("vier Jahre", "de", candidates=["zh", "ru"]) == 1
     assert language_identified("four years", "en", candidates=["zh_tw", "zh_cn"]) == 1
-    assert language_identified("Jeg vet ikke hvor lang tid det tok", "nb", candidates=["en", "de"]) == 1
+    assert (
+        language_identified("Jeg vet ikke hvor lang tid det tok", "nb", candidates=["en", "de"])
+        == 1
+    )
 
 
 @pytest.mark.parametrize("text", [None, "", "42", "?!🙂"])

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from ragnb.metrics.answer import chrf, contains, exact_match, rouge_l, token_f1
-from ragnb.metrics.language import language_identified, response_in_language, response_language_consistency
+from ragnb.metrics.language import (
+    language_identified,
+    response_in_language,
+    response_language_consistency,
+)
 
 pytestmark = pytest.mark.data
 
@@ -21,7 +25,11 @@ def xquad(folder, language):
     articles = json.loads((folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))["data"]
     paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
     asked = [qa for paragraph in paragraphs for qa in paragraph["qas"]]
-    return [p["context"] for p in paragraphs], [q["question"] for q in asked], [q["answers"][0]["text"] for q in asked]
+    return (
+        [p["context"] for p in paragraphs],
+        [q["question"] for q in asked],
+        [q["answers"][0]["text"] for q in asked],
+    )
 
 
 def rlc(texts, language, **options):
@@ -38,7 +46,9 @@ def mkqa(folder):
 def test_answers_match_themselves_and_hardly_ever_those_of_other_questions(data_folder, language):
     _, _, answers = xquad(data_folder, language)
     assert (
-        [exact_match(text, text) for text in answers] == [token_f1(text, text) for text in answers] == [1.0] * len(answers)
+        [exact_match(text, text) for text in answers]
+        == [token_f1(text, text) for text in answers]
+        == [1.0] * len(answers)
     )
     others = list(zip(answers, answers[7:] + answers[:7], strict=True))
     assert np.mean([exact_match(*pair) for pair in others]) < 0.01
@@ -48,9 +58,12 @@ def test_answers_match_themselves_and_hardly_ever_those_of_other_questions(data_
 
 
 @pytest.mark.parametrize(
-    ("language", "lowest", "highest"), [("hi", 0.5, 0.7), ("en", 0, 0.01), ("de", 0, 0.01), ("zh", 0, 0.01), ("ru", 0, 0.01)]
+    ("language", "lowest", "highest"),
+    [("hi", 0.5, 0.7), ("en", 0, 0.01), ("de", 0, 0.01), ("zh", 0, 0.01), ("ru", 0, 0.01)],
 )
-def test_lbrag_takes_most_hindi_answers_for_those_of_other_questions(data_folder, language, lowest, highest):
+def test_lbrag_takes_most_hindi_answers_for_those_of_other_questions(
+    data_folder, language, lowest, highest
+):
     _, _, answers = xquad(data_folder, language)
     others = zip(answers, answers[7:] + answers[:7], strict=True)
     assert lowest <= np.mean([exact_match(*pair, variant="lbrag") for pair in others]) <= highest
@@ -80,13 +93,22 @@ def test_answers_without_a_letter_have_no_rlc(data_folder, language):
     bare = [not any(c.isalpha() for c in answer) for answer in answers]
     assert np.isnan(shares).tolist() == bare
     assert 0.03 < np.mean(bare) < 0.15
-    assert set(rlc([a for a, b in zip(answers, bare, strict=True) if b], language, variant="lbrag")) <= {0.0, 1.0}
+    assert set(
+        rlc([a for a, b in zip(answers, bare, strict=True) if b], language, variant="lbrag")
+    ) <= {0.0, 1.0}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_answer_stands_in_its_paragraph(data_folder, language):
-    articles = json.loads((data_folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))["data"]
-    pairs = [(p["context"], q["answers"][0]["text"]) for a in articles for p in a["paragraphs"] for q in p["qas"]][::7]
+    articles = json.loads((data_folder / "xquad" / f"xquad.{language}.json").read_text("utf-8"))[
+        "data"
+    ]
+    pairs = [
+        (p["context"], q["answers"][0]["text"])
+        for a in articles
+        for p in a["paragraphs"]
+        for q in p["qas"]
+    ][::7]
     assert np.mean([contains(*pair) for pair in pairs]) > 0.99
     assert np.mean([rouge_l(answer, answer) for _, answer in pairs]) == 1
     assert np.mean([chrf(answer, answer) for _, answer in pairs[:40]]) == 1
@@ -99,7 +121,9 @@ def test_identification_is_sure_of_questions_and_unsure_of_short_answers(data_fo
     assert rate > 0.96
     short = np.nanmean([language_identified(text, language) for text in answers[::5]])
     assert 0.4 < short < rate
-    few = np.nanmean([language_identified(text, language, candidates=LANGUAGES) for text in answers[::5]])
+    few = np.nanmean(
+        [language_identified(text, language, candidates=LANGUAGES) for text in answers[::5]]
+    )
     assert few >= short
 
 
@@ -113,7 +137,13 @@ def test_mkqa_gold_answers_match_themselves_and_the_empty_ones_are_unscored(data
 
 def test_mkqa_questions_in_chinese_and_japanese_hold_english_names_and_rlc_tells(data_folder):
     rows = [(code, text) for code, text, _ in mkqa(data_folder)]
-    for language, lowest, highest in [("en", 1, 1), ("de", 1, 1), ("es", 1, 1), ("ja", 0.7, 0.9), ("zh_cn", 0.7, 0.9)]:
+    for language, lowest, highest in [
+        ("en", 1, 1),
+        ("de", 1, 1),
+        ("es", 1, 1),
+        ("ja", 0.7, 0.9),
+        ("zh_cn", 0.7, 0.9),
+    ]:
         questions = [text for code, text in rows if code == language]
         assert lowest <= round(np.nanmean(rlc(questions, language)), 3) <= highest
         pure = [text for text in questions if not any(c.isascii() and c.isalpha() for c in text)]

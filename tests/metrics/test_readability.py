@@ -38,13 +38,17 @@ def test_reading_ease_worked_by_hand(text, language, value):
 def test_reading_ease_is_textstats_where_that_needs_no_download(language):
     textstat = pytest.importorskip("textstat")
     textstat.set_lang(language)
-    assert flesch_reading_ease(TEXTS[language], language) == pytest.approx(textstat.flesch_reading_ease(TEXTS[language]))
+    assert flesch_reading_ease(TEXTS[language], language) == pytest.approx(
+        textstat.flesch_reading_ease(TEXTS[language])
+    )
 
 
 def test_long_words_and_sentences_are_harder_to_read():
     hard = "Internationalisierungsmaßnahmen beeinträchtigen Kommunikationsinfrastrukturen außerordentlich nachhaltig."
     assert flesch_reading_ease(hard, "de") < 0 < flesch_reading_ease(GERMAN, "de")
-    assert flesch_reading_ease(GERMAN.replace(". Die", " und die"), "de") < flesch_reading_ease(GERMAN, "de")
+    assert flesch_reading_ease(GERMAN.replace(". Die", " und die"), "de") < flesch_reading_ease(
+        GERMAN, "de"
+    )
     assert set(TEXTS) | {"en"} == set(FLESCH)
 
 

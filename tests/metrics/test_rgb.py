@@ -66,7 +66,9 @@ EACH_VALUE = [*WITH_ANSWER, *WITHOUT_ANSWER]
 EACH_EVIDENCE = [*WITH_ANSWER.values(), *WITHOUT_ANSWER.values()]
 
 # Σ is lower-cased by its neighbours and `<` may open a think-block: neither belongs to what these properties say.
-letters = st.text(st.characters(exclude_characters="Σ< ", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+letters = st.text(
+    st.characters(exclude_characters="Σ< ", exclude_categories=["Cs"]), min_size=1
+).filter(str.strip)
 answers = st.lists(letters | st.lists(letters, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
@@ -90,7 +92,20 @@ def test_top_level_elements_are_parts_and_inner_ones_aliases(answer, parts):
 @pytest.mark.parametrize(
     "answer",
     [
-        *("", " \n", [], [[]], [""], ["a", ""], [["a", " "]], ["a", []], [["a", 3]], 3, None, math.nan),
+        *(
+            "",
+            " \n",
+            [],
+            [[]],
+            [""],
+            ["a", ""],
+            [["a", " "]],
+            ["a", []],
+            [["a", 3]],
+            3,
+            None,
+            math.nan,
+        ),
     ],
     ids=repr,
 )
@@ -104,7 +119,9 @@ def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer, pro
 
 
 @pytest.mark.parametrize(
-    "false", ["", " ", [""], ["a", None], [["a"]], 3, b"a", {"a": "b"}, np.array(["a"]), True], ids=repr
+    "false",
+    ["", " ", [""], ["a", None], [["a"]], 3, b"a", {"a": "b"}, np.array(["a"]), True],
+    ids=repr,
 )
 def test_a_false_answer_that_is_no_text_is_refused(false):
     for function in (detects_error, detection_evidence, corrects_error, correction_evidence):
@@ -203,12 +220,16 @@ def test_reasoning_counts_neither_for_nor_against_a_response(response, labels):
 @pytest.mark.parametrize("missing", [None, math.nan, np.float64("nan")])
 def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
     assert all(math.isnan(called(function, missing, protocol=protocol)) for function in EACH_VALUE)
-    assert {called(function, missing, protocol=protocol) for function in EACH_EVIDENCE} == {"no response"}
+    assert {called(function, missing, protocol=protocol) for function in EACH_EVIDENCE} == {
+        "no response"
+    }
     with pytest.raises(InputError, match=r"answer_labels needs a response, got (None|.*nan.*)"):
         answer_labels(missing, "Tampa", protocol=protocol)
 
 
-@pytest.mark.parametrize("response", [3, 1.0, b"Tampa", ["Tampa"], True, {"a": 1}, math.inf, object()])
+@pytest.mark.parametrize(
+    "response", [3, 1.0, b"Tampa", ["Tampa"], True, {"a": 1}, math.inf, object()]
+)
 def test_a_response_that_is_no_text_is_refused(response):
     for function in (*ALL, answer_labels):
         with pytest.raises(InputError, match="a response must be a text or None, got"):
@@ -219,11 +240,15 @@ def test_a_response_that_is_no_text_is_refused(response):
 def test_an_unknown_protocol_is_refused_with_the_known_ones(protocol):
     for function in (*ALL, answer_labels):
         for response in ("Tampa", None):
-            with pytest.raises(InputError, match=r"protocol needs one of 'paper', 'released', 'flexible'; it got"):
+            with pytest.raises(
+                InputError, match=r"protocol needs one of 'paper', 'released', 'flexible'; it got"
+            ):
                 called(function, response, protocol=protocol)
 
 
-@pytest.mark.parametrize("language", ["", "chinese", "English", "中文", None, 1, ["zh"], "zh-", " zh", "en\n"])
+@pytest.mark.parametrize(
+    "language", ["", "chinese", "English", "中文", None, 1, ["zh"], "zh-", " zh", "en\n"]
+)
 def test_what_is_no_language_code_is_refused(language):
     for function in (*ALL, answer_labels):
         with pytest.raises(InputError, match=r"language must be a code such as 'en'"):
@@ -282,15 +307,32 @@ def test_rates_over_five_responses_worked_by_hand():
         return np.mean([function(response, "Tampa", **options) for response in said])
 
     assert [mean(is_correct, protocol=p) for p in PROTOCOLS] == pytest.approx([1 / 5, 2 / 5, 3 / 5])
-    assert [mean(is_correct, protocol=p, noise_rate=1) for p in PROTOCOLS] == pytest.approx([1 / 5, 4 / 5, 3 / 5])
-    assert [mean(is_rejection, protocol=p) for p in PROTOCOLS] == pytest.approx([3 / 5, 4 / 5, 3 / 5])
+    assert [mean(is_correct, protocol=p, noise_rate=1) for p in PROTOCOLS] == pytest.approx(
+        [1 / 5, 4 / 5, 3 / 5]
+    )
+    assert [mean(is_rejection, protocol=p) for p in PROTOCOLS] == pytest.approx(
+        [3 / 5, 4 / 5, 3 / 5]
+    )
 
 
 def test_correction_has_the_denominator_of_its_protocol():
     """Detected and right, detected and wrong, detected and refused, undetected and right, undetected and wrong."""
-    said = [f"{ERRORS_EN} Tampa", f"{ERRORS_EN} Miami", f"{ERRORS_EN} {REFUSAL_EN}", "Tampa", "Miami"]
-    values = {p: np.array([corrects_error(response, "Tampa", protocol=p) for response in said]) for p in PROTOCOLS}
-    assert {p: int((~np.isnan(value)).sum()) for p, value in values.items()} == {"paper": 3, "released": 3, "flexible": 5}
+    said = [
+        f"{ERRORS_EN} Tampa",
+        f"{ERRORS_EN} Miami",
+        f"{ERRORS_EN} {REFUSAL_EN}",
+        "Tampa",
+        "Miami",
+    ]
+    values = {
+        p: np.array([corrects_error(response, "Tampa", protocol=p) for response in said])
+        for p in PROTOCOLS
+    }
+    assert {p: int((~np.isnan(value)).sum()) for p, value in values.items()} == {
+        "paper": 3,
+        "released": 3,
+        "flexible": 5,
+    }
     assert {p: float(np.nanmean(value)) for p, value in values.items()} == pytest.approx(
         {"paper": 1 / 3, "released": 2 / 3, "flexible": 2 / 5}
     )
@@ -328,7 +370,12 @@ def test_the_evidence_names_what_decided(response, answer, words):
         (detection_evidence, ERRORS_EN.upper(), "released", "no error detected"),
         (detection_evidence, ERRORS_EN, "flexible", "error: 'error'"),
         (correction_evidence, "Tampa", "paper", "no error detected"),
-        (correction_evidence, f"{ERRORS_EN} Tampa", "paper", "error: 'factual errors'; part 1: 'Tampa'"),
+        (
+            correction_evidence,
+            f"{ERRORS_EN} Tampa",
+            "paper",
+            "error: 'factual errors'; part 1: 'Tampa'",
+        ),
         (
             correction_evidence,
             f"{ERRORS_EN} {REFUSAL_EN}",
@@ -356,7 +403,10 @@ def test_the_evidence_of_words_and_of_a_false_answer():
         correction_evidence(said, answer, false_answer="Miami", protocol="flexible")
         == f"{words}; false answer 'Miami' without the true one"
     )
-    assert detection_evidence("Not Miami", false_answer="Miami", protocol="flexible") == "error: 'not miami'"
+    assert (
+        detection_evidence("Not Miami", false_answer="Miami", protocol="flexible")
+        == "error: 'not miami'"
+    )
 
 
 # ---- the flexible normaliser -------------------------------------------------------------------------------------------
@@ -384,13 +434,21 @@ def test_the_normaliser_by_example(text, normal):
 @given(st.text() | st.text("ａA b，：；？！（）\u0301\u0323éﬁ¨İΣ.,$\u3000"))
 def test_the_normaliser_is_its_definition_step_by_step(text):
     text_now = unicodedata.normalize("NFKC", text).lower()
-    kept = [c for c in text_now if c not in string.punctuation and not unicodedata.category(c).startswith("P")]
+    kept = [
+        c
+        for c in text_now
+        if c not in string.punctuation and not unicodedata.category(c).startswith("P")
+    ]
     words = [word for word in "".join(kept).split() if word not in ("a", "an", "the")]
     assert normalised(text) == " ".join(words)
 
 
-@pytest.mark.parametrize(("answer", "response", "value"), [("The", "the band", 1.0), ("?", "no", 0.0), ("A", "B", 0.0)])
-def test_an_alias_of_articles_or_punctuation_alone_is_looked_for_as_it_stands(answer, response, value):
+@pytest.mark.parametrize(
+    ("answer", "response", "value"), [("The", "the band", 1.0), ("?", "no", 0.0), ("A", "B", 0.0)]
+)
+def test_an_alias_of_articles_or_punctuation_alone_is_looked_for_as_it_stands(
+    answer, response, value
+):
     assert normalised(answer) == ""
     assert is_correct(response, answer, protocol="flexible") == value
 
@@ -407,18 +465,24 @@ def test_a_false_answer_of_punctuation_alone_is_held_by_no_other_text():
 @pytest.mark.parametrize("phrase", [*FLEXIBLE_REFUSALS, *REFUSAL_PHRASES.values()])
 def test_each_refusal_phrase_counts_where_it_is_listed(phrase, protocol):
     listed = (
-        phrase in FLEXIBLE_REFUSALS if protocol == "flexible" else any(key in phrase for key in REFUSAL_PHRASES.values())
+        phrase in FLEXIBLE_REFUSALS
+        if protocol == "flexible"
+        else any(key in phrase for key in REFUSAL_PHRASES.values())
     )
     for said in (phrase, f"So: {phrase}, sorry"):
         assert is_refusal(said, protocol=protocol) == listed
-    assert is_refusal(phrase.upper(), protocol=protocol) == (listed and (protocol != "released" or phrase.upper() == phrase))
+    assert is_refusal(phrase.upper(), protocol=protocol) == (
+        listed and (protocol != "released" or phrase.upper() == phrase)
+    )
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("phrase", [*FLEXIBLE_ERRORS, *ERROR_PHRASES.values()])
 def test_each_error_phrase_counts_where_it_is_listed(phrase, protocol):
     keys = ERROR_PHRASES.values()
-    listed = phrase in (*FLEXIBLE_ERRORS, "factual errors") if protocol == "flexible" else phrase in keys
+    listed = (
+        phrase in (*FLEXIBLE_ERRORS, "factual errors") if protocol == "flexible" else phrase in keys
+    )
     assert detects_error(f"So: {phrase}.", protocol=protocol) == listed
 
 
@@ -426,15 +490,27 @@ def test_the_lists_are_whole():
     assert (len(set(FLEXIBLE_REFUSALS)), len(set(FLEXIBLE_ERRORS))) == (27, 16)
 
 
-pieces = st.sampled_from([*FLEXIBLE_REFUSALS, *FLEXIBLE_ERRORS, " ", "not", "can", "information", "un", "I ", "'t "])
+pieces = st.sampled_from(
+    [*FLEXIBLE_REFUSALS, *FLEXIBLE_ERRORS, " ", "not", "can", "information", "un", "I ", "'t "]
+)
 
 
-@given(st.lists(pieces | st.text(max_size=3), max_size=6).map("".join), st.integers(0, 80), st.integers(0, 80))
+@given(
+    st.lists(pieces | st.text(max_size=3), max_size=6).map("".join),
+    st.integers(0, 80),
+    st.integers(0, 80),
+)
 def test_short_cuts_through_the_phrases_miss_none(text, start, stop):
     said = text[start : len(text) - stop] if stop else text[start:]
-    assert is_refusal(said, protocol="flexible") == any(phrase in said.lower() for phrase in FLEXIBLE_REFUSALS)
-    assert detects_error(said, protocol="flexible") == any(phrase in said.lower() for phrase in FLEXIBLE_ERRORS)
-    assert (refusal_evidence(said, protocol="flexible") != "no refusal phrase") == is_refusal(said, protocol="flexible")
+    assert is_refusal(said, protocol="flexible") == any(
+        phrase in said.lower() for phrase in FLEXIBLE_REFUSALS
+    )
+    assert detects_error(said, protocol="flexible") == any(
+        phrase in said.lower() for phrase in FLEXIBLE_ERRORS
+    )
+    assert (refusal_evidence(said, protocol="flexible") != "no refusal phrase") == is_refusal(
+        said, protocol="flexible"
+    )
 
 
 # ---- long and hostile texts --------------------------------------------------------------------------------------------
@@ -445,21 +521,41 @@ def test_short_cuts_through_the_phrases_miss_none(text, start, stop):
 @pytest.mark.parametrize(
     "text",
     [
-        *("word " * 200_000, "<think>" * 140_000, "</think>" * 125_000, "a\u0301\u0323" * 330_000, "\u0301\u0323" * 500_000),
-        *("，文" * 500_000, "not" * 330_000, "<" * 10**6, " " * 10**6, "👩\u200d🔬" * 330_000, "\ufdfa" * 50_000),
+        *(
+            "word " * 200_000,
+            "<think>" * 140_000,
+            "</think>" * 125_000,
+            "a\u0301\u0323" * 330_000,
+            "\u0301\u0323" * 500_000,
+        ),
+        *(
+            "，文" * 500_000,
+            "not" * 330_000,
+            "<" * 10**6,
+            " " * 10**6,
+            "👩\u200d🔬" * 330_000,
+            "\ufdfa" * 50_000,
+        ),
     ],
     ids=lambda text: ascii(text[:8]),
 )
 def test_a_megabyte_is_no_trouble(text, language, protocol):
     answer = ["alpha beta gamma", ["文 字", "word play", "delta"]]
-    assert is_correct(text, answer, language=language, protocol=protocol) == 0.0  # hours, were it quadratic
+    assert (
+        is_correct(text, answer, language=language, protocol=protocol) == 0.0
+    )  # hours, were it quadratic
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("missing", [None, math.nan])
 @pytest.mark.parametrize("response", [REFUSAL_EN, "It is Tampa.", "- -", "信息不足", None])
-def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(response, missing, protocol):
-    found, refusal = is_rejection(response, missing, protocol=protocol), is_refusal(response, protocol=protocol)
+def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(
+    response, missing, protocol
+):
+    found, refusal = (
+        is_rejection(response, missing, protocol=protocol),
+        is_refusal(response, protocol=protocol),
+    )
     assert found == refusal or math.isnan(refusal) or protocol == "released"
     assert math.isnan(found) == (response is None or protocol == "released")
     said = rejection_evidence(response, missing, protocol=protocol)
@@ -480,7 +576,10 @@ def test_a_response_that_holds_one_alias_of_every_part_is_right(answer, data, la
     chosen = [data.draw(st.sampled_from(part)) for part in answer_parts(answer)]
     response = "; ".join(data.draw(st.permutations(chosen)))
     assume(not is_refusal(response, language=language))
-    for said in (response, response.upper() if response.upper().lower() == response.lower() else response):
+    for said in (
+        response,
+        response.upper() if response.upper().lower() == response.lower() else response,
+    ):
         assert answer_labels(said, answer, language=language) == [FOUND] * len(answer)
         assert is_correct(said, answer, language=language) == 1.0
 
@@ -499,7 +598,11 @@ def test_a_refusal_is_never_right_even_when_it_holds_the_answer(answer, before, 
     assert is_correct(f"{before} {held} {REFUSAL_EN} {after}", answer) == 0.0
 
 
-@given(st.text(st.characters(exclude_characters="<>")), st.text(st.characters(exclude_characters="<>")), answers)
+@given(
+    st.text(st.characters(exclude_characters="<>")),
+    st.text(st.characters(exclude_characters="<>")),
+    answers,
+)
 def test_a_think_block_changes_nothing(thought, said, answer):
     _, left = split_reasoning(f"<think>{thought}</think>{said}")
     assert answer_labels(left, answer) == answer_labels(said.strip(), answer)
@@ -508,7 +611,11 @@ def test_a_think_block_changes_nothing(thought, said, answer):
 def test_a_function_reads_a_response_as_it_is_and_so_do_those_of_answers():
     reply = "<think>Maybe Oslo.</think>Bergen."
     assert is_correct(reply, "Oslo") == contains(reply, "Oslo") == 1.0
-    assert is_correct(split_reasoning(reply)[1], "Oslo") == contains(split_reasoning(reply)[1], "Oslo") == 0.0
+    assert (
+        is_correct(split_reasoning(reply)[1], "Oslo")
+        == contains(split_reasoning(reply)[1], "Oslo")
+        == 0.0
+    )
 
 
 # ---- two more readings of the definitions ------------------------------------------------------------------------------
@@ -575,8 +682,12 @@ words = st.sampled_from(
     ]
 )
 said = st.lists(words | st.text(max_size=4), max_size=10).map(" ".join) | st.text()
-alias = (st.lists(words, min_size=1, max_size=3).map(" ".join) | st.text(min_size=1, max_size=5)).filter(str.strip)
-reference = alias | st.lists(alias | st.lists(alias, min_size=1, max_size=3), min_size=1, max_size=3)
+alias = (
+    st.lists(words, min_size=1, max_size=3).map(" ".join) | st.text(min_size=1, max_size=5)
+).filter(str.strip)
+reference = alias | st.lists(
+    alias | st.lists(alias, min_size=1, max_size=3), min_size=1, max_size=3
+)
 falsehood = st.none() | alias | st.lists(alias, max_size=2)
 
 
@@ -603,7 +714,9 @@ def test_released_is_what_the_code_does(response, answer, chinese, noise_rate):
     corrected = float(0 not in labels) if report else math.nan
     assert answer_labels(response, answer, **options) == labels
     assert is_correct(response, answer, noise_rate=noise_rate, **options) == counted
-    assert is_rejection(response, answer, **options) == (labels == [-1] or (0 not in labels and 1 in labels))
+    assert is_rejection(response, answer, **options) == (
+        labels == [-1] or (0 not in labels and 1 in labels)
+    )
     assert is_refusal(response, **options) == (labels == [-1])
     assert detects_error(response, **options) == report
     assert corrects_error(response, answer, **options) == pytest.approx(corrected, nan_ok=True)
@@ -625,11 +738,19 @@ def flexible_by_hand(response, answer, false, chinese):
         return Fraction(sum(word in cut(text) for word in asked), len(asked)) if asked else 0
 
     parts = answer_parts(answer)
-    labels = [int(any(holds(alias) or share(alias) >= Fraction(4, 5) for alias in part)) for part in parts]
+    labels = [
+        int(any(holds(alias) or share(alias) >= Fraction(4, 5) for alias in part)) for part in parts
+    ]
     falsehoods = [false] if isinstance(false, str) else false or []
-    denials = [denial for text in falsehoods for denial in (f"not {text.lower()}", f"{text.lower()} is wrong")]
+    denials = [
+        denial
+        for text in falsehoods
+        for denial in (f"not {text.lower()}", f"{text.lower()} is wrong")
+    ]
     insists = any(map(holds, falsehoods)) and not all(any(map(holds, part)) for part in parts)
-    refused, report = (any(phrase in raw for phrase in phrases) for phrases in (refusals, [*reports, *denials]))
+    refused, report = (
+        any(phrase in raw for phrase in phrases) for phrases in (refusals, [*reports, *denials])
+    )
     return labels, refused, report, 0 not in labels and not insists
 
 
@@ -650,10 +771,14 @@ def test_paper_is_released_except_for_letter_case_and_unicode_forms(response, an
     parts = [[folded(alias).lower() for alias in part] for part in answer_parts(answer)]
     if language == "zh":
         parts = [[alias.replace(" ", "") for alias in part] for part in parts]
-        plain = plain.replace("insufficient information", "信息不足").replace("factual errors", "事实性错误")
+        plain = plain.replace("insufficient information", "信息不足").replace(
+            "factual errors", "事实性错误"
+        )
         assume(not {"insufficientinformation", "factualerrors"} & {plain.replace(" ", "")})
     released = {"language": language, "protocol": "released"}
-    assert answer_labels(response, answer, language=language) == answer_labels(plain, parts, **released)
+    assert answer_labels(response, answer, language=language) == answer_labels(
+        plain, parts, **released
+    )
     assert is_refusal(response, language=language) == is_refusal(plain, **released)
     assert detects_error(response, language=language) == detects_error(plain, **released)
 
@@ -661,9 +786,16 @@ def test_paper_is_released_except_for_letter_case_and_unicode_forms(response, an
 @given(said, reference, falsehood, st.sampled_from(["en", "zh", "th"]), st.sampled_from(PROTOCOLS))
 def test_values_and_evidence_agree(response, answer, false, language, protocol):
     options = {"language": language, "protocol": protocol}
-    labels, right = answer_labels(response, answer, **options), is_correct(response, answer, **options)
-    assert answer_evidence(response, answer, **options).startswith("refusal: ") == (labels == [REFUSED])
-    assert is_refusal(response, **options) == refusal_evidence(response, **options).startswith("refusal")
+    labels, right = (
+        answer_labels(response, answer, **options),
+        is_correct(response, answer, **options),
+    )
+    assert answer_evidence(response, answer, **options).startswith("refusal: ") == (
+        labels == [REFUSED]
+    )
+    assert is_refusal(response, **options) == refusal_evidence(response, **options).startswith(
+        "refusal"
+    )
     assert detects_error(response, false_answer=false, **options) == (
         detection_evidence(response, false_answer=false, **options) != "no error detected"
     )
@@ -693,7 +825,11 @@ FORMS = [
 @pytest.mark.parametrize(("response", "reference"), FORMS)
 def test_forms_of_one_character_are_equal_by_default_and_the_evidence_says_so(response, reference):
     for said, answer in ((response, reference), (reference, response)):
-        answer = answer if answer == reference else answer.removeprefix("on ").removeprefix("Ninety\u2010five, ")
+        answer = (
+            answer
+            if answer == reference
+            else answer.removeprefix("on ").removeprefix("Ninety\u2010five, ")
+        )
         assert is_correct(said, answer) == 1.0
         assert is_correct(said, answer, protocol="released") == 0.0
         assert answer_evidence(said, answer).endswith(f"{answer!r} (after folding Unicode forms)")
@@ -701,13 +837,18 @@ def test_forms_of_one_character_are_equal_by_default_and_the_evidence_says_so(re
 
 
 def test_folding_is_not_reported_where_another_alias_is_found_as_it_is_written():
-    assert answer_evidence("COVID\u201119 or corona", [["COVID-19", "corona"]]) == "part 1: 'COVID-19'"
+    assert (
+        answer_evidence("COVID\u201119 or corona", [["COVID-19", "corona"]]) == "part 1: 'COVID-19'"
+    )
 
 
 def test_a_refusal_found_by_folding_is_reported():
     said = "Insufficient\u00a0information."
     assert is_refusal(said) == 1.0
-    assert refusal_evidence(said) == "refusal: 'insufficient information' (after folding Unicode forms)"
+    assert (
+        refusal_evidence(said)
+        == "refusal: 'insufficient information' (after folding Unicode forms)"
+    )
     errors = detection_evidence("Factual\u202ferrors!")
     assert errors == "error: 'factual errors' (after folding Unicode forms)"
 
@@ -733,7 +874,11 @@ def test_the_key_phrase_the_whole_sentence_and_own_phrases_count_differently():
     assert rates(said, refusal="sentence") == [1, 0, 0, 0]
     assert rates(said, refusal=["i don't know", "no idea"]) == [0, 0, 1, 0]
     assert rates(said, refusal={"en": ["I don't know"], "zh": ["我不知道"]}) == [0, 0, 1, 0]
-    assert rates(said, refusal="phrase", protocol="flexible") == [1, 1, 0, 0] != rates(said, protocol="flexible")
+    assert (
+        rates(said, refusal="phrase", protocol="flexible")
+        == [1, 1, 0, 0]
+        != rates(said, protocol="flexible")
+    )
     assert refusal_evidence(said[2], refusal=["I don\u2019t know"]) == 'refusal: "i don\'t know"'
 
 
@@ -743,7 +888,9 @@ def test_an_english_refusal_of_a_chinese_question_is_found_by_own_phrases():
     assert rates(said, language="zh", refusal="sentence") == [0, 0, 1, 1, 0]
     assert rates(said, language="zh", refusal=["I don't know", "我不知道"]) == [1, 1, 0, 0, 0]
     assert rates(said, language="zh-TW", refusal={"zh": ["我不知道"]}) == [0, 1, 0, 0, 0]
-    with pytest.raises(InputError, match="refusal has no phrases for the language 'de'; add a list"):
+    with pytest.raises(
+        InputError, match="refusal has no phrases for the language 'de'; add a list"
+    ):
         is_refusal("Tampa", language="de", refusal={"zh": ["我不知道"]})
 
 
@@ -753,9 +900,16 @@ def test_a_refusal_by_another_rule_changes_every_metric_that_asks_for_one():
     assert is_correct(said, "Tampa", refusal=["I don't know"]) == 0.0
     assert answer_labels(said, "Tampa", refusal=["I don't know"]) == [-1]
     assert is_rejection(said, "Tampa") == 0.0
-    assert is_rejection(said, "Tampa", refusal=["I don't know"]) == is_rejection(said, refusal=["I don't know"]) == 1.0
+    assert (
+        is_rejection(said, "Tampa", refusal=["I don't know"])
+        == is_rejection(said, refusal=["I don't know"])
+        == 1.0
+    )
     error = f"{ERRORS_EN} {said}"
-    assert (corrects_error(error, "Tampa"), corrects_error(error, "Tampa", refusal=["I don't know"])) == (1.0, 0.0)
+    assert (
+        corrects_error(error, "Tampa"),
+        corrects_error(error, "Tampa", refusal=["I don't know"]),
+    ) == (1.0, 0.0)
 
 
 def test_detection_by_the_sentence_and_by_own_phrases():
@@ -767,9 +921,17 @@ def test_detection_by_the_sentence_and_by_own_phrases():
     assert found() == found(detection="phrase") == [1, 1, 0, 0]
     assert found(detection="sentence") == [1, 0, 0, 0]
     assert found(detection=["documents are wrong"]) == [0, 0, 1, 0]
-    assert corrects_error("The documents are wrong: Tampa", "Tampa", detection=["documents are wrong"]) == 1.0
+    assert (
+        corrects_error("The documents are wrong: Tampa", "Tampa", detection=["documents are wrong"])
+        == 1.0
+    )
     assert math.isnan(corrects_error("The documents are wrong: Tampa", "Tampa"))
-    assert detects_error("It was not Miami", false_answer="Miami", protocol="flexible", detection="phrase") == 0.0
+    assert (
+        detects_error(
+            "It was not Miami", false_answer="Miami", protocol="flexible", detection="phrase"
+        )
+        == 0.0
+    )
 
 
 @pytest.mark.parametrize(("rule", "given"), [("judge", "judged"), ("label", "label")])
@@ -783,14 +945,20 @@ def test_a_judge_or_a_label_decides_and_a_missing_verdict_is_no_value(rule, give
     for function in (is_refusal, is_correct, is_rejection, corrects_error):
         assert math.isnan(called(function, "Tampa", refusal=rule))
     assert refusal_evidence("Tampa", refusal=rule) == "no verdict"
-    detected = {"detection": rule, "judged_detection" if given == "judged" else "detection_label": True}
+    detected = {
+        "detection": rule,
+        "judged_detection" if given == "judged" else "detection_label": True,
+    }
     assert detects_error("Tampa", **detected) == corrects_error("Tampa", "Tampa", **detected) == 1.0
     assert detection_evidence("Tampa", **detected) == "error: by the verdict"
 
 
 @pytest.mark.parametrize("rule", ["sentences", [], [""], 3, {"en": "I don't know"}])
 def test_a_rule_that_is_none_is_refused_with_the_known_ones(rule):
-    with pytest.raises(InputError, match=r"refusal must be 'phrase', 'sentence', 'judge', 'label', a list of phrases"):
+    with pytest.raises(
+        InputError,
+        match=r"refusal must be 'phrase', 'sentence', 'judge', 'label', a list of phrases",
+    ):
         is_refusal("Tampa", refusal=rule)
 
 
@@ -813,9 +981,16 @@ def test_any_part_is_more_lenient_than_all_parts_and_a_refusal_has_neither():
 def test_people_accept_nearly_all_answers_that_only_folding_finds(data_folder):
     """EVOUNA's people judged 67 answers that plain lower-casing calls wrong and folding right; they accepted 66 of them."""
     judged = load_evouna(data_folder / "evouna" / "NQ.json")
-    judged = judged[judged["verdict"].notna() & judged["response"].notna() & judged["references"].notna()]
+    judged = judged[
+        judged["verdict"].notna() & judged["response"].notna() & judged["references"].notna()
+    ]
     paper, released = (
-        np.array([is_correct(*row, protocol=p) for row in zip(judged["response"], judged["references"], strict=True)])
+        np.array(
+            [
+                is_correct(*row, protocol=p)
+                for row in zip(judged["response"], judged["references"], strict=True)
+            ]
+        )
         for p in ("paper", "released")
     )
     verdicts = judged["verdict"][paper > released].astype(bool)
@@ -829,10 +1004,14 @@ def test_right_answers_written_with_narrow_spaces_and_hyphens_are_right(data_fol
     lines = (data_folder / "rgb" / "en_fact.json").read_text("utf-8").splitlines()
     answers = [json.loads(line)["answer"] for line in lines]
     typed = [
-        " and ".join(part[0] for part in answer_parts(answer)).replace(" ", "\u202f").replace("-", "\u2011")
+        " and ".join(part[0] for part in answer_parts(answer))
+        .replace(" ", "\u202f")
+        .replace("-", "\u2011")
         for answer in answers
     ]
-    right = {p: sum(map(partial(is_correct, protocol=p), typed, answers)) for p in ("paper", "released")}
+    right = {
+        p: sum(map(partial(is_correct, protocol=p), typed, answers)) for p in ("paper", "released")
+    }
     assert right == {"paper": 100, "released": 16}
 
 
@@ -852,11 +1031,17 @@ def test_right_answers_written_with_narrow_spaces_and_hyphens_are_right(data_fol
         ("zh", {"gpt-4-azure": 0.56, "Mistral-7B-Instruct-v0.2": 0.89}),
     ],
 )
-def test_agreed_refusals_of_another_benchmark_are_found_by_own_phrases_only(data_folder, language, shares):
+def test_agreed_refusals_of_another_benchmark_are_found_by_own_phrases_only(
+    data_folder, language, shares
+):
     """NoMIRACL's models were asked to say "I don't know", in Chinese too; the shares were counted without ragnb."""
-    with gzip.open(data_folder / "nomiracl" / "non_relevant" / f"{language}.test.vanilla_prompt.jsonl.gz", "rt") as file:
+    with gzip.open(
+        data_folder / "nomiracl" / "non_relevant" / f"{language}.test.vanilla_prompt.jsonl.gz", "rt"
+    ) as file:
         replies = [json.loads(line)["results"] for line in file]
     for model, share in shares.items():
         said = [reply[model] for reply in replies]
         assert np.mean(rates(said, language=language)) == 0.0
-        assert np.mean(rates(said, language=language, refusal=["I don't know"])) == pytest.approx(share, abs=0.005)
+        assert np.mean(rates(said, language=language, refusal=["I don't know"])) == pytest.approx(
+            share, abs=0.005
+        )

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 import pandas as pd
 import pytest
 
-from ragnb.metrics.rgb import answer_labels, corrects_error, detects_error, is_correct, is_refusal, is_rejection
+from ragnb.metrics.rgb import (
+    answer_labels,
+    corrects_error,
+    detects_error,
+    is_correct,
+    is_refusal,
+    is_rejection,
+)
 from ragnb.metrics.rgb_protocols import FLEXIBLE_ERRORS, FLEXIBLE_REFUSALS, PROTOCOLS
 from ragnb.records import reasoning_apart
 from ragnb.scoring import score
@@ -57,8 +64,22 @@ ANSWERS = [
     Case("an empty text is a response, and holds nothing", "", "Tampa", *MISSED),
     Case("a substring of a longer number", "1999", "99", *FOUND),
     Case("a substring of a longer word", "scattered votes", "cat", *FOUND),
-    Case("all parts", "Oslo and Bergen", ["Oslo", "Bergen"], ([1, 1], 0, 0, N), SAME, ([1, 1], 0, 0, 1)),
-    Case("one part of two is not right", "Oslo alone", ["Oslo", "Bergen"], ([1, 0], 0, 0, N), SAME, ([1, 0], 0, 0, 0)),
+    Case(
+        "all parts",
+        "Oslo and Bergen",
+        ["Oslo", "Bergen"],
+        ([1, 1], 0, 0, N),
+        SAME,
+        ([1, 1], 0, 0, 1),
+    ),
+    Case(
+        "one part of two is not right",
+        "Oslo alone",
+        ["Oslo", "Bergen"],
+        ([1, 0], 0, 0, N),
+        SAME,
+        ([1, 0], 0, 0, 0),
+    ),
     Case("any alias of a part", "Christiania", [["Oslo", "Christiania"]], *FOUND),
     Case(
         "an alias of one part, and the other part",
@@ -67,15 +88,37 @@ ANSWERS = [
         *(([1, 1], 0, 0, N), SAME, ([1, 1], 0, 0, 1)),
     ),
     Case("marks around a word leave it whole", "**Tampa**", "Tampa", *FOUND),
-    Case("marks within a word: only flexible removes punctuation", "**Tam**pa", "Tampa", *ONLY_FLEXIBLE),
+    Case(
+        "marks within a word: only flexible removes punctuation",
+        "**Tam**pa",
+        "Tampa",
+        *ONLY_FLEXIBLE,
+    ),
     Case("dots: likewise", "in the U.S.A.", "USA", *ONLY_FLEXIBLE),
     Case("thousands: likewise", "1,000 people", "1000", *ONLY_FLEXIBLE),
     Case("dots in the alias: removed there too", "in the USA", "U.S.A.", *ONLY_FLEXIBLE),
-    Case("removed punctuation leaves no space: one word, not two", "Tampa-Bay", "Tampa Bay", *MISSED),
-    Case("a line break is a space, except in the released code", "New\nYork", "New York", *NOT_RELEASED),
+    Case(
+        "removed punctuation leaves no space: one word, not two", "Tampa-Bay", "Tampa Bay", *MISSED
+    ),
+    Case(
+        "a line break is a space, except in the released code",
+        "New\nYork",
+        "New York",
+        *NOT_RELEASED,
+    ),
     Case("two spaces: only flexible reduces them to one", "New  York", "New York", *ONLY_FLEXIBLE),
-    Case("a narrow no-break space in a date", "on 7\u202fNovember\u202f1940", "7 November 1940", *NOT_RELEASED),
-    Case("a no-break space in the reference", "on 7 November 1940", "7\u00a0November 1940", *NOT_RELEASED),
+    Case(
+        "a narrow no-break space in a date",
+        "on 7\u202fNovember\u202f1940",
+        "7 November 1940",
+        *NOT_RELEASED,
+    ),
+    Case(
+        "a no-break space in the reference",
+        "on 7 November 1940",
+        "7\u00a0November 1940",
+        *NOT_RELEASED,
+    ),
     Case("a non-breaking hyphen", "the COVID\u201119 pandemic", "COVID-19", *NOT_RELEASED),
     Case(
         "a dash for a hyphen: flexible removes only punctuation of its own",
@@ -83,23 +126,43 @@ ANSWERS = [
         "1939-1945",
         *NOT_RELEASED,
     ),
-    Case("a minus sign; flexible removes that of ASCII as punctuation", "at \u22125 °C", "-5 °C", *NOT_RELEASED),
+    Case(
+        "a minus sign; flexible removes that of ASCII as punctuation",
+        "at \u22125 °C",
+        "-5 °C",
+        *NOT_RELEASED,
+    ),
     Case("a typographic apostrophe", "by O\u2019Neill", "O'Neill", *NOT_RELEASED),
     Case("full-width digits: NFKC", "２０２１年", "2021", *NOT_RELEASED),
     Case("an accent of its own: likewise", "cafe\u0301", "café", *NOT_RELEASED),
     Case("a ligature: likewise", "the ﬁnal", "final", *NOT_RELEASED),
     Case("lower case is no case folding", "Straße", "STRASSE", *MISSED),
-    Case("other articles: only flexible removes them", "A Beatles record", "The Beatles", *ONLY_FLEXIBLE),
+    Case(
+        "other articles: only flexible removes them",
+        "A Beatles record",
+        "The Beatles",
+        *ONLY_FLEXIBLE,
+    ),
     Case("articles within words stay", "atre", "Theatre", *MISSED),
     Case("'he' is in 'the', which flexible removes", "the cat", "he", *ONLY_STRICT),
     Case("four words of five in any order: 80 %", "delta gamma alpha beta", FIVE, *ONLY_FLEXIBLE),
     Case("three words of five: 60 %", "gamma alpha beta", FIVE, *MISSED),
     Case("three words of four: 75 %", "two three one", "one two three four", *MISSED),
     Case("four words of four", "four two three one", "one two three four", *ONLY_FLEXIBLE),
-    Case("eight words of ten: 80 %, exactly", "ten nine eight seven six five four three", TEN, *ONLY_FLEXIBLE),
+    Case(
+        "eight words of ten: 80 %, exactly",
+        "ten nine eight seven six five four three",
+        TEN,
+        *ONLY_FLEXIBLE,
+    ),
     Case("seven words of ten: 70 %", "ten nine eight seven six five four", TEN, *MISSED),
     Case("words are whole: 'alphabet' is not 'alpha'", "alphabet beta", "beta alpha", *MISSED),
-    Case("articles are no words of the alias: 3 of 3", "war of end", "the end of a war", *ONLY_FLEXIBLE),
+    Case(
+        "articles are no words of the alias: 3 of 3",
+        "war of end",
+        "the end of a war",
+        *ONLY_FLEXIBLE,
+    ),
     Case(
         "words of one part do not help the other",
         "beta alpha",
@@ -265,9 +328,13 @@ def test_a_response_is_judged_as_its_protocol_says(case, protocol):
     assert answer_labels(response, case.answer, **options) == labels
     assert is_correct(response, case.answer, **options) == right
     assert is_refusal(response, **options) == refusal
-    assert is_rejection(response, case.answer, **options) == (refusal or (protocol == "released" and right))
+    assert is_rejection(response, case.answer, **options) == (
+        refusal or (protocol == "released" and right)
+    )
     assert detects_error(response, false_answer=case.false, **options) == detection
-    assert same(corrects_error(response, case.answer, false_answer=case.false, **options), correction)
+    assert same(
+        corrects_error(response, case.answer, false_answer=case.false, **options), correction
+    )
 
 
 @pytest.mark.parametrize("split", [False, True], ids=["raw replies", "reasoning apart"])
@@ -287,11 +354,17 @@ def test_score_gives_each_protocol_the_part_of_a_reply_that_it_reads(protocol, s
     values = scores["value"].to_numpy().reshape(3, -1).T.tolist()
     for case, found in zip(CASES, values, strict=True):
         labels, _, detection, correction = case.expected(protocol)
-        assert all(map(same, found, [float(0 not in labels and 1 in labels), detection, correction])), case.why
+        assert all(
+            map(same, found, [float(0 not in labels and 1 in labels), detection, correction])
+        ), case.why
 
 
 def test_there_are_cases_enough_and_none_twice():
-    assert len({(case.response, str(case.answer), case.language, str(case.false)) for case in CASES}) == len(CASES) >= 70
+    assert (
+        len({(case.response, str(case.answer), case.language, str(case.false)) for case in CASES})
+        == len(CASES)
+        >= 70
+    )
 
 
 # The flexible protocol's phrases, typed out again from its description.
@@ -335,6 +408,10 @@ def test_a_part_that_normalises_to_nothing_is_not_found_everywhere():
 
 
 def test_every_part_of_a_list_answer_has_to_stand_beside_the_false_one():
-    held = corrects_error("Not Miami but Tampa in 2021.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible")
-    missing = corrects_error("Not Miami but Tampa.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible")
+    held = corrects_error(
+        "Not Miami but Tampa in 2021.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible"
+    )
+    missing = corrects_error(
+        "Not Miami but Tampa.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible"
+    )
     assert (held, missing) == (1.0, 0.0)

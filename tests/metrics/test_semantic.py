@@ -11,7 +11,9 @@ from ragnb.errors import InputError
 from ragnb.metrics.judged import embedding_cosine, judged_correctness, judged_similarity
 from ragnb.scoring import score, summarize
 
-vectors = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3).filter(lambda v: max(map(abs, v)) > 1e-6)
+vectors = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3).filter(
+    lambda v: max(map(abs, v)) > 1e-6
+)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,8 @@ def test_a_number_is_a_score_in_range_or_none_at_all(number):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "value"), [(1, 1.0), (0, 0.0), (True, 1.0), (False, 0.0), (1.0, 1.0), (np.int64(0), 0.0)]
+    ("verdict", "value"),
+    [(1, 1.0), (0, 0.0), (True, 1.0), (False, 0.0), (1.0, 1.0), (np.int64(0), 0.0)],
 )
 def test_a_verdict_is_one_or_zero(verdict, value):
     assert judged_correctness(verdict) == value
@@ -108,8 +111,22 @@ def frame(**columns):
 @pytest.mark.parametrize(
     ("metric", "column", "values", "mean", "worst", "interval"),
     [
-        ("semantic.judged_similarity", "judged_similarity", [0.9, 0.6, 0.0, None], 0.5, (0.375, 0.625), "t"),
-        ("semantic.judged_correctness", "judged_correct", [1, 0, True, None], 2 / 3, (0.5, 0.75), "Wilson"),
+        (
+            "semantic.judged_similarity",
+            "judged_similarity",
+            [0.9, 0.6, 0.0, None],
+            0.5,
+            (0.375, 0.625),
+            "t",
+        ),
+        (
+            "semantic.judged_correctness",
+            "judged_correct",
+            [1, 0, True, None],
+            2 / 3,
+            (0.5, 0.75),
+            "Wilson",
+        ),
     ],
 )
 def test_judged_columns_are_scored_and_summarized(metric, column, values, mean, worst, interval):
@@ -131,7 +148,10 @@ def test_the_cosine_of_a_frame_s_embeddings(kind):
     )
     scores = score(embedded, "semantic.embedding_cosine")
     assert scores["value"].tolist() == pytest.approx([0.96, -1, math.nan, math.nan], nan_ok=True)
-    assert scores["reason"].tolist()[2:] == ["the metric is undefined here", "no response_embedding"]
+    assert scores["reason"].tolist()[2:] == [
+        "the metric is undefined here",
+        "no response_embedding",
+    ]
     assert "response_embedding" not in scores
     row = summarize(scores).iloc[0]
     assert row["mean"] == pytest.approx(-0.02)
@@ -140,6 +160,10 @@ def test_the_cosine_of_a_frame_s_embeddings(kind):
 
 def test_embeddings_of_different_models_are_named_with_their_row():
     with pytest.raises(
-        InputError, match=r"semantic.embedding_cosine, row 0 \(e/0\): embeddings must be one-dimensional and of one length"
+        InputError,
+        match=r"semantic.embedding_cosine, row 0 \(e/0\): embeddings must be one-dimensional and of one length",
     ):
-        score(frame(response_embedding=[[1, 2]], reference_embedding=[[1]]), "semantic.embedding_cosine")
+        score(
+            frame(response_embedding=[[1, 2]], reference_embedding=[[1]]),
+            "semantic.embedding_cosine",
+        )

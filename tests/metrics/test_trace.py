@@ -19,7 +19,12 @@ from ragnb.metrics.trace import (
     trace_scores,
     utilization,
 )
-from ragnb.metrics.trace_labels import FIELDS, SPECIAL_KEYS, supported_sentences, unsupported_sentences
+from ragnb.metrics.trace_labels import (
+    FIELDS,
+    SPECIAL_KEYS,
+    supported_sentences,
+    unsupported_sentences,
+)
 from ragnb.text import keyed_sentences
 
 
@@ -36,13 +41,16 @@ def build(documents=(3, 3), relevant=(), utilized=(), support=(("a", ["0a"], Tru
     """A record whose documents have so many sentences each."""
     record = {
         "documents_sentences": [
-            [[f"{d}{chr(97 + s)}", f"Sentence {s} of {d}."] for s in range(n)] for d, n in enumerate(documents)
+            [[f"{d}{chr(97 + s)}", f"Sentence {s} of {d}."] for s in range(n)]
+            for d, n in enumerate(documents)
         ],
         "response_sentences": [[key, f"Said {key}."] for key, _, _ in support],
         "all_relevant_sentence_keys": list(relevant),
         "all_utilized_sentence_keys": list(utilized),
         "sentence_support_information": [label(*parts) for parts in support],
-        "unsupported_response_sentence_keys": [key for key, supporting, _ in support if not supporting],
+        "unsupported_response_sentence_keys": [
+            key for key, supporting, _ in support if not supporting
+        ],
     }
     return record | changes
 
@@ -83,14 +91,18 @@ def test_all_four_scores_equal_the_published_ones_in_50_of_50_records(published)
 
 @pytest.mark.data
 def test_leaving_unknown_keys_out_moves_four_of_the_fifty(published):
-    assert sum(agrees(trace_scores(record, unknown_keys="drop"), record) for record in published) == 46
+    assert (
+        sum(agrees(trace_scores(record, unknown_keys="drop"), record) for record in published) == 46
+    )
 
 
 @pytest.mark.data
 def test_the_keys_that_name_no_sentence_are_reported_in_those_four(published):
     found = {}
     for record in published:
-        lines = [line for line in trace_scores(record).issues if "names no sentence (counted)" in line]
+        lines = [
+            line for line in trace_scores(record).issues if "names no sentence (counted)" in line
+        ]
         if lines:
             found[record["id"]] = {line.split("'")[1] for line in lines}
     assert found == {
@@ -103,14 +115,24 @@ def test_the_keys_that_name_no_sentence_are_reported_in_those_four(published):
 
 @pytest.mark.data
 def test_fully_supported_agrees_with_the_published_adherence_in_23_of_50(published):
-    guide = [adherence(record["sentence_support_information"], variant="guide") for record in published]
-    assert sum(ours == record["adherence_score"] for ours, record in zip(guide, published, strict=True)) == 23
+    guide = [
+        adherence(record["sentence_support_information"], variant="guide") for record in published
+    ]
+    assert (
+        sum(
+            ours == record["adherence_score"] for ours, record in zip(guide, published, strict=True)
+        )
+        == 23
+    )
 
 
 @pytest.mark.data
 def test_the_unsupported_keys_are_those_without_supporting_keys_in_50_of_50(published):
     for record in published:
-        assert unsupported_sentences(record["sentence_support_information"]) == record["unsupported_response_sentence_keys"]
+        assert (
+            unsupported_sentences(record["sentence_support_information"])
+            == record["unsupported_response_sentence_keys"]
+        )
         assert adherence(record["sentence_support_information"]) == record["adherence_score"]
 
 
@@ -125,7 +147,12 @@ def test_four_records_without_relevant_sentences_are_complete(published):
 
 def test_the_guides_example_gives_its_numbers():
     scores = trace_scores(GUIDE_EXAMPLE, variant="guide")
-    assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == (0.20, 0.75, 0.75, 0.0)
+    assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == (
+        0.20,
+        0.75,
+        0.75,
+        0.0,
+    )
     assert scores.average == pytest.approx(0.425)
     assert scores.rmse_to_ideal == pytest.approx(0.664, abs=5e-4)
     assert scores.consistency == pytest.approx(0.336, abs=5e-4)
@@ -139,9 +166,16 @@ def test_the_guides_printed_distance_is_that_of_an_adherence_of_one():
 
 def test_the_guides_example_under_the_benchmarks_definitions():
     scores = trace_scores(GUIDE_EXAMPLE)
-    assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == (4 / 6, 3 / 6, 3 / 4, 0.0)
+    assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == (
+        4 / 6,
+        3 / 6,
+        3 / 4,
+        0.0,
+    )
     assert scores.supported_fraction == 2 / 3
-    assert scores.rmse_to_ideal == pytest.approx(math.sqrt(((2 / 6) ** 2 + (3 / 6) ** 2 + (1 / 4) ** 2 + 1) / 4))
+    assert scores.rmse_to_ideal == pytest.approx(
+        math.sqrt(((2 / 6) ** 2 + (3 / 6) ** 2 + (1 / 4) ** 2 + 1) / 4)
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,7 +222,9 @@ def test_dropped_keys_are_as_if_they_had_not_been_written():
     slips = build((2, 2), ["0a", "9z", "general"], ["9z", "0b"])
     clean = build((2, 2), ["0a"], ["0b"])
     for variant in trace.VARIANTS:
-        dropped, plain = (trace_scores(r, variant=variant, unknown_keys="drop") for r in (slips, clean))
+        dropped, plain = (
+            trace_scores(r, variant=variant, unknown_keys="drop") for r in (slips, clean)
+        )
         assert (dropped.relevance, dropped.utilization, dropped.completeness) == (
             plain.relevance,
             plain.utilization,
@@ -207,7 +243,13 @@ def test_the_guides_relevance_stops_at_one():
 @pytest.mark.parametrize("variant", trace.VARIANTS)
 def test_without_a_context_sentence_nothing_about_the_context_is_defined(documents, variant):
     scores = trace_scores(build(documents, ["0a"], ["0a"]), variant=variant)
-    undefined = (scores.relevance, scores.utilization, scores.completeness, scores.rmse_to_ideal, scores.average)
+    undefined = (
+        scores.relevance,
+        scores.utilization,
+        scores.completeness,
+        scores.rmse_to_ideal,
+        scores.average,
+    )
     assert all(map(math.isnan, undefined))
     assert scores.adherence == 1.0
     assert "documents_sentences: the context has no sentence" in scores.issues
@@ -242,8 +284,16 @@ def test_a_missing_field_leaves_its_scores_undefined_and_says_so(name, missing):
     assert f"{name} is missing" in scores.issues
     needs = {
         "relevance": {"documents_sentences", "all_relevant_sentence_keys"},
-        "utilization": {"documents_sentences", "all_relevant_sentence_keys", "all_utilized_sentence_keys"},
-        "completeness": {"documents_sentences", "all_relevant_sentence_keys", "all_utilized_sentence_keys"},
+        "utilization": {
+            "documents_sentences",
+            "all_relevant_sentence_keys",
+            "all_utilized_sentence_keys",
+        },
+        "completeness": {
+            "documents_sentences",
+            "all_relevant_sentence_keys",
+            "all_utilized_sentence_keys",
+        },
         "supported_fraction": {"response_sentences"},
         "adherence": set(),
     }
@@ -283,7 +333,11 @@ FIRST_EXAMPLE = {
         ((False, False, False), 0.0, 0.0),
         ((True, True, None), math.nan, math.nan),
         ((None,), math.nan, math.nan),
-        ((True, False, None), 0.0, math.nan),  # one unsupported sentence is enough, whatever the unknown one is
+        (
+            (True, False, None),
+            0.0,
+            math.nan,
+        ),  # one unsupported sentence is enough, whatever the unknown one is
     ],
 )
 def test_without_supporting_keys_the_flag_decides_and_without_either_nothing_does(
@@ -292,15 +346,29 @@ def test_without_supporting_keys_the_flag_decides_and_without_either_nothing_doe
     support = flagged(*flags)
     response = [[entry["response_sentence_key"], "Text."] for entry in support]
     assert adherence(support, variant=variant) == pytest.approx(expected_adherence, nan_ok=True)
-    assert supported_fraction(response, support, variant=variant) == pytest.approx(expected_fraction, nan_ok=True)
-    null = [{"fully_supported": None, "supporting_sentence_keys": None} | entry for entry in support]
+    assert supported_fraction(response, support, variant=variant) == pytest.approx(
+        expected_fraction, nan_ok=True
+    )
+    null = [
+        {"fully_supported": None, "supporting_sentence_keys": None} | entry for entry in support
+    ]
     assert adherence(null, variant=variant) == pytest.approx(expected_adherence, nan_ok=True)
 
 
 def test_an_empty_list_of_supporting_keys_is_an_answer_and_an_absent_one_is_none():
-    support = [label("a", [], True), label("b", None, True), label("c", ["0a"], None), label("d", None, None)]
+    support = [
+        label("a", [], True),
+        label("b", None, True),
+        label("c", ["0a"], None),
+        label("d", None, None),
+    ]
     assert [value for _, value in supported_sentences(support)] == [False, True, True, None]
-    assert [value for _, value in supported_sentences(support, variant="guide")] == [True, True, False, None]
+    assert [value for _, value in supported_sentences(support, variant="guide")] == [
+        True,
+        True,
+        False,
+        None,
+    ]
     assert unsupported_sentences(support) == ["a"]
     assert unsupported_sentences(support, variant="guide") == ["c"]
 
@@ -321,7 +389,9 @@ def test_the_guide_needs_labels_alone(record, expected):
     assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == expected
     assert scores.supported_fraction == 2 / 3
     assert scores.average == pytest.approx(sum(expected) / 4)
-    assert scores.rmse_to_ideal == pytest.approx(math.sqrt(sum((1 - score) ** 2 for score in expected) / 4))
+    assert scores.rmse_to_ideal == pytest.approx(
+        math.sqrt(sum((1 - score) ** 2 for score in expected) / 4)
+    )
     assert scores.issues == ()
 
 
@@ -331,21 +401,31 @@ def test_the_functions_of_the_guide_take_no_documents():
     assert utilization(relevant, utilized, variant="guide") == 0.75
     assert completeness(relevant, utilized, variant="guide") == 0.75
     assert supported_fraction(None, support, variant="guide") == 2 / 3
-    assert rmse_to_ideal(relevant, utilized, None, support, variant="guide") == pytest.approx(0.664, abs=5e-4)
-    assert consistency(relevant, utilized, None, support, variant="guide") == pytest.approx(0.336, abs=5e-4)
+    assert rmse_to_ideal(relevant, utilized, None, support, variant="guide") == pytest.approx(
+        0.664, abs=5e-4
+    )
+    assert consistency(relevant, utilized, None, support, variant="guide") == pytest.approx(
+        0.336, abs=5e-4
+    )
 
 
 def test_where_the_context_is_needed_its_absence_leaves_the_scores_undefined_and_is_named():
     for options in [{}, {"variant": "guide", "unknown_keys": "drop"}]:
         scores = trace_scores(WALKTHROUGH, **options)
-        assert all(map(math.isnan, (scores.relevance, scores.utilization, scores.completeness, scores.consistency)))
+        assert all(
+            map(
+                math.isnan,
+                (scores.relevance, scores.utilization, scores.completeness, scores.consistency),
+            )
+        )
         assert scores.adherence == 0.0
         assert "documents_sentences is missing" in scores.issues
 
 
 @pytest.mark.parametrize("variant", trace.VARIANTS)
 @pytest.mark.parametrize(
-    ("choice", "expected"), [("one", (1.0, 1.0)), ("zero", (0.0, 0.0)), ("undefined", (math.nan, math.nan))]
+    ("choice", "expected"),
+    [("one", (1.0, 1.0)), ("zero", (0.0, 0.0)), ("undefined", (math.nan, math.nan))],
 )
 def test_where_nothing_is_relevant_completeness_is_what_is_chosen(variant, choice, expected):
     options = {"variant": variant, "when_none_relevant": choice}
@@ -360,8 +440,12 @@ def test_where_nothing_is_relevant_completeness_is_what_is_chosen(variant, choic
         arguments = (relevant, utilized, documents, support, unsupported)
         assert rmse_to_ideal(*arguments, **options) == pytest.approx(distance, nan_ok=True)
         assert consistency(*arguments, **options) == pytest.approx(1 - distance, nan_ok=True)
-        assert scores.average == pytest.approx((scores.relevance + scores.utilization + value + 1) / 4, nan_ok=True)
-    assert trace_scores(WALKTHROUGH, variant="guide", when_none_relevant=choice).completeness == 0.75
+        assert scores.average == pytest.approx(
+            (scores.relevance + scores.utilization + value + 1) / 4, nan_ok=True
+        )
+    assert (
+        trace_scores(WALKTHROUGH, variant="guide", when_none_relevant=choice).completeness == 0.75
+    )
 
 
 def test_without_any_labels_of_support_adherence_is_undefined():
@@ -406,7 +490,9 @@ def test_unknown_keys_have_no_length_and_it_is_said():
     assert (scores.relevance, scores.utilization, scores.completeness) == (0.5, 0.0, 0.0)
     assert "all_relevant_sentence_keys: '9z' names no sentence (length 0)" in scores.issues
     assert math.isnan(trace_scores(build((2,), ["9z"]), length="token").completeness)  # 0 / 0
-    assert trace_scores(build((2,), ["9z"]), length="token", unknown_keys="drop").completeness == 1.0  # nothing relevant
+    assert (
+        trace_scores(build((2,), ["9z"]), length="token", unknown_keys="drop").completeness == 1.0
+    )  # nothing relevant
 
 
 def test_a_context_of_empty_sentences_has_no_length():
@@ -449,9 +535,18 @@ def test_a_context_of_empty_sentences_has_no_length():
             {"unsupported_response_sentence_keys": ["q"]},
             "unsupported_response_sentence_keys: 'q' names no sentence of the response",
         ),
-        ({"support": [("a", ["0a"], True), ("a", ["0a"], True)]}, "sentence_support_information: 'a' is repeated"),
-        ({"support": [("a", ["0a"], None), ("b", ["0a"], None)]}, "fully_supported is null for 'a', 'b'"),
-        ({"support": [("a", ["0a"], False)]}, "'a' is not fully_supported, yet not listed as unsupported"),
+        (
+            {"support": [("a", ["0a"], True), ("a", ["0a"], True)]},
+            "sentence_support_information: 'a' is repeated",
+        ),
+        (
+            {"support": [("a", ["0a"], None), ("b", ["0a"], None)]},
+            "fully_supported is null for 'a', 'b'",
+        ),
+        (
+            {"support": [("a", ["0a"], False)]},
+            "'a' is not fully_supported, yet not listed as unsupported",
+        ),
         (
             {"unsupported_response_sentence_keys": ["a"]},
             "'a' is listed as unsupported, yet fully_supported",
@@ -480,7 +575,10 @@ def unlisted(*support, **changes):
     record = build(relevant=["0a"], utilized=["0a"], **changes)
     del record["unsupported_response_sentence_keys"]
     keys = [entry["response_sentence_key"] for entry in support]
-    return record | {"sentence_support_information": list(support), "response_sentences": [[key, "Text."] for key in keys]}
+    return record | {
+        "sentence_support_information": list(support),
+        "response_sentences": [[key, "Text."] for key in keys],
+    }
 
 
 @pytest.mark.parametrize(
@@ -503,7 +601,9 @@ def unlisted(*support, **changes):
             ("overall_supported is false, yet unsupported: no sentence",),
         ),
         (
-            unlisted(*flagged(True, None), overall_supported=False),  # the unknown sentence may be the unsupported one
+            unlisted(
+                *flagged(True, None), overall_supported=False
+            ),  # the unknown sentence may be the unsupported one
             ("neither supporting_sentence_keys nor fully_supported is given for 'b'",),
         ),
     ],
@@ -513,11 +613,18 @@ def test_issues_speak_of_what_was_given(record, expected):
 
 
 def test_a_clean_record_has_no_issues():
-    assert trace_scores(build(relevant=["0a"], utilized=["0a"], overall_supported=True)).issues == ()
+    assert (
+        trace_scores(build(relevant=["0a"], utilized=["0a"], overall_supported=True)).issues == ()
+    )
 
 
 def test_special_keys_are_the_four_of_the_benchmark():
-    assert set(SPECIAL_KEYS) == {"supported_without_sentence", "general", "well_known_fact", "numerical_reasoning"}
+    assert set(SPECIAL_KEYS) == {
+        "supported_without_sentence",
+        "general",
+        "well_known_fact",
+        "numerical_reasoning",
+    }
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------------------
@@ -530,7 +637,10 @@ def test_special_keys_are_the_four_of_the_benchmark():
         ({"length": "word"}, "length needs one of 'sentence', 'token', 'character'; it got 'word'"),
         ({"unknown_keys": "keep"}, "unknown_keys needs one of 'count', 'drop'; it got 'keep'"),
         ({"variant": "guide", "length": "token"}, "length must be 'sentence' with variant 'guide'"),
-        ({"when_none_relevant": "half"}, "when_none_relevant needs one of None, 'one', 'zero', 'undefined'; it got 'half'"),
+        (
+            {"when_none_relevant": "half"},
+            "when_none_relevant needs one of None, 'one', 'zero', 'undefined'; it got 'half'",
+        ),
     ],
 )
 def test_an_unknown_option_is_named_with_the_known_ones(options, words):
@@ -565,7 +675,10 @@ def test_a_field_of_another_shape_is_refused_never_guessed(changes):
 
 keys = st.lists(st.sampled_from("0a 0b 0c 1a 1b 1c 1a. 7q general".split()), max_size=8)
 flags = st.lists(
-    st.tuples(st.lists(st.sampled_from(["0a", "1b", "general"]), max_size=2), st.sampled_from([True, False, None])),
+    st.tuples(
+        st.lists(st.sampled_from(["0a", "1b", "general"]), max_size=2),
+        st.sampled_from([True, False, None]),
+    ),
     max_size=5,
 )
 records = st.builds(
@@ -589,7 +702,9 @@ options = st.sampled_from(
 
 @given(records, options)
 def test_the_plain_functions_give_what_the_record_gives(record, options):
-    documents, response, relevant, utilized, support, unsupported = (record[name] for name in FIELDS)
+    documents, response, relevant, utilized, support, unsupported = (
+        record[name] for name in FIELDS
+    )
     variant = options["variant"]
     scores = trace_scores(record, **options)
     ours = {
@@ -598,7 +713,9 @@ def test_the_plain_functions_give_what_the_record_gives(record, options):
         "completeness": completeness(relevant, utilized, documents, **options),
         "adherence": adherence(support, unsupported, variant=variant),
         "supported_fraction": supported_fraction(response, support, unsupported, variant=variant),
-        "rmse_to_ideal": rmse_to_ideal(relevant, utilized, documents, support, unsupported, **options),
+        "rmse_to_ideal": rmse_to_ideal(
+            relevant, utilized, documents, support, unsupported, **options
+        ),
         "consistency": consistency(relevant, utilized, documents, support, unsupported, **options),
     }
     for name, value in ours.items():
@@ -612,7 +729,9 @@ def test_scores_stay_in_their_bounds(record, options):
     assert math.isnan(scores.completeness) or 0 <= scores.completeness <= 1
     assert scores.relevance >= 0
     assert scores.utilization >= 0
-    assert math.isnan(scores.supported_fraction) or (scores.supported_fraction == 1) == (scores.adherence == 1)
+    assert math.isnan(scores.supported_fraction) or (scores.supported_fraction == 1) == (
+        scores.adherence == 1
+    )
     if options["unknown_keys"] == "drop" and len(set(record["all_relevant_sentence_keys"])) == len(
         record["all_relevant_sentence_keys"]
     ):
@@ -629,7 +748,9 @@ def test_the_guides_pseudocode_gives_the_same(record):
     scores = trace_scores(record, variant="guide")
     assert scores.relevance == min(1.0, len(relevant) / 20.0)
     assert scores.utilization == (min(1.0, len(utilized) / len(relevant)) if relevant else 0.0)
-    assert scores.completeness == (len(common) / len(set(relevant)) if relevant else 1.0 if not utilized else 0.0)
+    assert scores.completeness == (
+        len(common) / len(set(relevant)) if relevant else 1.0 if not utilized else 0.0
+    )
     assert scores.adherence == (1.0 if len(fully) == len(labels) else 0.0)
 
 

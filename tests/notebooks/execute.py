@@ -24,7 +24,9 @@ def execute(path: Path) -> float:
     started = time.monotonic()
     book = nbformat.read(path, as_version=4)
     folder = {"metadata": {"path": path.parent}}
-    NotebookClient(book, timeout=CELL_TIMEOUT, kernel_name="python3", resources=folder, config=ENCRYPTED).execute()
+    NotebookClient(
+        book, timeout=CELL_TIMEOUT, kernel_name="python3", resources=folder, config=ENCRYPTED
+    ).execute()
     clean(book)
     nbformat.write(book, path)
     return time.monotonic() - started
@@ -37,11 +39,17 @@ def clean(book: nbformat.NotebookNode) -> None:
     for cell in book.cells:
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
-            cell.outputs = _joined([output for output in cell.outputs if output.get("name") != "stderr"])
+            cell.outputs = _joined(
+                [output for output in cell.outputs if output.get("name") != "stderr"]
+            )
             for output in cell.outputs:
-                output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)  # the static view stays
+                output.get("data", {}).pop(
+                    "application/vnd.jupyter.widget-view+json", None
+                )  # the static view stays
                 if "image/png" in output.get("data", {}) and "alt" in cell.metadata:
-                    output.metadata["image/png"] = {"alt": cell.metadata.alt}  # where exporters look for it
+                    output.metadata["image/png"] = {
+                        "alt": cell.metadata.alt
+                    }  # where exporters look for it
 
 
 def _joined(outputs: list) -> list:

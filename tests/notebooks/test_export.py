@@ -35,7 +35,9 @@ def executed(tmp_path_factory):
     """A notebook with an annotator, run and cleaned as those of the repository are."""
     folder = tmp_path_factory.mktemp("export")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
-    NotebookClient(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
+    NotebookClient(
+        book, timeout=120, kernel_name="python3", resources={"metadata": {"path": folder}}
+    ).execute()
     assert "widgets" in book.metadata, "running alone would have left the state of the widget"
     clean(book)
     return book
@@ -52,7 +54,10 @@ def test_exported_html_shows_the_item_with_its_labels_and_none_of_our_scripts(ex
     page, _ = HTMLExporter().from_notebook_node(executed)
     shown = page[page.index("jp-RenderedHTMLCommon") :]
     assert "How does a heat pump differ from a gas boiler?" in shown
-    assert re.search(r"\[0a\] </span><mark[^>]*>A heat pump is one kind of heating system\.</mark><sup>R</sup>", shown)
+    assert re.search(
+        r"\[0a\] </span><mark[^>]*>A heat pump is one kind of heating system\.</mark><sup>R</sup>",
+        shown,
+    )
     assert "application/vnd.jupyter.widget" not in page
     assert "keydown" not in shown
     assert "&lt;script&gt;alert('note')&lt;/script&gt;" in shown
@@ -63,7 +68,9 @@ def test_exported_html_shows_the_item_with_its_labels_and_none_of_our_scripts(ex
 
 # As html-pipeline's sanitization filter has them (github.com/gjtorikian/html-pipeline, lib/html_pipeline/sanitization_filter.rb).
 # Elements that its releases of before 2023 did not know yet are left out, and so is what no viewer has.
-KEPT = frozenset("b i div ins del sup sub p ol ul li table thead tbody tfoot tr td th details summary".split())
+KEPT = frozenset(
+    "b i div ins del sup sub p ol ul li table thead tbody tfoot tr td th details summary".split()
+)
 LATER = frozenset("mark small span".split())
 ATTRIBUTES = frozenset("dir lang title open align colspan rowspan".split())
 EMPTIED = frozenset(("script", "style"))
@@ -81,7 +88,9 @@ class Sanitized(HTMLParser):
     def handle_starttag(self, name, attributes):
         self.silent += name in EMPTIED
         if name in self.elements:
-            kept = "".join(f' {key}="{escape(value or "")}"' for key, value in attributes if key in ATTRIBUTES)
+            kept = "".join(
+                f' {key}="{escape(value or "")}"' for key, value in attributes if key in ATTRIBUTES
+            )
             self.html += f"<{name}{kept}>"
 
     def handle_endtag(self, name):
@@ -151,7 +160,9 @@ def test_a_judges_error_keeps_both_verdicts(hosted):
 def test_an_annotation_keeps_which_sentences_carry_which_labels(hosted, tmp_path, suggested):
     sample = load_ragbench("sample-ragbench")
     more = {"suggestions": sample, "suggested_by": "a judge"} if suggested else {}
-    session = AnnotationSession(sample, "trace", "ana", tmp_path, id=["example_id", "system"], **more)
+    session = AnnotationSession(
+        sample, "trace", "ana", tmp_path, id=["example_id", "system"], **more
+    )
     session.label("relevant", ["0a"])
     session.label("utilized", [])
     session.flag()
@@ -167,7 +178,9 @@ def test_an_annotation_keeps_which_sentences_carry_which_labels(hosted, tmp_path
 
 
 def test_paths_and_times_of_the_log_stay_out_of_the_static_form(tmp_path):
-    session = AnnotationSession(load_ragbench("sample-ragbench"), "trace", "ana", tmp_path, id=["example_id", "system"])
+    session = AnnotationSession(
+        load_ragbench("sample-ragbench"), "trace", "ana", tmp_path, id=["example_id", "system"]
+    )
     pages = [Annotator(session)._repr_html_() for _ in range(2)]
     assert len(set(pages)) == 1
     assert str(Path(tmp_path).name) not in pages[0]

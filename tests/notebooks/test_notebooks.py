@@ -34,17 +34,23 @@ def test_there_are_notebooks():
 
 def test_every_code_cell_was_executed_in_order_without_error(book):
     assert [cell.execution_count for cell in code(book)] == list(range(1, len(code(book)) + 1))
-    assert not [output for cell in code(book) for output in cell.outputs if output.output_type == "error"]
+    assert not [
+        output for cell in code(book) for output in cell.outputs if output.output_type == "error"
+    ]
 
 
 def test_no_widget_state_and_no_stderr_is_committed(book):
     assert "widgets" not in book.metadata
-    assert not [output for cell in code(book) for output in cell.outputs if output.get("name") == "stderr"]
+    assert not [
+        output for cell in code(book) for output in cell.outputs if output.get("name") == "stderr"
+    ]
 
 
 def test_nbval_compares_the_output_of_every_cell(book):
     """An output that nbval has to ignore depends on the machine, so `make figures` would change the notebook there."""
-    assert not [cell.source for cell in book.cells if "nbval-ignore-output" in cell.metadata.get("tags", [])]
+    assert not [
+        cell.source for cell in book.cells if "nbval-ignore-output" in cell.metadata.get("tags", [])
+    ]
 
 
 def test_cells_are_short(book):
@@ -64,14 +70,18 @@ def test_the_anatomy_of_a_chapter_is_there(book):
 def test_every_cell_that_draws_shows_its_figure(book):
     for cell in book.cells:
         if "alt" in cell.metadata:
-            assert any("image/png" in output.get("data", {}) for output in cell.outputs), cell.source
+            assert any("image/png" in output.get("data", {}) for output in cell.outputs), (
+                cell.source
+            )
 
 
 def test_every_image_has_alternative_text(book):
     for cell in code(book):
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
-                assert cell.metadata.get("alt"), f"the cell {cell.source[:40]!r} draws without metadata.alt"
+                assert cell.metadata.get("alt"), (
+                    f"the cell {cell.source[:40]!r} draws without metadata.alt"
+                )
 
 
 def test_no_key_and_no_path_of_a_machine_is_in_a_notebook(book):
@@ -97,8 +107,12 @@ def test_make_figures_runs_its_kernels_with_encryption(tmp_path, capfd):
 
 def test_nbval_runs_its_kernels_with_encryption(monkeypatch):
     for name in ("KernelManager", "RunningKernel"):
-        monkeypatch.setattr(kernel, name, getattr(kernel, name))  # put back what the conftest replaces
-    monkeypatch.setattr(kernel.RunningKernel, "execute_cell_input", kernel.RunningKernel.execute_cell_input)
+        monkeypatch.setattr(
+            kernel, name, getattr(kernel, name)
+        )  # put back what the conftest replaces
+    monkeypatch.setattr(
+        kernel.RunningKernel, "execute_cell_input", kernel.RunningKernel.execute_cell_input
+    )
     runpy.run_path(str(ROOT / "notebooks" / "conftest.py"))
     running = kernel.RunningKernel(kernel.CURRENT_ENV_KERNEL_NAME)
     encrypted = running.km.curve_publickey is not None

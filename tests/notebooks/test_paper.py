@@ -24,9 +24,13 @@ def compiled(tmp_path_factory):
     told = r"\pdfobjcompresslevel=0 \begin{document}\typeout{column=\the\columnwidth}"
     (folder / "14_main.tex").write_text(paper.replace(r"\begin{document}", told), encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "14_main.tex"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
+    )
     assert done.returncode == 0, done.stdout[-2000:]
-    return (folder / "14_main.log").read_text(encoding="utf-8", errors="replace"), (folder / "14_main.pdf").read_bytes()
+    return (folder / "14_main.log").read_text(encoding="utf-8", errors="replace"), (
+        folder / "14_main.pdf"
+    ).read_bytes()
 
 
 def test_the_paper_is_made_of_the_pieces_of_the_run():
@@ -47,11 +51,17 @@ def test_nothing_sticks_out(compiled):
 
 
 def test_the_figure_is_printed_in_its_own_size(compiled):
-    assert float(re.search(r"<14_column.pdf, id=\d+, ([\d.]+)pt", compiled[0])[1]) == pytest.approx(COLUMN, abs=0.1)
+    assert float(re.search(r"<14_column.pdf, id=\d+, ([\d.]+)pt", compiled[0])[1]) == pytest.approx(
+        COLUMN, abs=0.1
+    )
 
 
 def test_every_font_is_embedded_and_none_is_of_type_3(compiled):
     pdf = compiled[1]
     assert b"/Type3" not in pdf
     assert b"/FontFile2" in pdf  # the figure's
-    assert pdf.count(b"/FontDescriptor") >= len(re.findall(rb"/FontFile[23]? ", pdf)) == pdf.count(b"/Type /FontDescriptor")
+    assert (
+        pdf.count(b"/FontDescriptor")
+        >= len(re.findall(rb"/FontFile[23]? ", pdf))
+        == pdf.count(b"/Type /FontDescriptor")
+    )

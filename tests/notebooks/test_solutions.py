@@ -15,8 +15,14 @@ BOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 def changes(source):
     """Names that a cell binds or changes: a store changes where it is passed."""
     tree = ast.parse(source)
-    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    bound = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }
+    bound |= {
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             bound |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
@@ -61,7 +67,11 @@ def test_the_folded_solution_is_right(path, tmp_path, monkeypatch, capsys):
     book = nbformat.read(path, as_version=4)
     code = [cell for cell in book.cells if cell.cell_type == "code"]
     question = next(cell for cell in code if "check(my_answer" in cell.source)
-    folded = next(cell.source for cell in book.cells if cell.cell_type == "markdown" and "<details>" in cell.source)
+    folded = next(
+        cell.source
+        for cell in book.cells
+        if cell.cell_type == "markdown" and "<details>" in cell.source
+    )
     solution = re.search(r"```python\n(.+?)```", folded, flags=re.DOTALL).group(1)
     last = f"{solution}\n{question.source.replace('my_answer = None', '')}"
     cells = [*(cell.source for cell in needed(code[: code.index(question) + 1], last)), last]
@@ -69,6 +79,13 @@ def test_the_folded_solution_is_right(path, tmp_path, monkeypatch, capsys):
     names = {"__name__": "__main__", "display": display}
     with plt.rc_context():
         for source in cells:
-            exec(compile(source.replace('folder="../figures"', f"folder={str(tmp_path)!r}"), path.name, "exec"), names)
+            exec(
+                compile(
+                    source.replace('folder="../figures"', f"folder={str(tmp_path)!r}"),
+                    path.name,
+                    "exec",
+                ),
+                names,
+            )
     plt.close("all")
     assert capsys.readouterr().out.endswith("✓ Right.\n")

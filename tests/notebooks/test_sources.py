@@ -15,16 +15,28 @@ def shown_with(notebook, source):
     """Everything that the cells before the first recorded reply print or show when ``source`` names another file."""
     path = next(NOTEBOOKS.glob(f"{notebook}_*.ipynb"))
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    recorded = next(n for n, cell in enumerate(cells) if re.search(r"recorded_(store|responses)\(", cell.source))
+    recorded = next(
+        n for n, cell in enumerate(cells) if re.search(r"recorded_(store|responses)\(", cell.source)
+    )
     cells = cells[:recorded]
-    assert sum(len(re.findall(r"^source = .+$", cell.source, flags=re.MULTILINE)) for cell in cells) == 1
+    assert (
+        sum(len(re.findall(r"^source = .+$", cell.source, flags=re.MULTILINE)) for cell in cells)
+        == 1
+    )
     for cell in cells:
-        cell.source = re.sub(r"^source = .+$", f"source = {str(source)!r}", cell.source, flags=re.MULTILINE)
+        cell.source = re.sub(
+            r"^source = .+$", f"source = {str(source)!r}", cell.source, flags=re.MULTILINE
+        )
         cell.outputs = []
     book = nbformat.v4.new_notebook(cells=cells)
-    NotebookClient(book, timeout=120, kernel_name="python3", config=ENCRYPTED).execute()  # raises where a cell fails
+    NotebookClient(
+        book, timeout=120, kernel_name="python3", config=ENCRYPTED
+    ).execute()  # raises where a cell fails
     texts = [
-        output.get("text", "") + "".join(str(value) for name, value in output.get("data", {}).items() if "image" not in name)
+        output.get("text", "")
+        + "".join(
+            str(value) for name, value in output.get("data", {}).items() if "image" not in name
+        )
         for cell in cells
         for output in cell.outputs
     ]
@@ -34,7 +46,13 @@ def shown_with(notebook, source):
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("notebook", "name"),
-    [("00", "zh_refine"), ("00", "en_refine_first50"), ("01", "zh_refine"), ("01", "en_refine_first50"), ("04", "zh_int")],
+    [
+        ("00", "zh_refine"),
+        ("00", "en_refine_first50"),
+        ("01", "zh_refine"),
+        ("01", "en_refine_first50"),
+        ("04", "zh_int"),
+    ],
 )
 def test_the_cells_before_the_recorded_replies_work_with_a_real_file(notebook, name, data_folder):
     file = data_folder / "rgb" / f"{name}.json"

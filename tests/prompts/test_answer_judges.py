@@ -95,7 +95,9 @@ def test_a_template_names_itself_and_the_fields_that_a_frame_needs(template):
     [(SIMILARITY, SimilarityScore), (CORRECTNESS, CorrectnessVerdict)],
     ids=["similarity", "correctness"],
 )
-def test_the_form_that_is_asked_for_names_the_record_s_fields_and_is_no_record_itself(template, schema):
+def test_the_form_that_is_asked_for_names_the_record_s_fields_and_is_no_record_itself(
+    template, schema
+):
     system = template.messages(dict.fromkeys(template.fields, ""))[0]["content"]
     form = system[system.index("{") : system.rindex("}") + 1]
     assert re.findall(r'"(\w+)":', form) == list(strict_schema(schema)["required"])
@@ -104,19 +106,34 @@ def test_the_form_that_is_asked_for_names_the_record_s_fields_and_is_no_record_i
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_bare_template_holds_whatever_a_text_holds_in_its_place(text):
-    for field, label in [("question", "Question"), ("references", "Right answer"), ("response", "Student's answer")]:
-        (user,) = BARE_CORRECTNESS.messages(dict.fromkeys(BARE_CORRECTNESS.fields, "plain") | {field: text})
+    for field, label in [
+        ("question", "Question"),
+        ("references", "Right answer"),
+        ("response", "Student's answer"),
+    ]:
+        (user,) = BARE_CORRECTNESS.messages(
+            dict.fromkeys(BARE_CORRECTNESS.fields, "plain") | {field: text}
+        )
         assert f"{label}: {text}\n" in user["content"]
-        assert user["content"].endswith('Reply with {"verdict": "same"} or {"verdict": "different"}.')
+        assert user["content"].endswith(
+            'Reply with {"verdict": "same"} or {"verdict": "different"}.'
+        )
     assert BARE_CORRECTNESS.fields == ("question", "references", "response")
     assert re.fullmatch(r"answer\.judge_bare_correctness:1:[0-9a-f]{8}", BARE_CORRECTNESS.id)
 
 
 def test_the_forms_of_the_bare_template_are_the_two_verdicts():
     (user,) = BARE_CORRECTNESS.messages(dict.fromkeys(BARE_CORRECTNESS.fields, ""))
-    read = [parse_reply(form, SamenessVerdict).record for form in re.findall(r"\{.*?\}", user["content"])]
-    assert [record.verdict for record in read] == strict_schema(SamenessVerdict)["properties"]["verdict"]["enum"]
-    assert parse_reply(user["content"], SamenessVerdict).record is None  # an echo of both is no verdict
+    read = [
+        parse_reply(form, SamenessVerdict).record
+        for form in re.findall(r"\{.*?\}", user["content"])
+    ]
+    assert [record.verdict for record in read] == strict_schema(SamenessVerdict)["properties"][
+        "verdict"
+    ]["enum"]
+    assert (
+        parse_reply(user["content"], SamenessVerdict).record is None
+    )  # an echo of both is no verdict
 
 
 def test_the_schema_tells_the_bounds():

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 import ragnb
 from ragnb.errors import InputError
-from ragnb.metrics.language import LANGUAGE_SCRIPTS, identified_language, response_language_consistency
+from ragnb.metrics.language import (
+    LANGUAGE_SCRIPTS,
+    identified_language,
+    response_language_consistency,
+)
 from ragnb.prompts.multilingual import (
     ANSWER,
     CLOSED_BOOK,
@@ -30,7 +34,11 @@ HOSTILE = "{question} {} {0!r} {{x}} %s \\n ${y}"
 
 def said(rendered):
     """All the text of what is asked."""
-    return rendered if isinstance(rendered, str) else "\n".join(message["content"] for message in rendered)
+    return (
+        rendered
+        if isinstance(rendered, str)
+        else "\n".join(message["content"] for message in rendered)
+    )
 
 
 # ---- the table of languages --------------------------------------------------------------------------------------------
@@ -38,18 +46,31 @@ def said(rendered):
 
 def test_every_language_whose_writing_is_known_has_a_name():
     assert set(LANGUAGE_NAMES) == set(LANGUAGE_SCRIPTS)
-    assert all(re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", name) for name in LANGUAGE_NAMES.values())
+    assert all(
+        re.fullmatch(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?", name) for name in LANGUAGE_NAMES.values()
+    )
 
 
 def test_a_name_stands_for_one_language():
     """But for Norwegian under two codes, and traditional Chinese of two places."""
-    shared = {frozenset(code for code in LANGUAGE_NAMES if LANGUAGE_NAMES[code] == name) for name in LANGUAGE_NAMES.values()}
-    assert {codes for codes in shared if len(codes) > 1} == {frozenset({"nb", "no"}), frozenset({"zh_hk", "zh_tw"})}
+    shared = {
+        frozenset(code for code in LANGUAGE_NAMES if LANGUAGE_NAMES[code] == name)
+        for name in LANGUAGE_NAMES.values()
+    }
+    assert {codes for codes in shared if len(codes) > 1} == {
+        frozenset({"nb", "no"}),
+        frozenset({"zh_hk", "zh_tw"}),
+    }
 
 
 @pytest.mark.parametrize(
     ("code", "name"),
-    [("zh-TW", "Traditional Chinese"), ("zh_cn", "Simplified Chinese"), ("pt-BR", "Portuguese"), ("DE", "German")],
+    [
+        ("zh-TW", "Traditional Chinese"),
+        ("zh_cn", "Simplified Chinese"),
+        ("pt-BR", "Portuguese"),
+        ("DE", "German"),
+    ],
 )
 def test_a_region_is_named_where_it_is_known_and_left_out_where_not(code, name):
     assert f"in {name}." in said(render_answer("?", ["p"], code))
@@ -58,7 +79,9 @@ def test_a_region_is_named_where_it_is_known_and_left_out_where_not(code, name):
 
 def test_examples_of_a_region_are_those_of_its_language():
     assert answer_template("zh-TW", "few_shot") == answer_template("zh", "few_shot")
-    assert render_translation("t", "zh_cn", "de_AT", "few_shot") == render_translation("t", "zh", "de", "few_shot")
+    assert render_translation("t", "zh_cn", "de_AT", "few_shot") == render_translation(
+        "t", "zh", "de", "few_shot"
+    )
 
 
 # ---- the examples ------------------------------------------------------------------------------------------------------
@@ -78,7 +101,10 @@ def test_the_examples_are_parallel_in_all_six_languages():
 @pytest.mark.parametrize("language", SIX)
 def test_the_examples_are_written_in_their_language(language):
     shots = SHOTS[language]
-    told = [*shots.headings, *(text for triple in shots.texts for text in triple if not text.isdigit())]
+    told = [
+        *shots.headings,
+        *(text for triple in shots.texts for text in triple if not text.isdigit()),
+    ]
     assert {response_language_consistency(text, language) for text in told} == {1.0}
     assert identified_language(" ".join(text for text, _, _ in shots.texts), SIX) == language
 
@@ -103,7 +129,14 @@ NAMES = {
 
 @pytest.mark.parametrize(
     "sample",
-    ["sample-multilingual", *(f"sample-{language}{task}" for language in ("en", "zh") for task in ("", "-int", "-fact"))],
+    [
+        "sample-multilingual",
+        *(
+            f"sample-{language}{task}"
+            for language in ("en", "zh")
+            for task in ("", "-int", "-fact")
+        ),
+    ],
 )
 def test_no_sample_asks_for_a_fact_of_the_examples(sample):
     for language, names in NAMES.items():
@@ -120,7 +153,10 @@ def test_no_sample_asks_for_a_fact_of_the_examples(sample):
 
 @pytest.mark.parametrize("language", sorted(LANGUAGE_NAMES))
 def test_an_instruction_names_the_language_of_the_answer(language):
-    open_book, closed = render_answer("Q?", ["p1", "p2"], language), render_answer("Q?", [], language)
+    open_book, closed = (
+        render_answer("Q?", ["p1", "p2"], language),
+        render_answer("Q?", [], language),
+    )
     for messages in (open_book, closed):
         assert [message["role"] for message in messages] == ["system", "user"]
         assert messages[0]["content"].endswith(f"in {LANGUAGE_NAMES[language]}.")
@@ -149,7 +185,9 @@ def test_examples_without_passages_show_no_texts(language):
 
 def test_passages_may_come_as_an_array():
     for passages in ([], ["a"], ["a", "b"]):
-        assert render_answer("Q?", np.array(passages, dtype=object), "en") == render_answer("Q?", passages, "en")
+        assert render_answer("Q?", np.array(passages, dtype=object), "en") == render_answer(
+            "Q?", passages, "en"
+        )
 
 
 # ---- translations ------------------------------------------------------------------------------------------------------
@@ -167,7 +205,9 @@ def test_examples_of_a_translation_are_the_same_texts_in_both_languages(source, 
 
 
 @pytest.mark.parametrize(("source", "language"), [*PAIRS, ("sw", "fi"), ("yo", "zu")])
-def test_an_instruction_to_translate_names_both_languages_and_holds_the_text_alone(source, language):
+def test_an_instruction_to_translate_names_both_languages_and_holds_the_text_alone(
+    source, language
+):
     system, user = render_translation("NEW\ntext", source, language)
     assert f"from {LANGUAGE_NAMES[source]} into {LANGUAGE_NAMES[language]}." in system["content"]
     assert user["content"] == "NEW\ntext"
@@ -196,13 +236,21 @@ def test_whatever_is_asked_stands_in_the_request_whole(question, passages, langu
 
 def all_templates():
     yield from (ANSWER, CLOSED_BOOK, TRANSLATE)
-    yield from (answer_template(one, "few_shot", closed_book=closed) for one in SIX for closed in (False, True))
+    yield from (
+        answer_template(one, "few_shot", closed_book=closed)
+        for one in SIX
+        for closed in (False, True)
+    )
     yield from (translation_template(*pair, "few_shot") for pair in PAIRS)
 
 
 def test_every_template_has_a_name_and_a_hash_of_its_own():
     templates = list(all_templates())
-    assert len({t.name for t in templates}) == len({t.id.split(":")[-1] for t in templates}) == 3 + 12 + 30
+    assert (
+        len({t.name for t in templates})
+        == len({t.id.split(":")[-1] for t in templates})
+        == 3 + 12 + 30
+    )
     assert all(re.fullmatch(rf"{re.escape(t.name)}:1:[0-9a-f]{{8}}", t.id) for t in templates)
 
 
@@ -218,7 +266,9 @@ def test_a_hash_changes_with_the_text_of_an_example(monkeypatch):
 
 def test_chat_asks_by_one_template_in_every_language():
     assert {answer_template(language) for language in LANGUAGE_NAMES} == {ANSWER}
-    assert {answer_template(language, closed_book=True) for language in LANGUAGE_NAMES} == {CLOSED_BOOK}
+    assert {answer_template(language, closed_book=True) for language in LANGUAGE_NAMES} == {
+        CLOSED_BOOK
+    }
     assert translation_template("sw", "fi") is TRANSLATE
 
 
@@ -235,20 +285,30 @@ def test_an_unknown_language_is_answered_with_the_known_ones(language, prompt):
         lambda: render_translation("t", "en", language, prompt),
     ]
     for call in calls:
-        with pytest.raises(InputError, match=rf"prompt '{prompt}' needs a language out of .*en.*; got .*; choose one"):
+        with pytest.raises(
+            InputError,
+            match=rf"prompt '{prompt}' needs a language out of .*en.*; got .*; choose one",
+        ):
             call()
 
 
 def test_examples_are_refused_in_a_language_that_has_none():
-    with pytest.raises(InputError, match="'few_shot' needs a language out of en, de, ru, zh, ar, hi; got 'fr'; choose one"):
+    with pytest.raises(
+        InputError,
+        match="'few_shot' needs a language out of en, de, ru, zh, ar, hi; got 'fr'; choose one",
+    ):
         translation_template("fr", "en", "few_shot")
 
 
 def test_an_unknown_prompt_is_refused():
-    with pytest.raises(InputError, match="prompt needs one of 'chat', 'few_shot'; it got 'zero_shot'"):
+    with pytest.raises(
+        InputError, match="prompt needs one of 'chat', 'few_shot'; it got 'zero_shot'"
+    ):
         answer_template("en", "zero_shot")
 
 
 def test_one_text_in_place_of_passages_is_refused():
-    with pytest.raises(InputError, match="needs a list of passages; got one text; put it in a list"):
+    with pytest.raises(
+        InputError, match="needs a list of passages; got one text; put it in a list"
+    ):
         render_answer("?", "one text", "en")

@@ -118,7 +118,18 @@ def test_a_repair_never_makes_another_number(score, ending):
 
 
 @pytest.mark.parametrize(
-    "verdict", ['"yes" | "no"', 'not "yes"', '"yes"!', '"yes" or "no"', "yes and no", '["yes"]', "{yes}", '"Yes"', '"yes "']
+    "verdict",
+    [
+        '"yes" | "no"',
+        'not "yes"',
+        '"yes"!',
+        '"yes" or "no"',
+        "yes and no",
+        '["yes"]',
+        "{yes}",
+        '"Yes"',
+        '"yes "',
+    ],
 )
 def test_a_repair_never_makes_another_verdict(verdict):
     assert parse_reply(f'{{"score": 4, "verdict": {verdict}}}', Judgement).record is None
@@ -170,7 +181,10 @@ def test_a_key_without_its_value_is_no_member():
 
 def test_a_list_that_was_cut_is_no_shorter_list():
     assert said('{"keys": ["0a", "0b"', Keys) == "the JSON object is cut off before its end"
-    assert said('{"keys": ["0a", "0b"]', Keys) == ({"keys": ["0a", "0b"], "all_of_it": False}, "closed")
+    assert said('{"keys": ["0a", "0b"]', Keys) == (
+        {"keys": ["0a", "0b"], "all_of_it": False},
+        "closed",
+    )
 
 
 # ---- types and ranges --------------------------------------------------------------------------------------------------
@@ -187,11 +201,20 @@ def test_a_list_that_was_cut_is_no_shorter_list():
         ('{"verdict": "yes", "score": null}', "score: null is not an integer (int_type)"),
         ('{"verdict": "yes", "score": 4.5}', "score: 4.5 is not an integer (int_type)"),
         ('{"verdict": "yes", "score": [4]}', "score: [4] is not an integer (int_type)"),
-        ('{"verdict": "maybe", "score": 4}', "verdict: \"maybe\" is not 'yes' or 'no' (literal_error)"),
-        ('{"verdict": "是", "score": 9}', "verdict: \"是\" is not 'yes' or 'no' (literal_error); and 1 more"),
+        (
+            '{"verdict": "maybe", "score": 4}',
+            "verdict: \"maybe\" is not 'yes' or 'no' (literal_error)",
+        ),
+        (
+            '{"verdict": "是", "score": 9}',
+            "verdict: \"是\" is not 'yes' or 'no' (literal_error); and 1 more",
+        ),
         ('{"verdict": true, "score": 4}', "verdict: true is not 'yes' or 'no' (literal_error)"),
         ('{"verdict": "yes"}', "score: required but missing (missing)"),
-        ('{"result": {"verdict": "yes", "score": 4}}', "verdict: required but missing (missing); and 1 more"),
+        (
+            '{"result": {"verdict": "yes", "score": 4}}',
+            "verdict: required but missing (missing); and 1 more",
+        ),
         ('{"verdict": "yes", "score": 4, "score": 5}', "score: given twice, as 4 and 5"),
         ('{"verdict": "yes", "score": 1, "score": true}', "score: given twice, as 1 and true"),
         ('{"verdict": "yes", "score": NaN}', "NaN is no number that JSON and a float can hold"),
@@ -211,7 +234,10 @@ def test_what_does_not_fit_is_said_in_one_line(text, reason):
         (" \n\t", "the reply is empty"),
         ("<think>Paris or Lyon", "the reply is reasoning only"),
         ("<think>Paris</think>  ", "the reply is reasoning only"),
-        ("I'm sorry,\nI can't judge that.", "no JSON object in the reply: I'm sorry, I can't judge that."),
+        (
+            "I'm sorry,\nI can't judge that.",
+            "no JSON object in the reply: I'm sorry, I can't judge that.",
+        ),
         ("我无法回答。", "no JSON object in the reply: 我无法回答。"),
         ('["yes", 4]', 'no JSON object in the reply: ["yes", 4]'),
         ('"yes"', 'no JSON object in the reply: "yes"'),
@@ -246,45 +272,70 @@ def test_true_is_not_one_and_one_is_not_true(text):
 
 
 def test_json_forms_of_python_values_are_accepted():
-    parsed = parse_reply('{"level": 2, "stars": 2.0, "sure": false, "weight": 3, "spans": [1, 2], "flag": true}', Mixed)
-    assert parsed.record == Mixed(level=Level.HIGH, stars=2, sure=False, weight=3.0, spans=(1, 2), flag=True)
+    parsed = parse_reply(
+        '{"level": 2, "stars": 2.0, "sure": false, "weight": 3, "spans": [1, 2], "flag": true}',
+        Mixed,
+    )
+    assert parsed.record == Mixed(
+        level=Level.HIGH, stars=2, sure=False, weight=3.0, spans=(1, 2), flag=True
+    )
     assert type(parsed.record.weight) is float
 
 
 def test_a_record_of_defaults_only_was_not_said():
-    assert said("{}", Mixed) == "the JSON object names none of the fields level, stars, sure, weight, spans, flag"
+    assert (
+        said("{}", Mixed)
+        == "the JSON object names none of the fields level, stars, sure, weight, spans, flag"
+    )
     assert "names none of the fields" in said('Sure: {"other": 1}', Mixed)
 
 
 def test_a_schema_may_ask_for_more_or_less():
     class Forgiving(BaseModel):
-        score: Annotated[int, BeforeValidator(lambda value: int(value) if isinstance(value, str) else value)]
+        score: Annotated[
+            int, BeforeValidator(lambda value: int(value) if isinstance(value, str) else value)
+        ]
 
     class Closed(BaseModel):
         model_config = ConfigDict(extra="forbid")
         score: int
 
     assert said('{"score": "4"}', Forgiving) == ({"score": 4}, "plain")
-    assert said('{"score": 4, "note": 1}', Closed) == "note: not a field of the schema (extra_forbidden)"
+    assert (
+        said('{"score": 4, "note": 1}', Closed)
+        == "note: not a field of the schema (extra_forbidden)"
+    )
 
 
 def test_aliases_name_fields():
     class Aliased(BaseModel):
         all_sentences: list[str] = Field(alias="all-sentences", default=[])
 
-    assert said('Draft {"x": 1}, then {"all-sentences": ["0a"]}', Aliased) == ({"all_sentences": ["0a"]}, "embedded")
-    assert said('{"all-sentences": ["0a"]} or {"all-sentences": 1}', Aliased) == "all-sentences: 1 is not a list (list_type)"
+    assert said('Draft {"x": 1}, then {"all-sentences": ["0a"]}', Aliased) == (
+        {"all_sentences": ["0a"]},
+        "embedded",
+    )
+    assert (
+        said('{"all-sentences": ["0a"]} or {"all-sentences": 1}', Aliased)
+        == "all-sentences: 1 is not a list (list_type)"
+    )
 
 
 def test_lone_surrogates_become_the_replacement_character():
-    for text in ('{"verdict": "yes", "why": "a\\ud83d b"}', '{"verdict": "yes", "why": "a\ud83d b"}'):
+    for text in (
+        '{"verdict": "yes", "why": "a\\ud83d b"}',
+        '{"verdict": "yes", "why": "a\ud83d b"}',
+    ):
         assert parse_reply(text, Reasoned).record.why == "a\ufffd b"
     assert parse_reply("{'verdict': 'yes', 'why': '\\ud83d\\ude00'}", Reasoned).record.why == "😀"
     assert parse_reply("no \ud83d", Reasoned).reason == "no JSON object in the reply: no"
 
 
 def test_line_breaks_in_strings_are_text():
-    assert said('{"verdict": "yes", "why": "one\ntwo\tthree"}', Reasoned)[0]["why"] == "one\ntwo\tthree"
+    assert (
+        said('{"verdict": "yes", "why": "one\ntwo\tthree"}', Reasoned)[0]["why"]
+        == "one\ntwo\tthree"
+    )
 
 
 # ---- several objects ---------------------------------------------------------------------------------------------------
@@ -332,8 +383,14 @@ def test_an_earlier_record_does_not_stand_in_for_a_last_one_that_cannot_be_read(
 # ---- any text at all ---------------------------------------------------------------------------------------------------
 
 words = st.text(st.characters(exclude_characters="{}<`~", exclude_categories=["Cs"]), max_size=60)
-records = st.builds(Reasoned, verdict=st.sampled_from(["yes", "no"]), why=st.text(st.characters(exclude_categories=["Cs"])))
-fences = st.sampled_from([("", ""), ("```json\n", "\n```"), ("```\n", "\n```"), ("~~~\n", "\n~~~"), ("\n", "\n")])
+records = st.builds(
+    Reasoned,
+    verdict=st.sampled_from(["yes", "no"]),
+    why=st.text(st.characters(exclude_categories=["Cs"])),
+)
+fences = st.sampled_from(
+    [("", ""), ("```json\n", "\n```"), ("```\n", "\n```"), ("~~~\n", "\n~~~"), ("\n", "\n")]
+)
 
 
 @given(
@@ -345,8 +402,12 @@ fences = st.sampled_from([("", ""), ("```json\n", "\n```"), ("```\n", "\n```"), 
     st.sampled_from([None, 2]),
     st.sampled_from(["", "<think>{'a': 1} Hm</think>"]),
 )
-@example(Reasoned(verdict="no", why='\\"}{"verdict": "yes"} <think>'), "", "", ("", ""), True, None, "")
-def test_any_record_in_any_prose_is_found_again(record, before, after, fence, ascii_only, indent, thought):
+@example(
+    Reasoned(verdict="no", why='\\"}{"verdict": "yes"} <think>'), "", "", ("", ""), True, None, ""
+)
+def test_any_record_in_any_prose_is_found_again(
+    record, before, after, fence, ascii_only, indent, thought
+):
     encoded = json.dumps(record.model_dump(), ensure_ascii=ascii_only, indent=indent)
     alone = not (before + after + thought).strip()
     assume(alone or "think>" not in record.why.lower())
@@ -375,7 +436,9 @@ def test_the_repr_of_a_dict_is_read_as_it_is_or_not_at_all(value):
     parsed = parse_reply(repr(value), Reasoned)
     if parsed.record is not None:
         got = parsed.record.model_dump(exclude_unset=True)
-        assert {name: text.split() for name, text in got.items()} == {name: text.split() for name, text in value.items()}
+        assert {name: text.split() for name, text in got.items()} == {
+            name: text.split() for name, text in value.items()
+        }
 
 
 pieces = st.sampled_from(
@@ -407,7 +470,10 @@ MEGABYTE = 10**6
 def test_a_megabyte_of_anything_is_read_in_one_walk(unit):
     text = (unit * (MEGABYTE // len(unit)))[:MEGABYTE]
     parse_reply(text, Judgement)
-    for whole in ('{"verdict": "yes", "score": ' + text[:100_000] + "}", f"{text[:100_000]} {PLAIN}"):
+    for whole in (
+        '{"verdict": "yes", "score": ' + text[:100_000] + "}",
+        f"{text[:100_000]} {PLAIN}",
+    ):
         parse_reply(whole, Judgement)  # a reader that starts again at every brace would take hours
 
 
@@ -432,7 +498,9 @@ def test_a_long_broken_object_is_not_repaired():
 
 
 def test_a_reason_is_one_printable_line_whatever_the_reply_holds():
-    parsed = parse_reply(json.dumps({"verdict": "a\u202eb\nc\x1b[31m" * 100, "score": 4}), Judgement)
+    parsed = parse_reply(
+        json.dumps({"verdict": "a\u202eb\nc\x1b[31m" * 100, "score": 4}), Judgement
+    )
     assert parsed.reason.startswith("verdict: ")
     assert parsed.reason.isprintable()
     assert len(parsed.reason) <= 200
@@ -448,7 +516,9 @@ class Empty(BaseModel):
     pass
 
 
-@pytest.mark.parametrize("schema", [dict, "Judgement", Empty, RootModel[list[int]], Judgement(**YES)])
+@pytest.mark.parametrize(
+    "schema", [dict, "Judgement", Empty, RootModel[list[int]], Judgement(**YES)]
+)
 def test_only_models_with_fields_are_schemas(schema):
     with pytest.raises(InputError, match="pydantic model that has fields"):
         parse_reply("{}", schema)

@@ -17,7 +17,9 @@ ALL = [(prompt, language) for prompt, languages in TEMPLATES.items() for languag
 def test_a_question_over_passages_becomes_messages_or_a_text_to_continue(prompt, language):
     template = template_for(prompt, language)
     rendered = render("Who? 谁?", ["first {question}", "", "2nd {0} %s"], template)
-    messages = [{"role": "user", "content": rendered}] if isinstance(rendered, str) else rendered  # a text to continue
+    messages = (
+        [{"role": "user", "content": rendered}] if isinstance(rendered, str) else rendered
+    )  # a text to continue
     assert [m["role"] for m in messages] == (["system", "user"] if template.system else ["user"])
     said = messages[-1]["content"]
     assert said.count("Who? 谁?") == 1
@@ -33,7 +35,9 @@ def test_a_language_is_known_however_its_code_is_written(language):
 @pytest.mark.parametrize("prompt", sorted(TEMPLATES))
 def test_every_prompt_speaks_english_and_chinese(prompt):
     assert {"en", "zh"} <= set(TEMPLATES[prompt])
-    assert not re.search(r"[\u4e00-\u9fff]", TEMPLATES[prompt]["en"].system + TEMPLATES[prompt]["en"].user)
+    assert not re.search(
+        r"[\u4e00-\u9fff]", TEMPLATES[prompt]["en"].system + TEMPLATES[prompt]["en"].user
+    )
     assert re.search(r"[\u4e00-\u9fff]", TEMPLATES[prompt]["zh"].user)
 
 
@@ -45,15 +49,22 @@ def test_the_answer_prompt_teaches_the_refusal_that_the_metric_looks_for(languag
     assert {"en": "factual errors", "zh": "事实性错误"}[language] in quoted[1]
 
 
-@pytest.mark.parametrize(("prompt", "language"), [(p, la) for p, la in ALL if p not in ("answer", "few_shot")])
+@pytest.mark.parametrize(
+    ("prompt", "language"), [(p, la) for p, la in ALL if p not in ("answer", "few_shot")]
+)
 def test_the_other_prompts_do_not_speak_of_refusing(prompt, language):
     template = template_for(prompt, language)
     assert REFUSAL_PHRASES[language] not in template.system + template.user
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_shots_for_base_models_answer_refuse_and_report_an_error_as_the_protocol_wants(language):
-    shown = [block.splitlines()[-1] for block in template_for("few_shot", language).user.split("\n\n")[:3]]
+def test_the_shots_for_base_models_answer_refuse_and_report_an_error_as_the_protocol_wants(
+    language,
+):
+    shown = [
+        block.splitlines()[-1]
+        for block in template_for("few_shot", language).user.split("\n\n")[:3]
+    ]
     assert [is_refusal(line, language=language) for line in shown] == [0.0, 1.0, 0.0]
     assert [detects_error(line, language=language) for line in shown] == [0.0, 0.0, 1.0]
 
@@ -61,7 +72,9 @@ def test_the_shots_for_base_models_answer_refuse_and_report_an_error_as_the_prot
 def test_template_names_and_ids_are_unlike():
     templates = [template_for(*pair) for pair in ALL]
     assert len({t.name for t in templates}) == len({t.id for t in templates}) == len(ALL)
-    assert all(re.fullmatch(rf"{re.escape(t.name)}:{t.version}:[0-9a-f]{{8}}", t.id) for t in templates)
+    assert all(
+        re.fullmatch(rf"{re.escape(t.name)}:{t.version}:[0-9a-f]{{8}}", t.id) for t in templates
+    )
 
 
 def test_a_regional_language_uses_its_base_language():
@@ -75,7 +88,10 @@ def test_a_template_of_ones_own_is_returned_as_it_is():
 
 @pytest.mark.parametrize(
     ("prompt", "language", "words"),
-    [("answr", "en", r"prompt.*answer, plain, closed_book.*'answr'"), ("plain", "fr", r"'plain'.*en, zh.*'fr'")],
+    [
+        ("answr", "en", r"prompt.*answer, plain, closed_book.*'answr'"),
+        ("plain", "fr", r"'plain'.*en, zh.*'fr'"),
+    ],
 )
 def test_an_unknown_prompt_or_language_is_refused_with_the_known_ones(prompt, language, words):
     with pytest.raises(InputError, match=words):
@@ -111,7 +127,10 @@ BROKEN = ["Reply { and {question}", "{question} }", "{} {question}", "{0}", '{"v
 @pytest.mark.parametrize("place", ["system", "user"])
 def test_a_lone_brace_is_refused_where_it_is_written(place, text):
     texts = {"system": "", "user": "{question}", place: text}
-    with pytest.raises(InputError, match=r"template mine needs a field's name between braces.*write \{\{ for a brace"):
+    with pytest.raises(
+        InputError,
+        match=r"template mine needs a field's name between braces.*write \{\{ for a brace",
+    ):
         Template("mine", 1, **texts)
 
 
@@ -142,7 +161,24 @@ def test_a_field_without_a_value_is_named():
 
 def test_the_id_changes_with_every_text_and_version_and_with_nothing_else():
     template = Template("t", 1, "sys", "user")
-    others = [Template("t", 1, "sys", "user!"), Template("t", 1, "sys ", "user"), Template("t", 2, "sys", "user")]
-    assert len({t.id for t in [template, *others, Template("t", 1, "sysuser", ""), Template("t", 1, "", "sysuser")]}) == 6
+    others = [
+        Template("t", 1, "sys", "user!"),
+        Template("t", 1, "sys ", "user"),
+        Template("t", 2, "sys", "user"),
+    ]
+    assert (
+        len(
+            {
+                t.id
+                for t in [
+                    template,
+                    *others,
+                    Template("t", 1, "sysuser", ""),
+                    Template("t", 1, "", "sysuser"),
+                ]
+            }
+        )
+        == 6
+    )
     assert Template("t", 1, "sys", "user").id == template.id
     assert Template("other", 1, "sys", "user").id.split(":")[1:] == template.id.split(":")[1:]

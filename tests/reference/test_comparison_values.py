@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
-from ragnb.results import PairedTable
 from ragnb.stats.binary import (
-    agresti_min_interval,
-    bonett_price_interval,
+    PairedTable,
     mcnemar_test,
     newcombe_interval,
-    score_test,
     tango_interval,
-    wald_difference_interval,
+    tango_test,
 )
 from ragnb.stats.intervals import bca_from_resamples, bca_interval, rate_interval
 from ragnb.stats.paired import paired_t_test, sign_flip_test, wilcoxon_test
@@ -65,28 +62,36 @@ def test_mcnemar_statistic(table: PairedTable, method: str, statistic: float) ->
     assert mcnemar_test(table, method=method).statistic == pytest.approx(statistic, abs=6e-5)
 
 
-def test_score_test_of_statpsych() -> None:
+def test_tango_test_of_statpsych() -> None:
     # statpsych test.prop.ps(156, 96, 68, 80): z 2.108346, p .03500109
     table = PairedTable(156, 96, 68, 80)
-    result = score_test(table)
+    result = tango_test(table)
     # Its z is the Wald-type statistic with a pooled variance and a continuity correction of 1; ours has none:
     assert (96 - 68 - 1) / np.sqrt(96 + 68) == pytest.approx(2.108346, abs=1e-6)
-    assert mcnemar_test(table, method="asymptotic-cc").p_value == pytest.approx(0.03500109, abs=1e-7)
+    assert mcnemar_test(table, method="asymptotic-cc").p_value == pytest.approx(
+        0.03500109, abs=1e-7
+    )
     assert result.statistic == pytest.approx(28 / np.sqrt(164), abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("interval", "table", "low", "high"),
     [
-        (wald_difference_interval, CAVO, -0.1184, -0.0058),  # contingencytables (R), chapter 8, Cavo data
-        (bonett_price_interval, CAVO, -0.1195, -0.0032),
-        (newcombe_interval, CAVO, -0.1186, -0.0046),  # ocbe-uio/contingencytables tests/testthat/test-ch8.R
+        (
+            newcombe_interval,
+            CAVO,
+            -0.1186,
+            -0.0046,
+        ),  # ocbe-uio/contingencytables tests/testthat/test-ch8.R
         (tango_interval, CAVO, -0.1240, -0.0054),
-        (agresti_min_interval, CAVO, -0.1182, -0.0045),
         (tango_interval, BENTUR, -0.5172, -0.0260),  # contingencytables (R), chapter 8, Bentur data
-        (bonett_price_interval, BENTUR, -0.5084, -0.0134),
         (newcombe_interval, BENTUR, -0.5069, -0.0256),
-        (tango_interval, PairedTable(100, 40, 20, 0), 0.03086, 0.21806),  # PropCIs::scoreci.mp(40, 20, 160), computed
+        (
+            tango_interval,
+            PairedTable(100, 40, 20, 0),
+            0.03086,
+            0.21806,
+        ),  # PropCIs::scoreci.mp(40, 20, 160), computed
     ],
 )
 def test_difference_interval(interval, table: PairedTable, low: float, high: float) -> None:
@@ -97,7 +102,12 @@ def test_difference_interval(interval, table: PairedTable, low: float, high: flo
 @pytest.mark.parametrize(
     ("successes", "n", "low", "high"),
     # Newcombe 1998, Stat. Med. 17, 857-872, table I, method 3
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
 )
 def test_wilson_interval(successes: int, n: int, low: float, high: float) -> None:
     result = rate_interval(successes, n)
@@ -106,14 +116,21 @@ def test_wilson_interval(successes: int, n: int, low: float, high: float) -> Non
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [("wilson", "wilson"), ("clopper-pearson", "beta"), ("jeffreys", "jeffreys"), ("wald", "normal")],
+    [
+        ("wilson", "wilson"),
+        ("clopper-pearson", "beta"),
+        ("jeffreys", "jeffreys"),
+        ("wald", "normal"),
+    ],
 )
 @pytest.mark.parametrize(("successes", "n"), [(1, 29), (15, 148), (81, 263), (262, 263)])
 def test_rate_intervals_equal_statsmodels(ours: str, theirs: str, successes: int, n: int) -> None:
     from statsmodels.stats.proportion import proportion_confint
 
     result = rate_interval(successes, n, method=ours)
-    assert (result.low, result.high) == pytest.approx(proportion_confint(successes, n, method=theirs), abs=1e-12)
+    assert (result.low, result.high) == pytest.approx(
+        proportion_confint(successes, n, method=theirs), abs=1e-12
+    )
 
 
 # Darwin's Zea mays pairs, Fisher 1935, The Design of Experiments, section 21
@@ -123,7 +140,9 @@ MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 def test_sign_flip_of_darwins_maize() -> None:
     assert sum(MAIZE) == 314
     # Fisher: 863 of 32,768 in one tail; two-sided 1726 / 32768
-    assert sign_flip_test(MAIZE, alternative="greater").p_value * 32768 == pytest.approx(863, abs=1e-8)
+    assert sign_flip_test(MAIZE, alternative="greater").p_value * 32768 == pytest.approx(
+        863, abs=1e-8
+    )
     assert sign_flip_test(MAIZE).p_value == pytest.approx(1726 / 32768, rel=1e-12)
 
 
@@ -145,8 +164,38 @@ def test_wilcoxon_of_the_depression_data() -> None:
 def test_wilcoxon_of_demsar() -> None:
     # Demsar 2006, JMLR 7, table 2: C4.5 and C4.5+m on 14 data sets, T = 12, R+ = 93. He splits the ranks of the two
     # zero differences (1.5 each, one to either side); we drop zeros, which leaves 12 ranks each lower by 2.
-    c45 = [0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.0, 0.94, 0.619, 0.972, 0.957]
-    c45_m = [0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.0, 0.962, 0.666, 0.981, 0.978]
+    c45 = [
+        0.763,
+        0.599,
+        0.954,
+        0.628,
+        0.882,
+        0.936,
+        0.661,
+        0.583,
+        0.775,
+        1.0,
+        0.94,
+        0.619,
+        0.972,
+        0.957,
+    ]
+    c45_m = [
+        0.768,
+        0.591,
+        0.971,
+        0.661,
+        0.888,
+        0.931,
+        0.668,
+        0.583,
+        0.838,
+        1.0,
+        0.962,
+        0.666,
+        0.981,
+        0.978,
+    ]
     d = np.array(c45_m) - np.array(c45)
     result = wilcoxon_test(d)
     below = int((d < 0).sum())
@@ -157,7 +206,34 @@ def test_wilcoxon_of_demsar() -> None:
 
 
 # Efron & Tibshirani 1993, An Introduction to the Bootstrap, table 14.1: spatial test, A
-SPATIAL_A = [48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41]
+SPATIAL_A = [
+    48,
+    36,
+    20,
+    29,
+    42,
+    42,
+    20,
+    42,
+    22,
+    41,
+    45,
+    14,
+    6,
+    0,
+    33,
+    28,
+    34,
+    4,
+    32,
+    24,
+    47,
+    41,
+    24,
+    26,
+    30,
+    41,
+]
 
 
 def test_bca_building_blocks_of_the_spatial_test() -> None:
@@ -190,7 +266,9 @@ def test_exact_bootstrap_equals_scipy_in_the_limit(n: int) -> None:
     from scipy.stats import bootstrap
 
     values = np.random.default_rng(n).integers(0, 101, n) / 100
-    theirs = bootstrap((values,), np.mean, method="BCa", n_resamples=100_000, rng=np.random.default_rng(3))
+    theirs = bootstrap(
+        (values,), np.mean, method="BCa", n_resamples=100_000, rng=np.random.default_rng(3)
+    )
     limits = theirs.confidence_interval
     result = bca_interval(values)
     assert (result.low, result.high) == pytest.approx((limits.low, limits.high), abs=2.5e-3)

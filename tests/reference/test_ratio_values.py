@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ragnb.stats.cost_effectiveness import incremental_table
-from ragnb.stats.ratio import fieller_interval, ratio_of_means_bca
+from ragnb.stats.cost_effectiveness import fieller_interval, incremental_table, ratio_of_means_bca
 
 # Efron & Tibshirani 1993, An Introduction to the Bootstrap, table 10.1: hormone patches, y new - old, z old - placebo
 PATCH = (
@@ -47,10 +46,14 @@ def test_fieller_by_the_textbook_formula() -> None:
     inner -= g * (covariance[0, 0] - covariance[0, 1] ** 2 / covariance[1, 1])
     half = t / z.mean() * np.sqrt(inner)
     found = fieller_interval(y, z, confidence_level=0.9)
-    assert (found.low, found.high) == pytest.approx(((centre - half) / (1 - g), (centre + half) / (1 - g)), abs=1e-6)
+    assert (found.low, found.high) == pytest.approx(
+        ((centre - half) / (1 - g), (centre + half) / (1 - g)), abs=1e-6
+    )
 
 
-@pytest.mark.parametrize(("pair", "low", "high"), [(STATPSYCH_12, 1.040747, 1.205745), (STATPSYCH_8, 1.09417, 1.175583)])
+@pytest.mark.parametrize(
+    ("pair", "low", "high"), [(STATPSYCH_12, 1.040747, 1.205745), (STATPSYCH_8, 1.09417, 1.175583)]
+)
 def test_fieller_beside_the_log_delta_interval_of_statpsych(pair, low: float, high: float) -> None:
     # ci.ratio.mean.ps: log ratio -+ t(n - 1) sqrt((v1 / m1^2 + v2 / m2^2 - 2 c / m1 m2) / n); same first order, other second
     y, z = map(np.array, pair)
@@ -66,7 +69,11 @@ def test_fieller_beside_the_log_delta_interval_of_statpsych(pair, low: float, hi
 @pytest.mark.parametrize(
     ("level", "low", "high"),
     [
-        (0.90, -0.20177353, 0.13588907),  # scikits.bootstrap 1.1.1, ci(..., method="abc"), derivatives by differences
+        (
+            0.90,
+            -0.20177353,
+            0.13588907,
+        ),  # scikits.bootstrap 1.1.1, ci(..., method="abc"), derivatives by differences
         (0.95, -0.22205217, 0.18793162),
     ],
 )
@@ -93,7 +100,11 @@ def test_incremental_table_of_dampack() -> None:
         ("D", "frontier"),
         ("E", "frontier"),
     ]
-    steps = {row.name: (row.incremental_cost, row.incremental_gain, row.icer) for row in table if row.icer == row.icer}
+    steps = {
+        row.name: (row.incremental_cost, row.incremental_gain, row.icer)
+        for row in table
+        if row.icer == row.icer
+    }
     assert steps == {"B": (5000, 1, 5000), "D": (25000, 2, 12500), "E": (20000, 1, 20000)}
     assert {row.name: row.against for row in table}["C"] == ("B", "D")
 
@@ -108,7 +119,9 @@ def test_incremental_table_of_hiv_screening() -> None:
         *((name, "frontier") for name in names[:4]),
         ("annual", "dominated"),
     ]
-    assert [row.icer for row in table[1:4]] == pytest.approx([12 * 1000 / 0.32, 12 * 1020 / 0.21, 12 * 420 / 0.05])
+    assert [row.icer for row in table[1:4]] == pytest.approx(
+        [12 * 1000 / 0.32, 12 * 1020 / 0.21, 12 * 420 / 0.05]
+    )
     assert table[4].against == ("3yr",)
 
 

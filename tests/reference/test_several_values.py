@@ -34,8 +34,6 @@ ROUNDING_TIMES = np.array(
 ).reshape(22, 3)
 
 
-
-
 def test_friedman_of_demsar() -> None:
     assert average_ranks(DEMSAR) == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
     result = friedman_test(DEMSAR, method="chi2")
@@ -56,7 +54,9 @@ def test_friedman_of_two_data_sets() -> None:
 def test_friedman_of_conovers_grasses() -> None:
     # rank sums 38, 23.5, 24.5, 34; T1 8.097, T2 3.19219790676, p .0362154746433
     assert (5 - average_ranks(GRASSES)) * 12 == pytest.approx([38, 23.5, 24.5, 34])
-    assert friedman_test(GRASSES, method="chi2").statistic == pytest.approx(8.09734513274, abs=1e-10)
+    assert friedman_test(GRASSES, method="chi2").statistic == pytest.approx(
+        8.09734513274, abs=1e-10
+    )
     f = friedman_test(GRASSES)
     assert (f.statistic, f.p_value) == pytest.approx((3.19219790676, 0.0362154746433), abs=1e-10)
 
@@ -79,5 +79,7 @@ def test_friedman_of_rounding_times() -> None:
     ],
 )  # fmt: skip
 def test_cochran_q(scores: str, statistic: float, p_value: float) -> None:
-    result = friedman_test([[int(digit) for digit in item] for item in scores.split()], method="chi2")
+    result = friedman_test(
+        [[int(digit) for digit in item] for item in scores.split()], method="chi2"
+    )
     assert (result.statistic, result.p_value) == pytest.approx((statistic, p_value), abs=5e-5)

@@ -70,13 +70,20 @@ def test_bounds_if_the_unscored_were_wrong_or_right(hand_report):
     assert bounds["precision"] == pytest.approx((20 / 26, 23 / 28))
     filled = [[1 - label if math.isnan(told) else told for label, told in zip(LABEL, JUDGE, strict=True)],
               [label if math.isnan(told) else told for label, told in zip(LABEL, JUDGE, strict=True)]]  # fmt: skip
-    assert bounds["Cohen's kappa"] == pytest.approx([cohen_kappa_score(LABEL, told) for told in filled])
+    assert bounds["Cohen's kappa"] == pytest.approx(
+        [cohen_kappa_score(LABEL, told) for told in filled]
+    )
 
 
 def test_intervals_of_independent_responses_are_the_usual_ones(hand_report):
     table = hand_report.agreement.set_index("metric")
     label, told = np.array(LABEL[:50]), np.array(JUDGE[:50])
-    shares = {"percent agreement": (35, 50), "sensitivity": (20, 30), "specificity": (15, 20), "precision": (20, 25)}
+    shares = {
+        "percent agreement": (35, 50),
+        "sensitivity": (20, 30),
+        "specificity": (15, 20),
+        "precision": (20, 25),
+    }
     known = {name: proportion_confint(*counts, method="wilson") for name, counts in shares.items()}
     both = np.column_stack([told, label])
     for name in ("Cohen's kappa", "Gwet's AC1", "Krippendorff's alpha"):
@@ -91,21 +98,35 @@ def test_bias_of_verdicts_is_a_paired_comparison_of_rates(hand_report):
     row = hand_report.bias.iloc[0]
     table = paired_table(JUDGE[:50], LABEL[:50])
     known = tango_interval(table)
-    assert (row["difference"], row["low"], row["high"]) == pytest.approx((-5 / 50, known.low, known.high))
+    assert (row["difference"], row["low"], row["high"]) == pytest.approx(
+        (-5 / 50, known.low, known.high)
+    )
     assert row["p_value"] == pytest.approx(mcnemar_test(table).p_value)
-    assert (row["n_pairs"], row["n_dropped"], row["mean"], row["baseline_mean"]) == (50, 4, 0.5, 0.6)
-    assert hand_report.bias["by"].tolist() == ["overall"]  # no language, system or response in the frame
+    assert (row["n_pairs"], row["n_dropped"], row["mean"], row["baseline_mean"]) == (
+        50,
+        4,
+        0.5,
+        0.6,
+    )
+    assert hand_report.bias["by"].tolist() == [
+        "overall"
+    ]  # no language, system or response in the frame
 
 
 def test_verdicts_have_a_curve_of_two_points(hand_report):
     row, curve = hand_report.calibration.iloc[0], hand_report.curve
     assert row["note"] == TWO_POINTS
     assert row["brier"] == pytest.approx(15 / 50)
-    assert curve[["mean_predicted", "mean", "n"]].to_numpy().tolist() == [[0, 10 / 25, 25], [1, 20 / 25, 25]]
+    assert curve[["mean_predicted", "mean", "n"]].to_numpy().tolist() == [
+        [0, 10 / 25, 25],
+        [1, 20 / 25, 25],
+    ]
     assert any("the curve has two points" in line for line in hand_report.lines())
 
 
-def test_worst_are_the_disagreements_in_the_order_of_the_frame_without_confidence(by_hand, hand_report):
+def test_worst_are_the_disagreements_in_the_order_of_the_frame_without_confidence(
+    by_hand, hand_report
+):
     worst = hand_report.worst
     assert worst["example_id"].tolist() == list(range(20, 35))
     assert set(worst["disagreement"]) == {1.0}
@@ -119,7 +140,10 @@ def test_it_prints_itself_and_says_what_is_not_available(hand_report):
     text = str(hand_report)
     assert repr(hand_report) == "JudgeReport(judged_correct against label, 15 disagreements)"
     assert "percent agreement 0.700 [0.562, 0.809], Cohen's kappa 0.400 [0.139, 0.661]" in text
-    assert "n = 50 of 54, 4 unscored (agreement 0.648 if these were all wrong, 0.722 if all were right)" in text
+    assert (
+        "n = 50 of 54, 4 unscored (agreement 0.648 if these were all wrong, 0.722 if all were right)"
+        in text
+    )
     assert NO_CEILING in text
     assert "responses taken as independent" in text
     assert hand_report.ceiling.empty
@@ -132,7 +156,10 @@ def test_the_report_is_frozen_and_its_numbers_are_the_same_each_time(by_hand, ha
     again = judge_report(by_hand)
     assert again._repr_html_() == hand_report._repr_html_()
     assert isinstance(again, JudgeReport)
-    assert judge_report(by_hand, confidence_level=0.8).agreement["confidence_level"].tolist() == [0.8] * 7
+    assert (
+        judge_report(by_hand, confidence_level=0.8).agreement["confidence_level"].tolist()
+        == [0.8] * 7
+    )
 
 
 # ---- simulated judges: several systems answer one question, two annotators -----------------------------------------------
@@ -168,7 +195,9 @@ def report(frame):
 
 
 def test_the_bias_that_is_there_is_found_and_no_other(report):
-    rows = report.bias[(report.bias["judge"] == "judged_correct") & (report.bias["by"] == "language")]
+    rows = report.bias[
+        (report.bias["judge"] == "judged_correct") & (report.bias["by"] == "language")
+    ]
     found = rows.set_index("group")["p_adjusted"] < 0.05
     assert found.to_dict() == {"en": False, "zh": True, "ar": False, "hi": False}
     assert rows.set_index("group").loc["zh", "difference"] > 0.1
@@ -194,7 +223,9 @@ def test_shares_are_robust_to_questions(frame, report):
     positive = frame[frame["label"] == 1]
     known = mean_interval(positive["judged_correct"], positive["example_id"].to_numpy(str))
     row = table.loc["sensitivity"]
-    assert (row["mean"], row["low"], row["high"]) == pytest.approx((known.estimate, known.low, known.high))
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx(
+        (known.estimate, known.low, known.high)
+    )
     assert (row["interval"], row["n_units"]) == ("cluster-robust t", known.n)
 
 
@@ -215,7 +246,9 @@ def test_every_pair_stands_in_the_agreement(report):
 
 def test_scores_have_a_roc_area_and_verdicts_none(frame, report):
     table = rows_of(report.agreement, rater="score", against="label")
-    assert table.loc["AUROC", "mean"] == pytest.approx(roc_auc_score(frame["label"], frame["score"]))
+    assert table.loc["AUROC", "mean"] == pytest.approx(
+        roc_auc_score(frame["label"], frame["score"])
+    )
     assert "AUROC" not in rows_of(report.agreement, rater="judged_correct", against="label").index
 
 
@@ -234,11 +267,17 @@ def test_the_ceiling_is_on_the_responses_that_all_rated(frame):
                          judged_correct=frame["judged_correct"].mask(frame.index % 7 == 0))  # fmt: skip
     table = judge_report(gappy, annotators=["label_a", "label_b"]).ceiling
     kept = gappy.dropna(subset=["label_a", "label_b", "judged_correct"])
-    own = np.mean([cohen_kappa_score(kept["judged_correct"], kept[name]) for name in ("label_a", "label_b")])
+    own = np.mean(
+        [cohen_kappa_score(kept["judged_correct"], kept[name]) for name in ("label_a", "label_b")]
+    )
     theirs = cohen_kappa_score(kept["label_a"], kept["label_b"])
     rows = table[table["metric"] == "Cohen's kappa"].set_index("of")
     assert rows["mean"].to_dict() == pytest.approx(
-        {"judge with annotators": own, "annotators among themselves": theirs, "difference": own - theirs}
+        {
+            "judge with annotators": own,
+            "annotators among themselves": theirs,
+            "difference": own - theirs,
+        }
     )
     assert (rows["n"] == len(kept)).all()
     assert (rows["low"] < rows["mean"]).all()
@@ -246,10 +285,14 @@ def test_the_ceiling_is_on_the_responses_that_all_rated(frame):
 
 def test_the_difference_to_the_ceiling_is_a_jackknife_over_questions(frame, report):
     def difference(part):
-        own = np.mean([np.mean(part["judged_correct"] == part[name]) for name in ("label_a", "label_b")])
+        own = np.mean(
+            [np.mean(part["judged_correct"] == part[name]) for name in ("label_a", "label_b")]
+        )
         return own - np.mean(part["label_a"] == part["label_b"])
 
-    without = np.array([difference(frame[frame["example_id"] != one]) for one in frame["example_id"].unique()])
+    without = np.array(
+        [difference(frame[frame["example_id"] != one]) for one in frame["example_id"].unique()]
+    )
     whole = difference(frame)
     pseudo = 100 * whole - 99 * without
     known = stats.t.interval(0.95, 99, whole, pseudo.std(ddof=1) / 10)
@@ -266,9 +309,15 @@ def test_three_annotators_make_three_pairs(frame):
     three = frame.assign(label_c=1 - frame["label"])
     found = judge_report(three, annotators=["label_a", "label_b", "label_c"])
     between = found.agreement[found.agreement["rater"].str.startswith("label")]
-    assert between["pair"].unique().tolist() == ["label_a - label_b", "label_a - label_c", "label_b - label_c"]
+    assert between["pair"].unique().tolist() == [
+        "label_a - label_b",
+        "label_a - label_c",
+        "label_b - label_c",
+    ]
     rows = found.ceiling[found.ceiling["metric"] == "percent agreement"].set_index("of")
-    known = np.mean([np.mean(three[f"label_{a}"] == three[f"label_{b}"]) for a, b in ("ab", "ac", "bc")])
+    known = np.mean(
+        [np.mean(three[f"label_{a}"] == three[f"label_{b}"]) for a, b in ("ab", "ac", "bc")]
+    )
     assert rows.loc["annotators among themselves", "mean"] == pytest.approx(known)
 
 
@@ -278,7 +327,9 @@ def test_responses_without_a_label_are_left_out_and_counted(frame, report):
     n = len(frame)
     row = {"label": "label", "n": n, "n_labelled": n - 10, "n_left_out": 10}
     assert found.labelled.to_dict("records") == [row]
-    told = [line for line in found.lines() if line.endswith(f"; 10 of {n} without a label left out.")]
+    told = [
+        line for line in found.lines() if line.endswith(f"; 10 of {n} without a label left out.")
+    ]
     assert len(told) == len(found.judges)
     assert f"10 of {n} without a label left out" in found._repr_html_()
     assert "left out" not in str(report)
@@ -287,16 +338,24 @@ def test_responses_without_a_label_are_left_out_and_counted(frame, report):
 
 def test_annotators_are_compared_where_the_settled_label_is_missing(frame):
     open_cases = frame["label_a"] != frame["label_b"]
-    found = judge_report(frame.assign(label=frame["label"].mask(open_cases)), annotators=["label_a", "label_b"])
+    found = judge_report(
+        frame.assign(label=frame["label"].mask(open_cases)), annotators=["label_a", "label_b"]
+    )
     row = rows_of(found.agreement, rater="label_a").loc["percent agreement"]
     assert (row["mean"], row["n"]) == (pytest.approx(1 - open_cases.mean()), 300)
-    assert rows_of(found.agreement, against="label")["n"].unique().tolist() == [300 - open_cases.sum()]
+    assert rows_of(found.agreement, against="label")["n"].unique().tolist() == [
+        300 - open_cases.sum()
+    ]
     assert found.bias["n_pairs"].iloc[0] == 300 - open_cases.sum()
 
 
 def test_thirds_of_length_hold_about_as_many_responses_and_come_in_order(report):
     rows = report.bias[(report.bias["judge"] == "score") & (report.bias["by"] == "response length")]
-    assert [name.split(" (")[0] for name in rows["group"]] == ["shortest third", "middle third", "longest third"]
+    assert [name.split(" (")[0] for name in rows["group"]] == [
+        "shortest third",
+        "middle third",
+        "longest third",
+    ]
     reach = [tuple(map(int, re.findall(r"\d+", name))) for name in rows["group"]]
     assert all(one[1] < two[0] for one, two in pairwise(reach))
     assert rows["n_pairs"].between(90, 110).all()
@@ -304,11 +363,17 @@ def test_thirds_of_length_hold_about_as_many_responses_and_come_in_order(report)
 
 def test_length_is_what_a_reader_counts():
     texts = ["é" * 3, "e\u0301" * 3, "👩\u200d🔬" * 3, "हिन्दी", None, "ab", "abcd"]
-    small = pd.DataFrame({"label": [1, 0] * 3 + [1], "judge": [1, 0, 0, 1, 1, 0, 1], "response": texts})
+    small = pd.DataFrame(
+        {"label": [1, 0] * 3 + [1], "judge": [1, 0, 0, 1, 1, 0, 1], "response": texts}
+    )
     rows = judge_report(small, judge="judge", clusters=None)
     groups = rows.bias[rows.bias["by"] == "response length"]
     assert groups["n_pairs"].sum() == 6
-    assert groups["group"].tolist() == ["shortest third (2-2)", "middle third (3-3)", "longest third (4-4)"]
+    assert groups["group"].tolist() == [
+        "shortest third (2-2)",
+        "middle third (3-3)",
+        "longest third (4-4)",
+    ]
     assert rows.length["n"].tolist() == [6, 6]
 
 
@@ -319,7 +384,9 @@ def test_an_error_that_grows_with_length_is_found(frame):
     table = found.length.set_index("metric")
     errors = padded["score"] - padded["label"]
     assert table.loc["error with length", "mean"] == pytest.approx(np.corrcoef(errors, size)[0, 1])
-    assert table.loc["error with log length", "mean"] == pytest.approx(np.corrcoef(errors, np.log1p(size))[0, 1])
+    assert table.loc["error with log length", "mean"] == pytest.approx(
+        np.corrcoef(errors, np.log1p(size))[0, 1]
+    )
     assert (table["low"] > 0).all()
     assert found.bias[found.bias["by"] == "response length"]["difference"].is_monotonic_increasing
 
@@ -332,7 +399,12 @@ def test_a_judge_that_favours_its_own_model_is_shown_apart(frame):
 
 
 def test_groups_are_the_columns_asked_for(frame, report):
-    assert report.bias["by"].unique().tolist() == ["overall", "language", "system", "response length"]
+    assert report.bias["by"].unique().tolist() == [
+        "overall",
+        "language",
+        "system",
+        "response length",
+    ]
     asked = judge_report(frame.assign(topic=[None, "a", "b"] * 100), by="topic")
     rows = asked.bias[asked.bias["by"] == "topic"]
     assert rows["group"].tolist() == ["(none)", "a", "b"]
@@ -349,14 +421,23 @@ def test_curve_and_brier_are_those_of_another_library(frame, report):
     assert curve["mean_predicted"].to_numpy() == pytest.approx(predicted)
     row = report.calibration.set_index("judge").loc["score"]
     assert row["brier"] == pytest.approx(brier_score_loss(frame["label"], frame["score"]))
-    assert row["ece"] == pytest.approx((curve["n"] * (curve["mean"] - curve["mean_predicted"]).abs()).sum() / 300)
+    assert row["ece"] == pytest.approx(
+        (curve["n"] * (curve["mean"] - curve["mean_predicted"]).abs()).sum() / 300
+    )
     assert curve["n"].sum() == row["n_scored"] == 300
 
 
 def test_a_calibrated_judge_shows_about_the_error_expected_of_it():
-    rows = [judge_report(simulated(400, seed), judge="score", by=[], clusters=None).calibration.iloc[0] for seed in range(3)]
-    assert np.mean([row["ece"] / row["expected_if_calibrated"] for row in rows]) == pytest.approx(1, abs=0.35)
-    off = judge_report(simulated(400, sharpen=0.3), judge="score", by=[], clusters=None).calibration.iloc[0]
+    rows = [
+        judge_report(simulated(400, seed), judge="score", by=[], clusters=None).calibration.iloc[0]
+        for seed in range(3)
+    ]
+    assert np.mean([row["ece"] / row["expected_if_calibrated"] for row in rows]) == pytest.approx(
+        1, abs=0.35
+    )
+    off = judge_report(
+        simulated(400, sharpen=0.3), judge="score", by=[], clusters=None
+    ).calibration.iloc[0]
     assert off["ece"] > 5 * off["expected_if_calibrated"]
 
 
@@ -375,7 +456,9 @@ def test_worst_come_with_the_widest_gap_first_and_all_columns(frame):
     assert set(frame.columns) <= set(found.columns)
     assert found["disagreement"].is_monotonic_decreasing
     assert ((found["score"] >= 0.5) != (found["label"] == 1)).all()
-    assert found["disagreement"].tolist() == pytest.approx((found["score"] - found["label"]).abs().tolist())
+    assert found["disagreement"].tolist() == pytest.approx(
+        (found["score"] - found["label"]).abs().tolist()
+    )
     first = found.iloc[0]
     assert first["annotations"] == {"label_a": first["label_a"], "label_b": first["label_b"]}
     assert len(found) == ((frame["score"] >= 0.5) != (frame["label"] == 1)).sum()
@@ -389,7 +472,9 @@ def test_frames_become_tables_of_a_paper(report):
     assert r"judged\_correct - label\_a &" in latex
     assert "Cohen's kappa" in latex
     assert "judged" in to_markdown(report.bias)
-    assert "annotators among themselves" in to_html(report.ceiling[report.ceiling["judge"] == "score"], rows="of")
+    assert "annotators among themselves" in to_html(
+        report.ceiling[report.ceiling["judge"] == "score"], rows="of"
+    )
     assert "error with length" in to_latex(report.length, rows="judge")
 
 
@@ -448,9 +533,21 @@ def test_a_group_without_verdicts_keeps_its_row(by_hand):
         ({"label": ["1"] * 54}, {}, "numbers in label; got '1'"),
         ({"label": pd.to_datetime(["2020-01-01"] * 54)}, {}, "in label; got"),
         ({"judged_correct": [[1], *[0] * 53]}, {}, "numbers in judged_correct; got Invalid"),
-        ({"judged_correct": [1j] * 54}, {}, "numbers in judged_correct; got values of type complex"),
-        ({"judged_correct": pd.Series([10**400, *[0] * 53], dtype=object)}, {}, "numbers in judged_correct; got"),
-        ({"example_id": [[k] for k in range(54)]}, {}, "told apart in example_id; got unhashable .*'list'"),
+        (
+            {"judged_correct": [1j] * 54},
+            {},
+            "numbers in judged_correct; got values of type complex",
+        ),
+        (
+            {"judged_correct": pd.Series([10**400, *[0] * 53], dtype=object)},
+            {},
+            "numbers in judged_correct; got",
+        ),
+        (
+            {"example_id": [[k] for k in range(54)]},
+            {},
+            "told apart in example_id; got unhashable .*'list'",
+        ),
         ({"system": [{"name": "a"}] * 54}, {}, "told apart in system; got unhashable .*'dict'"),
         ({"topic": [["a"]] * 54}, {"clusters": "topic"}, "told apart in topic; got unhashable"),
         ({"judged_correct": [5.0] * 54}, {}, r"scores in \[0, 1\] in judged_correct; got 5"),
@@ -462,7 +559,11 @@ def test_a_group_without_verdicts_keeps_its_row(by_hand):
         ({}, {"judge": []}, "needs one judge or more"),
         ({}, {"judge": ["judged_correct"] * 2}, "name each once"),
         ({}, {"threshold": 0}, "above 0 and up to 1; got 0"),
-        ({}, {"confidence_level": 95}, "confidence_level must be strictly between 0 and 1, such as 0.95, got 95"),
+        (
+            {},
+            {"confidence_level": 95},
+            "confidence_level must be strictly between 0 and 1, such as 0.95, got 95",
+        ),
     ],
 )
 def test_bad_input_says_what_is_needed(by_hand, changes, options, message):
@@ -477,7 +578,9 @@ def test_a_frame_is_needed():
 
 def test_booleans_missing_values_and_odd_indices_are_taken(by_hand, hand_report):
     values = [None if math.isnan(value) else bool(value) for value in JUDGE]
-    nullable = by_hand.assign(label=pd.array(LABEL, dtype="Int64"), judged_correct=pd.array(values, dtype="boolean"))
+    nullable = by_hand.assign(
+        label=pd.array(LABEL, dtype="Int64"), judged_correct=pd.array(values, dtype="boolean")
+    )
     nullable.index = [7] * 54
     assert judge_report(nullable).agreement.equals(hand_report.agreement)
     assert by_hand["judged_correct"].isna().sum() == 4  # the frame given is left as it was
@@ -498,7 +601,11 @@ def test_a_recorded_judge_of_similarity_that_often_could_not_be_read():
     row = rows_of(found.agreement).loc["percent agreement"]
     assert (row["n"], row["n_scored"]) == (80, int(responses["judged_similarity"].notna().sum()))
     assert row["worst_low"] < row["mean"] < row["worst_high"]
-    assert found.bias["by"].unique().tolist() == ["overall", "system", "response length"]  # one language
+    assert found.bias["by"].unique().tolist() == [
+        "overall",
+        "system",
+        "response length",
+    ]  # one language
 
 
 @pytest.mark.data
@@ -506,13 +613,19 @@ def test_a_lexical_metric_as_a_judge_of_real_answers(data_folder):
     frame = load_evouna(data_folder / "evouna" / "NQ.json")
     frame = frame[~frame["improper"] & frame["verdict"].notna() & frame["response"].notna()]
     frame = frame[frame["system"].isin(["fid", "newbing"])].head(1200).reset_index(drop=True)
-    frame = frame.assign(label=frame["verdict"].astype(float), contains=score(frame, "answer.contains")["value"])
+    frame = frame.assign(
+        label=frame["verdict"].astype(float), contains=score(frame, "answer.contains")["value"]
+    )
     found = judge_report(frame, judge="contains")
     assert found.clusters == "example_id"
     table = rows_of(found.agreement)
-    assert table.loc["percent agreement", "mean"] == pytest.approx((frame["contains"] == frame["label"]).mean())
+    assert table.loc["percent agreement", "mean"] == pytest.approx(
+        (frame["contains"] == frame["label"]).mean()
+    )
     assert 0.7 < table.loc["percent agreement", "mean"] < 0.95
-    assert table.loc["Cohen's kappa", "mean"] == pytest.approx(cohen_kappa_score(frame["label"], frame["contains"]))
+    assert table.loc["Cohen's kappa", "mean"] == pytest.approx(
+        cohen_kappa_score(frame["label"], frame["contains"])
+    )
     overall = found.bias.iloc[0]
     assert overall["high"] < 0  # matching words misses answers that people accept
     assert overall["difference"] == pytest.approx((frame["contains"] - frame["label"]).mean())

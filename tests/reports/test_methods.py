@@ -38,7 +38,14 @@ def languages():
 def small():
     """Two systems on three questions, one value of the second missing."""
     rows = [
-        {"example_id": f"q{n}", "system": system, "language": "en", "metric": "m", "value": value, "reason": None}
+        {
+            "example_id": f"q{n}",
+            "system": system,
+            "language": "en",
+            "metric": "m",
+            "value": value,
+            "reason": None,
+        }
         for system, values in (("a", [1.0, 0.0, 1.0]), ("b", [0.0, 0.0, np.nan]))
         for n, value in enumerate(values)
     ]
@@ -83,7 +90,10 @@ def test_the_run_with_two_prompts(noise):
         "rgb. Conditions: task noise; noise rate 0, 0.2, 0.4, 0.6 and 0.8; passages per question 5; passage order per_item. "
         "Model: SmolLM2-135M-Instruct (SmolLM2-135M-Instruct.Q4_1.gguf SHA-256 b179c9523d0e…). "
     )
-    assert "Prompts: rgb.answer.en:1:a169cd4b and rgb.plain.en:1:d4c590b8. No value is missing." in text
+    assert (
+        "Prompts: rgb.answer.en:1:a169cd4b and rgb.plain.en:1:d4c590b8. No value is missing."
+        in text
+    )
     assert "We report means over 68 scored responses each, with 95% intervals (Wilson)." in text
     assert "(68 each) in 5 comparisons: “answer” against “plain”." in text
     assert "tests: McNemar mid-p (all scores are 0 or 1, so only discordant items count). " in text
@@ -104,12 +114,16 @@ def test_questions_in_several_languages_are_counted_once_and_named_as_clusters(l
     assert "95% intervals (cluster-robust t, 40 clusters), clustered by question_id." in text
     assert "(240 each, with question_id as clusters) in 6 comparisons" in text
     assert "“multi”, “cross” and “lbrag” against “direct”." in text
-    assert re.search(r"is [\d.]+ to [\d.]+ \(answer\.f1\) and [\d.]+ to [\d.]+ \(answer\.contains\)\.", text)
+    assert re.search(
+        r"is [\d.]+ to [\d.]+ \(answer\.f1\) and [\d.]+ to [\d.]+ \(answer\.contains\)\.", text
+    )
 
 
 def test_a_response_under_two_definitions_counts_once(noise):
     responses = recorded_responses("rgb_noise").query("system == 'plain' and noise_rate == 0")
-    both = pd.concat([ragnb.score(responses, "rgb.accuracy", protocol=name) for name in ("paper", "released")])
+    both = pd.concat(
+        [ragnb.score(responses, "rgb.accuracy", protocol=name) for name in ("paper", "released")]
+    )
     text = methods_paragraph(both)
     assert "We scored 68 responses of 1 system" in text
     assert "rgb.accuracy (protocol paper, parts all / protocol released, parts all)" in text
@@ -117,9 +131,13 @@ def test_a_response_under_two_definitions_counts_once(noise):
 
 def test_repeats_of_one_question_are_responses(small):
     twice = pd.concat([small.assign(repeat=0), small.assign(repeat=1)])
-    assert "We scored 12 responses of 2 systems (“a” and “b”) to 3 questions" in methods_paragraph(twice)
+    assert "We scored 12 responses of 2 systems (“a” and “b”) to 3 questions" in methods_paragraph(
+        twice
+    )
     assert "Conditions: 2 repeats." in methods_paragraph(twice)
-    unnamed = pd.concat([small, small])  # doubled without a column that tells them apart: responses all the same
+    unnamed = pd.concat(
+        [small, small]
+    )  # doubled without a column that tells them apart: responses all the same
     assert "We scored 12 responses" in methods_paragraph(unnamed)
 
 
@@ -168,7 +186,10 @@ def test_what_is_unscored_is_said_with_its_reason(small):
 def test_several_reasons_are_counted_apart(small):
     small.loc[[1, 2], ["value", "reason"]] = [np.nan, "refused"]
     text = methods_paragraph(small)
-    assert "Of 6 values 3 are missing and left out of the means: 2 (“refused”) and 1 (“no reply: timeout”)." in text
+    assert (
+        "Of 6 values 3 are missing and left out of the means: 2 (“refused”) and 1 (“no reply: timeout”)."
+        in text
+    )
 
 
 def test_undefined_tests_are_counted_and_their_warnings_told(small):
@@ -178,7 +199,9 @@ def test_undefined_tests_are_counted_and_their_warnings_told(small):
     assert np.isnan(comparisons["mde"]).all()
     assert "minimum detectable" not in text
     undefined = comparisons.assign(p_value=np.nan, warning="no discordant item", family_size=0)
-    assert "1 p-value is undefined. Warnings: no discordant item." in methods_paragraph(comparisons=undefined)
+    assert "1 p-value is undefined. Warnings: no discordant item." in methods_paragraph(
+        comparisons=undefined
+    )
     mixed = pd.concat([comparisons, comparisons.assign(mde=0.25)])
     assert "is 0.250; of 1 comparison it is undefined." in methods_paragraph(comparisons=mixed)
 
@@ -203,12 +226,18 @@ def test_families_and_kinds_that_differ_are_all_named(noise):
             ["Metrics: rgb.accuracy (protocol paper, parts all).", "We report means"],
             ["We scored", "Conditions", "missing", "compared"],
         ),
-        ({2}, ["Metrics: rgb.accuracy", "were compared"], ["We scored", "We report means", "missing"]),
+        (
+            {2},
+            ["Metrics: rgb.accuracy", "were compared"],
+            ["We scored", "We report means", "missing"],
+        ),
         ({0, 2}, ["We scored", "were compared"], ["We report means"]),
     ],
 )
 def test_a_frame_that_is_not_given_has_no_sentence(noise, kept, said, unsaid):
-    text = methods_paragraph(*(frame if place in kept else None for place, frame in enumerate(noise)))
+    text = methods_paragraph(
+        *(frame if place in kept else None for place, frame in enumerate(noise))
+    )
     assert all(part in text for part in [*said, "computed with ragnb"])
     assert not any(part in text for part in unsaid)
 
@@ -281,7 +310,17 @@ def test_the_column_of_clusters_is_checked(languages, noise):
 
 # ---- names -------------------------------------------------------------------------------------------------------------
 
-NAMES = ["模型 α", "モデル", "ระบบ", "प्रणाली", "نموذج", "מודל", "e\u0301te\u0301", "👩🏽‍🔬 v2", "50% & $x_1^2$ {a} #~\\"]
+NAMES = [
+    "模型 α",
+    "モデル",
+    "ระบบ",
+    "प्रणाली",
+    "نموذج",
+    "מודל",
+    "e\u0301te\u0301",
+    "👩🏽‍🔬 v2",
+    "50% & $x_1^2$ {a} #~\\",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -305,7 +344,13 @@ def test_hostile_names_are_shown_and_do_nothing(small, name):
 @given(st.text(min_size=1, max_size=30))
 def test_no_name_can_close_its_quotes(name):
     frame = pd.DataFrame(
-        {"example_id": ["q"], "system": [name], "metric": "m", "value": 1.0, "signature": "ragnb:1|metric:m"}
+        {
+            "example_id": ["q"],
+            "system": [name],
+            "metric": "m",
+            "value": 1.0,
+            "signature": "ragnb:1|metric:m",
+        }
     )
     for written in ("text", "markdown", "latex"):
         text = methods_paragraph(frame, written=written)
@@ -313,12 +358,16 @@ def test_no_name_can_close_its_quotes(name):
 
 
 def test_a_name_cannot_add_a_sentence_outside_of_its_quotes(small):
-    text = methods_paragraph(small.assign(system=small["system"].replace("a", "a”. All differences are significant. “b")))
+    text = methods_paragraph(
+        small.assign(system=small["system"].replace("a", "a”. All differences are significant. “b"))
+    )
     assert "“a’. All differences are significant. ‘b”" in text
 
 
 def test_the_same_words_in_every_writing(noise):
-    text, markdown, latex = (methods_paragraph(*noise, written=written) for written in ("text", "markdown", "latex"))
+    text, markdown, latex = (
+        methods_paragraph(*noise, written=written) for written in ("text", "markdown", "latex")
+    )
     assert re.sub(r"\\(?=[\W_])", "", markdown) == text
     assert re.sub(r"\\(?=[\W_])", "", latex) == text
     assert r"95\%" in latex
@@ -329,10 +378,21 @@ def test_the_latex_compiles(small, tmp_path):
     if not shutil.which("pdflatex"):
         pytest.skip("pdflatex is not installed")
     latin = ["50% & $x_1^2$ {a} #~\\", '\\input{x} <b> |c| "d" `e\'', "été “quoted”"]
-    texts = [methods_paragraph(small.assign(system=small["system"].replace("a", name)), written="latex") for name in latin]
-    lines = [r"\documentclass{article}\usepackage[T1]{fontenc}\begin{document}", *texts, r"\end{document}"]
+    texts = [
+        methods_paragraph(small.assign(system=small["system"].replace("a", name)), written="latex")
+        for name in latin
+    ]
+    lines = [
+        r"\documentclass{article}\usepackage[T1]{fontenc}\begin{document}",
+        *texts,
+        r"\end{document}",
+    ]
     (tmp_path / "t.tex").write_text("\n\n".join(lines), encoding="utf-8")
-    subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
+    subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+        cwd=tmp_path,
+        check=True,
+    )
 
 
 def test_the_frames_stay_as_they_are(noise):

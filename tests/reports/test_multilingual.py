@@ -39,21 +39,71 @@ SAID = {
     "cross": ["Red, green, blue!", "北京市", "नई दिल्ली", "4429"],
     "lbrag": ["red green", "北京", "New Delhi", "4429 m"],
 }
-TOKENS = {"direct": [[]] * 4, "multi": [[]] * 4, "cross": [[100], [150, 50], [60, 40], []], "lbrag": [[20], [40], [10], []]}
-JUDGED = {"direct": [0.5, 0.0, 0.0, 1.0], "multi": [1.0, 1.0, NAN, NAN], "cross": [1.0] * 4, "lbrag": [0.75, 1.0, 1.0, 1.0]}
+TOKENS = {
+    "direct": [[]] * 4,
+    "multi": [[]] * 4,
+    "cross": [[100], [150, 50], [60, 40], []],
+    "lbrag": [[20], [40], [10], []],
+}
+JUDGED = {
+    "direct": [0.5, 0.0, 0.0, 1.0],
+    "multi": [1.0, 1.0, NAN, NAN],
+    "cross": [1.0] * 4,
+    "lbrag": [0.75, 1.0, 1.0, 1.0],
+}
 
 BY_HAND = {  # values of each example; RLC of "4429" is undefined, for it holds no letter
     "unicode": {
-        "direct": {"em": [0, 0, 0, 1], "f1": [0.5, 0, 0, 1], "rlc": [1, 1, 1, NAN], "cnbe": [NAN] * 4},
-        "multi": {"em": [0, 0, 0, NAN], "f1": [0.8, 0.8, 2 / 3, NAN], "rlc": [1, 1, 1, NAN], "cnbe": [NAN] * 4},
-        "cross": {"em": [1] * 4, "f1": [1] * 4, "rlc": [1, 1, 1, NAN], "cnbe": [0.005, 0.005, 0.01, NAN]},
-        "lbrag": {"em": [0] * 4, "f1": [0.8, 0.8, 0, 2 / 3], "rlc": [1, 1, 0, 1], "cnbe": [0.015, 0.02, 0, NAN]},
+        "direct": {
+            "em": [0, 0, 0, 1],
+            "f1": [0.5, 0, 0, 1],
+            "rlc": [1, 1, 1, NAN],
+            "cnbe": [NAN] * 4,
+        },
+        "multi": {
+            "em": [0, 0, 0, NAN],
+            "f1": [0.8, 0.8, 2 / 3, NAN],
+            "rlc": [1, 1, 1, NAN],
+            "cnbe": [NAN] * 4,
+        },
+        "cross": {
+            "em": [1] * 4,
+            "f1": [1] * 4,
+            "rlc": [1, 1, 1, NAN],
+            "cnbe": [0.005, 0.005, 0.01, NAN],
+        },
+        "lbrag": {
+            "em": [0] * 4,
+            "f1": [0.8, 0.8, 0, 2 / 3],
+            "rlc": [1, 1, 0, 1],
+            "cnbe": [0.015, 0.02, 0, NAN],
+        },
     },
     "lbrag": {  # Hindi vanishes, so that all answers in it are right; its vowel signs are counted as no letters
-        "direct": {"em": [0, 0, 1, 1], "f1": [0.5, 0, 1, 1], "rlc": [1, 1, 3 / 5, 1], "cnbe": [0] * 4},
-        "multi": {"em": [0, 0, 1, NAN], "f1": [0.8, 0.8, 1, NAN], "rlc": [1, 1, 1 / 2, NAN], "cnbe": [0, 0, 0, NAN]},
-        "cross": {"em": [1] * 4, "f1": [1] * 4, "rlc": [1, 1, 5 / 8, 1], "cnbe": [0.005, 0.005, 0, 0]},
-        "lbrag": {"em": [0] * 4, "f1": [0.8, 0.8, 0, 2 / 3], "rlc": [1, 1, 1, 1], "cnbe": [0.015, 0.02, -0.1, 0]},
+        "direct": {
+            "em": [0, 0, 1, 1],
+            "f1": [0.5, 0, 1, 1],
+            "rlc": [1, 1, 3 / 5, 1],
+            "cnbe": [0] * 4,
+        },
+        "multi": {
+            "em": [0, 0, 1, NAN],
+            "f1": [0.8, 0.8, 1, NAN],
+            "rlc": [1, 1, 1 / 2, NAN],
+            "cnbe": [0, 0, 0, NAN],
+        },
+        "cross": {
+            "em": [1] * 4,
+            "f1": [1] * 4,
+            "rlc": [1, 1, 5 / 8, 1],
+            "cnbe": [0.005, 0.005, 0, 0],
+        },
+        "lbrag": {
+            "em": [0] * 4,
+            "f1": [0.8, 0.8, 0, 2 / 3],
+            "rlc": [1, 1, 1, 1],
+            "cnbe": [0.015, 0.02, -0.1, 0],
+        },
     },
 }
 
@@ -69,12 +119,16 @@ def rows_of(system, said, tokens, judged, examples=EXAMPLES):
 
 @pytest.fixture
 def responses():
-    return pd.DataFrame([row for name in SAID for row in rows_of(name, SAID[name], TOKENS[name], JUDGED[name])])
+    return pd.DataFrame(
+        [row for name in SAID for row in rows_of(name, SAID[name], TOKENS[name], JUDGED[name])]
+    )
 
 
 def expected(variant, system):
     values = dict(BY_HAND[variant][system])
-    values["rlc_ok"] = [value if math.isnan(value) else float(value >= 0.6) for value in values["rlc"]]
+    values["rlc_ok"] = [
+        value if math.isnan(value) else float(value >= 0.6) for value in values["rlc"]
+    ]
     values["cost"] = [sum(spent) for spent in TOKENS[system]]
     unread = 0.0 if variant == "lbrag" else NAN
     values["semantic_score"] = [unread if math.isnan(value) else value for value in JUDGED[system]]
@@ -82,7 +136,10 @@ def expected(variant, system):
 
 
 def cell(table, system, key, **where):
-    rows = table[(table["system"] == system) & (table["metric"] == dict(zip(KEYS, METRICS, strict=True))[key])]
+    rows = table[
+        (table["system"] == system)
+        & (table["metric"] == dict(zip(KEYS, METRICS, strict=True))[key])
+    ]
     for name, value in where.items():
         rows = rows[rows[name] == value]
     assert len(rows) == 1
@@ -96,16 +153,27 @@ def test_means_deviations_and_intervals_are_those_of_the_values_by_hand(response
     for key, values in expected(variant, system).items():
         row = cell(report.table, system, key)
         assert (row["n_scored"], row["n"]) == (len(values), 4), key
-        assert row["mean"] == pytest.approx(statistics.mean(values) if values else NAN, nan_ok=True), key
-        assert row["std"] == pytest.approx(statistics.stdev(values) if values else NAN, nan_ok=True), key
+        assert row["mean"] == pytest.approx(
+            statistics.mean(values) if values else NAN, nan_ok=True
+        ), key
+        assert row["std"] == pytest.approx(
+            statistics.stdev(values) if values else NAN, nan_ok=True
+        ), key
         if key in ("em", "rlc_ok"):
-            assert (row["low"], row["high"]) == pytest.approx(proportion_confint(sum(values), len(values), method="wilson"))
+            assert (row["low"], row["high"]) == pytest.approx(
+                proportion_confint(sum(values), len(values), method="wilson")
+            )
             assert row["interval"] == "Wilson"
         elif len(set(values)) > 1:
-            known = stats.t.interval(0.95, len(values) - 1, statistics.mean(values), stats.sem(values))
+            known = stats.t.interval(
+                0.95, len(values) - 1, statistics.mean(values), stats.sem(values)
+            )
             bounds = {"cost": (0, math.inf), "cnbe": (-math.inf, math.inf)}.get(key, (0, 1))
             known = max(known[0], bounds[0]), min(known[1], bounds[1])  # no mean can lie beyond
-            assert (row["low"], row["high"], row["interval"]) == (*(pytest.approx(limit) for limit in known), "t")
+            assert (row["low"], row["high"], row["interval"]) == (
+                *(pytest.approx(limit) for limit in known),
+                "t",
+            )
         else:
             assert row["interval"].startswith("t; undefined: ")
 
@@ -122,8 +190,14 @@ def test_the_table_is_tidy_in_the_order_of_systems_and_metrics(responses):
 def test_signatures_name_the_definitions(responses):
     for variant, cnbe, unread in (("unicode", "ratio", False), ("lbrag", "lbrag", True)):
         table = multilingual_report(responses, variant=variant).table
-        assert f"|metric:answer.f1|variant:{variant}|lang:hi" in cell(table, "cross", "f1")["signature"]
-        assert f"|variant:{cnbe}|baseline:direct|f1:{variant}|" in cell(table, "cross", "cnbe")["signature"]
+        assert (
+            f"|metric:answer.f1|variant:{variant}|lang:hi"
+            in cell(table, "cross", "f1")["signature"]
+        )
+        assert (
+            f"|variant:{cnbe}|baseline:direct|f1:{variant}|"
+            in cell(table, "cross", "cnbe")["signature"]
+        )
         assert ("unscored:0" in cell(table, "cross", "semantic_score")["signature"]) == unread
 
 
@@ -132,7 +206,9 @@ def test_scores_stand_behind_the_table_and_can_be_compared(responses):
     assert report.scores.groupby("metric").size().to_dict() == dict.fromkeys(METRICS, 16)
     untranslated = report.scores.query("metric == 'cost.cnbe' and system == 'multi'")
     assert untranslated["reason"].tolist() == ["no translation"] * 3 + ["no response"]
-    row = ragnb.compare(report.scores[report.scores["system"].isin(["direct", "lbrag"])], metrics="answer.f1", by=[]).iloc[0]
+    row = ragnb.compare(
+        report.scores[report.scores["system"].isin(["direct", "lbrag"])], metrics="answer.f1", by=[]
+    ).iloc[0]
     assert row["difference"] == pytest.approx((0.8 + 0.8 + 2 / 3) / 4 - 1.5 / 4)
 
 
@@ -142,16 +218,30 @@ def in_two_languages(responses):
     return both.assign(question_id=both["example_id"].str.removesuffix("/zh"))
 
 
-def test_comparisons_of_a_report_have_the_questions_as_clusters_where_languages_share_them(responses):
-    report = multilingual_report(in_two_languages(responses.assign(response=responses["response"].fillna(""))))
+def test_comparisons_of_a_report_have_the_questions_as_clusters_where_languages_share_them(
+    responses,
+):
+    report = multilingual_report(
+        in_two_languages(responses.assign(response=responses["response"].fillna("")))
+    )
     pooled = report.comparisons(baseline="direct")
-    by_hand = ragnb.compare(report.scores, metrics="answer.f1", baseline="direct", by=[], cluster="question_id")
+    by_hand = ragnb.compare(
+        report.scores, metrics="answer.f1", baseline="direct", by=[], cluster="question_id"
+    )
     pd.testing.assert_frame_equal(pooled, by_hand)
     assert set(zip(pooled["n_pairs"], pooled["n_clusters"], strict=True)) == {(8, 4)}
     apart = report.comparisons(by=["language"])
-    assert apart.groupby("language").size().to_dict() == {"en": 6, "hi": 6, "zh": 6}  # six pairs of systems
+    assert apart.groupby("language").size().to_dict() == {
+        "en": 6,
+        "hi": 6,
+        "zh": 6,
+    }  # six pairs of systems
     cells = apart.set_index("language")[["n_pairs", "n_clusters"]].drop_duplicates()
-    assert cells.T.to_dict("list") == {"en": [2, 2], "zh": [5, 4], "hi": [1, 1]}  # one question is in Chinese twice
+    assert cells.T.to_dict("list") == {
+        "en": [2, 2],
+        "zh": [5, 4],
+        "hi": [1, 1],
+    }  # one question is in Chinese twice
 
 
 def test_comparisons_of_a_report_refuse_a_missing_answer_unless_told_to_drop_it(responses):
@@ -166,7 +256,9 @@ def test_the_mixed_model_of_a_report_is_that_of_its_scores(responses):
     fitted = report.mixed_model(metric="answer.exact_match")
     alone = mixed_model(report.scores, metric="answer.exact_match", baseline="direct")
     pd.testing.assert_frame_equal(fitted.effects, alone.effects)
-    assert len(fitted.observations) == 32 - 2  # one of the sixteen has no response, in either language
+    assert (
+        len(fitted.observations) == 32 - 2
+    )  # one of the sixteen has no response, in either language
 
 
 # ---- what was never measured -------------------------------------------------------------------------------------------
@@ -175,7 +267,11 @@ def test_the_mixed_model_of_a_report_is_that_of_its_scores(responses):
 @pytest.mark.parametrize("variant", ["unicode", "lbrag"])
 @pytest.mark.parametrize("absent", ["column", "values"])
 def test_a_similarity_that_nobody_judged_is_absent_and_never_0(responses, variant, absent):
-    bare = responses.drop(columns="judged_similarity") if absent == "column" else responses.assign(judged_similarity=None)
+    bare = (
+        responses.drop(columns="judged_similarity")
+        if absent == "column"
+        else responses.assign(judged_similarity=None)
+    )
     report = multilingual_report(bare, variant=variant)
     row = cell(report.table, "cross", "semantic_score")
     assert (row["n"], row["n_scored"], row["interval"]) == (0, 0, "t; undefined: not asked for")
@@ -200,9 +296,15 @@ def test_an_unknown_cost_is_nan_and_no_translation_costs_nothing(responses):
     responses.loc[responses["system"] == "multi", "translations"] = None
     report = multilingual_report(responses)
     assert cell(report.table, "multi", "cost")["n_scored"] == 0
-    assert cell(report.table, "direct", "cost")[["mean", "std", "n_scored"]].tolist() == [0.0, 0.0, 4]
+    assert cell(report.table, "direct", "cost")[["mean", "std", "n_scored"]].tolist() == [
+        0.0,
+        0.0,
+        4,
+    ]
     assert "| Cost=nan±nan | CNBE=nan±nan |" in report.lines()[1]
-    nothing_known = multilingual_report(responses.drop(columns="translations"), variant="lbrag").table
+    nothing_known = multilingual_report(
+        responses.drop(columns="translations"), variant="lbrag"
+    ).table
     assert [cell(nothing_known, name, "cost")["n_scored"] for name in SAID] == [0] * 4
     assert [cell(nothing_known, name, "cnbe")["n_scored"] for name in SAID] == [4, 0, 0, 0]
 
@@ -269,8 +371,18 @@ def test_the_file_is_valid_json_with_null_for_what_is_undefined(responses, tmp_p
     assert content["metrics"]["多语言"]["n"] == 4.0
     assert list(content["intervals"]["cross"]) == KEYS
     low, high = proportion_confint(4, 4, method="wilson")
-    assert content["intervals"]["cross"]["em"] == [pytest.approx(low), pytest.approx(high), "Wilson", 4]
-    assert content["intervals"]["direct"]["cnbe"] == [None, None, "t; undefined: needs 2 values, got 0", 0]
+    assert content["intervals"]["cross"]["em"] == [
+        pytest.approx(low),
+        pytest.approx(high),
+        "Wilson",
+        4,
+    ]
+    assert content["intervals"]["direct"]["cnbe"] == [
+        None,
+        None,
+        "t; undefined: needs 2 values, got 0",
+        0,
+    ]
 
 
 RUN = {  # kanoes/LBRAG-NEW, experiments/results/20251213_1915: one question, zh_cn, gold answer "11.0 年份"
@@ -288,7 +400,10 @@ def test_an_answers_file_of_lbrag_gives_its_published_metrics_to_the_last_digit(
     with path.open("w", encoding="utf-8") as file:
         for system, (said, tokens, *_, judged) in RUN.items():
             evidence = [
-                {"translated_text": n and "…", "metadata": {"kappa": 0.5} | ({"token_count": n} if n else {})}
+                {
+                    "translated_text": n and "…",
+                    "metadata": {"kappa": 0.5} | ({"token_count": n} if n else {}),
+                }
                 for n in tokens
             ]
             record = {"sample_id": "mkqa_1_zh_cn", "sample_lang": "zh_cn", "system": system, "question": "?",
@@ -299,7 +414,15 @@ def test_an_answers_file_of_lbrag_gives_its_published_metrics_to_the_last_digit(
     frame = load_responses(path, named)
     published = multilingual_report(frame, variant="lbrag").metrics_json()["metrics"]
     for system, (_, _, f1, rlc, cost, cnbe, judged) in RUN.items():
-        means = {"em": 0.0, "f1": f1, "rlc": rlc, "rlc_ok": 0.0, "cost": cost, "cnbe": cnbe, "semantic_score": judged}
+        means = {
+            "em": 0.0,
+            "f1": f1,
+            "rlc": rlc,
+            "rlc_ok": 0.0,
+            "cost": cost,
+            "cnbe": cnbe,
+            "semantic_score": judged,
+        }
         assert {key: published[system][key] for key in KEYS} == means
         assert published[system]["n"] == 1.0
         assert published[system]["f1_std"] is None  # a single value has no spread
@@ -312,7 +435,9 @@ def test_shuffling_the_rows_of_one_system_changes_nothing(responses):
     expected = multilingual_report(responses, by="language")
     for seed in range(5):
         lbrag = responses[responses["system"] == "lbrag"].sample(frac=1, random_state=seed)
-        report = multilingual_report(pd.concat([responses[responses["system"] != "lbrag"], lbrag]), by="language")
+        report = multilingual_report(
+            pd.concat([responses[responses["system"] != "lbrag"], lbrag]), by="language"
+        )
         pd.testing.assert_frame_equal(report.table, expected.table)
         assert report.lines() == expected.lines()
 
@@ -325,13 +450,17 @@ similarities = st.lists(st.sampled_from([0.0, 0.5, 1.0, NAN]), min_size=4, max_s
 
 @settings(max_examples=30)
 @given(
-    st.fixed_dictionaries({name: st.tuples(answers, costs, similarities) for name in ("direct", "cross", "lbrag")}),
+    st.fixed_dictionaries(
+        {name: st.tuples(answers, costs, similarities) for name in ("direct", "cross", "lbrag")}
+    ),
     st.permutations(range(12)),
     st.sampled_from(["unicode", "lbrag"]),
 )
 def test_the_order_of_rows_does_not_matter(systems, order, variant):
     frame = pd.DataFrame([row for name, parts in systems.items() for row in rows_of(name, *parts)])
-    tables = [multilingual_report(rows, variant=variant).table for rows in (frame, frame.iloc[order])]
+    tables = [
+        multilingual_report(rows, variant=variant).table for rows in (frame, frame.iloc[order])
+    ]
     first, second = (table.sort_values(["system", "metric"], ignore_index=True) for table in tables)
     pd.testing.assert_frame_equal(first, second)
     assert (first["n_scored"] <= first["n"]).all()
@@ -351,10 +480,10 @@ def test_the_order_of_rows_does_not_matter(systems, order, variant):
         (lambda frame: frame, {"by": "topic"}, r"multilingual_report\(by=...\) needs the columns topic"),
         (lambda frame: frame, {"by": ["system"]}, r"needs columns beside system and metric; got system; leave it out"),
         (lambda frame: frame, {"variant": "ratio"}, r"variant needs one of 'unicode', 'lbrag'; it got 'ratio'"),
-        (lambda frame: frame, {"confidence_level": 95}, r"confidence_level needs a number between 0 and 1"),
-        (lambda frame: frame.assign(judged_similarity=1.5), {}, r"row 0 \(q1\): a judge's score needs to be a number in \[0, 1\] or None; got 1.5"),
-        (lambda frame: frame.assign(judged_similarity="0.9"), {}, r"a judge's score needs to be a number in \[0, 1\] or None; got '0.9'"),
-        (lambda frame: frame.assign(language="xx"), {}, r"language.rlc, row 0 \(q1\): language needs a code"),
+        (lambda frame: frame, {"confidence_level": 95}, r"confidence_level must be strictly between 0 and 1"),
+        (lambda frame: frame.assign(judged_similarity=1.5), {}, r"row 0 \(q1\): a judge's score must be between 0 and 1, or None, got 1.5"),
+        (lambda frame: frame.assign(judged_similarity="0.9"), {}, r"a judge's score must be between 0 and 1, or None, got '0.9'"),
+        (lambda frame: frame.assign(language="xx"), {}, r"language.rlc, row 0 \(q1\): language must be a code"),
         (lambda frame: [frame], {}, r"multilingual_report needs a pandas DataFrame; got list"),
     ],
 )  # fmt: skip
@@ -370,26 +499,39 @@ def in_languages(n, languages):
     """`n` questions in several languages, answered right in the first of them only where the number is even."""
     examples = {f"{k}/{code}": (code, text) for k in range(n) for code, text in languages.items()}
     first = next(iter(languages))
-    said = [text if code != first or int(name.split("/")[0]) % 2 == 0 else "?" for name, (code, text) in examples.items()]
+    said = [
+        text if code != first or int(name.split("/")[0]) % 2 == 0 else "?"
+        for name, (code, text) in examples.items()
+    ]
     size = len(examples)
     rows = rows_of("direct", ["x"] * size, [[]] * size, [0.0] * size, examples)
     rows += rows_of("lbrag", said, [[10]] * size, [1.0] * size, examples)
-    return pd.DataFrame(rows).assign(question_id=lambda frame: frame["example_id"].str.split("/").str[0])
+    return pd.DataFrame(rows).assign(
+        question_id=lambda frame: frame["example_id"].str.split("/").str[0]
+    )
 
 
 def test_languages_of_one_question_are_one_unit_in_the_whole_and_apart_in_the_cells():
     frame = in_languages(40, {"zh": "北京", "th": "กรุงเทพ"})
     report = multilingual_report(frame, by="language")
     pooled = cell(report.table, "lbrag", "em")
-    assert (pooled["mean"], pooled["n"], pooled["interval"]) == (0.75, 80, "cluster-robust t, 40 clusters")
-    sums = [1.0 if k % 2 == 0 else 0.5 for k in range(40)]  # the mean of each question: clusters of equal size
+    assert (pooled["mean"], pooled["n"], pooled["interval"]) == (
+        0.75,
+        80,
+        "cluster-robust t, 40 clusters",
+    )
+    sums = [
+        1.0 if k % 2 == 0 else 0.5 for k in range(40)
+    ]  # the mean of each question: clusters of equal size
     known = stats.t.interval(0.95, 39, 0.75, stats.sem(sums))
     assert (pooled["low"], pooled["high"]) == pytest.approx(known)
     assert list(report.cells.columns) == ["system", "language", *report.table.columns[1:]]
     for language, right in (("zh", 20), ("th", 40)):
         row = cell(report.cells, "lbrag", "em", language=language)
         assert (row["mean"], row["n"], row["interval"]) == (right / 40, 40, "Wilson")
-        assert (row["low"], row["high"]) == pytest.approx(proportion_confint(right, 40, method="wilson"))
+        assert (row["low"], row["high"]) == pytest.approx(
+            proportion_confint(right, 40, method="wilson")
+        )
     assert len(multilingual_report(frame).cells) == 0
 
 
@@ -400,7 +542,9 @@ def test_questions_of_one_language_each_are_independent_with_or_without_an_id():
     mixed = in_languages(40, {"zh": "北京", "th": "กรุงเทพ"})
     mixed.loc[mixed["system"] == "direct", "question_id"] = None
     report = multilingual_report(mixed)
-    assert cell(report.table, "direct", "rlc")["interval"].startswith("cluster-robust t, 80 clusters")
+    assert cell(report.table, "direct", "rlc")["interval"].startswith(
+        "cluster-robust t, 80 clusters"
+    )
     assert cell(report.table, "lbrag", "em")["interval"] == "cluster-robust t, 40 clusters"
 
 
@@ -434,7 +578,9 @@ def test_right_answers_in_every_script_are_right(language, text):
     rows = rows_of("direct", ["4429", "4429"], [[]] * 2, [NAN] * 2, examples)
     rows += rows_of("cross", [text, text], [[50], [100]], [NAN] * 2, examples)
     table = multilingual_report(pd.DataFrame(rows)).table
-    means = [cell(table, "cross", key)["mean"] for key in ("em", "f1", "rlc", "rlc_ok", "cost", "cnbe")]
+    means = [
+        cell(table, "cross", key)["mean"] for key in ("em", "f1", "rlc", "rlc_ok", "cost", "cnbe")
+    ]
     assert means == pytest.approx([1, 1, 1, 1, 75, (1 / 50 + 1 / 100) / 2])
 
 
@@ -469,7 +615,10 @@ def test_the_note_names_the_intervals_of_what_was_scored_only(responses):
 
 
 def test_the_plain_form_names_variant_and_systems_only(responses):
-    assert repr(multilingual_report(responses)) == "MultilingualReport('unicode': direct, multi, cross, lbrag)"
+    assert (
+        repr(multilingual_report(responses))
+        == "MultilingualReport('unicode': direct, multi, cross, lbrag)"
+    )
 
 
 def test_latex_gives_each_metric_its_decimals_and_names_the_definitions(responses):
@@ -484,7 +633,9 @@ def test_latex_gives_each_metric_its_decimals_and_names_the_definitions(response
                        r"metric:semantic.judged\_similarity\textbar{}lang:en,hi,zh\textbar{}unscored:0"):  # fmt: skip
         assert definition in notes
     assert r"Mean [95\% Wilson / t interval]" in notes
-    assert r"& 100.000 {\scriptsize [0.000, 229.923], n = 4}" in ragnb.to_latex(report.table, digits=3)
+    assert r"& 100.000 {\scriptsize [0.000, 229.923], n = 4}" in ragnb.to_latex(
+        report.table, digits=3
+    )
 
 
 def test_latex_of_the_cells_reads_systems_by_languages(responses):
@@ -495,7 +646,9 @@ def test_latex_of_the_cells_reads_systems_by_languages(responses):
 
 
 def test_a_comparison_of_cnbe_is_printed_with_its_decimals(responses):
-    scores = multilingual_report(responses, variant="lbrag").scores.query("system in ['cross', 'lbrag']")
+    scores = multilingual_report(responses, variant="lbrag").scores.query(
+        "system in ['cross', 'lbrag']"
+    )
     text = ragnb.to_markdown(ragnb.compare(scores, metrics="cost.cnbe", method="t", by=[]))
     assert r"\-0.01875" in text  # (0.015 + 0.02 - 0.1) / 4 - 0.0025
 
@@ -506,4 +659,8 @@ def test_latex_compiles_where_there_is_a_compiler(responses, tmp_path):
     body = ragnb.to_latex(multilingual_report(responses).table)
     document = rf"\documentclass{{article}}\usepackage[T1]{{fontenc}}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}"
     (tmp_path / "t.tex").write_text(document, encoding="utf-8")
-    subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
+    subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
+        cwd=tmp_path,
+        check=True,
+    )

@@ -59,18 +59,26 @@ def test_a_missing_response_stays_in_n_with_its_bounds(responses):
     assert (row["worst_low"], row["worst_high"]) == (0.25, 0.5)
 
 
-@pytest.mark.parametrize(("protocol", "rejection"), [("paper", 2 / 4), ("released", 3 / 4), ("flexible", 2 / 4)])
+@pytest.mark.parametrize(
+    ("protocol", "rejection"), [("paper", 2 / 4), ("released", 3 / 4), ("flexible", 2 / 4)]
+)
 def test_rejection_is_all_rate_under_the_released_protocol_only(responses, protocol, rejection):
     table = rgb_report(responses, protocol).negative_rejection
     row = cell(table, "rgb.rejection")
     assert row["mean"] == rejection
-    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(round(4 * rejection), 4, method="wilson"))
+    assert (row["low"], row["high"]) == pytest.approx(
+        proportion_confint(round(4 * rejection), 4, method="wilson")
+    )
     assert cell(table, "rgb.judged_rejection")["mean"] == 0.75
 
 
 @pytest.mark.parametrize(
     ("protocol", "correction", "n"),
-    [("paper", 1 / 3, 3), ("released", 2 / 3, 3), ("flexible", 2 / 5, 5)],  # released: the refusal counts as corrected
+    [
+        ("paper", 1 / 3, 3),
+        ("released", 2 / 3, 3),
+        ("flexible", 2 / 5, 5),
+    ],  # released: the refusal counts as corrected
 )
 def test_the_denominator_of_correction_belongs_to_the_protocol(responses, protocol, correction, n):
     row = cell(rgb_report(responses, protocol).counterfactual_robustness, "rgb.error_correction")
@@ -87,8 +95,16 @@ def test_judged_twins_stand_beside_and_an_unread_verdict_is_unscored(responses):
 
 
 def test_a_judge_that_could_never_be_read_stays_in_the_table_and_one_not_asked_does_not():
-    silent = said([REFUSAL, "Oslo"], noise_rate=1.0, system="silent", judged_refusal=math.nan, judge_reason="no JSON")
-    table = rgb_report(pd.concat([silent, said(["Oslo"], noise_rate=1.0, system="alone")])).negative_rejection
+    silent = said(
+        [REFUSAL, "Oslo"],
+        noise_rate=1.0,
+        system="silent",
+        judged_refusal=math.nan,
+        judge_reason="no JSON",
+    )
+    table = rgb_report(
+        pd.concat([silent, said(["Oslo"], noise_rate=1.0, system="alone")])
+    ).negative_rejection
     row = cell(table, "rgb.judged_rejection")
     assert (row["system"], row["n_scored"], row["n"]) == ("silent", 0, 2)
     assert (row["worst_low"], row["worst_high"]) == (0.0, 1.0)
@@ -104,28 +120,48 @@ def test_the_gate_is_reported_and_not_applied(responses):
 
 
 def test_true_passages_of_counterfactual_questions_do_not_enter(responses):
-    both = pd.concat([responses.assign(correct_rate=0.0), said(["Oslo"] * 5, task="counterfactual", correct_rate=1.0)])
+    both = pd.concat(
+        [
+            responses.assign(correct_rate=0.0),
+            said(["Oslo"] * 5, task="counterfactual", correct_rate=1.0),
+        ]
+    )
     assert cell(rgb_report(both).counterfactual_robustness, "rgb.accuracy")["n"] == 5
 
 
 @pytest.mark.parametrize("passage_num", [0, 5])
 def test_no_system_vanishes_with_its_true_passages(responses, passage_num):
-    lost = said(["Oslo"], task="counterfactual", system="其他", passage_num=passage_num, correct_rate=0.4)
-    with pytest.raises(InputError, match=r"a correct_rate of 0; got 0\.4 and above alone, of 其他; ask with"):
+    lost = said(
+        ["Oslo"], task="counterfactual", system="其他", passage_num=passage_num, correct_rate=0.4
+    )
+    with pytest.raises(
+        InputError, match=r"a correct_rate of 0; got 0\.4 and above alone, of 其他; ask with"
+    ):
         rgb_report(pd.concat([responses.assign(correct_rate=0.0), lost], ignore_index=True))
 
 
 def test_a_system_without_correct_rate_stays_beside_one_that_has_it(responses):
-    both = pd.concat([responses.assign(correct_rate=0.0), said(["Oslo"] * 5, task="counterfactual", system="other")])
+    both = pd.concat(
+        [
+            responses.assign(correct_rate=0.0),
+            said(["Oslo"] * 5, task="counterfactual", system="other"),
+        ]
+    )
     table = rgb_report(both).counterfactual_robustness
-    assert cell(table, "rgb.accuracy", system="other")["n"] == cell(table, "rgb.accuracy", system="tiny")["n"] == 5
+    assert (
+        cell(table, "rgb.accuracy", system="other")["n"]
+        == cell(table, "rgb.accuracy", system="tiny")["n"]
+        == 5
+    )
 
 
 @pytest.mark.parametrize("column", ["noise_rate", "passage_num"])
 @pytest.mark.parametrize("task", ["noise", "integration", "counterfactual"])
 def test_no_system_vanishes_for_want_of_a_number(responses, task, column):
     lost = said(["Oslo", "Rome"], task=task, system="其他").assign(**{column: None})
-    with pytest.raises(InputError, match="noise_rate and a passage_num of every response; got 2 without, of 其他"):
+    with pytest.raises(
+        InputError, match="noise_rate and a passage_num of every response; got 2 without, of 其他"
+    ):
         rgb_report(pd.concat([responses, lost], ignore_index=True))
 
 
@@ -164,8 +200,12 @@ def test_the_gate_is_passed_by_right_answers_with_narrow_spaces():
     alone = ["7\u202fNovember\u202f1940"] * 8 + ["unknown"] * 2
     references = {"references": [[["7 November 1940"]]] * 10}
     asked = said(["factual errors"] * 10, task="counterfactual", **references)
-    frame = pd.concat([asked, said(alone, task="counterfactual", passage_num=0, **references)], ignore_index=True)
-    by_protocol = {p: rgb_report(frame, p).counterfactual_robustness.iloc[0] for p in ("paper", "released")}
+    frame = pd.concat(
+        [asked, said(alone, task="counterfactual", passage_num=0, **references)], ignore_index=True
+    )
+    by_protocol = {
+        p: rgb_report(frame, p).counterfactual_robustness.iloc[0] for p in ("paper", "released")
+    }
     assert [by_protocol[p]["closed_book_accuracy"] for p in by_protocol] == [0.8, 0.0]
     assert [by_protocol[p]["passes_gate"] for p in by_protocol] == [True, False]
 
@@ -175,5 +215,9 @@ def test_other_rules_for_refusal_and_detection_reach_every_table(responses):
     assert cell(own.negative_rejection, "rgb.rejection")["mean"] == 0.25
     assert cell(own.counterfactual_robustness, "rgb.error_detection")["mean"] == 0.4
     judged = rgb_report(responses, refusal="judge").negative_rejection
-    assert cell(judged, "rgb.rejection")["mean"] == cell(judged, "rgb.judged_rejection")["mean"] == 0.75
+    assert (
+        cell(judged, "rgb.rejection")["mean"]
+        == cell(judged, "rgb.judged_rejection")["mean"]
+        == 0.75
+    )
     assert '"Rome"' in own.negative_rejection["signature"].iloc[0]

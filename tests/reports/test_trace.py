@@ -15,7 +15,10 @@ from ragnb.errors import InputError
 from ragnb.reports import trace_report
 from ragnb.stats.prediction import auroc
 
-MINE = {"mine": {"adherence": "a1", "relevance": "r1"}, "yours": {"adherence": "a2", "relevance": "r2"}}
+MINE = {
+    "mine": {"adherence": "a1", "relevance": "r1"},
+    "yours": {"adherence": "a2", "relevance": "r2"},
+}
 
 
 @pytest.fixture
@@ -60,7 +63,10 @@ def test_auroc_of_hallucination_and_rmse_are_those_of_scikit_learn(records):
 def test_a_fraction_is_no_label_of_adherence(records):
     shares = records.assign(adherence_score=records["adherence_score"].astype(float))
     shares.loc[[2, 5], "adherence_score"] = 0.67
-    with pytest.raises(InputError, match="of adherence that are 0 or 1; got 2 others in adherence_score, such as 0.67;"):
+    with pytest.raises(
+        InputError,
+        match="of adherence that are 0 or 1; got 2 others in adherence_score, such as 0.67;",
+    ):
         trace_report(shares, MINE)
     shares.loc[[2, 5], "adherence_score"] = math.nan
     assert set(trace_report(shares, MINE).judges["n"]) == {78, 80}
@@ -85,18 +91,25 @@ def test_differences_of_squared_errors_are_paired_and_holm_corrected(records):
     found = row(table, "relevance_rmse", "mine")
     assert found["difference"] == pytest.approx((errors[0] - errors[1]).mean())
     assert found["p_value"] == pytest.approx(stats.ttest_rel(*errors).pvalue)
-    assert table["p_adjusted"].tolist() == pytest.approx(multipletests(table["p_value"], method="holm")[1])
+    assert table["p_adjusted"].tolist() == pytest.approx(
+        multipletests(table["p_value"], method="holm")[1]
+    )
     assert row(table, "hallucination_auroc", "mine")["test"] == "DeLong test"
 
 
 def test_responses_that_share_a_question_are_clustered_or_the_reader_is_warned(records):
     report = trace_report(records, MINE, cluster="example_id")
     assert "cluster" in row(report.comparisons, "relevance_rmse", "mine")["test"]
-    assert "DeLong takes records for independent" in row(report.comparisons, "hallucination_auroc", "mine")["warning"]
+    assert (
+        "DeLong takes records for independent"
+        in row(report.comparisons, "hallucination_auroc", "mine")["warning"]
+    )
     for table in (report.judges, report.comparisons):
         assert set(table["n"]) == {80}
         assert row(table, "relevance_rmse", "mine")["n_units"] == 40
-    few = trace_report(records.assign(example_id=[f"q{k % 5}" for k in range(80)]), MINE, cluster="example_id").judges
+    few = trace_report(
+        records.assign(example_id=[f"q{k % 5}" for k in range(80)]), MINE, cluster="example_id"
+    ).judges
     assert set(few["warning"]) == {"5 clusters, fewer than 30: the interval is too narrow"}
     assert set(report.judges["warning"]) == {""}
 
@@ -106,11 +119,18 @@ def test_clustered_intervals_are_those_of_the_clusters_by_other_ways(records):
     hallucinated, scores = ~records["adherence_score"], 1 - records["a1"]
     area, found = roc_auc_score(hallucinated, scores), row(table, "hallucination_auroc", "mine")
     known = auroc(hallucinated, scores, records["example_id"])
-    assert (found["value"], found["low"], found["high"]) == pytest.approx((area, known.low, known.high))
+    assert (found["value"], found["low"], found["high"]) == pytest.approx(
+        (area, known.low, known.high)
+    )
     others = [records[records["example_id"] != name] for name in records["example_id"].unique()]
     without = [root_mean_squared_error(kept["relevance_score"], kept["r1"]) for kept in others]
-    whole, found = root_mean_squared_error(records["relevance_score"], records["r1"]), row(table, "relevance_rmse", "mine")
-    half = stats.t.ppf(0.975, 39) * (40 * whole - 39 * np.array(without)).std(ddof=1) / math.sqrt(40)
+    whole, found = (
+        root_mean_squared_error(records["relevance_score"], records["r1"]),
+        row(table, "relevance_rmse", "mine"),
+    )
+    half = (
+        stats.t.ppf(0.975, 39) * (40 * whole - 39 * np.array(without)).std(ddof=1) / math.sqrt(40)
+    )
     assert (found["low"], found["high"]) == pytest.approx((whole - half, whole + half))
     assert found["interval"] == "RMSE, jackknife t"
 
@@ -125,7 +145,12 @@ def test_units_of_one_record_each_change_nothing(records):
 def test_comparisons_name_their_correction(records):
     table = trace_report(records, MINE).comparisons
     place = table.columns.get_loc("p_value")
-    assert table.columns[place : place + 4].tolist() == ["p_value", "p_adjusted", "correction", "family_size"]
+    assert table.columns[place : place + 4].tolist() == [
+        "p_value",
+        "p_adjusted",
+        "correction",
+        "family_size",
+    ]
     assert (set(table["correction"]), set(table["family_size"])) == ({"holm"}, {2})
 
 
@@ -162,5 +187,9 @@ def test_the_datasets_own_judges_are_measured_on_real_records(data_folder):
     assert row(table, "relevance_rmse", "trulens")["n_missing"] == 5
     gpt = row(table, "utilization_rmse", "gpt-3.5")
     there = records["gpt35_utilization"].notna()
-    known = root_mean_squared_error(records["utilization_score"][there], records["gpt35_utilization"][there].astype(float))
-    assert gpt["value"] == pytest.approx(known)  # not from the relevance columns, as the released helper has it
+    known = root_mean_squared_error(
+        records["utilization_score"][there], records["gpt35_utilization"][there].astype(float)
+    )
+    assert gpt["value"] == pytest.approx(
+        known
+    )  # not from the relevance columns, as the released helper has it

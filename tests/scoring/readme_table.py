@@ -12,7 +12,9 @@ BEGIN, END = "<!-- metrics: made by ragnb.definitions().to_markdown() -->", "<!-
 def with_table(text):
     """A text with the table of metrics between its markers."""
     made = f"{BEGIN}\n{definitions().to_markdown()}{END}"
-    found, n = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: made, text, flags=re.DOTALL)
+    found, n = re.subn(
+        f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: made, text, flags=re.DOTALL
+    )
     assert n == 1, f"README needs the markers {BEGIN} and {END} once; got {n}"
     return found
 

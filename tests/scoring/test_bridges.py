@@ -52,7 +52,9 @@ SYSTEMS = {
         ("direct", "q3", NAN, NAN, "no response"),
     ],
 )
-def test_the_gain_over_the_same_example_is_divided_by_its_cost(system, example, ratio, lbrag, reason):
+def test_the_gain_over_the_same_example_is_divided_by_its_cost(
+    system, example, ratio, lbrag, reason
+):
     for variant, expected in (("ratio", ratio), ("lbrag", lbrag)):
         rows = bridging(scored(SYSTEMS), variant=variant)
         assert values(rows)[system, example] == pytest.approx(expected, nan_ok=True)
@@ -69,25 +71,40 @@ def test_the_gain_over_the_same_example_is_divided_by_its_cost(system, example, 
     ],
 )
 def test_published_values_come_out_to_the_last_digit(f1, direct, cost, published):
-    rows = bridging(scored({"direct": {"q": (direct, 0.0)}, "x": {"q": (f1, cost)}}), variant="lbrag")
+    rows = bridging(
+        scored({"direct": {"q": (direct, 0.0)}, "x": {"q": (f1, cost)}}), variant="lbrag"
+    )
     assert rows["value"].tolist() == [0.0, published]
 
 
 def test_rows_are_as_score_gives_them():
     frame = scored(SYSTEMS, question_id="q", template="t:1:ab")
     rows = bridging(frame)
-    alone = score(pd.DataFrame({"response": ["a"], "references": ["a"], "language": "zh"}), "answer.f1")
-    assert list(rows.columns) == ["example_id", "system", "language", "question_id", "template", *alone.columns[1:]]
+    alone = score(
+        pd.DataFrame({"response": ["a"], "references": ["a"], "language": "zh"}), "answer.f1"
+    )
+    assert list(rows.columns) == [
+        "example_id",
+        "system",
+        "language",
+        "question_id",
+        "template",
+        *alone.columns[1:],
+    ]
     assert len(rows) == 11
     assert set(rows["signature"]) == {
         f"ragnb:{__version__}|metric:cost.cnbe|variant:ratio|baseline:direct|f1:unicode|lang:zh|prompt:t:1:ab"
     }
-    assert set(bridging(scored(SYSTEMS, "lbrag"), variant="lbrag")["signature"].str.contains("f1:lbrag")) == {True}
+    assert set(
+        bridging(scored(SYSTEMS, "lbrag"), variant="lbrag")["signature"].str.contains("f1:lbrag")
+    ) == {True}
 
 
 def test_the_frame_given_is_not_changed_and_other_metrics_and_columns_do_not_matter():
     frame = scored(SYSTEMS)
-    more = pd.concat([frame, frame.assign(metric="answer.exact_match"), frame.assign(metric="own.x")])
+    more = pd.concat(
+        [frame, frame.assign(metric="answer.exact_match"), frame.assign(metric="own.x")]
+    )
     before = more.copy(deep=True)
     pd.testing.assert_frame_equal(bridging(more), bridging(frame))
     pd.testing.assert_frame_equal(more, before)
@@ -113,7 +130,9 @@ def test_any_system_may_be_the_baseline_and_gains_nothing_over_itself():
 
 
 def test_an_unknown_cost_is_not_a_cost_of_nothing():
-    frame = scored({"direct": {"q": (0.5, NAN)}, "cross": {"q": (1.0, NAN)}, "multi": {"q": (1.0, 0.0)}})
+    frame = scored(
+        {"direct": {"q": (0.5, NAN)}, "cross": {"q": (1.0, NAN)}, "multi": {"q": (1.0, 0.0)}}
+    )
     for variant, baseline, multi in (("ratio", NAN, NAN), ("lbrag", 0.0, 0.0)):
         rows = bridging(frame, variant=variant)
         assert rows["value"].tolist() == pytest.approx([baseline, NAN, multi], nan_ok=True)
@@ -130,7 +149,11 @@ systems_of_examples = st.dictionaries(
 )
 
 
-@given(systems_of_examples, st.lists(numbers, min_size=6, max_size=6), st.randoms(use_true_random=False))
+@given(
+    systems_of_examples,
+    st.lists(numbers, min_size=6, max_size=6),
+    st.randoms(use_true_random=False),
+)
 def test_it_equals_a_loop_over_examples_in_any_order_of_rows(systems, direct, random):
     systems = {"direct": dict(zip("abcdef", [(f1, 0.0) for f1 in direct], strict=True)), **systems}
     frame = scored(systems)
@@ -139,7 +162,11 @@ def test_it_equals_a_loop_over_examples_in_any_order_of_rows(systems, direct, ra
     rows = values(bridging(frame.iloc[order]))
     for system, examples in systems.items():
         for example, (f1, cost) in examples.items():
-            expected = NAN if system == "direct" or not cost > 0 else (f1 - systems["direct"][example][0]) / cost
+            expected = (
+                NAN
+                if system == "direct" or not cost > 0
+                else (f1 - systems["direct"][example][0]) / cost
+            )
             assert rows[system, example] == pytest.approx(expected, nan_ok=True)
     assert len(rows) == sum(map(len, systems.values()))
 
@@ -156,7 +183,10 @@ def test_the_mean_over_items_is_summarized_with_t():
 
 
 def test_the_missing_baseline_is_named_with_the_systems_there_are():
-    with pytest.raises(InputError, match=r"needs the baseline 'direct' among the systems; got cross, lbrag; name it"):
+    with pytest.raises(
+        InputError,
+        match=r"needs the baseline 'direct' among the systems; got cross, lbrag; name it",
+    ):
         bridging(scored(SYSTEMS).query("system != 'direct'"))
     with pytest.raises(InputError, match=r"the baseline 'direct' among the systems; got none;"):
         bridging(scored(SYSTEMS).iloc[:0])
@@ -178,12 +208,15 @@ def test_unmatched_examples_are_listed_and_counted():
 def test_doubled_examples_are_listed_and_counted():
     frame = scored(SYSTEMS)
     again = frame[frame["example_id"].isin(["q1", "q2"])].assign(repeat=1)
-    message = (
-        r"one response of a system to each example; got 6 doubled \(direct q1, direct q2, cross q2, \.\.\.\); drop them"
-    )
+    message = r"one response of a system to each example; got 6 doubled \(direct q1, direct q2, cross q2, \.\.\.\); drop them"
     with pytest.raises(InputError, match=message):
         bridging(pd.concat([frame.assign(repeat=0), again]))
-    cost_twice = pd.concat([frame, frame[(frame["system"] == "lbrag") & frame["metric"].str.startswith("cost")].iloc[:1]])
+    cost_twice = pd.concat(
+        [
+            frame,
+            frame[(frame["system"] == "lbrag") & frame["metric"].str.startswith("cost")].iloc[:1],
+        ]
+    )
     with pytest.raises(InputError, match=r"got 1 doubled \(lbrag q1\)"):
         bridging(cost_twice)
 

@@ -18,7 +18,10 @@ from ragnb.errors import InputError
 from ragnb.scoring import compare, score
 from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES
 
-GRADED = {"a": [0.9, 0.4, 0.5, 0.8, 0.25, 0.6, 1.0, 0.3], "b": [0.5, 0.5, 0.1, 0.4, 0.25, 0.2, 0.7, 0.0]}
+GRADED = {
+    "a": [0.9, 0.4, 0.5, 0.8, 0.25, 0.6, 1.0, 0.3],
+    "b": [0.5, 0.5, 0.1, 0.4, 0.25, 0.2, 0.7, 0.0],
+}
 
 
 def scored(systems, metric="own.f1", ids=None, **columns):
@@ -26,7 +29,13 @@ def scored(systems, metric="own.f1", ids=None, **columns):
     parts = []
     for system, values in systems.items():
         names = ids or [f"q{k}" for k in range(len(values))]
-        cells = {"example_id": names, "system": system, "metric": metric, "value": values, "signature": "v:1"} | columns
+        cells = {
+            "example_id": names,
+            "system": system,
+            "metric": metric,
+            "value": values,
+            "signature": "v:1",
+        } | columns
         parts.append(pd.DataFrame(cells))
     return pd.concat(parts, ignore_index=True)
 
@@ -39,10 +48,17 @@ def binary(both, first_only, second_only, neither):
 
 @pytest.mark.parametrize("method", sorted({*PROCEDURES} - BINARY))
 def test_rounding_error_is_no_difference(method):
-    third, also = 0.33333333333333337, 0.3333333333333333  # 1/3 twice, by way of two precisions and recalls
+    third, also = (
+        0.33333333333333337,
+        0.3333333333333333,
+    )  # 1/3 twice, by way of two precisions and recalls
     noisy = [third, also, third, also, third] * 12
-    frame = scored({"a": noisy, "b": [also] * 60}).assign(question_id=[f"c{k // 2}" for k in range(60)] * 2)
-    row = compare(frame, method=method, cluster="question_id" if method in CLUSTERED else None).iloc[0]
+    frame = scored({"a": noisy, "b": [also] * 60}).assign(
+        question_id=[f"c{k // 2}" for k in range(60)] * 2
+    )
+    row = compare(
+        frame, method=method, cluster="question_id" if method in CLUSTERED else None
+    ).iloc[0]
     assert row["difference"] == 0.0
     assert not row["p_value"] < 1
     assert not abs(row["effect"]) > 0
@@ -54,7 +70,9 @@ def test_rounding_error_is_no_difference(method):
 
 
 def test_binary_scores_reproduce_fagerlands_cavo_example():
-    row = compare(binary(59, 6, 16, 80)).iloc[0]  # recomputed reference values: contingencytables, chapter 8
+    row = compare(binary(59, 6, 16, 80)).iloc[
+        0
+    ]  # recomputed reference values: contingencytables, chapter 8
     assert (row["system"], row["baseline"], row["n_pairs"]) == ("a", "b", 161)
     assert row["difference"] == pytest.approx(-10 / 161)
     assert row["p_value"] == pytest.approx(0.034690, abs=5e-7)
@@ -69,9 +87,8 @@ def test_binary_scores_reproduce_fagerlands_cavo_example():
     ("method", "p", "low", "high"),
     [
         ("mcnemar-exact", 0.052479, -0.1240, -0.0054),
-        ("score", 0.033006, -0.1240, -0.0054),
+        ("tango", 0.033006, -0.1240, -0.0054),
         ("newcombe", 0.034690, -0.1186, -0.0046),
-        ("bonett-price", 0.034690, -0.1195, -0.0032),
     ],
 )
 def test_the_other_methods_for_binary_scores_reproduce_the_same_source(method, p, low, high):
@@ -91,8 +108,12 @@ def test_columns_that_nothing_reads_change_nothing_and_neither_do_types_of_text(
 def test_graded_scores_are_tested_by_all_sign_patterns():
     row = compare(scored(GRADED), baseline="b").iloc[0]
     differences = np.subtract(GRADED["a"], GRADED["b"])
-    sums = [abs(np.dot(signs, np.abs(differences))) for signs in itertools.product([-1, 1], repeat=8)]
-    assert row["p_value"] == pytest.approx(np.mean(np.array(sums) >= abs(differences.sum()) - 1e-12))
+    sums = [
+        abs(np.dot(signs, np.abs(differences))) for signs in itertools.product([-1, 1], repeat=8)
+    ]
+    assert row["p_value"] == pytest.approx(
+        np.mean(np.array(sums) >= abs(differences.sum()) - 1e-12)
+    )
     assert row["test"] == "exact sign-flip test"
     assert row["duality"] == "dual"
     assert row["difference"] == pytest.approx(differences.mean())
@@ -117,7 +138,8 @@ def test_clusters_pool_conditions_and_agree_with_statsmodels():
     rng = np.random.default_rng(5)
     ids = [f"q{k}" for k in range(40)]
     parts = [
-        scored({"a": rng.integers(0, 2, 40), "b": rng.integers(0, 2, 40)}, ids=ids, noise_rate=rate) for rate in (0, 0.4)
+        scored({"a": rng.integers(0, 2, 40), "b": rng.integers(0, 2, 40)}, ids=ids, noise_rate=rate)
+        for rate in (0, 0.4)
     ]
     frame = pd.concat(parts, ignore_index=True)
     row = compare(frame, by=[], baseline="b").iloc[0]
@@ -127,7 +149,9 @@ def test_clusters_pool_conditions_and_agree_with_statsmodels():
     fit = OLS(differences, np.ones(80)).fit(
         cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True}, use_t=True
     )
-    error = fit.bse[0] * math.sqrt(79 / 80)  # statsmodels' factor (n - 1) / (n - k) is 1 for k = 1; G / (G - 1) is ours too
+    error = fit.bse[0] * math.sqrt(
+        79 / 80
+    )  # statsmodels' factor (n - 1) / (n - k) is 1 for k = 1; G / (G - 1) is ours too
     assert row["n_pairs"] == 80
     assert row["n_clusters"] == 40
     assert row["statistic"] == pytest.approx(differences.mean() / error, rel=0.01)
@@ -135,7 +159,10 @@ def test_clusters_pool_conditions_and_agree_with_statsmodels():
 
 
 def test_few_clusters_are_flipped_whole():
-    frame = pd.concat([scored({"a": [1, 1, 1], "b": [0, 0, 1]}, noise_rate=rate) for rate in (0, 0.4)], ignore_index=True)
+    frame = pd.concat(
+        [scored({"a": [1, 1, 1], "b": [0, 0, 1]}, noise_rate=rate) for rate in (0, 0.4)],
+        ignore_index=True,
+    )
     row = compare(frame, by=[], baseline="b").iloc[0]
     assert row["test"].startswith("exact cluster sign-flip")
     assert row["p_value"] == pytest.approx(0.5)  # two clusters differ: 2 of 4 sign patterns
@@ -143,7 +170,9 @@ def test_few_clusters_are_flipped_whole():
 
 
 def test_clusters_without_a_pair_leave_everything_undefined():
-    apart = pd.concat([scored({"a": [1, 0]}, ids=["q1", "q2"]), scored({"b": [1, 0]}, ids=["q3", "q4"])])
+    apart = pd.concat(
+        [scored({"a": [1, 0]}, ids=["q1", "q2"]), scored({"b": [1, 0]}, ids=["q3", "q4"])]
+    )
     row = compare(apart, cluster="example_id", unpaired="drop").iloc[0]
     assert (row["n_pairs"], row["n_clusters"], row["n_dropped"]) == (0, 0, 4)
     assert row[["difference", "low", "high", "p_value", "p_adjusted", "mde"]].isna().all()
@@ -158,22 +187,38 @@ def test_a_named_cluster_joins_questions_of_several_languages():
 
 def test_holm_over_the_declared_family_agrees_with_statsmodels_and_skips_undefined_p_values():
     parts = [
-        scored({"a": GRADED["a"], "b": GRADED["b"], "c": GRADED["a"][::-1]}, metric=f"own.m{k}", noise_rate=rate)
+        scored(
+            {"a": GRADED["a"], "b": GRADED["b"], "c": GRADED["a"][::-1]},
+            metric=f"own.m{k}",
+            noise_rate=rate,
+        )
         for k, rate in itertools.product((1, 2), (0, 0.4))
     ]
     frame = pd.concat(parts, ignore_index=True)
     whole = compare(frame)
     assert len(whole) == 12
     assert set(whole["family_size"]) == {12}
-    assert whole["p_adjusted"].tolist() == pytest.approx(multipletests(whole["p_value"], method="holm")[1])
+    assert whole["p_adjusted"].tolist() == pytest.approx(
+        multipletests(whole["p_value"], method="holm")[1]
+    )
     halves = compare(frame, family="metric")
     assert set(halves["family_size"]) == {6}
     for correction, name in (("benjamini-hochberg", "fdr_bh"), ("bonferroni", "bonferroni")):
         rows = compare(frame, correction=correction)
-        assert rows["p_adjusted"].tolist() == pytest.approx(multipletests(rows["p_value"], method=name)[1])
+        assert rows["p_adjusted"].tolist() == pytest.approx(
+            multipletests(rows["p_value"], method=name)[1]
+        )
     one = scored({"a": [0.5], "b": [0.25], "c": [0.5]}, metric="own.single")
     mixed = compare(
-        pd.concat([frame.drop(columns="noise_rate").drop_duplicates(["example_id", "system", "metric"]), one]), method="t"
+        pd.concat(
+            [
+                frame.drop(columns="noise_rate").drop_duplicates(
+                    ["example_id", "system", "metric"]
+                ),
+                one,
+            ]
+        ),
+        method="t",
     )
     assert mixed["p_value"].isna().sum() == 3
     assert mixed.loc[mixed["p_value"].notna(), "p_adjusted"].notna().all()
@@ -185,7 +230,9 @@ def test_the_minimum_detectable_effect_is_detected_with_the_wanted_power():
     a, b = rng.random(60).round(2), rng.random(60).round(2)
     row = compare(scored({"b": b, "a": a}), method="t").iloc[0]
     spread = np.std(a - b, ddof=1)
-    hits = [stats.ttest_1samp(rng.normal(row["mde"], spread, 60), 0).pvalue <= 0.05 for _ in range(4000)]
+    hits = [
+        stats.ttest_1samp(rng.normal(row["mde"], spread, 60), 0).pvalue <= 0.05 for _ in range(4000)
+    ]
     assert np.mean(hits) == pytest.approx(0.8, abs=4 * math.sqrt(0.8 * 0.2 / 4000))
 
 
@@ -197,18 +244,24 @@ def test_the_minimum_detectable_effect_of_clusters_uses_t_as_the_interval_does()
     assert (row["test"], row["n_clusters"]) == ("cluster-robust t-test", 40)
     error = (row["high"] - row["low"]) / 2 / stats.t.ppf(0.975, 39)
     # with normal quantiles it would be 2.8016 standard errors
-    assert row["mde"] / error == pytest.approx(TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8) * math.sqrt(40))
+    assert row["mde"] / error == pytest.approx(
+        TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8) * math.sqrt(40)
+    )
 
 
 @pytest.mark.parametrize("table", [(20, 3, 1, 6), (26, 0, 0, 4), (50, 7, 4, 7)])
 def test_few_discordant_items_leave_a_minimum_detectable_effect(table):
-    middle, exact = (compare(binary(*table), method=method).iloc[0]["mde"] for method in ("mcnemar", "mcnemar-exact"))
+    middle, exact = (
+        compare(binary(*table), method=method).iloc[0]["mde"]
+        for method in ("mcnemar", "mcnemar-exact")
+    )
     assert 0.12 < middle < exact < 0.3  # the exact test has less power
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=6, max_size=40), st.sampled_from(["sign-flip", "t"])
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=6, max_size=40),
+    st.sampled_from(["sign-flip", "t"]),
 )
 def test_dual_means_that_p_and_interval_agree(pairs, method):
     frame = scored({"b": [b / 4 for _, b in pairs], "a": [a / 4 for a, _ in pairs]})
@@ -225,11 +278,13 @@ def test_score_and_tango_are_dual_and_mcnemar_agrees_with_statsmodels(cells):
     if sum(cells) == 0:
         return
     frame = binary(*cells)
-    row = compare(frame, method="score").iloc[0]
+    row = compare(frame, method="tango").iloc[0]
     if abs(row["p_value"] - 0.05) > 1e-6:
         assert (row["p_value"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
     table = [[cells[0], cells[1]], [cells[2], cells[3]]]
-    assert compare(frame, method="mcnemar-exact").iloc[0]["p_value"] == pytest.approx(min(1, mcnemar(table).pvalue))
+    assert compare(frame, method="mcnemar-exact").iloc[0]["p_value"] == pytest.approx(
+        min(1, mcnemar(table).pvalue)
+    )
 
 
 @pytest.mark.parametrize("method", sorted(PROCEDURES))
@@ -238,7 +293,9 @@ def test_swapping_the_systems_mirrors_everything(method):
     frame = scored(values, metric="rgb.accuracy")
     frame["topic"] = [f"t{k % 4}" for k in range(8)] * 2
     cluster = "topic" if method in CLUSTERED else None
-    one, two = (compare(frame, baseline=name, method=method, cluster=cluster).iloc[0] for name in "ab")
+    one, two = (
+        compare(frame, baseline=name, method=method, cluster=cluster).iloc[0] for name in "ab"
+    )
     assert one["difference"] == pytest.approx(-two["difference"])
     assert (one["low"], one["high"]) == pytest.approx((-two["high"], -two["low"]), abs=1e-9)
     assert one["p_value"] == pytest.approx(two["p_value"])
@@ -250,7 +307,9 @@ def test_swapping_the_systems_mirrors_everything(method):
 
 def test_pairs_go_by_id_and_never_by_position():
     frame = scored(GRADED)
-    shuffled = pd.concat([frame[frame.system == "a"].sample(frac=1, random_state=1), frame[frame.system == "b"]])
+    shuffled = pd.concat(
+        [frame[frame.system == "a"].sample(frac=1, random_state=1), frame[frame.system == "b"]]
+    )
     pd.testing.assert_frame_equal(compare(frame), compare(shuffled))
 
 
@@ -271,14 +330,24 @@ def test_repeats_of_a_question_are_items_in_one_cluster():
 def test_missing_pairs_are_listed_or_dropped_and_counted():
     frame = scored({"a": [1, 1, 0, 1, math.nan], "b": [0, 1, 0, 1, 1]}, metric="rgb.accuracy")
     frame = frame.drop(index=frame[(frame.system == "b") & (frame.example_id == "q0")].index)
-    with pytest.raises(InputError, match=r"2 of 5 items lack at least one of the two, such as q4, q0.*unpaired='drop'"):
+    with pytest.raises(
+        InputError,
+        match=r"2 of 5 items lack at least one of the two, such as q4, q0.*unpaired='drop'",
+    ):
         compare(frame)
     row = compare(frame, unpaired="drop").iloc[0]
     assert (row["n_pairs"], row["n_dropped"]) == (3, 2)
 
 
 def test_a_wide_frame_that_was_melted_without_ids_is_told_so_and_the_remedy_works():
-    wide = pd.DataFrame({"question": ["q0", "q1", "q2"], "references": "Oslo", "plain": "Oslo", "other": ["Oslo", "x", "y"]})
+    wide = pd.DataFrame(
+        {
+            "question": ["q0", "q1", "q2"],
+            "references": "Oslo",
+            "plain": "Oslo",
+            "other": ["Oslo", "x", "y"],
+        }
+    )
     long = wide.melt(["question", "references"], var_name="system", value_name="response")
     responses = load_responses(long, language="en")
     said = (
@@ -287,12 +356,16 @@ def test_a_wide_frame_that_was_melted_without_ids_is_told_so_and_the_remedy_work
     )
     with pytest.raises(InputError, match=said):
         compare(score(responses, "answer.exact_match"))
-    row = compare(score(responses.assign(example_id=responses["question"]), "answer.exact_match")).iloc[0]
+    row = compare(
+        score(responses.assign(example_id=responses["question"]), "answer.exact_match")
+    ).iloc[0]
     assert (row["n_pairs"], row["difference"]) == (3, pytest.approx(-2 / 3))
 
 
 def test_systems_without_a_common_item_are_undefined_when_dropping():
-    frame = pd.concat([scored({"a": [1, 0]}, ids=["x", "y"]), scored({"b": [1, 0]}, ids=["v", "w"])])
+    frame = pd.concat(
+        [scored({"a": [1, 0]}, ids=["x", "y"]), scored({"b": [1, 0]}, ids=["v", "w"])]
+    )
     row = compare(frame, unpaired="drop").iloc[0]
     assert (row["n_pairs"], row["n_dropped"], row["family_size"]) == (0, 4, 0)
     assert math.isnan(row["p_value"])
@@ -309,8 +382,13 @@ def test_a_system_without_any_value_is_undefined_when_dropping():
 @pytest.mark.parametrize("unpaired", ["error", "drop"])
 @pytest.mark.parametrize("numbers", [[10, 20], [10.0, 20.0], list(np.array([10, 20]))])
 def test_ids_that_are_numbers_in_one_system_and_texts_in_another_are_told(unpaired, numbers):
-    frame = pd.concat([scored({"甲": [1, 0]}, ids=numbers), scored({"b": [1, 0]}, ids=["10", "20"])])
-    with pytest.raises(InputError, match="got numbers in '甲' and texts in 'b', and 10 is not '10'; write both as texts"):
+    frame = pd.concat(
+        [scored({"甲": [1, 0]}, ids=numbers), scored({"b": [1, 0]}, ids=["10", "20"])]
+    )
+    with pytest.raises(
+        InputError,
+        match="got numbers in '甲' and texts in 'b', and 10 is not '10'; write both as texts",
+    ):
         compare(frame, unpaired=unpaired)
 
 
@@ -325,17 +403,23 @@ def test_ids_of_several_kinds_within_a_system_are_compared():
 @pytest.mark.parametrize("method", sorted(set(PROCEDURES) - CLUSTERED))
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_or_two_items_give_a_defined_result_or_say_that_it_is_undefined(method, n):
-    row = compare(scored({"b": [0, 1][:n], "a": [1, 1][:n]}, metric="rgb.accuracy"), method=method).iloc[0]
+    row = compare(
+        scored({"b": [0, 1][:n], "a": [1, 1][:n]}, metric="rgb.accuracy"), method=method
+    ).iloc[0]
     assert row["n_pairs"] == n
     assert row["p_value"] > 0.05 or "undefined" in row["warning"]
 
 
 @pytest.mark.parametrize("method", sorted(set(PROCEDURES) - CLUSTERED))
 def test_equal_systems_differ_by_nothing(method):
-    row = compare(scored({"b": [1, 0, 1, 1], "a": [1, 0, 1, 1]}, metric="rgb.accuracy"), method=method).iloc[0]
+    row = compare(
+        scored({"b": [1, 0, 1, 1], "a": [1, 0, 1, 1]}, metric="rgb.accuracy"), method=method
+    ).iloc[0]
     assert row["difference"] == 0
     assert not row["p_value"] < 1
-    if method == "score":  # four of four is significant in the asymptotic test, and in no other of 0/1 scores
+    if (
+        method == "tango"
+    ):  # four of four is significant in the asymptotic test, and in no other of 0/1 scores
         assert row["mde"] == pytest.approx(0.8**0.25)
     else:
         assert math.isnan(row["mde"])
@@ -346,23 +430,59 @@ def test_equal_systems_differ_by_nothing(method):
     [
         (scored({"a": [1]}), {}, r"needs two systems at least; got a;"),
         (scored(GRADED), {"baseline": "c"}, r"baseline out of a, b; got 'c'"),
-        (scored(GRADED), {"metrics": "rgb.accuracy"}, r"metrics that were scored \(own.f1\); got rgb.accuracy"),
+        (
+            scored(GRADED),
+            {"metrics": "rgb.accuracy"},
+            r"metrics that were scored \(own.f1\); got rgb.accuracy",
+        ),
         (scored(GRADED), {"by": "language"}, r"compare\(by=...\) needs the columns language"),
         (scored(GRADED), {"by": ["system"]}, r"needs columns of conditions; got system"),
-        (scored(GRADED), {"power": 80}, r"compare\(power=...\) needs a number between 0 and 1; got 80"),
-        (scored(GRADED), {"cluster": ["topic"]}, r"compare\(cluster=...\) needs the name of one column; got \['topic'\]"),
+        (
+            scored(GRADED),
+            {"power": 80},
+            r"compare\(power=...\) needs a number between 0 and 1; got 80",
+        ),
+        (
+            scored(GRADED),
+            {"cluster": ["topic"]},
+            r"compare\(cluster=...\) needs the name of one column; got \['topic'\]",
+        ),
         (scored(GRADED), {"cluster": "topic"}, r"compare\(cluster=...\) needs the columns topic"),
         (scored(GRADED), {"family": "topic"}, r"compare\(family=...\) needs the columns topic"),
-        (scored(GRADED), {"method": "magic"}, r"compare\(method=...\) needs one of auto, .*got 'magic'"),
+        (
+            scored(GRADED),
+            {"method": "magic"},
+            r"compare\(method=...\) needs one of auto, .*got 'magic'",
+        ),
         (scored(GRADED), {"unpaired": "keep"}, r"compare\(unpaired=...\) needs one of error, drop"),
         (scored(GRADED), {"correction": "none"}, r"compare\(correction=...\) needs one of holm"),
-        (scored(GRADED), {"method": "mcnemar"}, r"'mcnemar' needs scores of 0 and 1; got own.f1 with others"),
-        (scored(GRADED), {"method": "cluster-t"}, r"'cluster-t' needs clusters; got none; use cluster="),
-        (scored(GRADED | {"a": [math.inf] * 8}), {}, r"needs finite values; got infinite ones for q0, q1"),
-        (pd.concat([scored(GRADED), scored(GRADED)]), {}, r"one value of 'b' for every item; got 8 more, such as"),
+        (
+            scored(GRADED),
+            {"method": "mcnemar"},
+            r"'mcnemar' needs scores of 0 and 1; got own.f1 with others",
+        ),
+        (
+            scored(GRADED),
+            {"method": "cluster-t"},
+            r"'cluster-t' needs clusters; got none; use cluster=",
+        ),
+        (
+            scored(GRADED | {"a": [math.inf] * 8}),
+            {},
+            r"value must be finite or nan, got infinite ones for q0, q1",
+        ),
+        (
+            pd.concat([scored(GRADED), scored(GRADED)]),
+            {},
+            r"one value of 'b' for every item; got 8 more, such as",
+        ),
         (scored({"a": [], "b": []}), {}, r"needs two systems at least; got none"),
         ([1, 2], {}, r"compare needs a pandas DataFrame; got list"),
-        (scored(GRADED).drop(columns="system"), {}, r"without system; add system \(name of what answers"),
+        (
+            scored(GRADED).drop(columns="system"),
+            {},
+            r"without system; add system \(name of what answers",
+        ),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, dict) else None,
 )
@@ -377,12 +497,17 @@ def test_systems_scored_under_different_definitions_are_refused_but_prompts_may_
     frame.loc[frame.system == "b", "signature"] = "ragnb:0.1|metric:m|protocol:paper|prompt:y:1"
     assert "prompt:x:1 & ragnb" in compare(frame).iloc[0]["signature"]
     frame.loc[frame.system == "b", "signature"] = "ragnb:0.1|metric:m|protocol:flexible|prompt:y:1"
-    with pytest.raises(InputError, match="one definition of own.f1.*protocol:flexible.*; score both with the same options"):
+    with pytest.raises(
+        InputError,
+        match="one definition of own.f1.*protocol:flexible.*; score both with the same options",
+    ):
         compare(frame)
 
 
 def test_a_cluster_must_be_one_an_item():
     frame = scored(GRADED)
     frame["topic"] = [f"t{k}" for k in range(16)]  # another one for each system
-    with pytest.raises(InputError, match=r"cluster=.topic.\) needs one cluster an item; got none or several for q0"):
+    with pytest.raises(
+        InputError, match=r"cluster=.topic.\) needs one cluster an item; got none or several for q0"
+    ):
         compare(frame, cluster="topic")

@@ -18,7 +18,9 @@ def test_every_metric_is_shown_at_every_edge():
 
 def test_a_cell_is_a_number_or_says_why_there_is_none():
     for cell in edge_cases().to_numpy().ravel():
-        assert (isinstance(cell, Real) and math.isfinite(cell)) or (isinstance(cell, str) and cell.startswith("nan: "))
+        assert (isinstance(cell, Real) and math.isfinite(cell)) or (
+            isinstance(cell, str) and cell.startswith("nan: ")
+        )
 
 
 def test_cases_differ_in_documented_columns_only():
@@ -36,30 +38,94 @@ def test_every_metric_has_a_value_of_the_right_answer_unless_it_leaves_it_out_by
         (
             "rgb.accuracy",
             {},
-            {"right answer": 1, "refusal": 0, "empty response": 0, "no reference": None, "no response": None},
+            {
+                "right answer": 1,
+                "refusal": 0,
+                "empty response": 0,
+                "no reference": None,
+                "no response": None,
+            },
         ),
-        ("rgb.rejection", {}, {"right answer": 0, "refusal": 1, "no sentence": 0, "no reference": 0, "no response": None}),
+        (
+            "rgb.rejection",
+            {},
+            {
+                "right answer": 0,
+                "refusal": 1,
+                "no sentence": 0,
+                "no reference": 0,
+                "no response": None,
+            },
+        ),
         (
             "rgb.rejection",
             {"protocol": "released"},
             {"right answer": 1, "refusal": 1, "another language": 0, "no reference": None},
         ),
-        ("rgb.error_correction", {}, {"right answer": None, "refusal": None, "refusal after an error": 0}),
-        ("rgb.error_correction", {"protocol": "released"}, {"refusal": None, "refusal after an error": 1}),
-        ("rgb.error_correction", {"protocol": "flexible"}, {"right answer": 1, "refusal": 0, "refusal after an error": 0}),
+        (
+            "rgb.error_correction",
+            {},
+            {"right answer": None, "refusal": None, "refusal after an error": 0},
+        ),
+        (
+            "rgb.error_correction",
+            {"protocol": "released"},
+            {"refusal": None, "refusal after an error": 1},
+        ),
+        (
+            "rgb.error_correction",
+            {"protocol": "flexible"},
+            {"right answer": 1, "refusal": 0, "refusal after an error": 0},
+        ),
         ("rgb.judged_rejection", {}, {"refusal": 1, "unreadable judge": None, "no reference": 0}),
-        ("trace.relevance", {}, {"right answer": 1 / 2, "empty context": None, "unreadable judge": None}),
+        (
+            "trace.relevance",
+            {},
+            {"right answer": 1 / 2, "empty context": None, "unreadable judge": None},
+        ),
         ("trace.relevance", {"variant": "guide"}, {"right answer": 1 / 20, "empty context": None}),
         ("trace.utilization", {"variant": "guide"}, {"right answer": 1, "refusal": 0}),
-        ("trace.completeness", {}, {"right answer": 1, "refusal": 0, "empty response": 0, "empty context": None}),
-        ("trace.adherence", {}, {"refusal": 1, "empty response": 1, "empty context": 0, "unreadable judge": None}),
-        ("trace.supported_fraction", {}, {"refusal": 1, "empty response": None, "empty context": 0}),
-        ("answer.f1", {}, {"right answer": 2 / 5, "refusal": 0, "empty response": 0, "no reference": None}),
+        (
+            "trace.completeness",
+            {},
+            {"right answer": 1, "refusal": 0, "empty response": 0, "empty context": None},
+        ),
+        (
+            "trace.adherence",
+            {},
+            {"refusal": 1, "empty response": 1, "empty context": 0, "unreadable judge": None},
+        ),
+        (
+            "trace.supported_fraction",
+            {},
+            {"refusal": 1, "empty response": None, "empty context": 0},
+        ),
+        (
+            "answer.f1",
+            {},
+            {"right answer": 2 / 5, "refusal": 0, "empty response": 0, "no reference": None},
+        ),
         ("answer.recall", {}, {"right answer": 1, "another language": 0}),
-        ("language.rlc", {}, {"refusal": 1, "no sentence": None, "empty response": None, "another language": 0}),
-        ("language.rlc", {"variant": "lbrag"}, {"no sentence": 0, "empty response": 1, "another language": 1}),
-        ("cost.translation_tokens", {}, {"right answer": 7, "empty context": 0, "no response": None}),
-        ("semantic.judged_similarity", {}, {"refusal": 0, "empty response": None, "unreadable judge": None}),
+        (
+            "language.rlc",
+            {},
+            {"refusal": 1, "no sentence": None, "empty response": None, "another language": 0},
+        ),
+        (
+            "language.rlc",
+            {"variant": "lbrag"},
+            {"no sentence": 0, "empty response": 1, "another language": 1},
+        ),
+        (
+            "cost.translation_tokens",
+            {},
+            {"right answer": 7, "empty context": 0, "no response": None},
+        ),
+        (
+            "semantic.judged_similarity",
+            {},
+            {"refusal": 0, "empty response": None, "unreadable judge": None},
+        ),
         ("semantic.embedding_cosine", {}, {"right answer": 24 / 25, "empty response": None}),
         ("annotator.verdict", {}, {"refusal": 0, "unreadable judge": None}),
     ],
@@ -67,7 +133,11 @@ def test_every_metric_has_a_value_of_the_right_answer_unless_it_leaves_it_out_by
 def test_values_at_the_edges_are_those_of_the_definition(metric, options, expected):
     row = edge_cases(metric, **options).loc[metric]
     for case, number in expected.items():
-        assert row[case] == pytest.approx(number) if number is not None else row[case].startswith("nan: "), case
+        assert (
+            row[case] == pytest.approx(number)
+            if number is not None
+            else row[case].startswith("nan: ")
+        ), case
 
 
 def test_an_unscored_edge_says_what_is_missing():
@@ -79,7 +149,12 @@ def test_an_unscored_edge_says_what_is_missing():
 
 def test_metrics_of_ones_own_stand_at_the_edges_too():
     length = Metric(
-        "own.length", lambda response: float(len(response)), {"response": "response"}, False, (0, math.inf), "here"
+        "own.length",
+        lambda response: float(len(response)),
+        {"response": "response"},
+        False,
+        (0, math.inf),
+        "here",
     )
     table = edge_cases([length, "answer.f1", length])
     assert list(table.index) == ["own.length", "answer.f1", "own.length"]

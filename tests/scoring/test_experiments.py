@@ -17,13 +17,18 @@ def test_every_arm_of_a_recording_has_a_signature_of_its_own(name):
     conditions = [column for column in (*CONDITION, "template") if column in responses]
     signatures = experiment_signature(responses)
     assert signatures.nunique() == len(responses[conditions].drop_duplicates())
-    assert (signatures.groupby([responses[column] for column in conditions], dropna=False).nunique() == 1).all()
+    assert (
+        signatures.groupby([responses[column] for column in conditions], dropna=False).nunique()
+        == 1
+    ).all()
     assert signatures.str.startswith(f"data:{responses.attrs['source']['name']}|").all()
 
 
 def test_arms_that_differ_in_order_share_the_definition_and_not_the_experiment():
     arms = [
-        ragnb.build_contexts(EXAMPLES, noise_rate=0.8, order=order).assign(system="tiny", response="Oslo")
+        ragnb.build_contexts(EXAMPLES, noise_rate=0.8, order=order).assign(
+            system="tiny", response="Oslo"
+        )
         for order in ("per_item", "released")
     ]
     responses = pd.concat(arms, ignore_index=True)
@@ -46,14 +51,23 @@ def test_arms_that_differ_in_order_share_the_definition_and_not_the_experiment()
     ],
 )
 def test_each_condition_is_in_it(change):
-    basis = {"system": "tiny", "model": "m", "parameters": [{"seed": 0, "temperature": 0.0}] * 3, "template": "t:1:ab"}
+    basis = {
+        "system": "tiny",
+        "model": "m",
+        "parameters": [{"seed": 0, "temperature": 0.0}] * 3,
+        "template": "t:1:ab",
+    }
     contexts = ragnb.build_contexts(EXAMPLES, noise_rate=0.8).assign(**basis)
-    [before], [after] = (experiment_signature(frame).unique() for frame in (contexts, contexts.assign(**change)))
+    [before], [after] = (
+        experiment_signature(frame).unique() for frame in (contexts, contexts.assign(**change))
+    )
     assert before != after
 
 
 def test_other_data_is_in_it_and_parameters_have_one_order(tmp_path):
-    responses = pd.DataFrame({"system": ["a", "a|b"], "parameters": [{"b": 1, "a": 0.5}, {"a": 0.5, "b": 1}]})
+    responses = pd.DataFrame(
+        {"system": ["a", "a|b"], "parameters": [{"b": 1, "a": 0.5}, {"a": 0.5, "b": 1}]}
+    )
     responses.attrs["source"] = {"name": "mine.jsonl", "git_sha1": "0123456789abcdef"}
     assert experiment_signature(responses).tolist() == [
         "data:mine.jsonl@01234567|system:a|parameters:a=0.5, b=1",

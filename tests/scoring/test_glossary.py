@@ -18,7 +18,13 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def own(function=len, **more):
-    record = {"columns": {"response": "response"}, "higher_is_better": False, "bounds": (0, 9), "source": "here", **more}
+    record = {
+        "columns": {"response": "response"},
+        "higher_is_better": False,
+        "bounds": (0, 9),
+        "source": "here",
+        **more,
+    }
     return Metric(**{"name": "own.words", "function": function, **record})
 
 
@@ -38,7 +44,10 @@ def cells(line):
         ("EM", ["answer.exact_match"]),
         ("em", ["answer.exact_match"]),
         ("CR", ["rgb.error_correction", "rgb.judged_error_correction"]),
-        ("ED", ["rgb.error_detection", "rgb.judged_error_detection", "rgb.judged_error_correction"]),
+        (
+            "ED",
+            ["rgb.error_detection", "rgb.judged_error_detection", "rgb.judged_error_correction"],
+        ),
         ("Rej", ["rgb.rejection", "rgb.judged_rejection"]),
         ("correction", ["rgb.error_correction", "rgb.judged_error_correction"]),
         ("RLC", ["language.rlc", "language.rlc_ok", "language.rlc_lid"]),
@@ -55,7 +64,10 @@ def test_a_name_a_word_of_it_a_family_or_an_abbreviation_means_metrics(name, mea
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("answer.f3", r"definitions needs a metric's name.*; got 'answer\.f3'; did you mean 'answer\.f1'\?"),
+        (
+            "answer.f3",
+            r"definitions needs a metric's name.*; got 'answer\.f3'; did you mean 'answer\.f1'\?",
+        ),
         ("Acuracy", r"got 'Acuracy'; did you mean 'accuracy'\?"),
         ("zzzz", r"got 'zzzz'; definitions\(\) lists all"),
         ("", "got ''"),
@@ -90,8 +102,13 @@ def test_a_card_says_all_there_is_to_one_metric():
         "                released            No part missing, among those that detect an error: a refusal counts as corrected, as",
         "                                    in the published code.",
     ]
-    assert "\n  undefined     Where no error is detected; never under flexible.\n  no part of n  no error detected\n" in card
-    assert card.endswith(f"\n  signature     ragnb:{__version__}|metric:rgb.error_correction|protocol:paper")
+    assert (
+        "\n  undefined     Where no error is detected; never under flexible.\n  no part of n  no error detected\n"
+        in card
+    )
+    assert card.endswith(
+        f"\n  signature     ragnb:{__version__}|metric:rgb.error_correction|protocol:paper"
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +132,15 @@ def test_text_and_html_say_the_same_of_every_metric(name):
     told = " ".join(repr(found).split())
     meanings = [meaning for values in metric.variants.values() for meaning in values.values()]
     first_line = inspect.getdoc(metric.function).splitlines()[0].replace("`", "")
-    for text in (name, first_line, metric.undefined, metric.condition, metric.source, metric.signature({}), *meanings):
+    for text in (
+        name,
+        first_line,
+        metric.undefined,
+        metric.condition,
+        metric.source,
+        metric.signature({}),
+        *meanings,
+    ):
         assert text in told
         assert text in reader.text
     assert reader.elements.count("tr") >= len(meanings) + 6
@@ -123,7 +148,10 @@ def test_text_and_html_say_the_same_of_every_metric(name):
 
 def test_several_metrics_are_a_list_one_entry_a_metric():
     text = repr(definitions("f1"))
-    assert [line.partition(":")[0] for line in text.splitlines() if line[0] != " "] == ["answer.f1", "answer.rouge_l"]
+    assert [line.partition(":")[0] for line in text.splitlines() if line[0] != " "] == [
+        "answer.f1",
+        "answer.rouge_l",
+    ]
     assert text.splitlines()[1] == "  variant: unicode, lbrag"
     reader = Reader(definitions()._repr_html_())
     assert reader.elements.count("tr") == len(METRICS) + 1
@@ -161,7 +189,10 @@ def test_the_signature_in_the_frame_is_the_one_that_score_prints():
     responses = pd.DataFrame({"response": ["Oslo"], "references": ["Oslo"], "language": ["en"]})
     for row in rows.to_dict("records"):
         options = {} if row["option"] is None else {row["option"]: row["value"]}
-        assert score(responses, row["metric"], **options)["signature"][0] == f"{row['signature']}|lang:en"
+        assert (
+            score(responses, row["metric"], **options)["signature"][0]
+            == f"{row['signature']}|lang:en"
+        )
     assert len(rows) > 25
 
 
@@ -178,7 +209,9 @@ def test_a_range_says_where_a_value_lies_beyond_it():
               "unsupported_response_sentence_keys": []}  # fmt: skip
     values = score(pd.DataFrame([labels]), frame["metric"].tolist()).set_index("metric")["value"]
     assert (values["trace.relevance"], values["trace.utilization"]) == (3, 4)
-    assert set(frame.loc[frame["beyond"] != "", "metric"]) == set(values.index[(values < 0) | (values > 1)])
+    assert set(frame.loc[frame["beyond"] != "", "metric"]) == set(
+        values.index[(values < 0) | (values > 1)]
+    )
 
 
 def test_a_metric_of_ones_own_is_shown_as_far_as_it_is_known():
@@ -204,7 +237,11 @@ def test_a_card_says_which_definition_reads_the_reasoning():
 @given(any_text)
 def test_no_text_of_a_metric_can_do_anything(text):
     metric = own(
-        name=f"own.{text}", source=text, undefined=text, options={"o": text}, variants={"o": {text: text, ...: text}}
+        name=f"own.{text}",
+        source=text,
+        undefined=text,
+        options={"o": text},
+        variants={"o": {text: text, ...: text}},
     )
     page = definitions(metric)._repr_html_()
     reader = Reader(page)

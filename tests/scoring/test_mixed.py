@@ -77,22 +77,35 @@ def test_differences_of_a_balanced_design_are_those_of_the_means():
     ]
     result = mixed_model(scored(values), interaction=True)
     row = result.effects.iloc[0]
-    assert (row["system"], row["baseline"], row["n_pairs"], row["n_clusters"]) == ("lbrag", "direct", 8, 4)
-    assert row["difference"] == pytest.approx(0.175, abs=1e-12)
-    assert dict(zip(result.by_language["language"], result.by_language["difference"], strict=True)) == pytest.approx(
-        {"en": 0.2, "de": 0.15}, abs=1e-12
+    assert (row["system"], row["baseline"], row["n_pairs"], row["n_clusters"]) == (
+        "lbrag",
+        "direct",
+        8,
+        4,
     )
+    assert row["difference"] == pytest.approx(0.175, abs=1e-12)
+    assert dict(
+        zip(result.by_language["language"], result.by_language["difference"], strict=True)
+    ) == pytest.approx({"en": 0.2, "de": 0.15}, abs=1e-12)
     plain = mixed_model(scored(values))
     assert plain.effects["difference"].tolist() == pytest.approx([0.175], abs=1e-12)
     assert plain.by_language.empty
-    assert (len(plain.observations), plain.model.design.n_groups, plain.languages) == (16, 4, ["en", "de"])
+    assert (len(plain.observations), plain.model.design.n_groups, plain.languages) == (
+        16,
+        4,
+        ["en", "de"],
+    )
 
 
 @pytest.mark.parametrize("interaction", [False, True])
-def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_design(balanced, interaction):
+def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_design(
+    balanced, interaction
+):
     language = "C(language, Sum)"
     system = 'C(system, Treatment("direct"))'
-    known = ols(f"value ~ C(question_id) + {language} {'*' if interaction else '+'} {system}", balanced).fit()
+    known = ols(
+        f"value ~ C(question_id) + {language} {'*' if interaction else '+'} {system}", balanced
+    ).fit()
     result = mixed_model(balanced, interaction=interaction)
     for _, row in result.effects.iterrows():
         name = f"{system}[T.{row['system']}]"
@@ -109,7 +122,9 @@ def test_two_systems_in_one_language_are_the_paired_t_test():
     known = stats.ttest_rel(values[:, 0, 1], values[:, 0, 0])
     row = mixed_model(scored(values, languages=["en"]), confidence_level=0.9).effects.iloc[0]
     limits = known.confidence_interval(0.9)
-    assert (row["statistic"], row["p_value"], row["df"]) == pytest.approx((known.statistic, known.pvalue, 13), rel=1e-3)
+    assert (row["statistic"], row["p_value"], row["df"]) == pytest.approx(
+        (known.statistic, known.pvalue, 13), rel=1e-3
+    )
     assert (row["low"], row["high"]) == pytest.approx((limits.low, limits.high), abs=1e-4)
     assert row["confidence_level"] == 0.9
 
@@ -124,7 +139,9 @@ def test_the_minimum_detectable_effect_uses_the_t_law_of_the_interval(balanced):
 
 def test_a_design_with_holes_is_that_of_statsmodels(holed):
     kept = holed.dropna(subset="value")
-    known = mixedlm('value ~ C(system, Treatment("direct")) + language', kept, groups="question_id").fit(reml=True)
+    known = mixedlm(
+        'value ~ C(system, Treatment("direct")) + language', kept, groups="question_id"
+    ).fit(reml=True)
     result = mixed_model(holed)
     for _, row in result.effects.iterrows():
         name = f'C(system, Treatment("direct"))[T.{row["system"]}]'
@@ -142,10 +159,16 @@ def test_the_interaction_is_that_of_statsmodels_and_so_is_its_test(balanced, who
     rows = whole.by_language.set_index(["language", "system"])
     for system in ("cross", "lbrag"):
         in_english = known.fe_params[f'C(system, Treatment("direct"))[T.{system}]']
-        further = known.fe_params[f'C(system, Treatment("direct"))[T.{system}]:C(language, Treatment("en"))[T.th]']
+        further = known.fe_params[
+            f'C(system, Treatment("direct"))[T.{system}]:C(language, Treatment("en"))[T.th]'
+        ]
         assert rows.loc[("en", system), "difference"] == pytest.approx(in_english, abs=1e-5)
-        assert rows.loc[("th", system), "difference"] == pytest.approx(in_english + further, abs=1e-5)
-    alike, apart = (mixedlm(terms.format(sign), balanced, groups="question_id").fit(reml=False) for sign in "+*")
+        assert rows.loc[("th", system), "difference"] == pytest.approx(
+            in_english + further, abs=1e-5
+        )
+    alike, apart = (
+        mixedlm(terms.format(sign), balanced, groups="question_id").fit(reml=False) for sign in "+*"
+    )
     statistic = 2 * (apart.llf - alike.llf)
     assert whole.interaction_test.statistic == pytest.approx(statistic, abs=1e-3)
     assert whole.interaction_test.p_value == pytest.approx(stats.chi2.sf(statistic, 4), abs=1e-4)
@@ -164,7 +187,9 @@ def test_an_interaction_that_is_there_is_found():
 
 def test_holm_runs_over_systems_and_over_languages_apart(whole):
     for table, size in ((whole.effects, 2), (whole.by_language, 6)):
-        assert table["p_adjusted"].tolist() == pytest.approx(multipletests(table["p_value"], method="holm")[1])
+        assert table["p_adjusted"].tolist() == pytest.approx(
+            multipletests(table["p_value"], method="holm")[1]
+        )
         assert set(table["family_size"]) == {size}
 
 
@@ -174,13 +199,19 @@ def test_the_cluster_robust_comparison_stands_beside(balanced, whole):
     known = compare(balanced, by="language", baseline="direct", cluster="question_id")
     pd.testing.assert_frame_equal(whole.robust_by_language, known)
     half = (whole.robust["high"] - whole.robust["low"]) / 2 / stats.t.ppf(0.975, 8)
-    assert whole.error_ratios.tolist() == pytest.approx((half / whole.effects["standard_error"]).tolist())
+    assert whole.error_ratios.tolist() == pytest.approx(
+        (half / whole.effects["standard_error"]).tolist()
+    )
 
 
 def test_the_order_of_rows_is_of_no_account(balanced, whole):
-    shuffled = mixed_model(balanced.sample(frac=1, random_state=1), baseline="direct", interaction=True)
+    shuffled = mixed_model(
+        balanced.sample(frac=1, random_state=1), baseline="direct", interaction=True
+    )
     for name, keys in (("effects", ["system"]), ("by_language", ["language", "system"])):
-        one, other = (getattr(result, name).set_index(keys).sort_index() for result in (whole, shuffled))
+        one, other = (
+            getattr(result, name).set_index(keys).sort_index() for result in (whole, shuffled)
+        )
         columns = ["difference", "low", "high"]
         assert one[columns].to_numpy() == pytest.approx(other[columns].to_numpy(), abs=1e-5)
 
@@ -194,15 +225,23 @@ def test_nothing_is_to_be_said_of_data_as_the_model_takes_them():
     checks = result.assumptions().set_index("check")
     assert list(checks.columns) == ["value", "concern", "meaning"]
     assert not checks["concern"].any()
-    assert checks.loc["share of the variance between questions", "value"] == result.intraclass_correlation
     assert (
-        abs(checks.loc["skewness of the residuals", "value"] - stats.skew(result.observations["residual"], bias=False))
+        checks.loc["share of the variance between questions", "value"]
+        == result.intraclass_correlation
+    )
+    assert (
+        abs(
+            checks.loc["skewness of the residuals", "value"]
+            - stats.skew(result.observations["residual"], bias=False)
+        )
         < 1e-9
     )
 
 
 def test_differences_that_vary_from_question_to_question_are_told():
-    result = mixed_model(scored(drawn(6, (30, 4, 2), differing=0.3), languages=["en", "de", "th", "zh"]))
+    result = mixed_model(
+        scored(drawn(6, (30, 4, 2), differing=0.3), languages=["en", "de", "th", "zh"])
+    )
     assert result.error_ratios["lbrag"] > 1.5
     assert "seems to vary from question to question" in result.problems[0]
     assert "Prefer the cluster-robust comparison" in result.summary()
@@ -211,7 +250,13 @@ def test_differences_that_vary_from_question_to_question_are_told():
 
 
 def test_a_variance_at_0_is_told_and_the_robust_comparison_beside_it():
-    values = [[[0.9, 0.2]], [[0.1, 0.7]], [[0.8, 0.3]], [[0.2, 0.9]], [[0.6, 0.4]]]  # high here is low there
+    values = [
+        [[0.9, 0.2]],
+        [[0.1, 0.7]],
+        [[0.8, 0.3]],
+        [[0.2, 0.9]],
+        [[0.6, 0.4]],
+    ]  # high here is low there
     result = mixed_model(scored(values, languages=["en"]))
     assert not result.model.problem
     assert result.model.at_zero
@@ -231,13 +276,19 @@ def test_heaps_at_the_ends_and_lopsided_residuals_are_told():
     assert checks.loc["share of scores exactly 0", "value"] == np.mean(heaped == 0)
     assert checks.loc["share of scores exactly 1", "value"] == np.mean(heaped == 1)
     assert "many equal scores" in checks.loc["share of scores exactly 1", "meaning"]
-    lopsided = mixed_model(scored(rng.lognormal(0, 1.5, (40, 1, 2)), languages=["en"])).assumptions().set_index("check")
+    lopsided = (
+        mixed_model(scored(rng.lognormal(0, 1.5, (40, 1, 2)), languages=["en"]))
+        .assumptions()
+        .set_index("check")
+    )
     assert "skewed" in lopsided.loc["skewness of the residuals", "meaning"]
 
 
 def test_a_search_that_fails_leaves_the_robust_comparison_and_says_so(balanced, monkeypatch, capfd):
     monkeypatch.setattr(fitting, "OPTIMISER", {"method": ["bfgs"], "maxiter": 1})
-    frame = balanced.assign(value=balanced["value"] * 100 + balanced["question_id"].str[1:].astype(int) * 1000)
+    frame = balanced.assign(
+        value=balanced["value"] * 100 + balanced["question_id"].str[1:].astype(int) * 1000
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         result = mixed_model(frame, interaction=True)
@@ -280,12 +331,16 @@ def test_a_language_with_one_question_and_an_empty_cell_have_a_defined_result(ho
     result = mixed_model(holed, interaction=True)
     rows = result.by_language.set_index(["language", "system"])
     one = holed[(holed["language"] == "th")].set_index("system")["value"]
-    assert rows.loc[("th", "lbrag"), "difference"] == pytest.approx(one["lbrag"] - one["direct"], abs=1e-10)
+    assert rows.loc[("th", "lbrag"), "difference"] == pytest.approx(
+        one["lbrag"] - one["direct"], abs=1e-10
+    )
     assert math.isnan(rows.loc[("th", "cross"), "difference"])
     assert rows.loc[("th", "cross"), "warning"] == "one of the two has no score in this language"
     assert set(result.by_language["family_size"]) == {5}  # the undefined one is no part of it
     effects = result.effects.set_index("system")
-    assert effects.loc["lbrag", "difference"] == pytest.approx(rows.xs("lbrag", level="system")["difference"].mean())
+    assert effects.loc["lbrag", "difference"] == pytest.approx(
+        rows.xs("lbrag", level="system")["difference"].mean()
+    )
     known = rows.xs("cross", level="system")["difference"].mean()  # of the two that are defined
     assert effects.loc["cross", "difference"] == pytest.approx(known)
     assert effects.loc["cross", "warning"] == "average without th, where one has no score"
@@ -333,10 +388,19 @@ def test_one_language_has_no_term_and_that_is_said(balanced, without):
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        (scored([[[0.1, 0.5], [0.3, 0.2]]]), "4 values are too few to separate the spread between groups (1)"),
+        (
+            scored([[[0.1, 0.5], [0.3, 0.2]]]),
+            "4 values are too few to separate the spread between groups (1)",
+        ),
         (scored(np.full((5, 2, 2), 0.5)), "no spread within groups"),
-        (scored(np.arange(5).reshape(5, 1, 1) / 10 + np.array([0, 0.2]), languages=["en"]), "no spread within groups"),
-        (scored(drawn(9, (6, 1, 2)), languages=["en"]).iloc[[0, 3, 4, 7, 8, 11]], "6 values are too few to separate the spread between groups (6)"),
+        (
+            scored(np.arange(5).reshape(5, 1, 1) / 10 + np.array([0, 0.2]), languages=["en"]),
+            "no spread within groups",
+        ),
+        (
+            scored(drawn(9, (6, 1, 2)), languages=["en"]).iloc[[0, 3, 4, 7, 8, 11]],
+            "6 values are too few to separate the spread between groups (6)",
+        ),
     ],
 )
 def test_without_a_model_the_result_is_undefined_and_says_why(frame, reason):
@@ -355,7 +419,9 @@ def test_questions_are_examples_where_they_have_no_name(balanced):
     assert result.model.design.n_groups == 27
     assert "each example_id counts as a question of its own" in result.notes[0]
     named = balanced["question_id"].where(balanced["question_id"] != "q0")
-    assert mixed_model(balanced.assign(question_id=named)).model.design.n_groups == 8 + 3  # those without stand alone, by language
+    assert (
+        mixed_model(balanced.assign(question_id=named)).model.design.n_groups == 8 + 3
+    )  # those without stand alone, by language
     bare = balanced[["question_id", "language", "system", "metric", "value"]]
     assert mixed_model(bare).effects["difference"].tolist() == pytest.approx(
         mixed_model(balanced).effects["difference"].tolist()
@@ -374,21 +440,45 @@ def test_conditions_that_are_pooled_are_named(balanced):
 
 def test_what_cannot_be_modelled_says_what_is_needed(balanced):
     refused = [
-        (balanced.drop(columns="value"), {}, "columns system, metric, value; got a frame without value"),
+        (
+            balanced.drop(columns="value"),
+            {},
+            "columns system, metric, value; got a frame without value",
+        ),
         (balanced.drop(columns=["question_id", "example_id"]), {}, "without example_id"),
         (balanced, {"group": "topic"}, "without topic"),
         (balanced, {"metric": "rgb.accuracy"}, "metric='rgb.accuracy' among answer.f1"),
-        (pd.concat([balanced, balanced.assign(metric="other")]), {}, "metric=None among answer.f1, other"),
+        (
+            pd.concat([balanced, balanced.assign(metric="other")]),
+            {},
+            "metric=None among answer.f1, other",
+        ),
         (balanced.iloc[:0], {}, "among none"),
         (balanced.assign(value=math.nan), {}, "scores with a value; got 81 without"),
-        (balanced.assign(value=math.inf), {}, "finite values"),
-        (pd.concat([balanced, balanced.iloc[[1]]]), {}, "one value of 'cross' for every item; got 1 more"),
+        (balanced.assign(value=math.inf), {}, "value must be finite"),
+        (
+            pd.concat([balanced, balanced.iloc[[1]]]),
+            {},
+            "one value of 'cross' for every item; got 1 more",
+        ),
         (balanced[balanced["system"] == "cross"], {}, "two systems at least; got cross"),
         (balanced, {"baseline": "nobody"}, "baseline out of direct, cross, lbrag; got 'nobody'"),
-        (balanced.assign(language=balanced["language"].replace("th", None)), {}, "a language in every row; got 27 without"),
-        (balanced.assign(system=balanced["system"].replace("cross", None)), {}, "a system in every row; got 27 without"),
+        (
+            balanced.assign(language=balanced["language"].replace("th", None)),
+            {},
+            "a language in every row; got 27 without",
+        ),
+        (
+            balanced.assign(system=balanced["system"].replace("cross", None)),
+            {},
+            "a system in every row; got 27 without",
+        ),
         (balanced, {"confidence_level": 95}, "between 0 and 1"),
-        (balanced.assign(signature=balanced["system"] + "|metric:f1"), {}, "one definition of answer.f1"),
+        (
+            balanced.assign(signature=balanced["system"] + "|metric:f1"),
+            {},
+            "one definition of answer.f1",
+        ),
     ]
     for frame, options, message in refused:
         with pytest.raises(InputError, match=message):
@@ -433,7 +523,19 @@ def test_the_result_is_frozen_and_shows_all_its_tables(whole):
 
 
 def test_names_of_every_script_and_hostile_ones_are_shown_as_they_are():
-    names = ["直接", "ラグ", "ตรง", "सीधा", "مباشر", "ישיר", "e\u0301tude", "🙂", "a in b", "C(system)", *HOSTILE]
+    names = [
+        "直接",
+        "ラグ",
+        "ตรง",
+        "सीधा",
+        "مباشر",
+        "ישיר",
+        "e\u0301tude",
+        "🙂",
+        "a in b",
+        "C(system)",
+        *HOSTILE,
+    ]
     frame = scored(drawn(10, (4, 2, len(names))), names, ["中文", "<b>en</b>"])
     result = mixed_model(frame, interaction=True)
     assert result.baseline == "直接"

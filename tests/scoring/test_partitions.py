@@ -33,13 +33,22 @@ NO_SPARK = (
 needs_dask = pytest.mark.skipif(bool(NO_DASK), reason=str(NO_DASK))
 needs_spark = pytest.mark.skipif(bool(NO_SPARK), reason=str(NO_SPARK))
 
-pytestmark = pytest.mark.filterwarnings(  # of the engines themselves, against the pandas of the lock
-    "ignore:PySpark does not yet fully support pandas",
-    "ignore:The (copy|inplace) keyword",
-    "ignore:toPandas attempted Arrow",
+pytestmark = (
+    pytest.mark.filterwarnings(  # of the engines themselves, against the pandas of the lock
+        "ignore:PySpark does not yet fully support pandas",
+        "ignore:The (copy|inplace) keyword",
+        "ignore:toPandas attempted Arrow",
+    )
 )
 
-LENGTH = Metric("own.length", lambda response: float(len(response)), {"response": "response"}, True, (0, math.inf), "here")
+LENGTH = Metric(
+    "own.length",
+    lambda response: float(len(response)),
+    {"response": "response"},
+    True,
+    (0, math.inf),
+    "here",
+)
 TOLD = Metric(
     "own.told",
     lambda notes, *, key="a": math.nan if key not in notes else float(notes[key]),
@@ -50,7 +59,12 @@ TOLD = Metric(
     options={"key": "a"},
     evidence=lambda notes, key: f"{key} of {sorted(notes)}",
 )
-VARIANTS = [{"protocol": "released"}, {"protocol": "flexible"}, {"variant": "lbrag"}, {"variant": "guide"}]
+VARIANTS = [
+    {"protocol": "released"},
+    {"protocol": "flexible"},
+    {"variant": "lbrag"},
+    {"variant": "guide"},
+]
 
 
 # ---- responses ---------------------------------------------------------------------------------------------------------
@@ -62,9 +76,13 @@ def numbered(frame):
 
 def edges():
     """Every metric's columns, at every edge, with identifiers of several scripts and an own mapping."""
-    rows = [{"example_id": f"e/{case} é🙂", **_ORDINARY, **changes} for case, changes in CASES.items()]
+    rows = [
+        {"example_id": f"e/{case} é🙂", **_ORDINARY, **changes} for case, changes in CASES.items()
+    ]
     notes = [{"a": 1, "b": 2}, None] * (len(rows) // 2)
-    return numbered(pd.DataFrame(rows).assign(notes=notes, system=["tiny", None] * (len(rows) // 2)))
+    return numbered(
+        pd.DataFrame(rows).assign(notes=notes, system=["tiny", None] * (len(rows) // 2))
+    )
 
 
 def languages():
@@ -73,11 +91,19 @@ def languages():
         "en": "It is Oslo.", "zh": "答案是奥斯陆。", "ja": "答えはオスロです", "th": "คำตอบคือออสโล", "hi": "उत्तर ओस्लो है",
         "ar": "الجواب هو أُوسلو", "he": "התשובה היא אוסלו", "de": "Tromso\u0308 🙂 👩\u200d👩\u200d👧", "el": "Το Όσλο",
     }  # fmt: skip
-    aliases = [["Oslo", "奥斯陆"], ["オスロ", "ออสโล", "ओस्लो", "أوسلو", "אוסלו", "Tromsø", "Όσλο", "It is Oslo."]]
-    rows = [
-        {"language": code, "response": text, "references": aliases[k % 2 :]} for k, (code, text) in enumerate(said.items())
+    aliases = [
+        ["Oslo", "奥斯陆"],
+        ["オスロ", "ออสโล", "ओस्लो", "أوسلو", "אוסלו", "Tromsø", "Όσλο", "It is Oslo."],
     ]
-    return numbered(pd.DataFrame(rows).assign(example_id=[f"質問/{k}" for k in range(len(rows))], noise_rate=0.2))
+    rows = [
+        {"language": code, "response": text, "references": aliases[k % 2 :]}
+        for k, (code, text) in enumerate(said.items())
+    ]
+    return numbered(
+        pd.DataFrame(rows).assign(
+            example_id=[f"質問/{k}" for k in range(len(rows))], noise_rate=0.2
+        )
+    )
 
 
 def recorded(name):
@@ -86,10 +112,27 @@ def recorded(name):
 
 def replies():
     """Replies of a reasoning model, some with their reasoning in the text and some with it apart."""
-    said = ["<think>Oslo?</think>Bergen", "<think>Bergen?</think>Oslo", "<think>Oslo, or", "Oslo", None, "Bergen", "Oslo"]
+    said = [
+        "<think>Oslo?</think>Bergen",
+        "<think>Bergen?</think>Oslo",
+        "<think>Oslo, or",
+        "Oslo",
+        None,
+        "Bergen",
+        "Oslo",
+    ]
     apart = [None] * 5 + ["<think>Oslo?</think>", "Bergen?"]
-    columns = {"response": said, "reasoning": apart, "references": [["Oslo"]] * 7, "language": ["en"] * 7}
-    return numbered(pd.DataFrame(columns, dtype=object).assign(example_id=[f"r/{k}" for k in range(7)], noise_rate=0.2))
+    columns = {
+        "response": said,
+        "reasoning": apart,
+        "references": [["Oslo"]] * 7,
+        "language": ["en"] * 7,
+    }
+    return numbered(
+        pd.DataFrame(columns, dtype=object).assign(
+            example_id=[f"r/{k}" for k in range(7)], noise_rate=0.2
+        )
+    )
 
 
 FRAMES = {
@@ -112,10 +155,16 @@ def responses(request):
 
 def computable(frame, options):
     """Names of the metrics for which the frame has the columns, if one of them knows each option; own ones too."""
-    metrics = [metric for metric in (*METRICS.values(), LENGTH, TOLD) if set(needed(metric)) <= set(frame.columns)]
+    metrics = [
+        metric
+        for metric in (*METRICS.values(), LENGTH, TOLD)
+        if set(needed(metric)) <= set(frame.columns)
+    ]
     known = {name for metric in metrics for name in metric.options}
     values = {value for metric in metrics for told in metric.variants.values() for value in told}
-    fits = [m for m in metrics if all(v in m.variants.get(name, {v: ""}) for name, v in options.items())]
+    fits = [
+        m for m in metrics if all(v in m.variants.get(name, {v: ""}) for name, v in options.items())
+    ]
     return fits if set(options) <= known and set(options.values()) <= values else []
 
 
@@ -127,7 +176,9 @@ def in_order(scores):
     """Scores in the order of their responses, with one mark for what is missing in texts."""
     frame = pd.DataFrame(scores).sort_values(["row", "metric"]).reset_index(drop=True)
     texts = [name for name in frame if name not in ("value", "row", "noise_rate")]
-    return frame.assign(**{name: frame[name].astype(object).where(frame[name].notna(), None) for name in texts})
+    return frame.assign(
+        **{name: frame[name].astype(object).where(frame[name].notna(), None) for name in texts}
+    )
 
 
 def assert_same(scores, expected):
@@ -135,7 +186,9 @@ def assert_same(scores, expected):
     assert {name: scores[name].dtype for name in ("metric", "value", "reason", "signature")} == {
         name: expected[name].dtype for name in ("metric", "value", "reason", "signature")
     }
-    pd.testing.assert_frame_equal(in_order(scores), in_order(expected), check_exact=True, check_dtype=False)
+    pd.testing.assert_frame_equal(
+        in_order(scores), in_order(expected), check_exact=True, check_dtype=False
+    )
 
 
 # ---- without an engine -------------------------------------------------------------------------------------------------
@@ -144,19 +197,36 @@ def assert_same(scores, expected):
 def test_every_long_column_is_a_text_or_holds_lists_or_mappings():
     assert PLAIN_TEXT <= PAYLOAD
     structured = {
-        name for name in PAYLOAD if COLUMNS[name].startswith(("list", "keys", "mapping", "vector", "request keys"))
+        name
+        for name in PAYLOAD
+        if COLUMNS[name].startswith(("list", "keys", "mapping", "vector", "request keys"))
     }
     assert not structured & PLAIN_TEXT
     assert {"references", "documents_sentences", "translations", "false_answers"} <= structured
 
 
-@pytest.mark.parametrize("text", ["[['Oslo']]", "[]", "[{'text': 'a', 'token_count': 7}]", "[array(['a'], dtype=object)]"])
+@pytest.mark.parametrize(
+    "text",
+    ["[['Oslo']]", "[]", "[{'text': 'a', 'token_count': 7}]", "[array(['a'], dtype=object)]"],
+)
 def test_a_text_that_spells_a_list_is_told(text):
     assert _spells_a_list(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["Oslo", "", "[", "[0a] says so", "[citation needed]", "(1, 2)", "['a", ["Oslo"], None, "[" * 9]
+    "text",
+    [
+        "Oslo",
+        "",
+        "[",
+        "[0a] says so",
+        "[citation needed]",
+        "(1, 2)",
+        "['a",
+        ["Oslo"],
+        None,
+        "[" * 9,
+    ],
 )
 def test_other_texts_are_taken_as_they_are(text):
     assert not _spells_a_list(text)
@@ -171,8 +241,17 @@ def test_scores_of_arrays_are_those_of_the_lists_that_parquet_wrote(responses, t
 
 
 def test_a_mapping_from_arrow_holds_lists():
-    kinds = Metric("own.kinds", lambda notes: float(type(notes["keys"]) is list), {"notes": "notes"}, True, (0, 1), "here")
-    assert score(pd.DataFrame({"notes": [{"keys": np.array(["a"], dtype=object)}]}), kinds)["value"].tolist() == [1.0]
+    kinds = Metric(
+        "own.kinds",
+        lambda notes: float(type(notes["keys"]) is list),
+        {"notes": "notes"},
+        True,
+        (0, 1),
+        "here",
+    )
+    assert score(pd.DataFrame({"notes": [{"keys": np.array(["a"], dtype=object)}]}), kinds)[
+        "value"
+    ].tolist() == [1.0]
 
 
 @pytest.mark.parametrize("rows", [slice(0, 0), slice(0, 1), slice(None)])
@@ -182,15 +261,6 @@ def test_the_types_of_the_scores_do_not_depend_on_the_rows(rows):
     assert [scores[name].dtype for name in ("metric", "value", "reason", "evidence", "signature")] == [
         text, np.dtype(float), text, text, text,
     ]  # fmt: skip
-
-
-def test_a_column_twin_is_not_asked_about_no_rows():
-    stacked = Metric(
-        "own.stacked", lambda response: 1.0, {"response": "response"}, True, (0, 1), "here",
-        columnar=lambda response: np.stack([np.ones(()) for _ in response]),
-    )  # fmt: skip
-    assert score(edges()[:0], stacked).empty
-    assert score(edges()[:1], stacked)["value"].tolist() == [1.0]
 
 
 # ---- Dask --------------------------------------------------------------------------------------------------------------
@@ -217,7 +287,9 @@ def test_dask_gives_the_scores_of_pandas(dd, responses, n, options):
     if not metrics:
         pytest.skip("no metric of this frame knows the option")
     expected = score(responses, metrics, explain=True, **options)
-    scores = score(dd.from_pandas(responses, npartitions=n, sort=False), metrics, explain=True, **options).compute()
+    scores = score(
+        dd.from_pandas(responses, npartitions=n, sort=False), metrics, explain=True, **options
+    ).compute()
     assert_same(scores, expected)
     assert scores.dtypes.to_dict() == expected.dtypes.to_dict()
 
@@ -225,7 +297,10 @@ def test_dask_gives_the_scores_of_pandas(dd, responses, n, options):
 @needs_dask
 def test_dask_keeps_the_order_within_partitions(dd):
     frame = dd.from_pandas(edges(), npartitions=3, sort=False)
-    parts = [score(frame.get_partition(k).compute(), ["answer.f1", LENGTH]) for k in range(frame.npartitions)]
+    parts = [
+        score(frame.get_partition(k).compute(), ["answer.f1", LENGTH])
+        for k in range(frame.npartitions)
+    ]
     pd.testing.assert_frame_equal(score(frame, ["answer.f1", LENGTH]).compute(), pd.concat(parts))
 
 
@@ -258,7 +333,8 @@ def test_dask_takes_empty_partitions_and_such_without_a_needed_value(dd):
         frame[:0],
     ]
     scores = score(
-        dd.from_delayed([_delayed(part) for part in parts], meta=frame[:0], verify_meta=False), ["answer.f1", LENGTH]
+        dd.from_delayed([_delayed(part) for part in parts], meta=frame[:0], verify_meta=False),
+        ["answer.f1", LENGTH],
     )
     assert_same(scores.compute(), score(pd.concat(parts), ["answer.f1", LENGTH]))
 
@@ -272,8 +348,13 @@ def _delayed(part):
 @needs_dask
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
 def test_every_scheduler_of_dask_gives_the_scores_of_pandas(dd, scheduler):
-    frame, metrics = numbered(recorded_responses("multilingual")), ["answer.f1", "rgb.accuracy", LENGTH]
-    scores = score(dd.from_pandas(frame, npartitions=3, sort=False), metrics).compute(scheduler=scheduler, num_workers=2)
+    frame, metrics = (
+        numbered(recorded_responses("multilingual")),
+        ["answer.f1", "rgb.accuracy", LENGTH],
+    )
+    scores = score(dd.from_pandas(frame, npartitions=3, sort=False), metrics).compute(
+        scheduler=scheduler, num_workers=2
+    )
     assert_same(scores, score(frame, metrics))
 
 
@@ -288,7 +369,9 @@ def test_dask_reads_lists_from_parquet(dd, tmp_path, name, texts):
     for k in range(2):
         write_table(frame[k::2], tmp_path / f"{k}.parquet")
     with dask.config.set({"dataframe.convert-string": texts}):
-        scores = score(dd.read_parquet(str(tmp_path), dtype_backend=None), metrics, explain=True).compute()
+        scores = score(
+            dd.read_parquet(str(tmp_path), dtype_backend=None), metrics, explain=True
+        ).compute()
     assert_same(scores, score(frame, metrics, explain=True))
 
 
@@ -296,7 +379,11 @@ def test_dask_reads_lists_from_parquet(dd, tmp_path, name, texts):
 def test_long_columns_that_no_metric_needs_are_not_read(dd, tmp_path):
     frame = edges().assign(passages=[["long"]] * len(CASES), question="q?")
     frame.to_parquet(tmp_path / "responses.parquet")
-    plan = score(dd.read_parquet(tmp_path / "responses.parquet"), "answer.f1").optimize(fuse=False).expr.tree_repr()
+    plan = (
+        score(dd.read_parquet(tmp_path / "responses.parquet"), "answer.f1")
+        .optimize(fuse=False)
+        .expr.tree_repr()
+    )
     assert "'references'" in plan
     assert not any(f"'{name}'" in plan for name in ("passages", "question", "documents_sentences"))
 
@@ -305,8 +392,13 @@ def test_long_columns_that_no_metric_needs_are_not_read(dd, tmp_path):
 @pytest.mark.parametrize("scheduler", ["synchronous", "processes"])
 def test_dask_names_the_example_of_a_faulty_value(dd, scheduler):
     frame = edges().assign(noise_rate=[0.2] * 5 + [7.0] * (len(CASES) - 5))
-    scores = score(dd.from_pandas(frame, npartitions=4, sort=False), "rgb.accuracy", protocol="released")
-    with pytest.raises(InputError, match=r"rgb\.accuracy, row \d \(e/.*\): noise_rate needs a number in \[0, 1\]; got 7\.0"):
+    scores = score(
+        dd.from_pandas(frame, npartitions=4, sort=False), "rgb.accuracy", protocol="released"
+    )
+    with pytest.raises(
+        InputError,
+        match=r"rgb\.accuracy, row \d \(e/.*\): noise_rate needs a number in \[0, 1\]; got 7\.0",
+    ):
         scores.compute(scheduler=scheduler)
 
 
@@ -316,7 +408,10 @@ def test_lists_that_dask_turned_into_texts_are_refused(dd):
 
     with dask.config.set({"dataframe.convert-string": True}):
         frame = dd.from_pandas(edges()[["example_id", "response", "references"]], npartitions=2)
-    with pytest.raises(InputError, match=r"needs lists in the column references; got texts .*Kristiania.*convert-string"):
+    with pytest.raises(
+        InputError,
+        match=r"needs lists in the column references; got texts .*Kristiania.*convert-string",
+    ):
         score(frame, "answer.f1").compute()
     plain = edges()[:3].assign(references="[citation needed]")
     assert len(score(dd.from_pandas(plain, npartitions=1), "answer.f1").compute()) == 3
@@ -340,8 +435,12 @@ def test_dask_refuses_at_once_what_needs_no_rows(dd, metrics, options, words):
 def test_what_takes_pandas_says_so_to_dask(dd, tmp_path):
     scores = score(dd.from_pandas(edges(), npartitions=2), "answer.f1")
     assert_pandas_is_asked_for(scores, tmp_path, "Dask", "compute")
-    assert summarize(scores.compute(), by="system").equals(summarize(score(edges(), "answer.f1"), by="system"))
-    with pytest.raises(InputError, match=r"DataFrame of pandas, Dask or Spark; got dask(_expr)?\..*Series"):
+    assert summarize(scores.compute(), by="system").equals(
+        summarize(score(edges(), "answer.f1"), by="system")
+    )
+    with pytest.raises(
+        InputError, match=r"DataFrame of pandas, Dask or Spark; got dask(_expr)?\..*Series"
+    ):
         score(scores["value"], "answer.f1")
 
 
@@ -360,7 +459,10 @@ def assert_pandas_is_asked_for(scores, folder, kind, method):
         "multilingual_report": ragnb.multilingual_report,
     }
     for name, taker in takers.items():
-        with pytest.raises(InputError, match=rf"needs a pandas DataFrame; got a {kind} frame; call its {method}\(\) first"):
+        with pytest.raises(
+            InputError,
+            match=rf"needs a pandas DataFrame; got a {kind} frame; call its {method}\(\) first",
+        ):
             taker(scores)
             pytest.fail(f"{name} took it")
 
@@ -411,7 +513,10 @@ def test_spark_gives_the_scores_of_pandas(in_spark, responses, n):
 def test_spark_gives_the_scores_of_every_variant(in_spark, name, options):
     frame = FRAMES[name]()
     if metrics := computable(frame, options):
-        assert_same(score(in_spark(frame, 2), metrics, **options).toPandas(), score(frame, metrics, **options))
+        assert_same(
+            score(in_spark(frame, 2), metrics, **options).toPandas(),
+            score(frame, metrics, **options),
+        )
 
 
 ROWS = [
@@ -436,7 +541,12 @@ def test_spark_scores_have_plain_types_and_carry_what_the_responses_carry(spark)
     rows = {(row.example_id, row.metric): row for row in scores.collect()}
     assert len(rows) == 6
     first, second, third = (rows[name, "answer.f1"] for name in "abc")
-    assert (first.value, first.reason, first.big, first.extra) == (0.5, None, 2**60 + 1, {"k": 1})  # 1 of 3 words; 1 of 1
+    assert (first.value, first.reason, first.big, first.extra) == (
+        0.5,
+        None,
+        2**60 + 1,
+        {"k": 1},
+    )  # 1 of 3 words; 1 of 1
     assert math.isnan(second.noise_rate)  # nan stays nan
     assert third.noise_rate is None  # and null stays null
     assert math.isnan(third.value)
@@ -448,9 +558,9 @@ def test_spark_scores_have_plain_types_and_carry_what_the_responses_carry(spark)
 def test_unscored_values_are_left_out_of_a_mean_by_their_reason(spark):
     scores = score(spark.createDataFrame(ROWS, SCHEMA), "answer.f1")
     means = scores.where("reason is null").groupBy("metric").avg("value").collect()
-    expected = score(pd.DataFrame(ROWS, columns=[part.split()[0] for part in SCHEMA.split(", ")]), "answer.f1")[
-        "value"
-    ].mean()
+    expected = score(
+        pd.DataFrame(ROWS, columns=[part.split()[0] for part in SCHEMA.split(", ")]), "answer.f1"
+    )["value"].mean()
     assert [row["avg(value)"] for row in means] == [expected]
 
 
@@ -458,7 +568,10 @@ def test_unscored_values_are_left_out_of_a_mean_by_their_reason(spark):
 def test_spark_takes_empty_frames_and_partitions(in_spark):
     frame = edges()
     assert score(in_spark(frame).limit(0), ["answer.f1", LENGTH]).toPandas().empty
-    assert_same(score(in_spark(frame[:2], 7), ["answer.f1", LENGTH]).toPandas(), score(frame[:2], ["answer.f1", LENGTH]))
+    assert_same(
+        score(in_spark(frame[:2], 7), ["answer.f1", LENGTH]).toPandas(),
+        score(frame[:2], ["answer.f1", LENGTH]),
+    )
 
 
 @needs_spark
@@ -479,7 +592,8 @@ def test_spark_is_asked_for_nothing_until_the_scores_are_computed(spark):
     )
     scores = score(faulty, "rgb.accuracy", protocol="released")
     with pytest.raises(
-        Exception, match=r"InputError: rgb\.accuracy, row 0 \(mini/17\): noise_rate needs a number in \[0, 1\]"
+        Exception,
+        match=r"InputError: rgb\.accuracy, row 0 \(mini/17\): noise_rate needs a number in \[0, 1\]",
     ):
         scores.collect()
 
@@ -494,7 +608,9 @@ def test_spark_refuses_at_once_what_needs_no_rows(spark):
     ]:
         with pytest.raises(InputError, match=words):
             score(frame, metrics, **options)
-    with pytest.raises(InputError, match=r"DataFrame of pandas, Dask or Spark; got pyspark\..*RDD; .*to_spark"):
+    with pytest.raises(
+        InputError, match=r"DataFrame of pandas, Dask or Spark; got pyspark\..*RDD; .*to_spark"
+    ):
         score(frame.rdd, "answer.f1")
 
 
@@ -513,5 +629,7 @@ def test_scoring_pandas_imports_no_engine():
         "score(pd.DataFrame({'response': ['a'], 'references': ['a']}), 'answer.f1');"
         "print({'dask', 'pyspark'} & {name.partition('.')[0] for name in sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "set()"

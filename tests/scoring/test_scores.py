@@ -39,7 +39,9 @@ def frame(responses=RESPONSES, **columns):
 
 def scored(values, metric="rgb.accuracy", **columns):
     ids = [f"mini/{k}" for k in range(len(values))]
-    return pd.DataFrame({"example_id": ids, "metric": metric, "value": values, "signature": "s"} | columns)
+    return pd.DataFrame(
+        {"example_id": ids, "metric": metric, "value": values, "signature": "s"} | columns
+    )
 
 
 def n_words(response):
@@ -51,7 +53,16 @@ def is_brief(response, *, limit=2):
 
 
 WORDS = Metric("own.words", n_words, {"response": "response"}, False, (0.0, math.inf), "here")
-BRIEF = Metric("own.brief", is_brief, {"response": "response"}, True, (0.0, 1.0), "here", options={"limit": 2}, binary=True)
+BRIEF = Metric(
+    "own.brief",
+    is_brief,
+    {"response": "response"},
+    True,
+    (0.0, 1.0),
+    "here",
+    options={"limit": 2},
+    binary=True,
+)
 
 
 # ---- score -------------------------------------------------------------------------------------------------------------
@@ -80,13 +91,16 @@ def test_every_kind_of_missing_response_is_unscored(missing):
 @pytest.mark.parametrize("dtype", ["object", "str", "string"])
 def test_the_type_of_the_response_column_changes_nothing(dtype):
     responses = pd.Series(["It is Oslo.", None, "Bergen"], dtype=dtype)
-    assert score(frame([None] * 3).assign(response=responses), "rgb.accuracy")["value"].tolist() == pytest.approx(
-        [1.0, math.nan, 0.0], nan_ok=True
-    )
+    assert score(frame([None] * 3).assign(response=responses), "rgb.accuracy")[
+        "value"
+    ].tolist() == pytest.approx([1.0, math.nan, 0.0], nan_ok=True)
 
 
 def test_long_columns_are_left_out_and_the_others_stay():
-    scores = score(frame(passages=[["p"]] * 5, kinds=[["positive"]] * 5, question="q?", topic="sea"), "rgb.accuracy")
+    scores = score(
+        frame(passages=[["p"]] * 5, kinds=[["positive"]] * 5, question="q?", topic="sea"),
+        "rgb.accuracy",
+    )
     assert list(scores.columns) == [
         "example_id", "system", "language", "noise_rate", "topic", "metric", "value", "reason", "signature",
     ]  # fmt: skip
@@ -101,7 +115,9 @@ def test_the_frame_given_is_not_changed():
 
 def test_the_index_of_the_frame_does_not_matter():
     shuffled = frame().set_index(pd.Index([7, 7, 3, 0, 7]))
-    assert score(shuffled, "rgb.accuracy")["value"].tolist() == pytest.approx([1, math.nan, math.nan, 0, 0], nan_ok=True)
+    assert score(shuffled, "rgb.accuracy")["value"].tolist() == pytest.approx(
+        [1, math.nan, math.nan, 0, 0], nan_ok=True
+    )
 
 
 def test_explaining_adds_what_decided():
@@ -113,7 +129,13 @@ def test_explaining_adds_what_decided():
         "refusal: 'insufficient information'",
     ]
     assert "evidence" not in score(frame(), "rgb.accuracy")
-    assert score(frame(), WORDS, explain=True)["evidence"].tolist() == ["", "no response", "no response", "", ""]
+    assert score(frame(), WORDS, explain=True)["evidence"].tolist() == [
+        "",
+        "no response",
+        "no response",
+        "",
+        "",
+    ]
 
 
 def test_several_metrics_stand_below_each_other_metrics_of_ones_own_too():
@@ -131,7 +153,9 @@ def test_an_option_reaches_the_metric_that_knows_it_and_its_signature():
 
 
 def test_the_signature_pins_version_metric_protocol_language_and_prompt():
-    scores = score(frame(["x", "y"], language=["en", "zh"], template="rgb.answer:1:0a1b2c3d"), "rgb.accuracy")
+    scores = score(
+        frame(["x", "y"], language=["en", "zh"], template="rgb.answer:1:0a1b2c3d"), "rgb.accuracy"
+    )
     assert scores["signature"].tolist() == [
         f"ragnb:{__version__}|metric:rgb.accuracy|protocol:paper|parts:all|lang:{lang}|prompt:rgb.answer:1:0a1b2c3d"
         for lang in ("en", "zh")
@@ -145,14 +169,18 @@ def test_a_missing_prompt_is_not_part_of_the_signature(template):
 
 
 def test_own_phrases_are_part_of_the_signature_in_a_form_that_keeps_its_fields_apart():
-    scores = score(frame(["I don't know | sorry"]), "rgb.rejection", refusal=["I don't know", "know | sorry"])
+    scores = score(
+        frame(["I don't know | sorry"]), "rgb.rejection", refusal=["I don't know", "know | sorry"]
+    )
     assert scores["value"].tolist() == [1.0]
     fields = dict(part.split(":", 1) for part in scores["signature"][0].split("|"))
     assert json.loads(fields["refusal"]) == ["I don't know", "know | sorry"]
 
 
 def test_rejection_needs_no_references_and_a_judge_or_label_column_decides_if_it_is_asked_to():
-    said = frame([REFUSAL, "Oslo"], judged_refusal=[0.0, None], refusal=[False, True]).drop(columns="references")
+    said = frame([REFUSAL, "Oslo"], judged_refusal=[0.0, None], refusal=[False, True]).drop(
+        columns="references"
+    )
     assert score(said, "rgb.rejection")["value"].tolist() == [1.0, 0.0]
     assert score(said, "rgb.rejection", refusal="label")["value"].tolist() == [0.0, 1.0]
     judged = score(said, "rgb.rejection", refusal="judge", explain=True)
@@ -161,7 +189,9 @@ def test_rejection_needs_no_references_and_a_judge_or_label_column_decides_if_it
 
 
 def test_a_column_with_a_default_may_be_missing():
-    assert score(frame(["oslo"]).drop(columns="language"), "rgb.accuracy")["value"].tolist() == [1.0]
+    assert score(frame(["oslo"]).drop(columns="language"), "rgb.accuracy")["value"].tolist() == [
+        1.0
+    ]
 
 
 def test_the_language_of_each_row_decides():
@@ -223,7 +253,9 @@ def test_a_cell_has_its_mean_wilson_interval_and_worst_cases(values, mean, worst
     assert row["mean"] == pytest.approx(mean)
     assert (row["n"], row["n_scored"]) == (len(values), len(known))
     assert (row["worst_low"], row["worst_high"]) == pytest.approx(worst)
-    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(sum(known), len(known), method="wilson"))
+    assert (row["low"], row["high"]) == pytest.approx(
+        proportion_confint(sum(known), len(known), method="wilson")
+    )
     assert (row["interval"], row["confidence_level"]) == ("Wilson", 0.95)
 
 
@@ -236,7 +268,9 @@ def test_a_cell_with_nothing_scored_says_so():
 
 def test_the_confidence_level_reaches_the_interval():
     row = summarize(scored([1.0, 0.0, 1.0]), confidence_level=0.8).iloc[0]
-    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(2, 3, alpha=0.2, method="wilson"))
+    assert (row["low"], row["high"]) == pytest.approx(
+        proportion_confint(2, 3, alpha=0.2, method="wilson")
+    )
     assert row["confidence_level"] == 0.8
     with pytest.raises(InputError, match="confidence_level"):
         summarize(scored([1.0]), confidence_level=95)
@@ -245,7 +279,11 @@ def test_the_confidence_level_reaches_the_interval():
 def test_cells_are_told_apart_by_the_conditions_in_the_frame():
     responses = pd.concat(
         frame(answers, noise_rate=rate, system=system)
-        for system, rate, answers in [("a", 0.0, ["Oslo", "Oslo"]), ("a", 0.4, ["Oslo", "?"]), ("b", 0.0, ["?", None])]
+        for system, rate, answers in [
+            ("a", 0.0, ["Oslo", "Oslo"]),
+            ("a", 0.4, ["Oslo", "?"]),
+            ("b", 0.0, ["?", None]),
+        ]
     )
     table = summarize(score(responses, ["rgb.accuracy", WORDS]))
     accuracy = table[table["metric"] == "rgb.accuracy"]
@@ -288,13 +326,19 @@ def test_a_frame_without_what_summaries_need_is_refused(scores, by, words):
 
 def test_different_signatures_in_one_cell_are_all_shown():
     signatures = ["b", "a", "b"]
-    assert summarize(scored([1.0, 0.0, 1.0], signature=signatures))["signature"].tolist() == ["a & b"]
+    assert summarize(scored([1.0, 0.0, 1.0], signature=signatures))["signature"].tolist() == [
+        "a & b"
+    ]
 
 
 def test_a_metric_with_other_values_gets_a_t_interval():
     row = summarize(scored([0.2, 0.4, 0.9], metric="own.words")).iloc[0]
-    half = 4.302653 * math.sqrt(0.13) / math.sqrt(3)  # t(0.975, 2); the squares 0.09 + 0.01 + 0.16 over 2 are 0.13
-    assert (row["mean"], row["low"], row["high"]) == pytest.approx((0.5, 0.5 - half, 0.5 + half), abs=1e-6)
+    half = (
+        4.302653 * math.sqrt(0.13) / math.sqrt(3)
+    )  # t(0.975, 2); the squares 0.09 + 0.01 + 0.16 over 2 are 0.13
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx(
+        (0.5, 0.5 - half, 0.5 + half), abs=1e-6
+    )
     assert row["interval"] == "t"
     assert math.isnan(summarize(scored([0.4], metric="own.words"))["low"][0])
 
@@ -306,7 +350,9 @@ def test_a_binary_metric_of_ones_own_is_summarized_like_a_built_in_one():
     assert (row["worst_low"], row["worst_high"]) == (2 / 4, 3 / 4)
 
 
-@pytest.mark.parametrize(("values", "worst"), [([0.5, math.nan], (0.25, 0.75)), ([3.0, 1.0, math.nan], (4 / 3, 7 / 3))])
+@pytest.mark.parametrize(
+    ("values", "worst"), [([0.5, math.nan], (0.25, 0.75)), ([3.0, 1.0, math.nan], (4 / 3, 7 / 3))]
+)
 def test_the_worst_case_is_beyond_the_bounds_where_values_are(values, worst):
     row = summarize(scored(values).assign(metric="trace.relevance")).iloc[0]
     assert (row["worst_low"], row["worst_high"]) == pytest.approx(worst)
@@ -315,9 +361,21 @@ def test_the_worst_case_is_beyond_the_bounds_where_values_are(values, worst):
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        (scored([]), {}, "summarize needs scores, at least one row; got an empty frame; score some"),
-        (scored([1.0]), {"by": "metric"}, "columns of conditions, each once and none of them metric; got metric;"),
-        (scored([1.0], system="x"), {"by": ["system", "system"]}, "each once .*; got system, system; leave out"),
+        (
+            scored([]),
+            {},
+            "summarize needs scores, at least one row; got an empty frame; score some",
+        ),
+        (
+            scored([1.0]),
+            {"by": "metric"},
+            "columns of conditions, each once and none of them metric; got metric;",
+        ),
+        (
+            scored([1.0], system="x"),
+            {"by": ["system", "system"]},
+            "each once .*; got system, system; leave out",
+        ),
     ],
 )
 def test_summaries_of_nothing_and_of_doubled_columns_are_refused(frame, options, message):
@@ -333,11 +391,21 @@ def test_a_response_without_a_cluster_is_refused():
 @pytest.mark.parametrize("protocol", ["paper", "released", "flexible"])
 @pytest.mark.parametrize("references", [None, [None] * 4, ["Oslo", None, "Oslo", None]])
 def test_a_rejection_needs_no_reference_but_as_released(references, protocol):
-    said = frame(["insufficient information", "insufficient information", "Oslo - or Rome", "Oslo - or Rome"])
-    said = said.drop(columns="references") if references is None else said.assign(references=references)
+    said = frame(
+        ["insufficient information", "insufficient information", "Oslo - or Rome", "Oslo - or Rome"]
+    )
+    said = (
+        said.drop(columns="references")
+        if references is None
+        else said.assign(references=references)
+    )
     refused = [1.0, 1.0, 0.0, 0.0]
     if protocol == "released":
-        refused = [math.nan] * 4 if references is None or references[0] is None else [1.0, math.nan, 1.0, math.nan]
+        refused = (
+            [math.nan] * 4
+            if references is None or references[0] is None
+            else [1.0, math.nan, 1.0, math.nan]
+        )
     found = score(said, "rgb.rejection", protocol=protocol)
     assert found["value"].tolist() == pytest.approx(refused, nan_ok=True)
     assert found["reason"].notna().tolist() == [math.isnan(value) for value in refused]
@@ -383,7 +451,9 @@ def test_a_metric_is_documented_with_an_example_that_runs(entry):
     doc = inspect.getdoc(entry.function)
     assert "Source:" in doc
     assert "nan" in doc
-    tests = doctest.DocTestFinder(recurse=False).find(entry.function, globs=vars(inspect.getmodule(entry.function)))
+    tests = doctest.DocTestFinder(recurse=False).find(
+        entry.function, globs=vars(inspect.getmodule(entry.function))
+    )
     assert sum(len(test.examples) for test in tests) >= 1
     assert all(doctest.DocTestRunner(verbose=False).run(test).failed == 0 for test in tests)
 
@@ -415,7 +485,14 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
     "all_relevant_sentence_keys": [["0a"], [], ["0a", "0b"], ["0b"], None],
     "all_utilized_sentence_keys": [["0a"], [], ["0b"], [], None],
     "sentence_support_information": [
-        [{"response_sentence_key": "a", "supporting_sentence_keys": keys, "fully_supported": bool(keys), "explanation": ""}]
+        [
+            {
+                "response_sentence_key": "a",
+                "supporting_sentence_keys": keys,
+                "fully_supported": bool(keys),
+                "explanation": "",
+            }
+        ]
         for keys in (["0a"], [], ["0b"], ["0a", "0b"])
     ]
     + [None],
@@ -423,19 +500,28 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
 
 
 def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry):
-    columns = {name: pd.Series(values, dtype=object) for name, values in CASES.items() if name != "response"}
+    columns = {
+        name: pd.Series(values, dtype=object)
+        for name, values in CASES.items()
+        if name != "response"
+    }
     scores = score(frame(CASES["response"], **columns), entry.name)
     assert math.isnan(scores["value"].iloc[-1])
     said = scores[[bool(text) for text in CASES["response"]]]
     unscored = said["reason"].dropna()
-    assert set(unscored) <= {entry.condition}  # nothing else may leave a response that says something without a value
+    assert set(unscored) <= {
+        entry.condition
+    }  # nothing else may leave a response that says something without a value
     assert len(unscored) < 4
     assert scores["value"].dropna().between(*entry.bounds).all()
     assert not entry.binary or set(scores["value"].dropna()) <= {0.0, 1.0}
 
 
 def test_a_threshold_out_of_range_names_the_row():
-    with pytest.raises(InputError, match="language.rlc_ok, row 0 .*: threshold must be above 0 and at most 1, got 2"):
+    with pytest.raises(
+        InputError,
+        match="language.rlc_ok, row 0 .*: threshold must be above 0 and at most 1, got 2",
+    ):
         score(frame(["Oslo"]), "language.rlc_ok", threshold=2)
 
 
@@ -452,36 +538,55 @@ def test_a_threshold_out_of_range_names_the_row():
         ("all_utilized_sentence_keys", [None]),
         ("unsupported_response_sentence_keys", [["a"]]),
         ("sentence_support_information", ["a"]),
-        ("sentence_support_information", [{"response_sentence_key": "a", "supporting_sentence_keys": "0a"}]),
+        (
+            "sentence_support_information",
+            [{"response_sentence_key": "a", "supporting_sentence_keys": "0a"}],
+        ),
         ("response_sentences", "Oslo."),
     ],
 )
-@pytest.mark.parametrize("variant", ["ragbench", "guide"])
-def test_labels_of_another_shape_are_refused(field, value, variant):
-    labels = {name: values[:2] for name, values in CASES.items() if name.endswith(("sentences", "keys", "information"))}
-    labels |= {"unsupported_response_sentence_keys": [["a"], []]} if field.startswith("unsupported") else {}
+def test_labels_of_another_shape_are_refused_by_the_metrics_that_read_them(field, value):
+    labels = {
+        name: values[:2]
+        for name, values in CASES.items()
+        if name.endswith(("sentences", "keys", "information"))
+    }
+    labels |= (
+        {"unsupported_response_sentence_keys": [["a"], []]}
+        if field.startswith("unsupported")
+        else {}
+    )
     labels[field] = [labels[field][0], value]
-    responses = frame(CASES["response"][:2], **{name: pd.Series(values, dtype=object) for name, values in labels.items()})
-    for entry in [METRICS[name] for name in METRICS if name.startswith("trace.")]:
-        by_row = Metric(**{name: getattr(entry, name) for name in entry.__slots__ if name != "columnar"})
-        told = []
-        for metric in (entry, by_row):
-            try:
-                told.append(score(responses, metric, variant=variant)["value"].tolist())
-            except (InputError, AttributeError) as error:
-                told.append(str(error))
-        assert told[0] == told[1]
+    responses = frame(
+        CASES["response"][:2],
+        **{name: pd.Series(values, dtype=object) for name, values in labels.items()},
+    )
+    refused = set()
+    for name in [name for name in METRICS if name.startswith("trace.")]:
+        try:
+            score(responses, name)
+        except InputError as error:
+            refused.add(str(error).partition(" (")[0])
+    assert refused
+    assert refused <= {f"{name}, row 1" for name in METRICS}
 
 
 def test_an_error_names_the_row_and_the_example():
-    with pytest.raises(InputError, match=r"rgb.accuracy, row 1 \(mini/1\): a response must be a text or None, got 5"):
+    with pytest.raises(
+        InputError,
+        match=r"rgb.accuracy, row 1 \(mini/1\): a response must be a text or None, got 5",
+    ):
         score(frame(["Oslo", 5]), "rgb.accuracy")
 
 
 def test_responses_that_a_metric_leaves_out_by_definition_are_no_part_of_its_n():
     responses = frame(["There are factual errors: Oslo", "Oslo", "There are factual errors.", None])
     row = summarize(score(responses, "rgb.error_correction")).iloc[0]
-    assert (row["mean"], row["n"], row["n_scored"]) == (0.5, 3, 2)  # one of two detected; a missing response stays in n
+    assert (row["mean"], row["n"], row["n_scored"]) == (
+        0.5,
+        3,
+        2,
+    )  # one of two detected; a missing response stays in n
     assert (row["worst_low"], row["worst_high"]) == pytest.approx((1 / 3, 2 / 3))
 
 
@@ -490,7 +595,11 @@ def test_responses_that_a_metric_leaves_out_by_definition_are_no_part_of_its_n()
 
 def asked_of_two(questions, others, **columns):
     """Two systems whose ids are the numbers of their rows."""
-    rows = [(str(k), name, q) for name, own in (("a", questions), ("b", others)) for k, q in enumerate(own)]
+    rows = [
+        (str(k), name, q)
+        for name, own in (("a", questions), ("b", others))
+        for k, q in enumerate(own)
+    ]
     frame = pd.DataFrame(rows, columns=["example_id", "system", "question"], dtype=object)
     return frame.assign(references="Oslo", response="Oslo", language="en").assign(**columns)
 
@@ -523,7 +632,12 @@ def test_one_system_may_ask_what_it_likes_under_one_id():
 @pytest.mark.parametrize("given", [None, "three"])
 def test_a_metric_that_gives_no_number_is_named_with_its_row(given):
     own = Metric(
-        "own.word", lambda response: given if response == "日本" else 1.0, {"response": "response"}, True, (0, 1), "here"
+        "own.word",
+        lambda response: given if response == "日本" else 1.0,
+        {"response": "response"},
+        True,
+        (0, 1),
+        "here",
     )
     frame = pd.DataFrame({"example_id": ["q/1", "q/2"], "response": ["x", "日本"]})
     said = r"own.word, row 1 \(q/2\): a metric must return a number, got"
@@ -532,7 +646,9 @@ def test_a_metric_that_gives_no_number_is_named_with_its_row(given):
 
 
 def test_an_error_inside_a_metric_of_ones_own_is_shown_as_it_is():
-    own = Metric("own.word", lambda response: response + 1, {"response": "response"}, True, (0, 1), "here")
+    own = Metric(
+        "own.word", lambda response: response + 1, {"response": "response"}, True, (0, 1), "here"
+    )
     with pytest.raises(TypeError, match="concatenate"):
         score(pd.DataFrame({"response": ["x"]}), own)
 
@@ -546,7 +662,10 @@ def test_a_metric_needs_a_mapping_of_columns():
 def test_lists_that_pandas_read_as_texts_are_refused_and_load_responses_reads_them(spelled):
     """Else the whole list would be one answer that no response gives."""
     frame = pd.DataFrame({"question": "q", "references": [spelled, None], "response": "Oslo"})
-    with pytest.raises(InputError, match=r"score needs lists in the column references; got texts .*ragnb.load_responses"):
+    with pytest.raises(
+        InputError,
+        match=r"score needs lists in the column references; got texts .*ragnb.load_responses",
+    ):
         score(frame, "answer.f1")
     assert score(load_responses(frame, alternatives=True), "answer.f1")["value"][0] == 1.0
 
@@ -580,16 +699,25 @@ def test_no_metric_reads_the_reasoning_of_a_reply():
 
 def test_a_reply_whose_reasoning_was_set_apart_before_has_the_same_scores():
     once = reasoning_apart(replied())
-    assert once["response"].tolist() == ["Howard Florey", "Alexander Fleming", "", "Alexander Fleming"]
+    assert once["response"].tolist() == [
+        "Howard Florey",
+        "Alexander Fleming",
+        "",
+        "Alexander Fleming",
+    ]
     assert reasoning_apart(once) is once
     for options in ({}, {"protocol": "released"}, {"protocol": "flexible"}, {"variant": "lbrag"}):
         metrics = "rgb.accuracy" if "protocol" in options else OF_ANSWERS
-        pd.testing.assert_frame_equal(score(once, metrics, **options), score(replied(), metrics, **options))
+        pd.testing.assert_frame_equal(
+            score(once, metrics, **options), score(replied(), metrics, **options)
+        )
 
 
 def test_published_code_reads_the_whole_reply():
     assert score(replied(), "rgb.accuracy", protocol="released")["value"].tolist() == [1, 1, 1, 1]
-    field = replied(["Howard Florey"], reasoning=["It was Alexander Fleming?"])  # that code would not have seen it
+    field = replied(
+        ["Howard Florey"], reasoning=["It was Alexander Fleming?"]
+    )  # that code would not have seen it
     assert score(field, "rgb.accuracy", protocol="released")["value"].tolist() == [0]
 
 
@@ -612,11 +740,16 @@ def test_reasoning_is_not_repeated_beside_the_scores_and_the_frame_stays_as_it_w
 
 
 def test_a_reasoning_model_can_be_compared_with_another():
-    plain = replied(["Howard Florey", "Howard Florey", "Alexander Fleming", "Alexander Fleming"], system="plain")
+    plain = replied(
+        ["Howard Florey", "Howard Florey", "Alexander Fleming", "Alexander Fleming"], system="plain"
+    )
     both = pd.concat([replied(system="thinks"), plain], ignore_index=True)
     scores = score(both, "answer.exact_match")
     row = compare(scores, baseline="plain").iloc[0]
     assert (row["mean"], row["baseline_mean"], row["n_pairs"]) == (0.5, 0.5, 4)
     assert "reasoning:apart" in row["signature"]
     assert feature_frame(scores).columns.tolist() == ["answer.exact_match"]
-    assert "answer.exact_match (variant unicode / variant unicode, reasoning apart)" in methods_paragraph(scores)
+    assert (
+        "answer.exact_match (variant unicode / variant unicode, reasoning apart)"
+        in methods_paragraph(scores)
+    )

@@ -12,17 +12,29 @@ from ragnb.stats.intervals import bca_interval
 
 def scored(values, metric="own.f1", **columns):
     ids = [f"q{k}" for k in range(len(values))]
-    return pd.DataFrame({"example_id": ids, "metric": metric, "value": values, "signature": "s"} | columns)
+    return pd.DataFrame(
+        {"example_id": ids, "metric": metric, "value": values, "signature": "s"} | columns
+    )
 
 
 @pytest.mark.parametrize(
     ("interval", "low", "high"),
-    [("auto", 0.2553, 0.3662), ("wilson", 0.2553, 0.3662), ("clopper-pearson", None, None), ("jeffreys", None, None)],
+    [
+        ("auto", 0.2553, 0.3662),
+        ("wilson", 0.2553, 0.3662),
+        ("clopper-pearson", None, None),
+        ("jeffreys", None, None),
+    ],
 )
 def test_rates_get_the_interval_asked_for(interval, low, high):
-    row = summarize(scored([1] * 81 + [0] * 182, "rgb.accuracy"), interval=interval).iloc[0]  # Newcombe (1998): 81 of 263
+    row = summarize(scored([1] * 81 + [0] * 182, "rgb.accuracy"), interval=interval).iloc[
+        0
+    ]  # Newcombe (1998): 81 of 263
     if low is None:
-        law = {"clopper-pearson": (stats.beta(81, 183), stats.beta(82, 182)), "jeffreys": (stats.beta(81.5, 182.5),) * 2}
+        law = {
+            "clopper-pearson": (stats.beta(81, 183), stats.beta(82, 182)),
+            "jeffreys": (stats.beta(81.5, 182.5),) * 2,
+        }
         low, high = law[interval][0].ppf(0.025), law[interval][1].ppf(0.975)
     assert (row["low"], row["high"]) == pytest.approx((low, high), abs=5e-5)
 
@@ -49,11 +61,16 @@ def test_means_get_the_interval_asked_for():
 )
 def test_limits_are_cut_at_the_bounds_of_the_metric(metric, low, high, cluster):
     values = [0.5, 1.0, 0.0, 1.0]
-    row = summarize(scored(values, metric, question_id=list("abcd")), by=[], cluster=cluster).iloc[0]
+    row = summarize(scored(values, metric, question_id=list("abcd")), by=[], cluster=cluster).iloc[
+        0
+    ]
     t = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
     assert t[0] < 0
     assert t[1] > 1
-    assert (row["low"], row["high"]) == (pytest.approx(max(t[0], low)), pytest.approx(min(t[1], high)))
+    assert (row["low"], row["high"]) == (
+        pytest.approx(max(t[0], low)),
+        pytest.approx(min(t[1], high)),
+    )
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=repr)
@@ -65,25 +82,36 @@ def test_scores_without_a_signature_are_named_alike_in_a_summary_and_in_a_compar
     none = two.assign(signature=pd.Series([missing] * 6, dtype=kind))
     assert summarize(none)["signature"].tolist() == ["None"] * 2
     assert compare(none)["signature"].tolist() == ["None"]
-    with pytest.raises(InputError, match="one definition of own.f1 for 'b' and 'a'; got None and v:2"):
+    with pytest.raises(
+        InputError, match="one definition of own.f1 for 'b' and 'a'; got None and v:2"
+    ):
         compare(some)
 
 
 def test_limits_are_not_cut_where_values_lie_beyond_the_bounds():
     values = [0.5, 1.5, 0.0, 1.0]  # sentences counted twice
     row = summarize(scored(values, "trace.relevance"), by=[]).iloc[0]
-    assert (row["low"], row["high"]) == pytest.approx(stats.t.interval(0.95, 3, np.mean(values), stats.sem(values)))
+    assert (row["low"], row["high"]) == pytest.approx(
+        stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    )
 
 
 def test_clusters_are_the_independent_units():
-    twice = pd.concat([scored([1, 0, 1, 1, 0, 1] * 6, "rgb.accuracy", noise_rate=r) for r in (0, 0.4)], ignore_index=True)
+    twice = pd.concat(
+        [scored([1, 0, 1, 1, 0, 1] * 6, "rgb.accuracy", noise_rate=r) for r in (0, 0.4)],
+        ignore_index=True,
+    )
     with pytest.raises(InputError, match="got 36 more .*or the shared question in cluster="):
         summarize(twice, by=[])
     row = summarize(twice, by=[], cluster="example_id").iloc[0]
     assert row["n"] == 72
     assert row["interval"] == "cluster-robust t, 36 clusters"
-    values = np.array([1, 0, 1, 1, 0, 1] * 6)  # both items of a cluster are equal: it is the t interval of 36 values
-    assert (row["low"], row["high"]) == pytest.approx(stats.t.interval(0.95, 35, values.mean(), stats.sem(values)))
+    values = np.array(
+        [1, 0, 1, 1, 0, 1] * 6
+    )  # both items of a cluster are equal: it is the t interval of 36 values
+    assert (row["low"], row["high"]) == pytest.approx(
+        stats.t.interval(0.95, 35, values.mean(), stats.sem(values))
+    )
 
 
 def test_what_is_unscored_is_counted_with_its_reasons_and_nothing_is_added_when_all_is_scored():
@@ -98,7 +126,9 @@ def test_what_is_unscored_is_counted_with_its_reasons_and_nothing_is_added_when_
 
 def test_what_a_metric_leaves_out_by_definition_is_not_lost():
     cells = scored(
-        [1.0, np.nan, np.nan], "rgb.error_correction", reason=[None, METRICS["rgb.error_correction"].condition, "x"]
+        [1.0, np.nan, np.nan],
+        "rgb.error_correction",
+        reason=[None, METRICS["rgb.error_correction"].condition, "x"],
     )
     assert summarize(cells)["unscored"].tolist() == ["1 of 2: x (1)"]
 
@@ -106,7 +136,9 @@ def test_what_a_metric_leaves_out_by_definition_is_not_lost():
 def test_bad_options_say_what_is_needed():
     with pytest.raises(InputError, match="interval out of auto, wilson, .*got 'magic'"):
         summarize(scored([1, 0]), interval="magic")
-    with pytest.raises(InputError, match="'wilson' needs values of 0 and 1; got own.f1 with others"):
+    with pytest.raises(
+        InputError, match="'wilson' needs values of 0 and 1; got own.f1 with others"
+    ):
         summarize(scored([0.5, 0.1]), interval="wilson")
     with pytest.raises(InputError, match="needs the columns topic"):
         summarize(scored([0.5, 0.1]), by=[], cluster="topic")

@@ -42,9 +42,9 @@ LABEL = st.fixed_dictionaries(
     }
 )
 YES_OR_NO = st.sampled_from([0, 1, True, False, 0.0, 1.0])
-TRANSLATION = st.fixed_dictionaries({"text": TEXTS, "token_count": st.integers(0, 10**6)}) | st.just(
-    {"text": None, "token_count": None}
-)
+TRANSLATION = st.fixed_dictionaries(
+    {"text": TEXTS, "token_count": st.integers(0, 10**6)}
+) | st.just({"text": None, "token_count": None})
 
 VALUES = {
     "response": TEXTS,
@@ -103,7 +103,9 @@ UNKNOWN_ALONE = {"all_relevant_sentence_keys": ["0v"], "length": "character"}
 NOT_LABELLED = {"sentence_support_information": [{"response_sentence_key": "a"}]}
 UNDEFINED = {
     "rgb.error_correction": [{}, {"protocol": "released"}],
-    "rgb.judged_error_correction": [{"judged_detection": 0, "protocol": name} for name in ("paper", "released", "flexible")],
+    "rgb.judged_error_correction": [
+        {"judged_detection": 0, "protocol": name} for name in ("paper", "released", "flexible")
+    ],
     "trace.relevance": [NO_SENTENCE, {**NO_SENTENCE, "variant": "guide"}, NO_LENGTH],
     "trace.utilization": [NO_SENTENCE, {**NO_SENTENCE, "variant": "guide"}, NO_LENGTH],
     "trace.completeness": [
@@ -163,12 +165,19 @@ def value(metric, changes=(), **options):
     changes = {**dict(changes), **options}
     chosen = {name: changes[name] for name in changes if name in metric.options}
     given = {**ONE, **{name: each for name, each in changes.items() if name not in chosen}}
-    columns = {argument: given[column] for argument, column in metric.columns.items() if column in given}
+    columns = {
+        argument: given[column] for argument, column in metric.columns.items() if column in given
+    }
     return metric.function(**columns, **chosen)
 
 
 def listed_values(metric):
-    return [(option, each) for option, values in metric.variants.items() for each in values if each is not ...]
+    return [
+        (option, each)
+        for option, values in metric.variants.items()
+        for each in values
+        if each is not ...
+    ]
 
 
 # ---- every option, with every value ------------------------------------------------------------------------------------
@@ -193,7 +202,11 @@ def test_every_value_has_a_sentence_of_its_own(entry):
 def test_every_value_listed_is_accepted(entry):
     for option, each in listed_values(entry):
         assert not math.isnan(
-            value(entry, {"response": "There are factual errors in the provided documents. Oslo"}, **{option: each})
+            value(
+                entry,
+                {"response": "There are factual errors in the provided documents. Oslo"},
+                **{option: each},
+            )
         )
 
 
@@ -203,8 +216,12 @@ def test_what_is_not_listed_is_refused_and_the_refusal_names_what_is_listed(entr
             continue
         with pytest.raises(InputError, match=rf"^{option} needs one of") as refused:
             value(entry, **{option: "sacred"})
-        named = re.search(r"needs one of (.*?);", str(refused.value))[1].replace("'", "").split(", ")
-        assert [each for each in named if each != "None"] == [each for each in values if each is not None]
+        named = (
+            re.search(r"needs one of (.*?);", str(refused.value))[1].replace("'", "").split(", ")
+        )
+        assert [each for each in named if each != "None"] == [
+            each for each in values if each is not None
+        ]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +248,10 @@ def test_an_option_that_says_so_takes_other_values_too(name, option, others):
 
 def test_no_option_that_takes_other_values_is_missing_above():
     open_ones = [
-        (name, option) for name, metric in METRICS.items() for option, values in metric.variants.items() if ... in values
+        (name, option)
+        for name, metric in METRICS.items()
+        for option, values in metric.variants.items()
+        if ... in values
     ]
     assert sorted(open_ones) == [
         ("answer.bleu", "tokenize"),
@@ -256,11 +276,15 @@ def test_every_metric_says_when_it_is_undefined(entry):
     assert all(option in entry.undefined for option in NEVER_UNDER.get(entry.name, {}).values())
 
 
-@pytest.mark.parametrize(("name", "changes"), [(name, each) for name, several in UNDEFINED.items() for each in several])
+@pytest.mark.parametrize(
+    ("name", "changes"), [(name, each) for name, several in UNDEFINED.items() for each in several]
+)
 def test_a_metric_is_undefined_where_it_says_so_and_only_for_that(name, changes):
     assert math.isnan(value(METRICS[name], changes))
     without = (
-        {"response": "There are factual errors in the provided documents. Oslo"} if name == "rgb.error_correction" else {}
+        {"response": "There are factual errors in the provided documents. Oslo"}
+        if name == "rgb.error_correction"
+        else {}
     )
     options = {each: changes[each] for each in changes if each in METRICS[name].options}
     if "variant" not in options or options["variant"] == "guide":
@@ -275,7 +299,9 @@ def test_never_undefined_is_never_undefined(name, data):
         option: data.draw(st.sampled_from([each for each in values if each is not ...]))
         for option, values in metric.variants.items()
     }
-    given_values = {argument: data.draw(VALUES[column]) for argument, column in metric.columns.items()}
+    given_values = {
+        argument: data.draw(VALUES[column]) for argument, column in metric.columns.items()
+    }
     assert not math.isnan(metric.function(**given_values, **options))
 
 
@@ -283,7 +309,9 @@ def test_never_undefined_is_never_undefined(name, data):
 @given(data=st.data())
 def test_a_definition_that_has_a_value_of_everything_has_one(name, data):
     metric = METRICS[name]
-    given_values = {argument: data.draw(VALUES[column]) for argument, column in metric.columns.items()}
+    given_values = {
+        argument: data.draw(VALUES[column]) for argument, column in metric.columns.items()
+    }
     assert not math.isnan(metric.function(**given_values, **NEVER_UNDER[name]))
 
 
@@ -317,22 +345,33 @@ def recorded():
 
 def scores_by_value(metric, responses):
     """Scores of recorded responses under each value of each option of a metric."""
-    return {(option, each): score(responses, metric.name, **{option: each}) for option, each in listed_values(metric)}
+    return {
+        (option, each): score(responses, metric.name, **{option: each})
+        for option, each in listed_values(metric)
+    }
 
 
 def computable(metric, responses):
-    return all(column in responses for argument, column in metric.columns.items() if metric.needs(argument))
+    return all(
+        column in responses for argument, column in metric.columns.items() if metric.needs(argument)
+    )
 
 
-def test_real_responses_have_finite_values_and_signatures_of_their_own_under_every_variant(entry, recorded):
+def test_real_responses_have_finite_values_and_signatures_of_their_own_under_every_variant(
+    entry, recorded
+):
     for responses in (frame for frame in recorded.values() if computable(entry, frame)):
         scores = scores_by_value(entry, responses)
         for frame in scores.values():
             assert np.isfinite(frame["value"].dropna()).all()
             assert (frame["reason"].isna() == frame["value"].notna()).all()
         for option in entry.variants:
-            signatures = [set(frame["signature"]) for (name, _), frame in scores.items() if name == option]
-            assert all(a.isdisjoint(b) for at, a in enumerate(signatures) for b in signatures[at + 1 :])
+            signatures = [
+                set(frame["signature"]) for (name, _), frame in scores.items() if name == option
+            ]
+            assert all(
+                a.isdisjoint(b) for at, a in enumerate(signatures) for b in signatures[at + 1 :]
+            )
 
 
 MOVED = [  # metric, option, recording; the values of the option listed have different means there
@@ -340,13 +379,28 @@ MOVED = [  # metric, option, recording; the values of the option listed have dif
     ("rgb.rejection", "protocol", "noise", ["paper", "released", "flexible"]),
     ("rgb.error_detection", "protocol", "noise", ["paper", "flexible"]),
     ("rgb.error_correction", "protocol", "noise", ["paper", "flexible"]),
-    *((f"trace.{name}", "variant", "ragbench", ["ragbench", "guide"]) for name in "relevance utilization".split()),
-    *((f"trace.{name}", "variant", "ragbench", ["ragbench", "guide"]) for name in "completeness adherence".split()),
-    *((f"trace.{name}", "variant", "ragbench", ["ragbench", "guide"]) for name in "supported_fraction consistency".split()),
+    *(
+        (f"trace.{name}", "variant", "ragbench", ["ragbench", "guide"])
+        for name in "relevance utilization".split()
+    ),
+    *(
+        (f"trace.{name}", "variant", "ragbench", ["ragbench", "guide"])
+        for name in "completeness adherence".split()
+    ),
+    *(
+        (f"trace.{name}", "variant", "ragbench", ["ragbench", "guide"])
+        for name in "supported_fraction consistency".split()
+    ),
     ("trace.utilization", "unknown_keys", "ragbench", ["count", "drop"]),
     ("trace.relevance", "length", "ragbench", ["sentence", "token", "character"]),
-    *((f"answer.{name}", "variant", "multilingual", ["unicode", "lbrag"]) for name in "exact_match f1 precision".split()),
-    *((f"answer.{name}", "variant", "multilingual", ["unicode", "lbrag"]) for name in "recall contains rouge_l".split()),
+    *(
+        (f"answer.{name}", "variant", "multilingual", ["unicode", "lbrag"])
+        for name in "exact_match f1 precision".split()
+    ),
+    *(
+        (f"answer.{name}", "variant", "multilingual", ["unicode", "lbrag"])
+        for name in "recall contains rouge_l".split()
+    ),
     ("answer.chrf", "word_order", "multilingual", [0, 2]),
     ("answer.bleu", "tokenize", "multilingual", [None, "13a", "zh", "char", "intl", "none"]),
     ("language.rlc", "variant", "multilingual", ["unicode", "lbrag"]),
@@ -363,7 +417,10 @@ def test_the_definition_moves_the_number(name, option, recording, differing, rec
 
 def test_the_published_code_finds_more_answers_equal_in_hindi_and_nowhere_else(recorded):
     responses = recorded["multilingual"]
-    unicode, lbrag = (score(responses, "answer.exact_match", variant=variant)["value"] for variant in ("unicode", "lbrag"))
+    unicode, lbrag = (
+        score(responses, "answer.exact_match", variant=variant)["value"]
+        for variant in ("unicode", "lbrag")
+    )
     moved = responses[(unicode != lbrag) & lbrag.notna()]
     assert set(moved["language"]) == {"hi"}
     assert (lbrag[moved.index] == 1).all()

@@ -10,14 +10,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ragnb.results import Interval, PairedTable
+from ragnb.results import Interval
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.binary import (
-    agresti_min_interval,
-    bonett_price_interval,
+    PairedTable,
     newcombe_interval,
     tango_interval,
-    wald_difference_interval,
 )
 from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
 from ragnb.stats.paired import sign_flip_interval
@@ -84,7 +82,9 @@ RATE_TABLE = {
 }
 
 
-@pytest.mark.parametrize(("method", "n", "expected"), [(*key, value) for key, value in RATE_TABLE.items()])
+@pytest.mark.parametrize(
+    ("method", "n", "expected"), [(*key, value) for key, value in RATE_TABLE.items()]
+)
 def test_rate_coverage(method: str, n: int, expected: str) -> None:
     coverages = [exact_coverage(method, n, p) for p in (0.5, 0.7, 0.8, 0.9)]
     if expected == "holds":
@@ -123,7 +123,11 @@ MEAN_TABLE = [
     *[(skewed_scores, interval, n, "near") for interval in MEAN_INTERVALS for n in (100, 300)],
     *[(exponential_scores, interval, 20, "near") for interval in MEAN_INTERVALS],
     (exponential_scores, mean_interval, 50, "holds"),
-    *[(exponential_scores, interval, n, "holds") for interval in MEAN_INTERVALS for n in (100, 300)],
+    *[
+        (exponential_scores, interval, n, "holds")
+        for interval in MEAN_INTERVALS
+        for n in (100, 300)
+    ],
 ]
 
 
@@ -144,7 +148,11 @@ def test_mean_coverage(scores, interval, n: int, expected: str, trials: int) -> 
     ],
 )
 def test_sign_flip_interval_coverage(n: int, trials: int) -> None:
-    coverage = share(trials, lambda rng: holds(sign_flip_interval(f1_scores(rng, n), f1_scores(rng, n)), 0.0), seed=n)
+    coverage = share(
+        trials,
+        lambda rng: holds(sign_flip_interval(f1_scores(rng, n), f1_scores(rng, n)), 0.0),
+        seed=n,
+    )
     check(coverage, trials, "holds")
 
 
@@ -154,10 +162,6 @@ CELLS = (0.55, 0.18, 0.08, 0.19)
 DIFFERENCE_TABLE = [
     *[(tango_interval, n, "holds") for n in SIZES],
     *[(newcombe_interval, n, "holds") for n in SIZES],
-    *[(agresti_min_interval, n, "holds") for n in SIZES],
-    (bonett_price_interval, 20, "at least"),
-    *[(bonett_price_interval, n, "holds") for n in (50, 100, 300)],
-    *[(wald_difference_interval, n, "holds") for n in (100, 300)],
 ]
 
 
@@ -168,9 +172,8 @@ def test_difference_coverage(interval, n: int, expected: str, trials: int) -> No
 
 
 @pytest.mark.parametrize("trials", [pytest.param(20_000, marks=pytest.mark.slow), 1000])
-def test_wald_difference_falls_short_with_few_discordant_items(trials: int) -> None:
+def test_tango_holds_with_few_discordant_items(trials: int) -> None:
     cells = (0.7, 0.08, 0.02, 0.2)
-    assert _difference_coverage(wald_difference_interval, 20, cells, trials) < 0.9
     check(_difference_coverage(tango_interval, 20, cells, trials), trials, "at least")
 
 
@@ -193,7 +196,9 @@ def _clustered(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, n
 @pytest.mark.parametrize("trials", TRIALS)
 @pytest.mark.parametrize("n_clusters", [20, 50, 100])
 def test_cluster_robust_coverage(n_clusters: int, trials: int) -> None:
-    coverage = share(trials, lambda rng: holds(mean_interval(*_clustered(rng, n_clusters)), 0.0), n_clusters)
+    coverage = share(
+        trials, lambda rng: holds(mean_interval(*_clustered(rng, n_clusters)), 0.0), n_clusters
+    )
     check(coverage, trials, "holds")
 
 
@@ -203,7 +208,9 @@ def test_ignoring_clusters_falls_short(trials: int) -> None:
     check(coverage, trials, "short")
 
 
-@pytest.mark.parametrize(("n", "trials"), [(30, 200), pytest.param(30, 2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("n", "trials"), [(30, 200), pytest.param(30, 2000, marks=pytest.mark.slow)]
+)
 def test_simultaneous_coverage(n: int, trials: int) -> None:
     def covers(rng: np.random.Generator) -> bool:
         scores = rng.normal(size=(n, 1)) + rng.normal(size=(n, 5))
@@ -252,7 +259,9 @@ AGREEMENT_TABLE = [
 @pytest.mark.parametrize("n", [40, 100])
 @pytest.mark.parametrize(("draw", "name", "truth"), AGREEMENT_TABLE)
 def test_agreement_coverage(draw, name: str, truth: float, n: int, trials: int) -> None:
-    coverage = share(trials, lambda rng: holds(agreement_interval(name, draw(rng, n)), truth), seed=n)
+    coverage = share(
+        trials, lambda rng: holds(agreement_interval(name, draw(rng, n)), truth), seed=n
+    )
     check(coverage, trials, "holds")
 
 

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from ragnb.results import SignificanceResult
-from ragnb.stats.binary import mcnemar_test, paired_table, score_test
-from ragnb.stats.clusters import cluster_sign_flip_test, cluster_t_test
+from ragnb.stats.binary import PairedTable, mcnemar_test, paired_table, tango_test
 from ragnb.stats.multiplicity import benjamini_hochberg, holm
-from ragnb.stats.paired import paired_t_test, sign_flip_test, sign_test, tost, wilcoxon_test
+from ragnb.stats.paired import paired_t_test, sign_flip_test, tost, wilcoxon_test
+from ragnb.stats.power import mcnemar_mde
 from ragnb.stats.prediction import delong_test
-from ragnb.stats.power import mcnemar_sample_size, paired_t_power
 
 SD = 3.8
 LEVELS = (0.01, 0.05, 0.1)
@@ -50,14 +49,21 @@ def ranked(rng: np.random.Generator, effect: float) -> SignificanceResult:
 TESTS: dict[str, tuple[Draw, float, float]] = {
     "sign-flip": (lambda rng, e: sign_flip_test(graded(rng, e)), 0.0, 0.35),
     "wilcoxon": (lambda rng, e: wilcoxon_test(graded(rng, e)), 0.0, 0.35),
-    "sign": (lambda rng, e: sign_test(graded(rng, e)), 0.0, 0.45),
     "paired t": (lambda rng, e: paired_t_test(graded(rng, e)), 0.004, 0.35),
-    "mcnemar exact": (lambda rng, e: mcnemar_test(paired_table(*binary(rng, e)), method="exact"), 0.0, 0.3),
+    "mcnemar exact": (
+        lambda rng, e: mcnemar_test(paired_table(*binary(rng, e)), method="exact"),
+        0.0,
+        0.3,
+    ),
     "mcnemar mid-p": (lambda rng, e: mcnemar_test(paired_table(*binary(rng, e))), 0.004, 0.3),
-    "mcnemar asymptotic": (lambda rng, e: score_test(paired_table(*binary(rng, e))), 0.012, 0.3),
-    "mcnemar cc": (lambda rng, e: mcnemar_test(paired_table(*binary(rng, e)), method="asymptotic-cc"), 0.0, 0.3),
-    "cluster t": (lambda rng, e: _cluster(cluster_t_test, rng, e), 0.004, 0.65),
-    "cluster sign-flip": (lambda rng, e: _cluster(cluster_sign_flip_test, rng, e), 0.0, 0.65),
+    "mcnemar asymptotic": (lambda rng, e: tango_test(paired_table(*binary(rng, e))), 0.012, 0.3),
+    "mcnemar cc": (
+        lambda rng, e: mcnemar_test(paired_table(*binary(rng, e)), method="asymptotic-cc"),
+        0.0,
+        0.3,
+    ),
+    "cluster t": (lambda rng, e: _cluster(paired_t_test, rng, e), 0.004, 0.65),
+    "cluster sign-flip": (lambda rng, e: _cluster(sign_flip_test, rng, e), 0.0, 0.65),
     "delong": (ranked, 0.015, 2.0),
 }
 
@@ -122,14 +128,15 @@ def test_corrections_keep_their_error_rates(trials: int) -> None:
 
 @pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 400])
 def test_planned_power_is_reached(trials: int) -> None:
-    rng = np.random.default_rng(6)
-    planned = paired_t_power(N, effect=0.45, sd=1)
-    reached = np.mean([paired_t_test(rng.normal(0.45, 1, N)).p_value <= 0.05 for _ in range(trials)])
-    assert reached == pytest.approx(planned, abs=SD * np.sqrt(planned * (1 - planned) / trials))
-    n = int(np.ceil(mcnemar_sample_size(0.25, 0.1)))
-    draws = rng.multinomial(n, (0.4, 0.25, 0.1, 0.25), trials)
-    from ragnb.results import PairedTable
+    from statsmodels.stats.power import TTestPower
 
-    found = np.mean([score_test(PairedTable(*map(int, row))).p_value <= 0.05 for row in draws])
-    # Miettinen's formula is itself approximate: within .03 here
-    assert found == pytest.approx(0.8, abs=0.03 + SD * np.sqrt(0.8 * 0.2 / trials))
+    rng = np.random.default_rng(6)
+    planned = TTestPower().power(0.45, N, 0.05)
+    reached = np.mean(
+        [paired_t_test(rng.normal(0.45, 1, N)).p_value <= 0.05 for _ in range(trials)]
+    )
+    assert reached == pytest.approx(planned, abs=SD * np.sqrt(planned * (1 - planned) / trials))
+    effect = mcnemar_mde(117, discordance=0.35, method="asymptotic")
+    draws = rng.multinomial(117, (0.4, (0.35 + effect) / 2, (0.35 - effect) / 2, 0.25), trials)
+    found = np.mean([tango_test(PairedTable(*map(int, row))).p_value <= 0.05 for row in draws])
+    assert found == pytest.approx(0.8, abs=SD * np.sqrt(0.8 * 0.2 / trials))

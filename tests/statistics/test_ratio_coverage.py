@@ -9,8 +9,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ragnb.stats.cost_effectiveness import mean_of_ratios, net_benefit
-from ragnb.stats.ratio import compare_ratios, fieller_interval, ratio_of_means_bca
+from ragnb.stats.cost_effectiveness import (
+    compare_ratios,
+    fieller_interval,
+    mean_of_ratios,
+    net_benefit,
+    ratio_of_means_bca,
+)
 
 SD = 3.8
 NOMINAL, BAND = 0.95, 0.02
@@ -24,10 +29,18 @@ def share(trials: int, happens: Callable[[np.random.Generator], bool], seed: int
 
 
 def check(coverage: float, trials: int, expected: str) -> None:
-    lowest, highest = {"holds": (NOMINAL - BAND, NOMINAL + BAND), "near": (0.90, NOMINAL), "short": (0.0, 0.93)}[expected]
+    lowest, highest = {
+        "holds": (NOMINAL - BAND, NOMINAL + BAND),
+        "near": (0.90, NOMINAL),
+        "short": (0.0, 0.93),
+    }[expected]
     slack = SD * np.sqrt(lowest * (1 - lowest) / trials) if lowest else 0.0
     top = SD * np.sqrt(highest * (1 - highest) / trials)
-    assert lowest - slack <= coverage <= highest + (top if expected != "short" or trials < 4000 else -top)
+    assert (
+        lowest - slack
+        <= coverage
+        <= highest + (top if expected != "short" or trials < 4000 else -top)
+    )
 
 
 # ---- one ratio of means ------------------------------------------------------------------------------------------------
@@ -71,7 +84,11 @@ def near_zero(rng: np.random.Generator, n: int) -> Pair:
 TRUTH = {bridged: 0.3375 / 30, rising: 0.6, lognormal: 1.0, normal: 0.5}
 # Fieller, with BCa by 1,000s of resamples, in an earlier simulation: .935 .947 .945 .943 and .915 .936 .934 .943 at these sizes
 RATIO_TABLE = [
-    *[(draw, fieller_interval, n, "holds") for draw in (bridged, rising, normal) for n in (20, 50, 100, 300)],
+    *[
+        (draw, fieller_interval, n, "holds")
+        for draw in (bridged, rising, normal)
+        for n in (20, 50, 100, 300)
+    ],
     *[(draw, ratio_of_means_bca, n, "holds") for draw in (bridged, rising) for n in (50, 100, 300)],
     *[(draw, ratio_of_means_bca, 20, "near") for draw in (bridged, rising)],
     *[(lognormal, fieller_interval, n, "near") for n in (20, 50, 100, 300)],
@@ -83,7 +100,11 @@ RATIO_TABLE = [
 def covers(interval, draw, n: int) -> Callable[[np.random.Generator], bool]:
     def happens(rng: np.random.Generator) -> bool:
         result, truth = interval(*draw(rng, n)), TRUTH[draw]
-        return result.contains(truth) if interval is fieller_interval else result.low <= truth <= result.high
+        return (
+            result.contains(truth)
+            if interval is fieller_interval
+            else result.low <= truth <= result.high
+        )
 
     return happens
 
@@ -94,7 +115,10 @@ def test_ratio_coverage(draw, interval, n: int, expected: str, trials: int) -> N
     check(share(trials, covers(interval, draw, n), seed=n), trials, expected)
 
 
-@pytest.mark.parametrize("trials", [pytest.param(20_000, marks=pytest.mark.slow, id="20000"), pytest.param(1000, id="1000")])
+@pytest.mark.parametrize(
+    "trials",
+    [pytest.param(20_000, marks=pytest.mark.slow, id="20000"), pytest.param(1000, id="1000")],
+)
 @pytest.mark.parametrize("n", [5, 20, 100])
 def test_fieller_is_exact_for_normal_pairs_with_the_denominator_near_0(n: int, trials: int) -> None:
     truth, kinds = 0.5 + 0.5 * np.sqrt(n), set()
@@ -128,7 +152,9 @@ def test_abc_fails_near_0_and_says_so(trials: int) -> None:
 # ---- clusters ----------------------------------------------------------------------------------------------------------
 
 
-def by_question(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def by_question(
+    rng: np.random.Generator, n_clusters: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Three languages a question; ratio 1/2."""
     questions = np.repeat(np.arange(n_clusters), 3)
     cost = 10 + rng.normal(0, 2, n_clusters)[questions] + rng.normal(0, 2, questions.size)
@@ -162,7 +188,10 @@ def two_bridges(rng: np.random.Generator, n: int) -> tuple[Pair, Pair]:
     """Two systems over one baseline, the second cheaper: their ratios .00875 and .0125 of F1 a token."""
     baseline, hard = 0.5 * token_f1(rng, n), rng.random(n) < 0.7
     first = (token_f1(rng, n) - baseline + 0.1875, rng.gamma(3, 20, n))
-    second = (np.where(hard, token_f1(rng, n) - baseline, 0.0), np.where(hard, rng.gamma(2, 13.5, n), 0.0))
+    second = (
+        np.where(hard, token_f1(rng, n) - baseline, 0.0),
+        np.where(hard, rng.gamma(2, 13.5, n), 0.0),
+    )
     return first, second
 
 
@@ -173,10 +202,17 @@ def two_lognormal(rng: np.random.Generator, n: int) -> tuple[Pair, Pair]:
 def one_weak(rng: np.random.Generator, n: int) -> tuple[Pair, Pair]:
     """The first mean cost is sqrt(n) / 4 standard errors from 0."""
     shared = rng.normal(0, 1, n)
-    return (1 + shared + rng.normal(0, 1, n), rng.normal(1, 4, n)), (1 + shared, rng.normal(3, 1, n))
+    return (1 + shared + rng.normal(0, 1, n), rng.normal(1, 4, n)), (
+        1 + shared,
+        rng.normal(3, 1, n),
+    )
 
 
-COMPARISONS = {two_bridges: (0.525 / 60, 0.3375 / 27), two_lognormal: (1.0, 1.0), one_weak: (1.0, 1 / 3)}
+COMPARISONS = {
+    two_bridges: (0.525 / 60, 0.3375 / 27),
+    two_lognormal: (1.0, 1.0),
+    one_weak: (1.0, 1 / 3),
+}
 COMPARISON_TABLE = [
     *[(draw, n, "holds") for draw in (two_bridges, two_lognormal) for n in (20, 50, 100, 300)],
     (one_weak, 50, "short"),
@@ -219,12 +255,16 @@ def test_the_zero_rule_in_numbers() -> None:
     """Of `rising`: ratio of means .7 * 3 / (.7 * 5) = .6; mean of ratios 1 - 2 E(1 / cost) = 1 - 2 / 4 = .5, with zeros .35."""
     gain, cost = rising(np.random.default_rng(0), 400_000)
     of_means = fieller_interval(gain, cost, confidence_level=0.9999)
-    left_out, counted = (mean_of_ratios(gain, cost, zero=zero, confidence_level=0.9999) for zero in ("nan", "zero"))
+    left_out, counted = (
+        mean_of_ratios(gain, cost, zero=zero, confidence_level=0.9999) for zero in ("nan", "zero")
+    )
     assert of_means.contains(0.6)
-    assert left_out.interval.low <= 0.5 <= left_out.interval.high
-    assert counted.interval.low <= 0.35 <= counted.interval.high
-    assert counted.interval.estimate / of_means.estimate == pytest.approx(7 / 12, abs=0.01)  # .58 of what was bought
-    assert counted.interval.estimate / left_out.interval.estimate == pytest.approx(1 - counted.zero_cost_share)
+    assert left_out.low <= 0.5 <= left_out.high
+    assert counted.low <= 0.35 <= counted.high
+    assert counted.estimate / of_means.estimate == pytest.approx(
+        7 / 12, abs=0.01
+    )  # .58 of what was bought
+    assert counted.estimate / left_out.estimate == pytest.approx(1 - counted.zero_cost_share)
     assert counted.zero_cost_share == pytest.approx(0.3, abs=SD * np.sqrt(0.21 / 400_000))
 
 
@@ -232,7 +272,7 @@ def test_the_zero_rule_in_numbers() -> None:
 def test_the_mean_of_ratios_covers_itself_and_not_the_ratio_of_means(trials: int) -> None:
     def holds(truth: float, zero: str) -> Callable[[np.random.Generator], bool]:
         def happens(rng: np.random.Generator) -> bool:
-            interval = mean_of_ratios(*rising(rng, 300), zero=zero).interval
+            interval = mean_of_ratios(*rising(rng, 300), zero=zero)
             return interval.low <= truth <= interval.high
 
         return happens
@@ -248,7 +288,9 @@ def test_net_benefit_coverage_at_any_price(trials: int) -> None:
 
     def happens(rng: np.random.Generator) -> np.ndarray:
         band = net_benefit(*bridged(rng, 50), prices)
-        return np.array([i.low <= 0.23625 - price * 21 <= i.high for i, price in zip(band, prices, strict=True)])
+        return np.array(
+            [i.low <= 0.23625 - price * 21 <= i.high for i, price in zip(band, prices, strict=True)]
+        )
 
     for coverage in np.atleast_1d(share(trials, happens, 4)):
         check(coverage, trials, "holds")

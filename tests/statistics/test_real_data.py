@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
-from ragnb.stats.clusters import cluster_sign_flip_test, cluster_t_test
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.multiplicity import holm
+from ragnb.stats.paired import paired_t_test, sign_flip_test
 
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
@@ -23,7 +23,9 @@ def judged():
         pytest.skip("RAGNB_TEST_DATA does not hold evouna/NQ.json")
     rows = [row for row in json.loads(path.read_text(encoding="utf-8")) if not row["improper"]]
     rows = [row for row in rows if all(row[f"judge_{name}"] is not None for name in SYSTEMS)]
-    judgements = {name: np.array([row[f"judge_{name}"] for row in rows], dtype=bool) for name in SYSTEMS}
+    judgements = {
+        name: np.array([row[f"judge_{name}"] for row in rows], dtype=bool) for name in SYSTEMS
+    }
     return judgements, np.array([row["golden_answer"] for row in rows])
 
 
@@ -33,8 +35,14 @@ def test_mcnemar_with_holm_over_ten_pairs(judged) -> None:
     pairs = list(combinations(SYSTEMS, 2))
     assert judgements["fid"].size == 3019
     tests = [mcnemar_test(paired_table(judgements[a], judgements[b])) for a, b in pairs]
-    clustered = [cluster_t_test(judgements[a] * 1.0, judgements[b] * 1.0, clusters=answers).p_value for a, b in pairs]
-    flipped = [cluster_sign_flip_test(judgements[a] * 1.0, judgements[b] * 1.0, clusters=answers).p_value for a, b in pairs]
+    clustered = [
+        paired_t_test(judgements[a] * 1.0, judgements[b] * 1.0, clusters=answers).p_value
+        for a, b in pairs
+    ]
+    flipped = [
+        sign_flip_test(judgements[a] * 1.0, judgements[b] * 1.0, clusters=answers).p_value
+        for a, b in pairs
+    ]
     plain = dict(zip(pairs, holm([t.p_value for t in tests]).adjusted, strict=True))
     by_answer = dict(zip(pairs, holm(clustered).adjusted, strict=True))
     by_flip = dict(zip(pairs, holm(flipped).adjusted, strict=True))

@@ -10,7 +10,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ragnb.stats.several import RankComparison, friedman_test, item_ranks, pairwise_tests, rank_intervals
+from ragnb.stats.several import (
+    RankComparison,
+    friedman_test,
+    item_ranks,
+    pairwise_tests,
+    rank_intervals,
+)
 
 SD = 3.8
 N = 40
@@ -49,13 +55,22 @@ def two_alike_two_near(rng: np.random.Generator) -> np.ndarray:
 @pytest.mark.parametrize("trials", TRIALS)
 @pytest.mark.parametrize(
     ("test", "draw"),
-    [(friedman_test, smooth), (friedman_test, graded), (friedman_test, binary), (partial(friedman_test, method="chi2"), binary)],
+    [
+        (friedman_test, smooth),
+        (friedman_test, graded),
+        (friedman_test, binary),
+        (partial(friedman_test, method="chi2"), binary),
+    ],
 )
 def test_omnibus_level(test, draw: Draw, trials: int) -> None:
     rng = np.random.default_rng(trials)
     p = np.array([test(draw(rng)).p_value for _ in range(trials)])
     for level in (0.05, 0.1):
-        assert level - 0.01 - slack(level, trials) <= (p <= level).mean() <= level + 0.008 + slack(level, trials)
+        assert (
+            level - 0.01 - slack(level, trials)
+            <= (p <= level).mean()
+            <= level + 0.008 + slack(level, trials)
+        )
 
 
 @pytest.mark.slow
@@ -139,6 +154,8 @@ def test_average_ranks_are_covered(trials: int) -> None:
     truth = 1 + norm.cdf((SPREAD - SPREAD[:, None]) / (0.7 * np.sqrt(2))).sum(axis=1) - 0.5
     covered = np.zeros(5)
     for _ in range(trials):
-        averages = [s.average_rank for s in rank_intervals(five(rng, SPREAD), rng=rng, n_resamples=500)]
+        averages = [
+            s.average_rank for s in rank_intervals(five(rng, SPREAD), rng=rng, n_resamples=500)
+        ]
         covered += [a.low <= t <= a.high for a, t in zip(averages, truth, strict=True)]
     assert (np.abs(covered / trials - 0.95) <= 0.02 + slack(0.05, trials)).all()

@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.metrics.cost import bridging_efficiency
-from ragnb.stats.clusters import cluster_t_test
-from ragnb.stats.cost_effectiveness import acceptability_curve, incremental_table, mean_of_ratios, net_benefit
+from ragnb.stats.cost_effectiveness import (
+    acceptability_curve,
+    fieller_interval,
+    incremental_table,
+    mean_of_ratios,
+    net_benefit,
+)
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import paired_t_test
-from ragnb.stats.ratio import fieller_interval
 
 PRICES = np.linspace(-0.02, 0.04, 25)
 
@@ -22,7 +26,16 @@ def bridged(n: int = 40, seed: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndar
     """Token F1 of a system and of its baseline, tokens spent (0 for a third of the items), and question ids."""
     rng = np.random.default_rng(seed)
     system, baseline = np.round(rng.random((2, n)), 2)
-    return system, baseline, np.where(rng.random(n) < 1 / 3, 0, rng.integers(5, 60, n)), np.arange(n) // 2
+    return (
+        system,
+        baseline,
+        np.where(rng.random(n) < 1 / 3, 0, rng.integers(5, 60, n)),
+        np.arange(n) // 2,
+    )
+
+
+def limits(interval) -> tuple:
+    return interval.estimate, interval.low, interval.high, interval.n, interval.method
 
 
 # ---- mean of ratios ----------------------------------------------------------------------------------------------------
@@ -32,21 +45,24 @@ def bridged(n: int = 40, seed: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndar
 def test_mean_of_ratios_is_the_mean_of_the_metric(zero: str, variant: str) -> None:
     system, baseline, cost, _ = bridged()
     items = zip(system, baseline, cost, strict=True)
-    each = np.array([bridging_efficiency(f1, direct, spent, variant=variant) for f1, direct, spent in items])
+    each = np.array(
+        [bridging_efficiency(f1, direct, spent, variant=variant) for f1, direct, spent in items]
+    )
     result = mean_of_ratios(system - baseline, cost, zero=zero)
     expected = mean_interval(each[~np.isnan(each)])
-    assert result.interval.estimate == pytest.approx(expected.estimate)
-    assert (result.interval.low, result.interval.high) == pytest.approx((expected.low, expected.high))
-    assert result.interval.n == expected.n
+    assert result.estimate == pytest.approx(expected.estimate)
+    assert (result.low, result.high) == pytest.approx((expected.low, expected.high))
+    assert result.n == expected.n
     assert result.zero_cost_share == pytest.approx(np.mean(cost == 0))
-    assert result.zero == zero
 
 
 def test_the_zero_rule_shrinks_the_mean_by_the_share_of_zeros() -> None:
     system, baseline, cost, _ = bridged()
-    left_out, counted = (mean_of_ratios(system - baseline, cost, zero=zero) for zero in ("nan", "zero"))
+    left_out, counted = (
+        mean_of_ratios(system - baseline, cost, zero=zero) for zero in ("nan", "zero")
+    )
     share = left_out.zero_cost_share
-    assert counted.interval.estimate == pytest.approx((1 - share) * left_out.interval.estimate)
+    assert counted.estimate == pytest.approx((1 - share) * left_out.estimate)
 
 
 def test_mean_of_ratios_with_clusters() -> None:
@@ -54,37 +70,32 @@ def test_mean_of_ratios_with_clusters() -> None:
     paid = cost > 0
     gains = system - baseline
     result = mean_of_ratios(gains, cost, clusters=questions)
-    assert result.interval == mean_interval(gains[paid] / cost[paid], questions[paid])
-    counted = mean_of_ratios(gains, cost, zero="zero", clusters=questions).interval
-    assert (counted.n, counted.method) == (20, "cluster-robust t, 20 clusters (fewer than 30: too narrow)")
+    assert limits(result) == limits(mean_interval(gains[paid] / cost[paid], questions[paid]))
+    counted = mean_of_ratios(gains, cost, zero="zero", clusters=questions)
+    assert (counted.n, counted.method) == (
+        20,
+        "cluster-robust t, 20 clusters (fewer than 30: too narrow)",
+    )
 
 
 @pytest.mark.parametrize(
     ("gains", "costs", "share", "reason"),
-    [([], [], np.nan, "got 0"), ([0.5, 0.2], [0, 0], 1.0, "got 0"), ([0.5, 0.2], [0, 4], 0.5, "got 1")],
+    [
+        ([], [], np.nan, "got 0"),
+        ([0.5, 0.2], [0, 0], 1.0, "got 0"),
+        ([0.5, 0.2], [0, 4], 0.5, "got 1"),
+    ],
 )
 def test_without_items_to_average_there_is_no_mean(gains, costs, share: float, reason: str) -> None:
     result = mean_of_ratios(gains, costs)
-    assert np.isnan([result.interval.low, result.interval.high]).all()
-    assert f"needs 2 values, {reason}" in result.interval.method
+    assert np.isnan([result.low, result.high]).all()
+    assert f"needs 2 values, {reason}" in result.method
     assert result.zero_cost_share == pytest.approx(share, nan_ok=True)
 
 
 def test_a_system_that_never_spends_scores_0_under_the_published_rule() -> None:
     result = mean_of_ratios([0.5, 0.9, 0.7], [0, 0, 0], zero="zero")
-    assert (result.interval.estimate, result.zero_cost_share) == (0.0, 1.0)
-
-
-def test_mean_of_ratios_refuses_what_has_no_meaning() -> None:
-    with pytest.raises(InputError, match=r'costs needs values of 0 or more; it got -3; correct it, or pass zero="zero"\.'):
-        mean_of_ratios([1, 2], [4, -3])
-    assert mean_of_ratios([1, 2], [4, -3], zero="zero").interval.estimate == 0.125
-    with pytest.raises(InputError, match=r"zero needs one of 'nan', 'zero'; it got 'drop'"):
-        mean_of_ratios([1, 2], [4, 3], zero="drop")
-    with pytest.raises(InputError, match=r"Every item needs a gain and a cost; it got 2 and 1; align them by item id\."):
-        mean_of_ratios([1, 2], [4])
-    with pytest.raises(InputError, match=r"gains needs finite scores"):
-        mean_of_ratios([1, np.nan], [4, 5])
+    assert (result.estimate, result.zero_cost_share) == (0.0, 1.0)
 
 
 # ---- net benefit -------------------------------------------------------------------------------------------------------
@@ -93,7 +104,9 @@ def test_mean_of_ratios_refuses_what_has_no_meaning() -> None:
 def test_net_benefit_is_a_t_interval_at_every_price() -> None:
     system, baseline, cost, questions = bridged()
     gain = system - baseline
-    assert net_benefit(gain, cost, PRICES) == tuple(mean_interval(gain - price * cost) for price in PRICES)
+    assert net_benefit(gain, cost, PRICES) == tuple(
+        mean_interval(gain - price * cost) for price in PRICES
+    )
     clustered = net_benefit(gain, cost, PRICES, clusters=questions, confidence_level=0.9)
     assert clustered[3] == mean_interval(gain - PRICES[3] * cost, questions, confidence_level=0.9)
     assert net_benefit(gain, cost, []) == ()
@@ -108,7 +121,11 @@ def test_the_net_benefit_band_holds_0_exactly_in_fiellers_set(rows) -> None:
     gain, cost = np.array(rows, dtype=float).T
     found = fieller_interval(gain, cost)
     for price, band in zip(PRICES * 100, net_benefit(gain, cost, PRICES * 100), strict=True):
-        if found.kind == "undefined" or np.isnan(band.low) or min(abs(band.low), abs(band.high)) < 1e-9:
+        if (
+            found.kind == "undefined"
+            or np.isnan(band.low)
+            or min(abs(band.low), abs(band.high)) < 1e-9
+        ):
             continue
         assert found.contains(price) == (band.low <= 0 <= band.high)
 
@@ -121,12 +138,20 @@ def test_acceptability_is_one_minus_p(clusters) -> None:
     for price, share in zip(PRICES, curve, strict=True):
         net = gain - price * cost
         test = paired_t_test(net, alternative="greater") if clusters is None else None
-        p = test.p_value if test else cluster_t_test(net, clusters=clusters, alternative="greater").p_value
+        p = (
+            test.p_value
+            if test
+            else paired_t_test(net, clusters=clusters, alternative="greater").p_value
+        )
         assert share == pytest.approx(1 - p)
 
 
-def test_acceptability_falls_through_one_half_at_the_ratio_and_the_tails_at_fiellers_limits() -> None:
-    gain, cost = np.random.default_rng(4).multivariate_normal([0.3, 20], [[0.1, 0.5], [0.5, 30]], 50).T
+def test_acceptability_falls_through_one_half_at_the_ratio_and_the_tails_at_fiellers_limits() -> (
+    None
+):
+    gain, cost = (
+        np.random.default_rng(4).multivariate_normal([0.3, 20], [[0.1, 0.5], [0.5, 30]], 50).T
+    )
     found = fieller_interval(gain, cost)
     prices = [found.low, found.estimate, found.high]
     assert acceptability_curve(gain, cost, prices) == pytest.approx((0.975, 0.5, 0.025))
@@ -139,13 +164,6 @@ def test_no_spread_leaves_net_benefit_and_acceptability_undefined() -> None:
     assert band.estimate == 0.5
     assert "all 3 values are equal" in band.method
     assert np.isnan(acceptability_curve([0.5, 0.5, 0.5], [0, 0, 0], [0.01])).all()
-
-
-def test_prices_are_checked() -> None:
-    with pytest.raises(InputError, match=r"prices needs a one-dimensional array; it got 0 dimensions"):
-        net_benefit([1, 2], [1, 2], 0.01)
-    with pytest.raises(InputError, match=r"prices needs finite scores"):
-        acceptability_curve([1, 2], [1, 2], [np.inf])
 
 
 # ---- the frontier ------------------------------------------------------------------------------------------------------
@@ -235,19 +253,20 @@ def test_twins_share_their_row() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("gains", "costs", "names", "message"),
-    [
-        ([1, 2], [1, 2], ["a"], r"needs a name of its own for each of 2 systems; it got 1, 1 of them different"),
-        ([1, 2], [1, 2], ["a", "a"], r"needs a name of its own for each of 2 systems; it got 2, 1 of them different"),
-        ([1, np.nan], [1, 2], ["a", "b"], r"gains needs finite scores"),
-        ([1], [1, 2], ["a", "b"], r"Every item needs a gain and a cost; it got 1 and 2"),
-    ],
-)
-def test_incremental_table_refuses_bad_input(gains, costs, names, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        incremental_table(gains, costs, names)
-
-
 def test_no_systems_no_rows() -> None:
     assert incremental_table([], [], []) == ()
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(
+        InputError, match=r'costs must not be negative, got -3; zero="zero" counts such items as 0'
+    ):
+        mean_of_ratios([1, 2], [4, -3])
+    assert mean_of_ratios([1, 2], [4, -3], zero="zero").estimate == 0.125
+    with pytest.raises(InputError, match=r"prices must have 1 dimension, got 0"):
+        net_benefit([1, 2], [1, 2], 0.01)
+    for names in (["a"], ["a", "a"]):
+        with pytest.raises(
+            InputError, match=r"names must be 2 different names, one per system, got \['a'"
+        ):
+            incremental_table([1, 2], [1, 2], names)

@@ -22,7 +22,9 @@ def test_rate_interval_contains_the_rate_and_mirrors(method, count) -> None:
     x, n = count
     result, mirrored = rate_interval(x, n, method=method), rate_interval(n - x, n, method=method)
     assert 0 <= result.low <= x / n <= result.high <= 1
-    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((result.low, result.high), abs=1e-9)
+    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx(
+        (result.low, result.high), abs=1e-9
+    )
     wider = rate_interval(x, n, method=method, confidence_level=0.99)
     assert wider.low <= result.low
     assert wider.high >= result.high
@@ -38,7 +40,9 @@ def test_clopper_pearson_inverts_the_binomial_test() -> None:
 
 def test_wald_has_no_width_at_the_ends_and_says_what_it_is_for() -> None:
     result = rate_interval(19, 20, method="wald")
-    assert (result.low, result.high) == pytest.approx((0.95 - 1.959964 * np.sqrt(0.95 * 0.05 / 20), 1))
+    assert (result.low, result.high) == pytest.approx(
+        (0.95 - 1.959964 * np.sqrt(0.95 * 0.05 / 20), 1)
+    )
     assert "comparison only" in result.method
     assert rate_interval(20, 20, method="wald").low == 1.0
 
@@ -64,7 +68,9 @@ def test_mean_interval_follows_shift_and_scale(interval, values) -> None:
     x = np.array(values) / 100
     result, moved = interval(x), interval(10 * x - 3)
     assert moved.estimate == pytest.approx(10 * result.estimate - 3)
-    assert (moved.low, moved.high) == pytest.approx((10 * result.low - 3, 10 * result.high - 3), abs=1e-8)
+    assert (moved.low, moved.high) == pytest.approx(
+        (10 * result.low - 3, 10 * result.high - 3), abs=1e-8
+    )
     assert result.low <= result.high
 
 
@@ -104,10 +110,14 @@ def test_bca_of_smooth_scores_equals_scipy_in_the_limit(size: int) -> None:
     from scipy.stats import bootstrap
 
     x = np.random.default_rng(2).beta(0.5, 0.3, size)
-    drawn = bootstrap((x,), np.mean, n_resamples=40_000, rng=np.random.default_rng(3)).confidence_interval
+    drawn = bootstrap(
+        (x,), np.mean, n_resamples=40_000, rng=np.random.default_rng(3)
+    ).confidence_interval
     exact = bca_interval(x)
     # an end quantile of 40,000 resamples has sd sqrt(.025 * .975 / 40,000) / .0584 sd = .0134 sd = .0034 widths; 5 of it
-    assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.017 * (exact.high - exact.low))
+    assert (drawn.low, drawn.high) == pytest.approx(
+        (exact.low, exact.high), abs=0.017 * (exact.high - exact.low)
+    )
 
 
 def test_one_item_a_cluster_is_the_plain_t_interval() -> None:
@@ -125,11 +135,15 @@ def test_cluster_robust_equals_statsmodels() -> None:
     groups = rng.integers(0, 35, 200)
     x = rng.normal(size=35)[groups] + rng.normal(size=200)
     n_groups = len(np.unique(groups))
-    fit = sm.OLS(x, np.ones(200)).fit(cov_type="cluster", cov_kwds={"groups": groups, "df_correction": True})
+    fit = sm.OLS(x, np.ones(200)).fit(
+        cov_type="cluster", cov_kwds={"groups": groups, "df_correction": True}
+    )
     # statsmodels multiplies by (n - 1) / (n - 1) * G / (G - 1) for one regressor
     result = mean_interval(x, groups)
     assert result.estimate == pytest.approx(x.mean(), rel=1e-12)
-    assert (result.high - result.low) / 2 == pytest.approx(t.ppf(0.975, n_groups - 1) * fit.bse[0], rel=1e-10)
+    assert (result.high - result.low) / 2 == pytest.approx(
+        t.ppf(0.975, n_groups - 1) * fit.bse[0], rel=1e-10
+    )
 
 
 def test_repeating_items_within_clusters_does_not_narrow_the_interval() -> None:
@@ -172,5 +186,7 @@ def test_importing_the_intervals_is_cheap() -> None:
 
     code = "import sys, ragnb.stats.intervals; print([m for m in sys.modules if m in %r])"
     heavy = ("scipy.stats", "statsmodels", "sklearn", "matplotlib")
-    out = subprocess.run([sys.executable, "-c", code % (heavy,)], capture_output=True, text=True, check=True)
+    out = subprocess.run(
+        [sys.executable, "-c", code % (heavy,)], capture_output=True, text=True, check=True
+    )
     assert out.stdout.strip() == "[]"

@@ -32,8 +32,12 @@ def mean_squares(table):
 # ---- the numbers -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n_groups", "n_columns", "between"), [(6, 2, 0.5), (9, 4, 0.3), (25, 3, 0.15)])
-def test_a_balanced_design_has_the_closed_form_of_the_analysis_of_variance(n_groups, n_columns, between):
+@pytest.mark.parametrize(
+    ("n_groups", "n_columns", "between"), [(6, 2, 0.5), (9, 4, 0.3), (25, 3, 0.15)]
+)
+def test_a_balanced_design_has_the_closed_form_of_the_analysis_of_variance(
+    n_groups, n_columns, between
+):
     table, design, groups = crossed(n_groups, n_columns, between=between, within=0.2, seed=n_groups)
     rows, left = mean_squares(table)
     assert rows > left  # else the variance would be at 0
@@ -61,7 +65,9 @@ def test_what_only_differs_between_groups_is_the_t_test_of_their_means():
     values = rng.normal(0, 0.5, 10)[groups] + rng.normal(0, 0.2, 30)
     means = values.reshape(10, 3).mean(1)
     known = stats.ttest_ind(means[1::2], means[::2])
-    estimate, error, df = random_intercept(values, np.column_stack([np.ones(30), treated]), groups).contrast([0, 1])
+    estimate, error, df = random_intercept(
+        values, np.column_stack([np.ones(30), treated]), groups
+    ).contrast([0, 1])
     assert estimate / error == pytest.approx(known.statistic, rel=1e-4)
     assert df == known.df == 8
 
@@ -69,7 +75,9 @@ def test_what_only_differs_between_groups_is_the_t_test_of_their_means():
 @pytest.mark.parametrize("reml", [True, False])
 def test_an_unbalanced_design_is_that_of_statsmodels(reml):
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame({"q": rng.integers(0, 15, 70), "s": rng.integers(0, 3, 70), "l": rng.integers(0, 2, 70)})
+    frame = pd.DataFrame(
+        {"q": rng.integers(0, 15, 70), "s": rng.integers(0, 3, 70), "l": rng.integers(0, 2, 70)}
+    )
     frame["y"] = rng.normal(0, 0.4, 15)[frame["q"]] + 0.2 * frame["s"] + rng.normal(0, 0.2, 70)
     known = mixedlm("y ~ C(s) + C(l)", frame, groups="q").fit(reml=reml)
     design = np.column_stack([np.ones(70), np.eye(3)[frame["s"]][:, 1:], frame["l"]])
@@ -100,17 +108,23 @@ def test_the_interval_covers_as_often_as_it_says():
 def test_columns_that_others_make_up_are_left_out_and_change_nothing():
     table, design, groups = crossed(8, 3, between=0.3, within=0.2, seed=4)
     plain = random_intercept(table.ravel(), design, groups)
-    cells = np.column_stack([1 - design[:, 1] - design[:, 2], design, np.zeros(24)])  # all three columns, and an empty one
+    cells = np.column_stack(
+        [1 - design[:, 1] - design[:, 2], design, np.zeros(24)]
+    )  # all three columns, and an empty one
     wide = random_intercept(table.ravel(), cells, groups)
     assert wide.design.columns == [0, 1, 2]
-    assert wide.contrast([0, 0, 1, 0, 0]) == pytest.approx((math.nan,) * 3, nan_ok=True)  # one effect without the constant
+    assert wide.contrast([0, 0, 1, 0, 0]) == pytest.approx(
+        (math.nan,) * 3, nan_ok=True
+    )  # one effect without the constant
     assert wide.contrast([-1, 0, 1, 0, 0]) == pytest.approx(plain.contrast([0, 1, 0]), rel=1e-6)
     assert wide.contrast([0, 0, 1, -1, 0]) == pytest.approx(plain.contrast([0, 1, -1]), rel=1e-6)
     assert all(map(math.isnan, wide.contrast([0, 0, 0, 0, 1])))
 
 
 def test_a_variance_at_0_is_told_and_errors_are_those_of_independent_values():
-    table = np.array([[0.9, 0.2], [0.1, 0.7], [0.8, 0.3], [0.2, 0.9], [0.6, 0.4]])  # who is high here is low there
+    table = np.array(
+        [[0.9, 0.2], [0.1, 0.7], [0.8, 0.3], [0.2, 0.9], [0.6, 0.4]]
+    )  # who is high here is low there
     rows, left = mean_squares(table)
     assert rows < left
     _, design, groups = crossed(5, 2, between=0, within=1, seed=0)
@@ -127,11 +141,23 @@ def test_a_variance_at_0_is_told_and_errors_are_those_of_independent_values():
 @pytest.mark.parametrize(
     ("values", "groups", "reason"),
     [
-        ([0.1, 0.5, 0.3, 0.9], [1, 2, 3, 4], "4 values are too few to separate the spread between groups (4)"),
-        ([0.1, 0.5, 0.3, 0.9], [1, 1, 1, 1], "4 values are too few to separate the spread between groups (1)"),
+        (
+            [0.1, 0.5, 0.3, 0.9],
+            [1, 2, 3, 4],
+            "4 values are too few to separate the spread between groups (4)",
+        ),
+        (
+            [0.1, 0.5, 0.3, 0.9],
+            [1, 1, 1, 1],
+            "4 values are too few to separate the spread between groups (1)",
+        ),
         ([0.5] * 6, [1, 1, 2, 2, 3, 3], "leave no spread within groups"),
         ([0.0] * 6, [1, 1, 2, 2, 3, 3], "leave no spread within groups"),
-        ([0.1, 0.3, 0.5, 0.7, 0.2, 0.4], [1, 1, 2, 2, 3, 3], "leave no spread within groups"),  # + 0.2 in each group
+        (
+            [0.1, 0.3, 0.5, 0.7, 0.2, 0.4],
+            [1, 1, 2, 2, 3, 3],
+            "leave no spread within groups",
+        ),  # + 0.2 in each group
         ([], [], "0 values are too few"),
     ],
 )

@@ -9,12 +9,18 @@ from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.results import format_p_value
-from ragnb.stats.clusters import cluster_sign_flip_test, cluster_t_test
-from ragnb.stats.effects import cliffs_delta, cohen_d_z, rank_biserial
+from ragnb.stats.effects import cohen_d_z, rank_biserial
 from ragnb.stats.intervals import mean_interval
-from ragnb.stats.paired import paired_t_test, sign_flip_interval, sign_flip_test, sign_test, tost, wilcoxon_test
+from ragnb.stats.paired import (
+    paired_differences,
+    paired_t_test,
+    sign_flip_interval,
+    sign_flip_test,
+    tost,
+    wilcoxon_test,
+)
 
-TESTS = [sign_flip_test, paired_t_test, wilcoxon_test, sign_test]
+TESTS = [sign_flip_test, paired_t_test, wilcoxon_test]
 ALTERNATIVES = ["two-sided", "greater", "less"]
 few = st.lists(st.integers(-9, 9), min_size=1, max_size=9)
 
@@ -23,7 +29,9 @@ def enumerated_p(d: np.ndarray, alternative: str) -> float:
     sums = np.array([np.dot(signs, d) for signs in product((-1, 1), repeat=d.size)])
     if alternative == "two-sided":
         return float(np.mean(np.abs(sums) >= abs(d.sum()) - 1e-9))
-    return float(np.mean(sums >= d.sum() - 1e-9 if alternative == "greater" else sums <= d.sum() + 1e-9))
+    return float(
+        np.mean(sums >= d.sum() - 1e-9 if alternative == "greater" else sums <= d.sum() + 1e-9)
+    )
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -31,7 +39,9 @@ def enumerated_p(d: np.ndarray, alternative: str) -> float:
 @settings(max_examples=60, deadline=None)
 def test_sign_flip_equals_enumeration(alternative: str, values) -> None:
     d = np.array(values) / 10
-    assert sign_flip_test(d, alternative=alternative).p_value == pytest.approx(enumerated_p(d, alternative), rel=1e-10)
+    assert sign_flip_test(d, alternative=alternative).p_value == pytest.approx(
+        enumerated_p(d, alternative), rel=1e-10
+    )
 
 
 GRADED_SEEDS = {5: 41, 6: 98, 7: 8, 8: 116, 9: 258, 10: 130, 11: 283, 12: 173, 13: 258, 14: 282}
@@ -51,7 +61,9 @@ def test_sign_flip_of_real_valued_differences_equals_scipy(n: int, alternative: 
     )  # fmt: skip
     assert result.p_value == pytest.approx(expected.pvalue, rel=1e-12)
     assert result.method == "exact sign-flip test"
-    twice = cluster_sign_flip_test(np.repeat(d, 2), clusters=np.repeat(range(n), 2), alternative=alternative)
+    twice = sign_flip_test(
+        np.repeat(d, 2), clusters=np.repeat(range(n), 2), alternative=alternative
+    )
     assert twice.p_value == result.p_value
 
 
@@ -61,14 +73,15 @@ def test_sign_flip_distinguishes_differences_that_are_nearly_equal() -> None:
     d = [np.sqrt(2), 1.0004, -1.0]
     assert sign_flip_test(d, alternative="greater").p_value == 2 / 8
     assert sign_flip_test(d).p_value == 4 / 8
-    assert sign_flip_test(d, resolution=0.01, alternative="greater").p_value == 3 / 8
 
 
 def test_rounding_is_reported_and_only_beyond_30_items_without_a_lattice() -> None:
     d = np.random.default_rng(3).normal(0.1, 0.2, 31)
     assert sign_flip_test(d[:30]).method == "exact sign-flip test"
     assert sign_flip_test(d).method == "exact sign-flip test, scores rounded to 0.001"
-    assert sign_flip_test(np.append(d[:30], 0.0)).p_value == sign_flip_test(d[:30]).p_value  # zeros do not count
+    assert (
+        sign_flip_test(np.append(d[:30], 0.0)).p_value == sign_flip_test(d[:30]).p_value
+    )  # zeros do not count
     assert sign_flip_test(d.round(2)).method == "exact sign-flip test"
 
 
@@ -76,7 +89,7 @@ def test_rounding_error_of_the_null_and_of_cluster_sums_is_no_difference() -> No
     assert 0.3 < 0.1 * 3
     assert sign_flip_test([0.3] * 6, null=0.1 * 3).p_value == 1.0
     assert sum([0.1, 0.2, -0.3]) > 0
-    assert cluster_sign_flip_test([0.1, 0.2, -0.3] * 6, clusters=np.repeat(range(6), 3)).p_value == 1.0
+    assert sign_flip_test([0.1, 0.2, -0.3] * 6, clusters=np.repeat(range(6), 3)).p_value == 1.0
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -85,11 +98,15 @@ def test_wilcoxon_equals_scipy_without_and_enumeration_with_ties(alternative: st
 
     d = np.random.default_rng(1).normal(0.2, 1, 25)
     expected = wilcoxon(d, alternative=alternative, method="exact")
-    assert wilcoxon_test(d, alternative=alternative).p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert wilcoxon_test(d, alternative=alternative).p_value == pytest.approx(
+        expected.pvalue, rel=1e-9
+    )
     tied = np.array([1, 1, 2, 2, -2, 3, 0, -1, 4, 4]) / 10
     kept = tied[tied != 0]
     ranks = rankdata(abs(kept)) * np.sign(kept)
-    assert wilcoxon_test(tied, alternative=alternative).p_value == pytest.approx(enumerated_p(ranks, alternative), rel=1e-9)
+    assert wilcoxon_test(tied, alternative=alternative).p_value == pytest.approx(
+        enumerated_p(ranks, alternative), rel=1e-9
+    )
 
 
 def test_wilcoxon_with_thousands_of_pairs_is_the_normal_approximation() -> None:
@@ -104,7 +121,9 @@ def test_wilcoxon_with_thousands_of_pairs_is_the_normal_approximation() -> None:
 
 def test_rounding_error_breaks_no_tie() -> None:
     assert wilcoxon_test([0.3 - 0.1, 0.2, -0.2]).p_value == wilcoxon_test([2, 2, -2]).p_value
-    assert rank_biserial([0.3 - 0.1, 0.2, -0.2]).estimate == pytest.approx(rank_biserial([2, 2, -2]).estimate)
+    assert rank_biserial([0.3 - 0.1, 0.2, -0.2]).estimate == pytest.approx(
+        rank_biserial([2, 2, -2]).estimate
+    )
 
 
 THIRD, ALSO_A_THIRD = 0.33333333333333337, 0.3333333333333333
@@ -115,31 +134,32 @@ def test_scores_apart_by_rounding_error_alone_are_equal() -> None:
     assert THIRD > ALSO_A_THIRD
     first, second = [THIRD] * 12, [ALSO_A_THIRD] * 12
     for a, b in ((first, second), (second, first)):
-        assert [test(a, b).p_value for test in (sign_flip_test, wilcoxon_test, sign_test)] == [1.0, 1.0, 1.0]
+        assert [test(a, b).p_value for test in (sign_flip_test, wilcoxon_test)] == [1.0, 1.0]
         assert np.isnan(paired_t_test(a, b).p_value)
         assert np.isnan(rank_biserial(a, b).estimate)
-        assert cliffs_delta(a, b).estimate == 0.0
 
 
-@given(values=st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=12), seed=st.integers(0, 99))
+@given(
+    values=st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=12),
+    seed=st.integers(0, 99),
+)
 @settings(max_examples=60, deadline=None)
-def test_rounding_error_moves_no_test_and_no_effect_size(values, seed: int) -> None:
+def test_rounding_error_moves_no_test(values, seed: int) -> None:
     x, y = np.array(values).T / 7
     noise = 1 + np.random.default_rng(seed).uniform(-1e-14, 1e-14, (2, x.size))
-    for test in (sign_test, wilcoxon_test, cluster_of_each_its_own):
+    for test in (wilcoxon_test, cluster_of_each_its_own):
         assert test(x * noise[0], y * noise[1]).p_value == test(x, y).p_value
-    assert cliffs_delta(x * noise[0], y * noise[1]).estimate == cliffs_delta(x, y).estimate
 
 
 def cluster_of_each_its_own(first, second):
-    return cluster_sign_flip_test(first, second, clusters=range(len(first)))
+    return sign_flip_test(first, second, clusters=range(len(first)))
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-15, 1.0, 1e15])
 def test_what_counts_as_rounding_error_goes_with_the_unit(unit: float) -> None:
     x, y = np.array([3.0, 3.0, 2.0, 5.0]) * unit, np.array([2.0, 3 - 1e-9, 2.0, 4.0]) * unit
-    assert sign_test(x, y).statistic == 3
-    assert cliffs_delta(x, y).estimate == np.sign(x[:, None] - y).mean()
+    assert np.count_nonzero(paired_differences(x, y)) == 3
+    assert wilcoxon_test(x, y).p_value == 0.25
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -149,11 +169,15 @@ def test_paired_t_equals_scipy(alternative: str) -> None:
     x, y = np.random.default_rng(3).normal(size=(2, 30))
     expected = ttest_rel(x, y, alternative=alternative)
     result = paired_t_test(x, y, alternative=alternative)
-    assert (result.statistic, result.p_value) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-10)
+    assert (result.statistic, result.p_value) == pytest.approx(
+        (expected.statistic, expected.pvalue), rel=1e-10
+    )
 
 
 @pytest.mark.parametrize("test", TESTS)
-@given(values=st.lists(st.integers(-20, 20), min_size=2, max_size=40).filter(lambda v: len(set(v)) > 1))
+@given(
+    values=st.lists(st.integers(-20, 20), min_size=2, max_size=40).filter(lambda v: len(set(v)) > 1)
+)
 @settings(max_examples=30, deadline=None)
 def test_p_values_are_probabilities_and_mirror(test, values) -> None:
     d = np.array(values) / 20
@@ -183,7 +207,7 @@ def test_cluster_t_test_and_interval_are_duals() -> None:
     d, clusters = rng.normal(0.1, 1, 90), np.repeat(np.arange(30), 3)
     interval = mean_interval(d, clusters)
     for limit in (interval.low, interval.high):
-        result = cluster_t_test(d, clusters=clusters, null=limit)
+        result = paired_t_test(d, clusters=clusters, null=limit)
         assert result.p_value == pytest.approx(0.05, abs=1e-10)
         assert result.warning == ""
 
@@ -210,11 +234,13 @@ def test_sign_flip_interval_inverts_the_test_for_many_items(scores: str) -> None
     }[scores]
     interval = sign_flip_interval(d)
     for limit in (interval.low, interval.high):
-        p = sign_flip_test(d, null=limit, resolution=1e-4 if d.size > 30 else None).p_value
+        p = sign_flip_test(d, null=limit).p_value
         # one lattice step is 1/32 of the half-width, over which p moves by about 2 * .0584 * 1.96 / 32 = .007
         assert p == pytest.approx(0.05, abs=0.007)
     wide = mean_interval(d)
-    assert (interval.low, interval.high) == pytest.approx((wide.low, wide.high), abs=0.05 * (wide.high - wide.low))
+    assert (interval.low, interval.high) == pytest.approx(
+        (wide.low, wide.high), abs=0.05 * (wide.high - wide.low)
+    )
 
 
 def test_sign_flip_interval_of_too_few_items_is_the_whole_line() -> None:
@@ -235,16 +261,18 @@ def test_tost_and_its_interval_are_duals() -> None:
 def test_tost_equals_pingouin() -> None:
     pingouin = pytest.importorskip("pingouin")
     x, y = np.random.default_rng(10).normal(size=(2, 40))
-    assert tost(x, y, margin=0.4).p_value == pytest.approx(pingouin.tost(x, y, bound=0.4, paired=True)["pval"].iloc[0])
+    assert tost(x, y, margin=0.4).p_value == pytest.approx(
+        pingouin.tost(x, y, bound=0.4, paired=True)["pval"].iloc[0]
+    )
 
 
 def test_one_item_a_cluster_is_the_plain_sign_flip_test() -> None:
     d = np.random.default_rng(12).integers(-5, 7, 30) / 10
-    assert cluster_sign_flip_test(d, clusters=np.arange(30)).p_value == sign_flip_test(d).p_value
+    assert sign_flip_test(d, clusters=np.arange(30)).p_value == sign_flip_test(d).p_value
 
 
 def test_cluster_sign_flip_flips_whole_clusters() -> None:
-    result = cluster_sign_flip_test([0.5] * 9, clusters=np.repeat([0, 1, 2], 3))
+    result = sign_flip_test([0.5] * 9, clusters=np.repeat([0, 1, 2], 3))
     assert result.p_value == pytest.approx(0.25)
     assert (result.n, result.statistic) == (3, 0.5)
     assert result.method == "exact cluster sign-flip test"
@@ -258,13 +286,13 @@ def test_without_items_a_test_is_undefined_with_a_reason(test) -> None:
     assert "p undefined" in str(result)
 
 
-@pytest.mark.parametrize("test", [sign_flip_test, wilcoxon_test, sign_test])
+@pytest.mark.parametrize("test", [sign_flip_test, wilcoxon_test])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_equal_scores_give_p_1(test, n: int) -> None:
     assert test([0.5] * n, [0.5] * n).p_value == 1.0
 
 
-@pytest.mark.parametrize("test", [sign_flip_test, wilcoxon_test, sign_test])
+@pytest.mark.parametrize("test", [sign_flip_test, wilcoxon_test])
 @pytest.mark.parametrize(("n", "p_value"), [(1, 1.0), (2, 0.5), (3, 0.25)])
 def test_smallest_possible_p(test, n: int, p_value: float) -> None:
     assert test([0.5] * n).p_value == pytest.approx(p_value)
@@ -280,41 +308,32 @@ def test_t_without_spread_is_undefined(values) -> None:
 
 
 def test_one_cluster_is_undefined() -> None:
-    result = cluster_t_test([1.0, 2.0], clusters=["a", "a"])
+    result = paired_t_test([1.0, 2.0], clusters=["a", "a"])
     assert np.isnan(result.p_value)
     assert result.warning == "undefined: needs 2 clusters, got 1"
-    assert cluster_sign_flip_test([1.0, 2.0], clusters=["a", "a"]).p_value == 1.0
+    assert sign_flip_test([1.0, 2.0], clusters=["a", "a"]).p_value == 1.0
 
 
 @pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([1, 2, 3], [1, 2]), r"one score of each system per item; it got 3 and 2; align them by item id first\."),
-        (([1, np.inf],), r"differences needs finite scores; it got 1 nan or infinite, the first at position 1"),
-        (([1, 2], [1, np.nan]), r"second needs finite scores"),
-    ],
-)
-def test_bad_scores_are_refused(test, arguments, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        test(*arguments)
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_unknown_alternative_is_refused(test) -> None:
-    with pytest.raises(InputError, match=r"alternative needs one of 'two-sided', 'greater', 'less'; it got 'both'"):
+def test_mistakes_in_the_scores_are_named(test) -> None:
+    with pytest.raises(
+        InputError,
+        match="first and second must have one value per item, got 3 for first, 2 for second",
+    ):
+        test([1, 2, 3], [1, 2])
+    with pytest.raises(InputError, match="second must be finite numbers, got nan at position 1"):
+        test([1, 2], [1, np.nan])
+    with pytest.raises(
+        InputError, match="alternative must be one of 'two-sided', 'greater', 'less', got 'both'"
+    ):
         test([1, 2, 3], alternative="both")
 
 
-def test_bad_options_are_refused() -> None:
-    with pytest.raises(InputError, match=r"tost needs a positive margin; it got 0;"):
+def test_mistakes_in_the_options_are_named() -> None:
+    with pytest.raises(InputError, match="margin must be above 0, got 0"):
         tost([1, 2], margin=0)
-    with pytest.raises(InputError, match=r"tost needs a confidence_level above 0\.5; it got 0\.4"):
+    with pytest.raises(InputError, match="confidence_level must be above 0.5, got 0.4"):
         tost([1, 2], margin=1, confidence_level=0.4)
-    with pytest.raises(InputError, match=r"resolution needs a positive number; it got -1"):
-        sign_flip_test([1, 2], resolution=-1)
-    with pytest.raises(InputError, match=r"resolution needs at least 4\.3e-06 for these scores; it got 1e-09"):
-        sign_flip_test([1, 2], resolution=1e-9)
 
 
 def test_tiny_p_is_printed_with_a_floor() -> None:
@@ -333,36 +352,32 @@ def test_d_z_interval_is_the_dual_of_the_t_test() -> None:
     assert interval.low < interval.estimate < interval.high
 
 
-def test_effect_sizes_equal_their_definitions() -> None:
+def test_rank_biserial_is_the_share_of_the_rank_sum() -> None:
     x, y = np.random.default_rng(14).integers(0, 6, (2, 25)) / 5
-    assert cliffs_delta(x, y).estimate == pytest.approx(np.sign(x[:, None] - y).mean())
     result, n = wilcoxon_test(x, y), int((x != y).sum())
     total = n * (n + 1) / 2
     assert rank_biserial(x, y).estimate == pytest.approx((2 * result.statistic - total) / total)
 
 
-@pytest.mark.parametrize("effect", [cliffs_delta, rank_biserial])
-def test_linearised_intervals_equal_the_jackknife_nearly(effect) -> None:
+def test_the_linearised_interval_equals_the_jackknife_nearly() -> None:
     x, y = np.random.default_rng(15).normal(size=(2, 200))
     x = x + 0.3
-    result = effect(x, y)
+    result = rank_biserial(x, y)
     keep = ~np.eye(200, dtype=bool)
-    without = np.array([effect(x[k], y[k]).estimate for k in keep])
+    without = np.array([rank_biserial(x[k], y[k]).estimate for k in keep])
     error = np.sqrt(199 / 200 * ((without - without.mean()) ** 2).sum())
     assert (result.high - result.low) / 2 == pytest.approx(1.972 * error, rel=0.02)
 
 
-@pytest.mark.parametrize(("effect", "arguments"), [(cliffs_delta, ([1.0], [2.0])), (rank_biserial, ([0.0, 1.0],))])
-def test_effects_of_too_few_items_are_undefined(effect, arguments) -> None:
-    result = effect(*arguments)
+def test_the_effect_of_too_few_items_is_undefined() -> None:
+    result = rank_biserial([0.0, 1.0])
     assert np.isnan([result.estimate, result.low, result.high]).all()
-    assert "needs 2 values, got 1" in result.method
+    assert "needs 2 influences, got 1" in result.method
 
 
-def test_effects_at_the_end_have_no_interval() -> None:
-    assert cliffs_delta([2, 3], [0, 1]).estimate == 1.0
-    assert "influences are equal" in cliffs_delta([2, 3], [0, 1]).method
+def test_an_effect_at_the_end_has_no_interval() -> None:
     assert rank_biserial([1, 2, 3]).estimate == 1.0
+    assert "influences are equal" in rank_biserial([1, 2, 3]).method
 
 
 @pytest.mark.parametrize("n", [2, 3, 12, 300])
@@ -376,4 +391,6 @@ def test_d_z_limits_put_the_observed_t_at_either_tail(n: int, effect: float) -> 
     assert nct.sf(t, n - 1, interval.low * np.sqrt(n)) == pytest.approx(0.025, abs=1e-6)
     assert nct.cdf(t, n - 1, interval.high * np.sqrt(n)) == pytest.approx(0.025, abs=1e-6)
     mirrored = cohen_d_z(-d)
-    assert (-mirrored.high, -mirrored.low) == pytest.approx((interval.low, interval.high), rel=1e-6, abs=1e-9)
+    assert (-mirrored.high, -mirrored.low) == pytest.approx(
+        (interval.low, interval.high), rel=1e-6, abs=1e-9
+    )

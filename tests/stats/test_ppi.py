@@ -33,7 +33,9 @@ def test_estimate_and_interval_by_hand() -> None:
     """tuning 1/2: Y - F/2 = .5, 0, .5, .5 has mean .375 and variance .0625; F' = 1, 0, 1, 1, 0, 1, 0, 0 has 2/7."""
     result = ppi_mean([0.5, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0], [1, 0, 1, 1, 0, 1, 0, 0], lam=0.5)
     assert result.estimate == 0.375 + 0.5 * 0.5
-    half = 3.182446305284263 * sqrt(0.0625 / 4 + 0.25 * (2 / 7) / 8)  # t .975 with 3 degrees of freedom
+    half = 3.182446305284263 * sqrt(
+        0.0625 / 4 + 0.25 * (2 / 7) / 8
+    )  # t .975 with 3 degrees of freedom
     assert (result.low, result.high) == pytest.approx((0.625 - half, 0.625 + half))
     assert (result.n, result.n_labels, result.n_unlabelled, result.lam) == (4, 4, 8, 0.5)
     assert result.method == "PPI++, t"
@@ -94,7 +96,9 @@ def test_rates_without_help_of_the_judge_are_nearly_wilson() -> None:
         labels = np.arange(200) < x
         result, wilson = ppi_mean(labels, np.ones(200), np.ones(500)), rate_interval(x, 200)
         assert result.lam == 0.0
-        assert (result.classical.low, result.classical.high) == pytest.approx((wilson.low, wilson.high), abs=0.003)
+        assert (result.classical.low, result.classical.high) == pytest.approx(
+            (wilson.low, wilson.high), abs=0.003
+        )
 
 
 def test_it_prints_itself_with_what_stands_beside() -> None:
@@ -107,11 +111,22 @@ def test_it_prints_itself_with_what_stands_beside() -> None:
 # ---- ppi_py ------------------------------------------------------------------------------------------------------------
 
 
-def widened(interval: tuple[float, float], estimate: float, labelled: float, others: float, n: int, fitted: bool):
+def widened(
+    interval: tuple[float, float],
+    estimate: float,
+    labelled: float,
+    others: float,
+    n: int,
+    fitted: bool,
+):
     """ppi_py's limits, from z and divisors n and N to t and n - 1 (or n - 2) and N - 1."""
     error = sqrt(labelled / (n - 1 - fitted) + others / (REST.size - 1))
-    assert interval[1] - estimate == pytest.approx(norm.ppf(0.975) * sqrt(labelled / n + others / REST.size))
-    return estimate - student.ppf(0.975, n - 1 - fitted) * error, estimate + student.ppf(0.975, n - 1 - fitted) * error
+    assert interval[1] - estimate == pytest.approx(
+        norm.ppf(0.975) * sqrt(labelled / n + others / REST.size)
+    )
+    return estimate - student.ppf(0.975, n - 1 - fitted) * error, estimate + student.ppf(
+        0.975, n - 1 - fitted
+    ) * error
 
 
 @pytest.mark.parametrize(
@@ -161,7 +176,9 @@ def test_shift_scale_and_order(seed: int) -> None:
     result = ppi_mean(labels, judged, rest)
     shuffled = np.random.default_rng(seed).permutation(labels.size)
     again = ppi_mean(labels[shuffled], judged[shuffled], rest[::-1])
-    assert (again.estimate, again.low, again.high) == pytest.approx((result.estimate, result.low, result.high))
+    assert (again.estimate, again.low, again.high) == pytest.approx(
+        (result.estimate, result.low, result.high)
+    )
     moved = ppi_mean(10 * labels - 3, 10 * judged + 100, 10 * rest + 100)
     assert (moved.low, moved.high) == pytest.approx((10 * result.low - 3, 10 * result.high - 3))
     assert moved.effective_sample_size == pytest.approx(result.effective_sample_size)
@@ -175,7 +192,9 @@ def test_a_rate_and_its_complement_mirror(seed: int, lam: float) -> None:
     labels, judged, rest = rng.random(30) < 0.8, rng.random(30), rng.random(90)
     result = ppi_mean(labels, judged, rest, lam=lam)
     mirrored = ppi_mean(~labels, 1 - judged, 1 - rest, lam=lam)
-    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((result.low, result.high), abs=1e-9)
+    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx(
+        (result.low, result.high), abs=1e-9
+    )
     assert 0 <= result.low <= result.estimate <= result.high <= 1
 
 
@@ -235,7 +254,9 @@ def test_an_estimate_beyond_the_bounds_is_cut_too() -> None:
     result = ppi_mean([1, 1, 1, 0] * 5, [0, 1, 1, 0] * 5, [1] * 100, lam=1)
     assert result.estimate == 1.0  # .75 + 1 - .5
     assert "clipped to [0, 1]" in result.method
-    graded_labels = ppi_mean([0.9, 1.0, 0.9, 0.8], [0.1, 0.3, 0.2, 0.1], [1.0, 0.9, 1.0, 1.0], lam=1, bounds=(0, 1))
+    graded_labels = ppi_mean(
+        [0.9, 1.0, 0.9, 0.8], [0.1, 0.3, 0.2, 0.1], [1.0, 0.9, 1.0, 1.0], lam=1, bounds=(0, 1)
+    )
     assert (graded_labels.estimate, graded_labels.low, graded_labels.high) == (1.0, 1.0, 1.0)
 
 
@@ -253,12 +274,17 @@ def test_rates_have_their_bounds_unless_others_are_given() -> None:
 def test_a_difference_of_rates_lies_in_minus_1_to_1_and_has_its_one_more_label() -> None:
     first, second = np.array([1] * 19 + [0]), np.array([1] * 18 + [0] * 2)
     difference, others = first - second, np.array([1] * 30) - np.array([1] * 29 + [0])
-    result, free = ppi_mean(difference, difference, others, bounds=(-1, 1)), ppi_mean(difference + 5, difference, others)
+    result, free = (
+        ppi_mean(difference, difference, others, bounds=(-1, 1)),
+        ppi_mean(difference + 5, difference, others),
+    )
     assert result.estimate == pytest.approx(free.estimate - 5)
     assert result.high - result.low > free.high - free.low
     alike = ppi_mean(first - first, difference, difference, bounds=(-1, 1))
     assert alike.classical.estimate == 0
-    assert alike.classical.low == -alike.classical.high < -0.05  # .22: half a 1 and half a -1 among 21
+    assert (
+        alike.classical.low == -alike.classical.high < -0.05
+    )  # .22: half a 1 and half a -1 among 21
     swapped = ppi_mean(-difference, -difference, -others, bounds=(-1, 1))
     assert (swapped.low, swapped.high) == pytest.approx((-result.high, -result.low))
     assert "clipped to [-1, 1]" in ppi_mean([1, 1, -1], [1, 1, -1], [1, -1], bounds=(-1, 1)).method
@@ -270,7 +296,9 @@ def test_a_difference_of_rates_lies_in_minus_1_to_1_and_has_its_one_more_label()
 def test_one_item_a_cluster_changes_nothing() -> None:
     labels, judged, rest = graded(5)
     result = ppi_mean(labels, judged, rest)
-    clustered = ppi_mean(labels, judged, rest, clusters=np.arange(40), clusters_unlabelled=np.arange(40, 240))
+    clustered = ppi_mean(
+        labels, judged, rest, clusters=np.arange(40), clusters_unlabelled=np.arange(40, 240)
+    )
     assert (clustered.low, clustered.high) == pytest.approx((result.low, result.high))
     assert clustered.method == "PPI++, cluster-robust t, 40 clusters"
 
@@ -278,7 +306,14 @@ def test_one_item_a_cluster_changes_nothing() -> None:
 def test_clusters_at_tuning_0_are_the_cluster_robust_interval() -> None:
     labels, judged, rest = graded(6, n=60)
     keys = np.repeat([f"q{i}" for i in range(20)], 3)
-    result = ppi_mean(labels, judged, rest, clusters=keys, clusters_unlabelled=[f"r{i}" for i in range(200)], lam=0)
+    result = ppi_mean(
+        labels,
+        judged,
+        rest,
+        clusters=keys,
+        clusters_unlabelled=[f"r{i}" for i in range(200)],
+        lam=0,
+    )
     plain = mean_interval(labels, keys)
     assert (result.low, result.high) == pytest.approx((plain.low, plain.high))
     assert result.n == 20
@@ -289,8 +324,15 @@ def test_clusters_at_tuning_0_are_the_cluster_robust_interval() -> None:
 def test_a_question_in_both_lists_is_one_unit() -> None:
     """By hand, tuning 1: contributions of the questions a, b, c, summed over both lists, and of d, which has no label."""
     labels, judged, rest = [1.0, 2.0, 6.0], [1.0, 1.0, 4.0], [2.0, 0.0, 4.0, 2.0]
-    result = ppi_mean(labels, judged, rest, clusters=list("abc"), clusters_unlabelled=list("aabd"), lam=1)
-    a, b, c, d = -1 / 3 + 0 / 4 - 2 / 4, 0 / 3 + 2 / 4, 1 / 3, 0.0  # Y - F = 0, 1, 2; F' - 2 = 0, -2, 2, 0
+    result = ppi_mean(
+        labels, judged, rest, clusters=list("abc"), clusters_unlabelled=list("aabd"), lam=1
+    )
+    a, b, c, d = (
+        -1 / 3 + 0 / 4 - 2 / 4,
+        0 / 3 + 2 / 4,
+        1 / 3,
+        0.0,
+    )  # Y - F = 0, 1, 2; F' - 2 = 0, -2, 2, 0
     error = sqrt(3 / 2 * (a * a + b * b + c * c) + d * d)
     assert result.estimate == 3.0  # 1 + 2
     assert result.high - 3 == pytest.approx(student.ppf(0.975, 2) * error)
@@ -301,13 +343,18 @@ def test_clustered_rates_reduce_to_plain_ones() -> None:
     labels, rest = rng.random(50) < 0.8, rng.random(100) < 0.7
     judged = labels ^ (rng.random(50) < 0.1)
     plain = ppi_mean(labels, judged, rest)
-    clustered = ppi_mean(labels, judged, rest, clusters=np.arange(50), clusters_unlabelled=np.arange(50, 150))
+    clustered = ppi_mean(
+        labels, judged, rest, clusters=np.arange(50), clusters_unlabelled=np.arange(50, 150)
+    )
     assert (clustered.low, clustered.high) == pytest.approx((plain.low, plain.high))
     assert clustered.method == "PPI++, cluster-robust Wilson, 50 clusters"
 
 
 def test_too_few_units_are_undefined_with_a_reason() -> None:
-    assert ppi_mean([0.1, 0.2], [0.3, 0.1], REST).method == "PPI++, t; undefined: needs 3 labels, got 2"
+    assert (
+        ppi_mean([0.1, 0.2], [0.3, 0.1], REST).method
+        == "PPI++, t; undefined: needs 3 labels, got 2"
+    )
     assert ppi_mean([0.1, 0.2], [0.3, 0.1], REST, lam=0.5).low < 0.2
     labels, judged, rest = [0.1, 0.5, 0.3, 0.9], [0.2, 0.5, 0.1, 0.8], [0.3, 0.2]
     few = ppi_mean(labels, judged, rest, clusters=list("aabb"), clusters_unlabelled=list("cd"))

@@ -87,7 +87,11 @@ TABLE = [
     *[(rates(0.1, 0.8, 0.95), n, "holds" if n > 20 else "wide") for n in EVERY],
     *[(rates(0.5, 0.95, 0.95), n, "holds" if n > 50 else "wide") for n in EVERY],
     *[(rates(0.9, 0.95, 0.95), n, "holds" if n > 20 else "wide") for n in EVERY],
-    *[((draw, truth), n, "holds") for draw, truth in ((graded_judge, 0.8), (normal, 0.0), (token_f1, 0.625)) for n in EVERY],
+    *[
+        ((draw, truth), n, "holds")
+        for draw, truth in ((graded_judge, 0.8), (normal, 0.0), (token_f1, 0.625))
+        for n in EVERY
+    ],
     *[(beta(2, 2, 0.1), n, "holds") for n in EVERY],
     *[(beta(5, 1, 0.1), n, "holds" if n > 20 else "short") for n in EVERY],
     *[(beta(9, 0.5, 0.05), n, "holds" if n > 100 else "short") for n in EVERY],
@@ -128,7 +132,9 @@ def test_why_rates_need_more_than_t(trials: int) -> None:
 
     plain = np.mean([covers(result, truth + 2) for result in simulated(shifted, 20, trials)])
     assert plain < 0.65
-    check(np.mean([covers(result, truth) for result in simulated(draw, 20, trials)]), trials, "wide")
+    check(
+        np.mean([covers(result, truth) for result in simulated(draw, 20, trials)]), trials, "wide"
+    )
 
 
 @pytest.mark.slow
@@ -147,12 +153,18 @@ def test_a_fitted_tuning_costs_one_degree_of_freedom_and_no_more() -> None:
 # ---- clusters ----------------------------------------------------------------------------------------------------------
 
 
-def responses(rng: np.random.Generator, n_questions: int, each: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def responses(
+    rng: np.random.Generator, n_questions: int, each: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Several responses a question, alike in truth and in what the judge makes of them; true mean 0."""
     questions = np.repeat(np.arange(n_questions), each)
     shared, taste = rng.normal(0, 1, (2, n_questions))
     truth = shared[questions] + rng.normal(0, 1, questions.size)
-    return questions, truth, 0.7 * truth + 0.5 * taste[questions] + rng.normal(0.4, 0.5, questions.size)
+    return (
+        questions,
+        truth,
+        0.7 * truth + 0.5 * taste[questions] + rng.normal(0.4, 0.5, questions.size),
+    )
 
 
 @pytest.mark.parametrize("trials", TRIALS)
@@ -168,7 +180,9 @@ def test_clustered_coverage(kind: str, by_question: bool, trials: int) -> None:
         drawn = rng.permutation(300 if by_question else 900)[: 50 if by_question else 150]
         has = np.isin(questions if by_question else np.arange(900), drawn)
         lists = labels[has], verdicts[has], verdicts[~has]
-        right += covers(ppi_mean(*lists, clusters=questions[has], clusters_unlabelled=questions[~has]), truth)
+        right += covers(
+            ppi_mean(*lists, clusters=questions[has], clusters_unlabelled=questions[~has]), truth
+        )
         unkeyed += covers(ppi_mean(*lists), truth)
     check(right / trials, trials, "holds" if kind == "scores" else "wide")
     assert unkeyed < right
@@ -207,7 +221,10 @@ def test_difference_coverage(n: int, trials: int) -> None:
 def people(data_folder) -> tuple[np.ndarray, np.ndarray]:
     frame = load_evouna(data_folder / "evouna" / "NQ.json")
     frame = frame[(frame.system == "newbing") & ~frame.improper & frame.verdict.notna()]
-    verdicts = [contains(response, refs) for response, refs in zip(frame.response, frame.references, strict=True)]
+    verdicts = [
+        contains(response, refs)
+        for response, refs in zip(frame.response, frame.references, strict=True)
+    ]
     return frame.verdict.to_numpy(dtype=float), np.array(verdicts)
 
 
@@ -232,7 +249,10 @@ def test_people_can_be_asked_about_n_answers_only(people, n: int, trials: int) -
     truth = labels.mean()
     check(np.mean([covers(result, truth) for result in results]), trials, "holds")
     assert not any(covers(result.judge_only, truth) for result in results)
-    width, alone = (np.mean([x.high - x.low for x in group]) for group in (results, [r.classical for r in results]))
+    width, alone = (
+        np.mean([x.high - x.low for x in group])
+        for group in (results, [r.classical for r in results])
+    )
     assert width / alone < 0.87  # a fifth narrower from 50 labels on
     if n == 200:
         assert (width, alone) == pytest.approx((0.090, 0.112), abs=0.003)

@@ -26,7 +26,9 @@ def pilots(seed: int, rates: bool) -> tuple[np.ndarray, np.ndarray]:
 def test_number_of_labels_by_trying_them_all() -> None:
     """The half-width written out: t s sqrt((1 - r^2 N / J) / n), where lambda = r s / s' N / J is at most 1."""
     s, r = np.std(LABELS, ddof=1), np.corrcoef(LABELS, JUDGED)[0, 1]
-    assert r * s / np.std(JUDGED, ddof=1) * 1970 / 2000 > 1  # here lambda is clipped; so a judge of twice the spread
+    assert (
+        r * s / np.std(JUDGED, ddof=1) * 1970 / 2000 > 1
+    )  # here lambda is clipped; so a judge of twice the spread
     judged = 2 * np.array(JUDGED)
 
     def half(n: int) -> float:
@@ -55,7 +57,9 @@ def test_the_two_are_inverses(seed: int, rates: bool, n: int, others: int) -> No
     there = expected_half_width(*pilot, n + others, n)
     back = labels_needed(*pilot, n + others, there.half_width * (1 + 1e-12))
     assert back.n_labels == n
-    assert labels_needed(*pilot, n + others, there.half_width_alone * (1 + 1e-12)).n_labels_alone == n
+    assert (
+        labels_needed(*pilot, n + others, there.half_width_alone * (1 + 1e-12)).n_labels_alone == n
+    )
 
 
 @pytest.mark.parametrize("rates", [False, True])
@@ -82,8 +86,12 @@ def test_what_is_planned_is_what_the_labels_then_give(rates: bool) -> None:
 def test_rates_alone_need_about_what_the_textbook_says() -> None:
     labels = np.array([1] * 80 + [0] * 20)
     plan = labels_needed(labels, np.ones(100), 10_000, 0.05)
-    assert plan.n_labels_alone == pytest.approx(ceil(norm.ppf(0.975) ** 2 * 0.16 / 0.05**2), abs=8)  # 246
-    assert plan.n_labels == pytest.approx(plan.n_labels_alone, abs=2)  # a judge that always says yes
+    assert plan.n_labels_alone == pytest.approx(
+        ceil(norm.ppf(0.975) ** 2 * 0.16 / 0.05**2), abs=8
+    )  # 246
+    assert plan.n_labels == pytest.approx(
+        plan.n_labels_alone, abs=2
+    )  # a judge that always says yes
     assert np.isnan(plan.correlation)
     assert "pilot correlation nan" in str(plan)
 
@@ -99,8 +107,12 @@ def test_a_wish_beyond_all_labels_is_undefined() -> None:
 def test_a_wish_beyond_all_numbers_of_labels_is_undefined_too() -> None:
     costs, judged = np.random.default_rng(0).normal(0, 1e6, (2, 30))
     beyond = labels_needed(costs, judged, 1000, 1e-4)
-    assert np.isnan([beyond.n_labels, beyond.half_width, beyond.n_labels_alone, beyond.half_width_alone]).all()
-    assert str(beyond).startswith("nan labels and 1000 verdicts: +-nan; nan labels alone: +-nan (95%")
+    assert np.isnan(
+        [beyond.n_labels, beyond.half_width, beyond.n_labels_alone, beyond.half_width_alone]
+    ).all()
+    assert str(beyond).startswith(
+        "nan labels and 1000 verdicts: +-nan; nan labels alone: +-nan (95%"
+    )
     assert labels_needed(costs, judged, 1000, 1e4).half_width_alone <= 1e4
 
 
@@ -116,7 +128,8 @@ def test_more_labels_and_more_verdicts_are_never_worse(n_judged: int) -> None:
         halves = [expected_half_width(*pilot, n_judged, n).half_width for n in range(3, 101)]
         assert (np.diff(halves) < 0).all()
         assert (
-            expected_half_width(*pilot, 2 * n_judged, 50).half_width < expected_half_width(*pilot, n_judged, 50).half_width
+            expected_half_width(*pilot, 2 * n_judged, 50).half_width
+            < expected_half_width(*pilot, n_judged, 50).half_width
         )
 
 

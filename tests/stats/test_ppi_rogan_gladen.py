@@ -23,13 +23,25 @@ def verdicts(called: int, n: int) -> list[int]:
     return [1] * called + [0] * (n - called)
 
 
-def lang_reiczigel(called: int, n: int, hits: int, positives: int, passes: int, negatives: int) -> tuple[float, float]:
+def lang_reiczigel(
+    called: int, n: int, hits: int, positives: int, passes: int, negatives: int
+) -> tuple[float, float]:
     """Written a second time, from the gradient of (q + Sp - 1) / (Se + Sp - 1)."""
-    q, se, sp = (called + Z * Z / 2) / (n + Z * Z), (hits + 1) / (positives + 2), (passes + 1) / (negatives + 2)
+    q, se, sp = (
+        (called + Z * Z / 2) / (n + Z * Z),
+        (hits + 1) / (positives + 2),
+        (passes + 1) / (negatives + 2),
+    )
     youden = se + sp - 1
     p = (q + sp - 1) / youden
     gradient = np.array([1 / youden, -p / youden, (1 - p) / youden])
-    variances = np.array([q * (1 - q) / (n + Z * Z), se * (1 - se) / (positives + 2), sp * (1 - sp) / (negatives + 2)])
+    variances = np.array(
+        [
+            q * (1 - q) / (n + Z * Z),
+            se * (1 - se) / (positives + 2),
+            sp * (1 - sp) / (negatives + 2),
+        ]
+    )
     error = np.sqrt((gradient**2 * variances).sum())
     shift = 2 * Z * Z * (p * variances[1] - (1 - p) * variances[2])
     return np.clip(p + shift - Z * error, 0, 1), np.clip(p + shift + Z * error, 0, 1)
@@ -50,9 +62,13 @@ def test_the_correction_by_hand() -> None:
 @settings(max_examples=80)
 def test_the_interval_written_a_second_time(sizes, shares) -> None:
     (positives, negatives, n), (se, sp, q) = sizes, shares
-    hits, passes, called = (int(np.ceil(a * b)) for a, b in ((positives, se), (negatives, sp), (n, q)))
+    hits, passes, called = (
+        int(np.ceil(a * b)) for a, b in ((positives, se), (negatives, sp), (n, q))
+    )
     result = rogan_gladen(*labelled(hits, positives, passes, negatives), verdicts(called, n))
-    assert (result.low, result.high) == pytest.approx(lang_reiczigel(called, n, hits, positives, passes, negatives))
+    assert (result.low, result.high) == pytest.approx(
+        lang_reiczigel(called, n, hits, positives, passes, negatives)
+    )
     assert 0 <= result.low <= result.high <= 1
     assert 0 <= result.estimate <= 1
 
@@ -77,7 +93,10 @@ def test_an_impossible_rate_is_cut() -> None:
         ((2, 10, 3, 10), "the judge is no better than chance"),
         ((0, 0, 5, 10), "no label is a success"),
         ((5, 10, 0, 0), "no label is a failure"),
-        ((35, 100, 2, 3), "the judge is no better than chance"),  # Youden .017, but 36/102 + 3/5 - 1 with one more of each
+        (
+            (35, 100, 2, 3),
+            "the judge is no better than chance",
+        ),  # Youden .017, but 36/102 + 3/5 - 1 with one more of each
     ],
 )
 def test_undefined_with_a_reason(table, reason: str) -> None:
@@ -87,7 +106,9 @@ def test_undefined_with_a_reason(table, reason: str) -> None:
 
 
 @pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 300])
-@pytest.mark.parametrize(("n", "p", "se", "sp"), [(50, 0.8, 0.8, 0.9), (100, 0.8, 0.75, 0.8), (300, 0.9, 0.9, 0.7)])
+@pytest.mark.parametrize(
+    ("n", "p", "se", "sp"), [(50, 0.8, 0.8, 0.9), (100, 0.8, 0.75, 0.8), (300, 0.9, 0.9, 0.7)]
+)
 def test_coverage(n: int, p: float, se: float, sp: float, trials: int) -> None:
     rng, covered = np.random.default_rng(n), 0
     for _ in range(trials):

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from ragnb.stats.exact import bootstrap_distribution
 from ragnb.stats.intervals import bca_interval
-from ragnb.stats.lattice import bootstrap_law
 from ragnb.stats.several import average_ranks, item_ranks, rank_intervals, simultaneous_intervals
 
 sizes = st.tuples(st.integers(2, 10), st.integers(2, 5))
-graded = sizes.flatmap(lambda size: arrays(np.float64, size, elements=st.integers(0, 4).map(lambda x: x / 4)))
+graded = sizes.flatmap(
+    lambda size: arrays(np.float64, size, elements=st.integers(0, 4).map(lambda x: x / 4))
+)
 
 
 def intervals(x, *, seed: int = 0, **options):
@@ -75,7 +77,11 @@ def test_probability_of_being_best_is_that_over_all_resamples(x) -> None:
 def test_equal_systems_share_in_being_best() -> None:
     x = scores(50, 3, 0.0)
     first, second, third = intervals(np.column_stack([x[:, 0], x[:, 0], x[:, 0] - 0.5]))
-    assert (first.probability_best, second.probability_best, third.probability_best) == (0.5, 0.5, 0.0)
+    assert (first.probability_best, second.probability_best, third.probability_best) == (
+        0.5,
+        0.5,
+        0.0,
+    )
     assert (first.rank.estimate, first.rank.low, first.rank.high) == (1.5, 1.0, 2.0)
     assert (third.rank.estimate, third.rank.low, third.rank.high) == (3.0, 3.0, 3.0)
 
@@ -96,7 +102,8 @@ def test_skewed_average_ranks_have_the_bca_interval_too() -> None:
     rng = np.random.default_rng(2)
     x = np.column_stack([np.where(rng.random(30) < 0.8, 3.0, rng.random(30)), rng.random((30, 8))])
     ranks, found = item_ranks(x)[:, 0], intervals(x, n_resamples=40_000)[0].average_rank
-    exact, percentile = bca_interval(ranks), bootstrap_law(ranks).quantile(0.975)
+    start, width, cdf, _, _ = bootstrap_distribution(ranks)
+    exact, percentile = bca_interval(ranks), start + width * np.searchsorted(cdf, 0.975)
     assert exact.high - percentile > 0.15
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=0.05)
 
@@ -105,10 +112,19 @@ def test_average_ranks_of_clusters_have_the_cluster_bootstrap_interval_of_scipy(
     from scipy.stats import bootstrap
 
     x, questions = scores(90, 3, 0.1), np.repeat(np.arange(30), [1, 3, 5] * 10)
-    for ranks, system in zip(item_ranks(x).T, intervals(x, clusters=questions, n_resamples=40_000), strict=True):
+    for ranks, system in zip(
+        item_ranks(x).T, intervals(x, clusters=questions, n_resamples=40_000), strict=True
+    ):
         totals = np.bincount(questions, ranks), np.bincount(questions)
         mean = lambda sums, sizes, axis: sums.sum(axis=axis) / sizes.sum(axis=axis)  # noqa: E731
-        drawn = bootstrap(totals, mean, paired=True, n_resamples=40_000, rng=np.random.default_rng(1), vectorized=True)
+        drawn = bootstrap(
+            totals,
+            mean,
+            paired=True,
+            n_resamples=40_000,
+            rng=np.random.default_rng(1),
+            vectorized=True,
+        )
         expected = drawn.confidence_interval
         found = system.average_rank
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.02)
@@ -117,7 +133,9 @@ def test_average_ranks_of_clusters_have_the_cluster_bootstrap_interval_of_scipy(
 
 def test_ranks_by_mean_count_the_systems_shown_better_and_worse() -> None:
     x = scores(60, 4, 0.1, seed=3)
-    differences = simultaneous_intervals((x[:, :, None] - x[:, None, :]).reshape(60, 16), rng=np.random.default_rng(2))
+    differences = simultaneous_intervals(
+        (x[:, :, None] - x[:, None, :]).reshape(60, 16), rng=np.random.default_rng(2)
+    )
     shown = np.array([[d.low > 0 for d in differences[4 * i : 4 * i + 4]] for i in range(4)])
     systems = intervals(x)
     assert [s.rank.low for s in systems] == (1 + shown.sum(axis=0)).tolist()
@@ -163,14 +181,18 @@ def test_clusters_widen_where_items_repeat_each_other() -> None:
     x = np.repeat(scores(20, 3, 0.15, seed=1), 10, axis=0)
     apart, together = intervals(x), intervals(x, clusters=np.repeat(np.arange(20), 10))
     for narrow, wide in zip(apart, together, strict=True):
-        assert wide.average_rank.high - wide.average_rank.low > 2 * (narrow.average_rank.high - narrow.average_rank.low)
+        assert wide.average_rank.high - wide.average_rank.low > 2 * (
+            narrow.average_rank.high - narrow.average_rank.low
+        )
     assert [(s.rank.low, s.rank.high) for s in apart] == [(2, 2), (3, 3), (1, 1)]
     assert sum(s.rank.high - s.rank.low for s in together) > 0
 
 
 def test_a_higher_level_gives_wider_intervals() -> None:
     x = scores(40, 4, 0.08)
-    for narrow, wide in zip(intervals(x, confidence_level=0.5), intervals(x, confidence_level=0.99), strict=True):
+    for narrow, wide in zip(
+        intervals(x, confidence_level=0.5), intervals(x, confidence_level=0.99), strict=True
+    ):
         assert wide.average_rank.low < narrow.average_rank.low
         assert wide.rank.low <= narrow.rank.low
         assert wide.rank.high >= narrow.rank.high
@@ -223,7 +245,9 @@ def test_all_ties_leave_every_rank_open() -> None:
         ([[1, 2, 3], [3, 2, 1]], ["a", "a"], "needs 2 clusters, got 1", [2, 2, 2]),
     ],
 )
-def test_too_few_units_are_undefined_with_a_reason(x, clusters, reason: str, averages: list[float]) -> None:
+def test_too_few_units_are_undefined_with_a_reason(
+    x, clusters, reason: str, averages: list[float]
+) -> None:
     systems = intervals(x, clusters=clusters)
     assert [s.average_rank.estimate for s in systems] == pytest.approx(averages, nan_ok=True)
     for system in systems:

@@ -9,18 +9,25 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from ragnb.errors import InputError
 from ragnb.results import Interval
-from ragnb.stats.clusters import cluster_t_test
-from ragnb.stats.cost_effectiveness import net_benefit
+from ragnb.stats.cost_effectiveness import (
+    _fieller_limits,
+    compare_ratios,
+    fieller_interval,
+    net_benefit,
+    ratio_of_means_bca,
+)
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.paired import paired_t_test
-from ragnb.stats.ratio import _fieller_roots, compare_ratios, fieller_interval, ratio_of_means_bca
 
 KINDS = ["bounded", "two rays", "whole line"]
 values = st.integers(-9, 9)
-columns = st.lists(st.tuples(values, values), min_size=3, max_size=15).map(lambda rows: np.array(rows, dtype=float).T)
-shifted = st.tuples(columns, st.integers(0, 20)).map(lambda drawn: drawn[0] + np.array([[0.0], [drawn[1]]]))
+columns = st.lists(st.tuples(values, values), min_size=3, max_size=15).map(
+    lambda rows: np.array(rows, dtype=float).T
+)
+shifted = st.tuples(columns, st.integers(0, 20)).map(
+    lambda drawn: drawn[0] + np.array([[0.0], [drawn[1]]])
+)
 """Pairs whose denominator is mostly clear of 0, so that most sets have limits."""
 RATIOS = [*np.linspace(-4, 4, 33), -1e3, -50.0, 50.0, 1e3]
 
@@ -64,7 +71,9 @@ def test_fieller_contains_what_the_paired_t_test_keeps(level: float, pair) -> No
 
 @given(pair=shifted)
 @settings(max_examples=200, deadline=None)
-def test_fieller_limits_are_where_the_t_test_has_p_alpha_and_the_net_benefit_touches_0(pair) -> None:
+def test_fieller_limits_are_where_the_t_test_has_p_alpha_and_the_net_benefit_touches_0(
+    pair,
+) -> None:
     y, z = pair
     found = fieller_interval(y, z)
     for limit in found.limits if found.kind in KINDS[:2] else ():
@@ -82,7 +91,9 @@ def test_fieller_limits_are_where_the_t_test_has_p_alpha_and_the_net_benefit_tou
 def test_kinds_are_told_by_the_tests_of_either_mean(kind: str, n: int) -> None:
     y, z = example(kind, n)
     assert (paired_t_test(z).p_value < 0.05) == (kind == "bounded")
-    lowest = min(paired_t_test(y - ratio * z).p_value for ratio in np.tan(np.linspace(-1.57, 1.57, 2001)))
+    lowest = min(
+        paired_t_test(y - ratio * z).p_value for ratio in np.tan(np.linspace(-1.57, 1.57, 2001))
+    )
     assert (lowest >= 0.05) == (kind == "whole line")
 
 
@@ -99,7 +110,9 @@ def test_fieller_limits_by_root_search(kind: str) -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_denominator_at_the_verge_leaves_one_ray(sign: int) -> None:
     # z = |dz| exactly: (3 - r)^2 <= .25 + r^2, that is r >= 8.75 / 6
-    kind, first, second = _fieller_roots(sign * 3.0, 1.0, np.array([0.0, 0.5]), np.array([1.0, 0.0]))
+    kind, first, second = _fieller_limits(
+        sign * 3.0, 1.0, np.array([0.0, 0.5]), np.array([1.0, 0.0])
+    )
     assert kind == "two rays"
     assert sorted(sign * limit for limit in (first, second)) == [-np.inf, pytest.approx(8.75 / 6)]
     assert first < second
@@ -117,13 +130,22 @@ def test_fieller_is_an_interval_only_where_it_is_bounded() -> None:
     assert line.contains(0)
     assert line.contains(1e300)
     assert np.isnan(line.limits).all()
-    assert (bounded.method, rays.method, line.method) == ("Fieller", "Fieller, two rays", "Fieller, whole line")
+    assert (bounded.method, rays.method, line.method) == (
+        "Fieller",
+        "Fieller, two rays",
+        "Fieller, whole line",
+    )
 
 
 def test_fieller_is_printed_as_the_set_it_is() -> None:
-    assert str(fieller_interval([5, 0, 2.5, 5, 4], [2, 1, 1, 3, 2])) == "1.833 [0.6778, 2.751] (95% Fieller, n = 5)"
+    assert (
+        str(fieller_interval([5, 0, 2.5, 5, 4], [2, 1, 1, 3, 2]))
+        == "1.833 [0.6778, 2.751] (95% Fieller, n = 5)"
+    )
     assert "(-inf, -0.9571] or [0.195, inf)" in str(fieller_interval([2, 1, 2, 3], [-1, 3, 1, -2]))
-    assert "0 [-inf, inf] (95% Fieller, whole line, n = 4)" in str(fieller_interval([2, -1, 2, -3], [-1, 3, 1, -2]))
+    assert "0 [-inf, inf] (95% Fieller, whole line, n = 4)" in str(
+        fieller_interval([2, -1, 2, -3], [-1, 3, 1, -2])
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -149,20 +171,6 @@ def test_the_set_of_the_inverse_ratio_is_the_set_of_inverses(kind: str) -> None:
         assert found.contains(ratio) == inverse.contains(1 / ratio)
 
 
-@pytest.mark.parametrize("up", [1e300, 1e-300, 5e-324 * 2**60])
-@pytest.mark.parametrize("interval", [fieller_interval, ratio_of_means_bca])
-def test_units_of_any_size_change_nothing(interval, up: float) -> None:
-    y, z = np.array([5, 0, 3, 5, 4.0]), np.array([2, 1, 1, 3, 2.0])
-    plain = interval(y, z)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        both, tall = interval(y * up, z * up), interval(y, z * 1e-300)
-        beyond = interval(y * 1e300, z * 1e-300)
-    assert (both.low, both.high) == pytest.approx((plain.low, plain.high), rel=1e-6)
-    assert (tall.estimate, tall.high) == pytest.approx((plain.estimate * 1e300, plain.high * 1e300))
-    assert (beyond.estimate, beyond.high) == (np.inf, np.inf)
-
-
 def test_a_constant_denominator_is_a_unit() -> None:
     x = np.random.default_rng(3).normal(1, 1, 30)
     found, t = fieller_interval(x, np.full(30, 0.1)), mean_interval(x / 0.1)
@@ -179,7 +187,10 @@ def test_a_mean_denominator_of_0_has_a_set_but_no_estimate() -> None:
     assert found.contains(100)
     nearly = fieller_interval([5, 6, 7, 6], [0.1, 0.2, -0.3, 0.0])  # sums to 3e-17
     assert np.isnan(nearly.estimate)
-    assert "undefined: the mean denominator is 0" in ratio_of_means_bca([5, 6, 7, 6], [1, -1, 2, -2]).method
+    assert (
+        "undefined: the mean denominator is 0"
+        in ratio_of_means_bca([5, 6, 7, 6], [1, -1, 2, -2]).method
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,45 +198,27 @@ def test_a_mean_denominator_of_0_has_a_set_but_no_estimate() -> None:
     [
         ([], [], np.nan, "needs 2 items, got 0"),
         ([1], [2], 0.5, "needs 2 items, got 1"),
-        ([1, 2, 3], [0, 0, 0], np.nan, "the denominator is 0 throughout"),
-        ([0, 0, 0], [0, 0, 0], np.nan, "the denominator is 0 throughout"),
+        ([1, 2, 3], [0, 0, 0], np.nan, "all denominators are 0"),
+        ([0, 0, 0], [0, 0, 0], np.nan, "all denominators are 0"),
         ([0, 0, 0], [1, 2, 3], 0.0, "every item has the same ratio"),
         ([0.1, 0.1, 0.1], [0.3, 0.3, 0.3], 1 / 3, "every item has the same ratio"),
         ([0.1, 0.2, 0.7], [0.3, 0.6, 2.1], 1 / 3, "every item has the same ratio"),
         ([1, -1, 2, -2], [1, -1, 2, -2], np.nan, "every item has the same ratio"),
     ],
 )
-def test_ratio_without_spread_is_undefined_with_a_reason(numerator, denominator, estimate: float, reason: str) -> None:
-    for result in (fieller_interval(numerator, denominator), ratio_of_means_bca(numerator, denominator)):
+def test_ratio_without_spread_is_undefined_with_a_reason(
+    numerator, denominator, estimate: float, reason: str
+) -> None:
+    for result in (
+        fieller_interval(numerator, denominator),
+        ratio_of_means_bca(numerator, denominator),
+    ):
         assert result.estimate == pytest.approx(estimate, nan_ok=True)
         assert np.isnan([result.low, result.high]).all()
         assert f"undefined: {reason}" in result.method
     found = fieller_interval(numerator, denominator)
     assert found.kind == "undefined"
     assert not found.contains(0.5)
-
-
-@pytest.mark.parametrize("interval", [fieller_interval, ratio_of_means_bca])
-@pytest.mark.parametrize(
-    ("numerator", "denominator", "options", "message"),
-    [
-        (
-            [1, 2],
-            [1, 2, 3],
-            {},
-            r"needs one numerator and one denominator per item; it got 2 and 3; align them by item id\.",
-        ),
-        ([1, np.nan], [1, 2], {}, r"numerator needs finite scores; it got 1 nan or infinite, the first at position 1"),
-        ([1, 2], [1, np.inf], {}, r"denominator needs finite scores"),
-        ([[1, 2]], [1, 2], {}, r"numerator needs a one-dimensional array"),
-        ([1, 2], [1, 3], {"clusters": ["a", np.nan]}, r"clusters needs a key for every item; it got nan or None"),
-        ([1, 2], [1, 3], {"clusters": ["a"]}, r"clusters needs one key per item \(2\); it got shape \(1,\)"),
-        ([1, 2], [1, 3], {"confidence_level": 95}, r"confidence_level needs a number between 0 and 1; it got 95"),
-    ],
-)
-def test_ratio_refuses_bad_input(interval, numerator, denominator, options, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        interval(numerator, denominator, **options)
 
 
 # ---- clusters ----------------------------------------------------------------------------------------------------------
@@ -235,15 +228,24 @@ def test_ratio_refuses_bad_input(interval, numerator, denominator, options, mess
 def test_one_item_a_cluster_is_the_plain_interval(interval) -> None:
     y, z = example("bounded", 40)
     plain, grouped = interval(y, z), interval(y, z, clusters=[f"q{i}" for i in range(40)])
-    assert (grouped.estimate, grouped.low, grouped.high) == pytest.approx((plain.estimate, plain.low, plain.high))
+    assert (grouped.estimate, grouped.low, grouped.high) == pytest.approx(
+        (plain.estimate, plain.low, plain.high)
+    )
     assert grouped.method == f"{plain.method}, 40 clusters"
 
 
 @pytest.mark.parametrize("interval", [fieller_interval, ratio_of_means_bca])
 def test_repeating_items_within_clusters_does_not_narrow_the_interval(interval) -> None:
     y, z = example("bounded", 12)
-    plain, grouped = interval(y, z), interval(np.repeat(y, 3), np.repeat(z, 3), clusters=np.repeat(np.arange(12), 3))
-    assert (grouped.low, grouped.high, grouped.n) == (pytest.approx(plain.low), pytest.approx(plain.high), 12)
+    plain, grouped = (
+        interval(y, z),
+        interval(np.repeat(y, 3), np.repeat(z, 3), clusters=np.repeat(np.arange(12), 3)),
+    )
+    assert (grouped.low, grouped.high, grouped.n) == (
+        pytest.approx(plain.low),
+        pytest.approx(plain.high),
+        12,
+    )
     assert grouped.method == f"{plain.method}, 12 clusters (fewer than 30: too narrow)"
 
 
@@ -253,9 +255,13 @@ def test_clustered_fieller_and_the_cluster_t_test_are_duals(kind: str) -> None:
     found = fieller_interval(y, z, clusters=clusters)
     assert found.kind == kind
     for ratio in RATIOS:
-        assert found.contains(ratio) == (cluster_t_test(y - ratio * z, clusters=clusters).p_value >= 0.05)
+        assert found.contains(ratio) == (
+            paired_t_test(y - ratio * z, clusters=clusters).p_value >= 0.05
+        )
     for limit in found.limits if kind != "whole line" else ():
-        assert cluster_t_test(y - limit * z, clusters=clusters).p_value == pytest.approx(0.05, abs=1e-9)
+        assert paired_t_test(y - limit * z, clusters=clusters).p_value == pytest.approx(
+            0.05, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize(
@@ -272,7 +278,9 @@ def test_clusters_without_spread_are_undefined_with_a_reason(clusters: str, reas
 # ---- ABC ---------------------------------------------------------------------------------------------------------------
 
 
-def abc_by_differences(y: np.ndarray, z: np.ndarray, level: float) -> tuple[list[float], float, float]:
+def abc_by_differences(
+    y: np.ndarray, z: np.ndarray, level: float
+) -> tuple[list[float], float, float]:
     """ABC limits of any statistic of the weights, after DiCiccio & Efron, with every derivative a finite difference."""
     n, step = y.size, 1e-2 / y.size
     centre = np.full(n, 1 / n)
@@ -291,7 +299,11 @@ def abc_by_differences(y: np.ndarray, z: np.ndarray, level: float) -> tuple[list
     curvature = second.sum() / (2 * n**2 * sigma) - derivatives(least_favourable)[1] / (2 * sigma)
     z0 = norm.ppf(2 * norm.cdf(acceleration) * norm.cdf(-curvature))
     w = z0 + norm.ppf([(1 - level) / 2, (1 + level) / 2])
-    return [statistic(centre + k * least_favourable) for k in w / (1 - acceleration * w) ** 2], acceleration, z0
+    return (
+        [statistic(centre + k * least_favourable) for k in w / (1 - acceleration * w) ** 2],
+        acceleration,
+        z0,
+    )
 
 
 @pytest.mark.parametrize("n", [5, 20, 80])
@@ -315,12 +327,19 @@ def test_abc_is_close_to_the_resampled_bca(n: int) -> None:
     y = np.clip(rng.normal(0.2 + 0.002 * z, 0.4), -1, 1)
     result = ratio_of_means_bca(y, z)
     drawn = bootstrap(
-        (y, z), lambda y, z, axis: y.mean(axis) / z.mean(axis), paired=True, n_resamples=20_000, batch=2000, rng=rng
+        (y, z),
+        lambda y, z, axis: y.mean(axis) / z.mean(axis),
+        paired=True,
+        n_resamples=20_000,
+        batch=2000,
+        rng=rng,
     ).confidence_interval
     # end quantiles of 20,000 resamples: sd sqrt(.025 * .975 / 20,000) / .0584 sd = .0189 sd = .0048 widths; z0 from them adds
     # Phi^-1(1/2 +- .0035) = .009 sd; 4.5 of both together, and the ABC's own error of order 1 / n
     width = result.high - result.low
-    assert (result.low, result.high) == pytest.approx((drawn.low, drawn.high), abs=(0.025 + 0.5 / n) * width)
+    assert (result.low, result.high) == pytest.approx(
+        (drawn.low, drawn.high), abs=(0.025 + 0.5 / n) * width
+    )
 
 
 @given(pair=columns)
@@ -333,7 +352,9 @@ def test_abc_holds_the_estimate_and_inverts(pair) -> None:
         return
     assert result.low <= result.estimate <= result.high
     if np.isfinite(inverse.low):
-        assert (1 / inverse.high, 1 / inverse.low) == pytest.approx((result.low, result.high), rel=1e-9)
+        assert (1 / inverse.high, 1 / inverse.low) == pytest.approx(
+            (result.low, result.high), rel=1e-9
+        )
     turned = ratio_of_means_bca(-y, -z)
     assert (turned.low, turned.high) == pytest.approx((result.low, result.high))
 
@@ -373,7 +394,12 @@ def two_systems(n: int, seed: int = 1) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     base = rng.normal(0, 0.3, n)
     first_cost, second_cost = rng.gamma(3, 60, n), rng.gamma(2, 20, n)
-    return [0.3 + base + rng.normal(0, 0.2, n), first_cost, 0.2 + base + rng.normal(0, 0.2, n), second_cost]
+    return [
+        0.3 + base + rng.normal(0, 0.2, n),
+        first_cost,
+        0.2 + base + rng.normal(0, 0.2, n),
+        second_cost,
+    ]
 
 
 def deleted(columns: list[np.ndarray], keys: np.ndarray) -> np.ndarray:
@@ -408,14 +434,24 @@ def test_comparison_at_unit_cost_is_the_paired_t_test() -> None:
     one = np.ones(30)
     result, t, test = compare_ratios(x, one, y, one), mean_interval(x - y), paired_t_test(x, y)
     assert (result.interval.low, result.interval.high) == pytest.approx((t.low, t.high))
-    assert (result.test.statistic, result.test.p_value) == pytest.approx((test.statistic, test.p_value))
+    assert (result.test.statistic, result.test.p_value) == pytest.approx(
+        (test.statistic, test.p_value)
+    )
 
 
 def test_comparison_turns_and_follows_units() -> None:
     a, b, c, d = two_systems(50)
-    result, turned, rescaled = compare_ratios(a, b, c, d), compare_ratios(c, d, a, b), compare_ratios(a, b / 1e9, c, d / 1e9)
+    result, turned, rescaled = (
+        compare_ratios(a, b, c, d),
+        compare_ratios(c, d, a, b),
+        compare_ratios(a, b / 1e9, c, d / 1e9),
+    )
     assert turned.interval.low == pytest.approx(-result.interval.high)
-    assert turned.test.p_value == pytest.approx(rescaled.test.p_value) == pytest.approx(result.test.p_value)
+    assert (
+        turned.test.p_value
+        == pytest.approx(rescaled.test.p_value)
+        == pytest.approx(result.test.p_value)
+    )
     assert rescaled.interval.high == pytest.approx(1e9 * result.interval.high)
 
 
@@ -436,10 +472,22 @@ def test_comparison_says_when_a_denominator_may_be_0() -> None:
         (([1], [1], [1], [2]), "needs 2 items, got 1"),
         (([1, 2], [1, 2], [1, 3], [0, 0]), "the mean denominator is 0"),
         (([1, 2], [1, -1], [1, 3], [1, 2]), "the mean denominator is 0"),
-        (([1, 2, 1], [1, 2, 2], [1, 3, 1], [0, 5, 0]), "one item holds the whole denominator"),
-        (([1, 2, 1, 1], [1, 2, 2, 1], [1, 3, 1, 2], [0.1, 0.2, -0.3, 0.6]), "one item holds the whole denominator"),
-        (([1, 2, 4], [1, 3, 2], [1, 2, 4], [1, 3, 2]), "the difference has no spread"),
-        (([1, 2, 3], [2, 4, 6], [3, 6, 9], [1, 2, 3]), "the difference has no spread"),
+        (
+            ([1, 2, 1], [1, 2, 2], [1, 3, 1], [0, 5, 0]),
+            "the difference has no spread, or no value without one item",
+        ),
+        (
+            ([1, 2, 1, 1], [1, 2, 2, 1], [1, 3, 1, 2], [0.1, 0.2, -0.3, 0.6]),
+            "the difference has no spread, or no value without one item",
+        ),
+        (
+            ([1, 2, 4], [1, 3, 2], [1, 2, 4], [1, 3, 2]),
+            "the difference has no spread, or no value without one item",
+        ),
+        (
+            ([1, 2, 3], [2, 4, 6], [3, 6, 9], [1, 2, 3]),
+            "the difference has no spread, or no value without one item",
+        ),
     ],
 )
 def test_comparison_without_an_answer_is_undefined_with_a_reason(columns, reason: str) -> None:
@@ -451,24 +499,13 @@ def test_comparison_without_an_answer_is_undefined_with_a_reason(columns, reason
     assert reason in result.interval.method
 
 
-def test_comparison_refuses_other_items() -> None:
-    with pytest.raises(InputError, match=r"compare_ratios needs both systems on the same items; it got 2 and 3; align them"):
-        compare_ratios([1, 2], [1, 2], [1, 2, 3], [1, 2, 3])
-
-
 def test_importing_ratios_is_cheap() -> None:
     import subprocess
     import sys
 
-    code = "import sys, ragnb.stats.cost_effectiveness, ragnb.stats.ratio; print([m for m in sys.modules if m in %r])"
+    code = "import sys, ragnb.stats.cost_effectiveness; print([m for m in sys.modules if m in %r])"
     heavy = ("scipy.stats", "pandas", "statsmodels", "sklearn", "matplotlib")
-    out = subprocess.run([sys.executable, "-c", code % (heavy,)], capture_output=True, text=True, check=True)
+    out = subprocess.run(
+        [sys.executable, "-c", code % (heavy,)], capture_output=True, text=True, check=True
+    )
     assert out.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize(("first", "second"), [(1e300, 1.0), (1e300, 1e300)])
-def test_ratios_whose_squares_the_floats_have_no_room_for_are_undefined(first: float, second: float) -> None:
-    costs = np.array([2, 1, 1, 3]) * 1e-300
-    found = compare_ratios(np.array([4, 1, 3, 4]) * first, costs, np.array([1, 1, 2, 1]) * second, costs)
-    assert found.interval.method == "jackknife t; undefined: a ratio is beyond 1e+50"
-    assert np.isnan([found.interval.low, found.test.p_value]).all()

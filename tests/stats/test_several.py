@@ -11,14 +11,21 @@ from hypothesis.extra.numpy import arrays
 
 from ragnb.errors import InputError
 from ragnb.stats.binary import mcnemar_test, paired_table
-from ragnb.stats.clusters import cluster_sign_flip_test
 from ragnb.stats.multiplicity import holm
 from ragnb.stats.paired import paired_t_test, sign_flip_test
-from ragnb.stats.several import average_ranks, friedman_test, item_ranks, not_separated, pairwise_tests
+from ragnb.stats.several import (
+    average_ranks,
+    friedman_test,
+    item_ranks,
+    not_separated,
+    pairwise_tests,
+)
 
 sizes = st.tuples(st.integers(2, 12), st.integers(2, 6))
 binary = sizes.flatmap(lambda size: arrays(np.int64, size, elements=st.integers(0, 1)))
-graded = sizes.flatmap(lambda size: arrays(np.float64, size, elements=st.integers(0, 5).map(lambda x: x / 5)))
+graded = sizes.flatmap(
+    lambda size: arrays(np.float64, size, elements=st.integers(0, 5).map(lambda x: x / 5))
+)
 
 
 def scores(n: int, k: int, seed: int = 0) -> np.ndarray:
@@ -38,7 +45,9 @@ def test_friedman_chi2_equals_scipy(n: int, k: int) -> None:
     x = scores(n, k, seed=n + k)
     expected = friedmanchisquare(*x.T)
     result = friedman_test(x, method="chi2")
-    assert (result.statistic, result.p_value) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)
+    assert (result.statistic, result.p_value) == pytest.approx(
+        (expected.statistic, expected.pvalue), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(("n", "k"), [(12, 3), (40, 6)])
@@ -48,7 +57,9 @@ def test_friedman_f_equals_pingouins_statistic_and_anova_on_ranks(n: int, k: int
 
     x = scores(n, k, seed=3)
     result = friedman_test(x)
-    assert result.statistic == pytest.approx(pingouin.friedman(pandas.DataFrame(x), method="f")["F"].iloc[0])
+    assert result.statistic == pytest.approx(
+        pingouin.friedman(pandas.DataFrame(x), method="f")["F"].iloc[0]
+    )
     ranks = item_ranks(x)
     between = n * ((ranks.mean(axis=0) - ranks.mean()) ** 2).sum() / (k - 1)
     within = ((ranks - ranks.mean(axis=0)) ** 2).sum() / ((n - 1) * (k - 1))
@@ -63,10 +74,16 @@ def test_chi2_of_0_1_scores_is_cochrans_q_of_statsmodels(x: np.ndarray) -> None:
 
     result = friedman_test(x, method="chi2")
     if (x == x[:, :1]).all():
-        assert (result.statistic, result.p_value, result.warning) == (0.0, 1.0, "no item separates the systems")
+        assert (result.statistic, result.p_value, result.warning) == (
+            0.0,
+            1.0,
+            "no item separates the systems",
+        )
     else:
         expected = cochrans_q(x)
-        assert (result.statistic, result.p_value) == pytest.approx((expected.statistic, expected.pvalue), abs=1e-12)
+        assert (result.statistic, result.p_value) == pytest.approx(
+            (expected.statistic, expected.pvalue), abs=1e-12
+        )
 
 
 @given(binary)
@@ -75,7 +92,9 @@ def test_two_systems_are_mcnemar_without_correction(x: np.ndarray) -> None:
     pair = x[:, :2]
     expected = mcnemar_test(paired_table(pair[:, 0], pair[:, 1]), method="asymptotic")
     result = friedman_test(pair, method="chi2")
-    assert (result.statistic, result.p_value) == pytest.approx((expected.statistic, expected.p_value), abs=1e-12)
+    assert (result.statistic, result.p_value) == pytest.approx(
+        (expected.statistic, expected.p_value), abs=1e-12
+    )
 
 
 def test_two_systems_are_the_paired_t_test_of_ranks() -> None:
@@ -98,9 +117,13 @@ def test_order_of_items_and_systems_does_not_matter(test, x: np.ndarray, seed: i
     shuffled = test(rng.permutation(x, axis=0)[:, columns])
     result = test(x)
     if test is friedman_test:
-        assert (shuffled.statistic, shuffled.p_value) == pytest.approx((result.statistic, result.p_value))
+        assert (shuffled.statistic, shuffled.p_value) == pytest.approx(
+            (result.statistic, result.p_value)
+        )
     else:
-        assert np.array(shuffled.p_values) == pytest.approx(np.array(result.p_values)[np.ix_(columns, columns)])
+        assert np.array(shuffled.p_values) == pytest.approx(
+            np.array(result.p_values)[np.ix_(columns, columns)]
+        )
 
 
 @given(x=graded)
@@ -126,15 +149,21 @@ def test_pairwise_tests_are_the_paired_tests_adjusted() -> None:
     expected = holm([sign_flip_test(x[:, i], x[:, j]).p_value for i, j in pairs]).adjusted
     result = pairwise_tests(x)
     assert [result.p_values[i][j] for i, j in pairs] == pytest.approx(expected)
-    assert (result.method, result.n, result.confidence_level) == ("exact sign-flip test, Holm", 20, 0.95)
+    assert (result.method, result.n, result.confidence_level) == (
+        "exact sign-flip test, Holm",
+        20,
+        0.95,
+    )
 
 
 def test_pairwise_tests_take_clusters_and_0_1_scores() -> None:
     x, questions = scores(30, 3), np.repeat(np.arange(10), 3)
-    result = pairwise_tests(x, test=partial(cluster_sign_flip_test, clusters=questions))
+    result = pairwise_tests(x, test=partial(sign_flip_test, clusters=questions))
     assert (result.method, result.n) == ("exact cluster sign-flip test, Holm", 10)
     right = (x > 1).astype(float)
-    by_mcnemar = pairwise_tests(right, test=lambda a, b: mcnemar_test(paired_table(a, b), method="exact"))
+    by_mcnemar = pairwise_tests(
+        right, test=lambda a, b: mcnemar_test(paired_table(a, b), method="exact")
+    )
     assert np.array(by_mcnemar.p_values) == pytest.approx(np.array(pairwise_tests(right).p_values))
 
 
@@ -162,7 +191,11 @@ def test_no_item_separates_the_systems(n: int, k: int) -> None:
     x = np.repeat(np.arange(n) % 2, k).reshape(n, k)
     for method in ("F", "chi2"):
         result = friedman_test(x, method=method)
-        assert (result.statistic, result.p_value, result.warning) == (0.0, 1.0, "no item separates the systems")
+        assert (result.statistic, result.p_value, result.warning) == (
+            0.0,
+            1.0,
+            "no item separates the systems",
+        )
     pairs = pairwise_tests(x)
     assert (np.array(pairs.p_values) == 1).all()
     assert not_separated(pairs.average_ranks, pairs.p_values) == (tuple(range(k)),)
@@ -198,7 +231,11 @@ def test_rounding_error_breaks_no_tie() -> None:
 def runs_by_hand(order: np.ndarray, p: np.ndarray, level: float) -> set[tuple[int, ...]]:
     """All runs without a pair told apart, less those inside a longer one."""
     every = [order[a:b] for a in range(len(order)) for b in range(a + 2, len(order) + 1)]
-    joined = [tuple(run.tolist()) for run in every if not any(p[i, j] < 1 - level for i, j in combinations(run, 2))]
+    joined = [
+        tuple(run.tolist())
+        for run in every
+        if not any(p[i, j] < 1 - level for i, j in combinations(run, 2))
+    ]
     return {run for run in joined if not any(set(run) < set(other) for other in joined)}
 
 
@@ -226,7 +263,12 @@ def test_a_pair_told_apart_inside_cuts_a_run_even_if_its_ends_are_not() -> None:
 
 
 def test_what_is_no_table_of_systems_is_refused() -> None:
-    with pytest.raises(InputError, match=r"scores must have one column per system, at least two, got shape \(2, 1\)"):
+    with pytest.raises(
+        InputError,
+        match=r"scores must have one column per system, at least two, got shape \(2, 1\)",
+    ):
         friedman_test([[1], [0]])
-    with pytest.raises(InputError, match=r"scores must be finite numbers, got nan at position 0, 1"):
+    with pytest.raises(
+        InputError, match=r"scores must be finite numbers, got nan at position 0, 1"
+    ):
         pairwise_tests([[1, np.nan], [0, 1]])

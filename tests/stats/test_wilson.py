@@ -13,7 +13,12 @@ levels = st.floats(0.01, 0.9999)
 
 @pytest.mark.parametrize(
     ("successes", "n", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
 )
 def test_the_intervals_are_those_of_newcombe_1998_table_1_method_3(successes, n, low, high):
     interval = rate_interval(successes, n)
@@ -29,7 +34,9 @@ def test_the_interval_inverts_the_score_test(count, level):
     z = NormalDist().inv_cdf((1 + level) / 2)
     for rate in (interval.low, interval.high):  # |p - rate| = z sqrt(rate (1 - rate) / n)
         distance = abs(successes / n - rate)
-        assert distance == pytest.approx(z * math.sqrt(rate * (1 - rate) / n), abs=1e-7) or rate in (0, 1)
+        assert distance == pytest.approx(
+            z * math.sqrt(rate * (1 - rate) / n), abs=1e-7
+        ) or rate in (0, 1)
 
 
 @given(counts, levels)
@@ -49,7 +56,10 @@ def test_failures_mirror_successes(count):
 @given(counts)
 def test_more_confidence_is_wider_and_more_data_narrower(count):
     successes, n = count
-    width = [i.high - i.low for i in (rate_interval(successes, n, confidence_level=c) for c in (0.8, 0.95, 0.99))]
+    width = [
+        i.high - i.low
+        for i in (rate_interval(successes, n, confidence_level=c) for c in (0.8, 0.95, 0.99))
+    ]
     assert width == sorted(width)
     more = rate_interval(4 * successes, 4 * n)
     assert more.high - more.low < width[1]

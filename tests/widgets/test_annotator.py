@@ -13,7 +13,21 @@ from ragnb.annotation.session import AnnotationSession
 from ragnb.errors import InputError, StoreError
 from ragnb.widgets import Annotator
 
-ELEMENTS = {"div", "p", "b", "i", "mark", "span", "small", "sup", "table", "tr", "td", "details", "summary"}
+ELEMENTS = {
+    "div",
+    "p",
+    "b",
+    "i",
+    "mark",
+    "span",
+    "small",
+    "sup",
+    "table",
+    "tr",
+    "td",
+    "details",
+    "summary",
+}
 BY = {"id": ["example_id", "system"]}
 
 
@@ -28,7 +42,12 @@ def annotator(records, tmp_path):
 
 
 def questions(n=3, **more):
-    frame = pd.DataFrame({"example_id": [f"q/{i}" for i in range(n)], "question": [f"question {i}" for i in range(n)]})
+    frame = pd.DataFrame(
+        {
+            "example_id": [f"q/{i}" for i in range(n)],
+            "question": [f"question {i}" for i in range(n)],
+        }
+    )
     return frame.assign(references=[[["Oslo", "Christiania"]]] * n, response="Oslo.", **more)
 
 
@@ -91,7 +110,11 @@ def test_undo_and_redo_go_back_to_their_item(annotator):
     send(annotator, "label", field="relevant", sentence=None, value=[])
     send(annotator, "move", step=1)
     state = send(annotator, "undo")
-    assert (annotator.page["number"], state["values"], state["message"]) == (0, {}, "undone: relevant")
+    assert (annotator.page["number"], state["values"], state["message"]) == (
+        0,
+        {},
+        "undone: relevant",
+    )
     state = send(annotator, "redo")
     assert (state["values"], state["message"]) == ({"relevant": []}, "done again: relevant")
     assert send(annotator, "redo")["message"] == "nothing to be done again"
@@ -103,9 +126,18 @@ def test_an_act_labels_the_item_that_it_was_meant_for_and_the_screen_stays(annot
     sent = []
     annotator.send = lambda content, buffers=None: sent.append(content)
     state = send(annotator, "label", field="relevant", sentence=None, value=[], number=0)
-    assert (state["failed"], state["values"], annotator.page["number"], annotator.session.number) == (False, {}, 1, 1)
-    assert [annotator.session.state.of(item.id).nested() for item in annotator.session.items[:2]] == [{"relevant": []}, {}]
-    assert sent == [{"kind": "entry", "number": 0, "entry": [annotator.jump[0][0], "started", False]}]
+    assert (
+        state["failed"],
+        state["values"],
+        annotator.page["number"],
+        annotator.session.number,
+    ) == (False, {}, 1, 1)
+    assert [
+        annotator.session.state.of(item.id).nested() for item in annotator.session.items[:2]
+    ] == [{"relevant": []}, {}]
+    assert sent == [
+        {"kind": "entry", "number": 0, "entry": [annotator.jump[0][0], "started", False]}
+    ]
     assert actions(annotator) == ["open", "open", "label"]
 
 
@@ -177,13 +209,19 @@ def test_the_list_learns_of_changes_line_by_line(annotator):
     sent = []
     annotator.send = lambda content, buffers=None: sent.append(content)
     send(annotator, "flag")
-    assert sent == [{"kind": "entry", "number": 0, "entry": [annotator.page["question"], "untouched", True]}]
+    assert sent == [
+        {"kind": "entry", "number": 0, "entry": [annotator.page["question"], "untouched", True]}
+    ]
     assert annotator.jump[0][2] is True
 
 
 def test_a_skipped_item_gives_way_to_the_next(annotator):
     state = send(annotator, "skip")
-    assert (annotator.page["number"], state["progress"]["skipped"], annotator.jump[0][1]) == (1, 1, "skipped")
+    assert (annotator.page["number"], state["progress"]["skipped"], annotator.jump[0][1]) == (
+        1,
+        1,
+        "skipped",
+    )
 
 
 def test_at_the_end_it_says_so(tmp_path):
@@ -205,14 +243,20 @@ def test_a_verdict_may_be_true_or_false_and_one_is_not_true(tmp_path):
 
 
 def test_suggestions_are_shown_and_not_said(records, tmp_path):
-    widget = Annotator(records, "trace", "ana", tmp_path, suggestions=records, suggested_by="a judge", **BY)
+    widget = Annotator(
+        records, "trace", "ana", tmp_path, suggestions=records, suggested_by="a judge", **BY
+    )
     assert widget.state["suggested"]["relevant"] == ["0b", "0c", "1a", "1b"]
     assert (widget.state["values"], widget.state["status"]) == ({}, "untouched")
     assert "[0b] [0c] [1a] [1b] ? (suggested)" in Reader(widget._repr_html_()).text
     state = send(widget, "toggle", field="relevant", sentence=None, keys=["0b"], on=False)
     assert state["values"]["relevant"] == ["0c", "1a", "1b"]
     assert send(widget, "accept")["status"] == "labelled"
-    sources = [one["source"] for event in read_log(widget.session.log.path)[1] for one in event.get("set", ())]
+    sources = [
+        one["source"]
+        for event in read_log(widget.session.log.path)[1]
+        for one in event.get("set", ())
+    ]
     assert sources == ["suggestion changed"] + ["suggestion accepted"] * (len(sources) - 1)
     assert send(widget, "accept")["message"] == "nothing is suggested here"
 
@@ -220,7 +264,14 @@ def test_suggestions_are_shown_and_not_said(records, tmp_path):
 def test_blind_to_suggestions_nothing_of_them_leaves_python(records, tmp_path):
     plain = Annotator(records, "trace", "ana", tmp_path / "1.jsonl", **BY)
     blind = Annotator(
-        records, "trace", "ana", tmp_path / "2.jsonl", suggestions=records, suggested_by="judge", blind=True, **BY
+        records,
+        "trace",
+        "ana",
+        tmp_path / "2.jsonl",
+        suggestions=records,
+        suggested_by="judge",
+        blind=True,
+        **BY,
     )
     assert blind.page == plain.page
     assert blind.state["suggested"] == {}
@@ -242,8 +293,14 @@ def test_the_first_response_is_sometimes_b_and_the_log_says_which_one_was_prefer
         option = widget.page["options"]["preferred"][0]
         assert option["label"] == "the first"
         assert text == f"from {option['value']}"
-        assert [part["heading"] for part in widget.page["parts"]] == ["first response", "second response"]
-        assert [more["label"] for more in widget.page["options"]["preferred"][2:]] == ["both as good", "neither"]
+        assert [part["heading"] for part in widget.page["parts"]] == [
+            "first response",
+            "second response",
+        ]
+        assert [more["label"] for more in widget.page["options"]["preferred"][2:]] == [
+            "both as good",
+            "neither",
+        ]
         first.append(option["value"])
     assert 10 <= first.count("b") <= 30
 
@@ -285,7 +342,14 @@ def hostile(text, tmp_path):
         "guideline": text,
         "fields": [{"name": "f", "key": "q", "label": text, "options": options}],
     }
-    return Annotator(frame, task, text, tmp_path / "log.jsonl", suggestions={text + "1": {"f": "no"}}, suggested_by=text)
+    return Annotator(
+        frame,
+        task,
+        text,
+        tmp_path / "log.jsonl",
+        suggestions={text + "1": {"f": "no"}},
+        suggested_by=text,
+    )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -295,7 +359,11 @@ def test_hostile_text_is_shown_and_does_nothing_else(text, tmp_path):
     reader = Reader(widget._repr_html_())
     assert set(reader.elements) <= ELEMENTS
     assert visible(text) in reader.text
-    for sent in (widget.page["question"], widget.page["references"][0], widget.page["parts"][-1]["sentences"][0][1]):
+    for sent in (
+        widget.page["question"],
+        widget.page["references"][0],
+        widget.page["parts"][-1]["sentences"][0][1],
+    ):
         assert sent == visible(text)
 
 
@@ -340,7 +408,12 @@ def test_it_shows_what_its_session_was_used_for_before_it_is_displayed(annotator
     annotator._repr_mimebundle_()
     assert annotator.page["number"] == 2
     assert annotator.state["values"] == {"utilized": []}
-    assert [status for _, status, _ in annotator.jump] == ["started", "untouched", "started", "untouched"]
+    assert [status for _, status, _ in annotator.jump] == [
+        "started",
+        "untouched",
+        "started",
+        "untouched",
+    ]
 
 
 def test_a_message_stays_when_the_annotator_is_displayed_again(annotator):

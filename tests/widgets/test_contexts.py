@@ -45,8 +45,14 @@ def test_passages_stand_numbered_with_the_sign_of_their_kind_and_every_alias_mar
     [
         ({"response": "Bergen"}, "response: Bergen✗ not right (part 1: not found)"),
         ({"response": ""}, "response: ✗ not right (part 1: not found)"),
-        ({"response": "insufficient information"}, "✗ not right (refusal: 'insufficient information')"),
-        ({"response": "<think>Oslo</think>Bergen"}, "response: <think>Oslo</think>Bergen✗ not right (part 1: not found)"),
+        (
+            {"response": "insufficient information"},
+            "✗ not right (refusal: 'insufficient information')",
+        ),
+        (
+            {"response": "<think>Oslo</think>Bergen"},
+            "response: <think>Oslo</think>Bergen✗ not right (part 1: not found)",
+        ),
         (
             {"response": "Bergen", "reasoning": "<think>Oslo</think>"},
             "response: <think>Oslo</think>Bergen✗ not right (part 1: not found)",
@@ -76,7 +82,9 @@ def test_only_the_kinds_shown_are_explained():
 
 
 def test_a_row_of_a_frame_is_a_row():
-    assert ContextView(pd.DataFrame([row()]).iloc[0])._repr_html_() == ContextView(row())._repr_html_()
+    assert (
+        ContextView(pd.DataFrame([row()]).iloc[0])._repr_html_() == ContextView(row())._repr_html_()
+    )
 
 
 def test_the_same_row_gives_the_same_page():
@@ -99,7 +107,11 @@ def test_a_missing_column_is_refused(column):
 def test_hostile_text_is_shown_and_does_nothing_else(question, passage, response, alias):
     assume(question)
     view = page(
-        question=question, passages=[passage, alias], kinds=["positive", "negative"], response=response, references=[[alias]]
+        question=question,
+        passages=[passage, alias],
+        kinds=["positive", "negative"],
+        response=response,
+        references=[[alias]],
     )
     assert set(view.elements) <= {"div", "p", "b", "i", "mark", "small"}
     assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
@@ -115,7 +127,12 @@ def test_hostile_reasons_are_shown_and_do_nothing_else():
 
 def test_the_verdict_is_that_of_the_metric_at_the_rows_noise_rate():
     refusal = "Insufficient information: insufficient information."
-    for rate, verdict in ((1.0, "✓ right"), (0.4, "✗ not right"), (None, "✗ not right"), (math.nan, "✗ not right")):
+    for rate, verdict in (
+        (1.0, "✓ right"),
+        (0.4, "✗ not right"),
+        (None, "✗ not right"),
+        (math.nan, "✗ not right"),
+    ):
         shown = ContextView(row(response=refusal, noise_rate=rate), protocol="released")
         assert verdict in Reader(shown._repr_html_()).text
 
@@ -127,7 +144,12 @@ def test_the_verdict_is_that_of_the_metric_at_the_rows_noise_rate():
 def browser():
     cells = [(example_id, rate) for rate in (0.4, 0.0) for example_id in ("mini/1", "mini/2")]
     return ContextBrowser(
-        pd.DataFrame([row(example_id=i, noise_rate=rate, response=f"said of {i} at {rate}") for i, rate in cells])
+        pd.DataFrame(
+            [
+                row(example_id=i, noise_rate=rate, response=f"said of {i} at {rate}")
+                for i, rate in cells
+            ]
+        )
     )
 
 
@@ -163,14 +185,19 @@ def test_sliders_reach_every_question_and_rate_in_order(browser):
 
 def test_several_systems_are_refused():
     two = pd.DataFrame([row(system=name) for name in ("a", "b", "c")])
-    with pytest.raises(InputError, match="a question and noise rate; got 2 more; choose one system, or use ragnb.view"):
+    with pytest.raises(
+        InputError,
+        match="a question and noise rate; got 2 more; choose one system, or use ragnb.view",
+    ):
         ContextBrowser(two)
     assert repr(ContextBrowser(two[two["system"] == "b"])) == "ContextBrowser(1 questions)"
 
 
 def test_a_question_without_a_response_at_a_rate_says_so():
     cells = [("mini/1", 0.0), ("mini/2", 0.4)]
-    browser = ContextBrowser(pd.DataFrame([row(example_id=i, noise_rate=rate) for i, rate in cells]))
+    browser = ContextBrowser(
+        pd.DataFrame([row(example_id=i, noise_rate=rate) for i, rate in cells])
+    )
     browser.question.value = 2
     assert "no response" in browser._page.value
 

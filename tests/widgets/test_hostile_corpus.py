@@ -41,5 +41,7 @@ def test_the_annotators_static_form_shows_attacks_as_text(tmp_path):
         shown.session.go(number)
         page = Reader(shown._repr_html_())
         assert_harmless(page, text)
-        assert all(visible(label) in page.text for label in PAYLOADS), "the guideline is made of them"
+        assert all(visible(label) in page.text for label in PAYLOADS), (
+            "the guideline is made of them"
+        )
     shown.session.close()

@@ -12,7 +12,9 @@ PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13)
 
 @pytest.fixture
 def sum_of_two():
-    return Interactive(lambda a, b: f"a + b = {a + b}\na - b = {a - b}", a=IntSlider(3), b=IntSlider(1))
+    return Interactive(
+        lambda a, b: f"a + b = {a + b}\na - b = {a - b}", a=IntSlider(3), b=IntSlider(1)
+    )
 
 
 def test_the_first_result_is_there_before_a_slider_moves(sum_of_two):
@@ -31,8 +33,14 @@ def test_where_no_kernel_runs_the_present_result_is_shown(sum_of_two):
     sum_of_two.children[0].value = 5
     bundle = sum_of_two._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in bundle
-    assert bundle["text/plain"] == "a = 5, b = 1 (the slider needs a running kernel)\na + b = 6\na - b = 4"
-    assert Reader(bundle["text/html"]).text == "a = 5, b = 1 (the slider needs a running kernel)a + b = 6a - b = 4"
+    assert (
+        bundle["text/plain"]
+        == "a = 5, b = 1 (the slider needs a running kernel)\na + b = 6\na - b = 4"
+    )
+    assert (
+        Reader(bundle["text/html"]).text
+        == "a = 5, b = 1 (the slider needs a running kernel)a + b = 6a - b = 4"
+    )
 
 
 def test_a_picture_is_an_image_live_and_where_no_kernel_runs():

@@ -16,10 +16,17 @@ STATIC = Path(__file__).parents[2] / "ragnb" / "widgets" / "static"
 SOURCES = sorted(path for path in STATIC.iterdir() if path.suffix == ".mjs")
 
 
-@pytest.mark.skipif(NODE is None, reason="NO NODE: node is not installed, so the logic of the front end is not tested")
-@pytest.mark.parametrize("script", sorted((Path(__file__).parent / "js").glob("*.test.mjs")), ids=lambda path: path.stem)
+@pytest.mark.skipif(
+    NODE is None,
+    reason="NO NODE: node is not installed, so the logic of the front end is not tested",
+)
+@pytest.mark.parametrize(
+    "script", sorted((Path(__file__).parent / "js").glob("*.test.mjs")), ids=lambda path: path.stem
+)
 def test_the_logic_of_the_front_end(script):
-    ran = subprocess.run([NODE, "--test", "--test-reporter=tap", str(script)], capture_output=True, text=True)
+    ran = subprocess.run(
+        [NODE, "--test", "--test-reporter=tap", str(script)], capture_output=True, text=True
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert re.search(r"^# pass [1-9]", ran.stdout, re.MULTILINE)
 
@@ -31,9 +38,13 @@ def test_no_text_can_become_an_element_or_a_program(source):
     assert not re.findall(rf"{ways}|document\.write|\beval\b|new Function", code)
 
 
-@pytest.mark.parametrize("source", [*SOURCES, *sorted(STATIC.glob("*.css"))], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "source", [*SOURCES, *sorted(STATIC.glob("*.css"))], ids=lambda path: path.name
+)
 def test_nothing_is_fetched_from_elsewhere(source):
-    found = re.findall(r"https?:|\bimport\b|\bfetch\(|XMLHttpRequest|WebSocket|url\(", source.read_text("utf-8"))
+    found = re.findall(
+        r"https?:|\bimport\b|\bfetch\(|XMLHttpRequest|WebSocket|url\(", source.read_text("utf-8")
+    )
     assert not found
 
 
@@ -41,12 +52,16 @@ def test_there_is_something_to_look_at():
     assert {"annotator.mjs", "logic.mjs", "rows.mjs"} <= {path.name for path in SOURCES}
 
 
-@pytest.mark.skipif(NODE is None, reason="NO NODE: node is not installed, so the front end is not read")
+@pytest.mark.skipif(
+    NODE is None, reason="NO NODE: node is not installed, so the front end is not read"
+)
 @pytest.mark.parametrize("widget", [Annotator, RowList])
 def test_the_modules_of_a_widget_are_one_module(widget, tmp_path):
     (whole := tmp_path / "whole.mjs").write_text(widget._esm, "utf-8")
     show = f"import widget from {json.dumps(whole.as_uri())}; console.log(typeof widget.render)"
-    ran = subprocess.run([NODE, "--input-type=module", "--eval", show], capture_output=True, text=True)
+    ran = subprocess.run(
+        [NODE, "--input-type=module", "--eval", show], capture_output=True, text=True
+    )
     assert ran.stdout == "function\n", ran.stderr
 
 

@@ -10,7 +10,17 @@ from ragnb.reports import judge_report
 from ragnb.widgets import JudgeView
 
 ELEMENTS = {"div", "p", "b", "i", "mark", "span", "small"}
-TEXTS = ["答案是北京", "東京です", "กรุงเทพฯ", "नई दिल्ली", "القاهرة", "שָׁלוֹם", "e\u0301te\u0301", "👩\u200d🔬", *HOSTILE]
+TEXTS = [
+    "答案是北京",
+    "東京です",
+    "กรุงเทพฯ",
+    "नई दिल्ली",
+    "القاهرة",
+    "שָׁלוֹם",
+    "e\u0301te\u0301",
+    "👩\u200d🔬",
+    *HOSTILE,
+]
 
 
 def row(**changes):
@@ -51,8 +61,17 @@ def test_only_what_a_judge_said_is_needed():
     assert page(bare).text.endswith(
         "1. not asked yetlabel: ✓ · annotators: label_a ✓, label_b –judge judged_correct: ✗ score 0"
     )
-    empty = row(question=None, references=None, language=math.nan, judge_explanation=None, annotations={}, system=pd.NA)
-    assert page(empty).text.endswith("1. q1response: It is Beijing.label: ✓judge judged_correct: ✗ score 0")
+    empty = row(
+        question=None,
+        references=None,
+        language=math.nan,
+        judge_explanation=None,
+        annotations={},
+        system=pd.NA,
+    )
+    assert page(empty).text.endswith(
+        "1. q1response: It is Beijing.label: ✓judge judged_correct: ✗ score 0"
+    )
 
 
 def test_silence_and_emptiness_are_said():
@@ -61,7 +80,9 @@ def test_silence_and_emptiness_are_said():
 
 
 def test_confidence_and_score_stand_beside_the_verdict():
-    text = page(row(judge_score=0.9137, judge_verdict=1.0, human_label=0.0, judge_confidence=0.75)).text
+    text = page(
+        row(judge_score=0.9137, judge_verdict=1.0, human_label=0.0, judge_confidence=0.75)
+    ).text
     assert "label: ✗" in text
     assert "judge judged_correct: ✓ score 0.914, confidence 0.75" in text
     assert "confidence" not in page(row(judge_confidence=math.nan)).text
@@ -93,7 +114,9 @@ def test_the_page_of_a_report_is_the_same_each_time():
 
 
 def test_a_judge_without_disagreement_has_an_empty_page():
-    frame = pd.DataFrame({"example_id": range(4), "label": [1, 0] * 2, "judged_correct": [1, 0] * 2})
+    frame = pd.DataFrame(
+        {"example_id": range(4), "label": [1, 0] * 2, "judged_correct": [1, 0] * 2}
+    )
     view = JudgeView(judge_report(frame).worst)
     assert "no disagreement" in Reader(view._repr_html_()).text
     assert repr(view) == "JudgeView(0 of 0 disagreements)"

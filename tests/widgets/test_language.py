@@ -52,8 +52,15 @@ def said(**changes):
 
 def pieces(line):
     """The runs of a line: their element, None where it is plain, and their text; without superscripts."""
-    found = re.findall(r"<(mark|ins) [^>]*>(.*?)</\1>|([^<]+)", re.sub("<sup [^>]*>.*?</sup>", "", line), flags=re.DOTALL)
-    return [(element or None, standard_html.unescape(inside or plain)) for element, inside, plain in found]
+    found = re.findall(
+        r"<(mark|ins) [^>]*>(.*?)</\1>|([^<]+)",
+        re.sub("<sup [^>]*>.*?</sup>", "", line),
+        flags=re.DOTALL,
+    )
+    return [
+        (element or None, standard_html.unescape(inside or plain))
+        for element, inside, plain in found
+    ]
 
 
 def tables(**changes):
@@ -61,14 +68,22 @@ def tables(**changes):
     found = re.findall("<table.*?</table>", html(**changes), flags=re.DOTALL)
     rows = [re.findall("<tr>.*?</tr>", table, flags=re.DOTALL) for table in found]
     cells = r"<t[hd] .*?</t[hd]>"
-    return [[[Reader(cell).text for cell in re.findall(cells, line, flags=re.DOTALL)] for line in table] for table in rows]
+    return [
+        [[Reader(cell).text for cell in re.findall(cells, line, flags=re.DOTALL)] for line in table]
+        for table in rows
+    ]
 
 
 # ---- a page ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_whole_page():
-    given_row = {"question": "塔有多高？", "system": "cross", "references": [["468米", "468 m"], "上海"], "reason": None}
+    given_row = {
+        "question": "塔有多高？",
+        "system": "cross",
+        "references": [["468米", "468 m"], "上海"],
+        "reason": None,
+    }
     assert page(**given_row, identify=True).text == (
         "塔有多高？language: zh, written in Han, Bopomofosystem: crossreferences: 468米 or 468 m; and 上海response: "
         "答案是Han 4429 meters≠Latin"
@@ -93,7 +108,12 @@ def test_a_reason_beside_a_response_is_shown():
 def test_the_same_row_gives_the_same_page():
     frame = pd.DataFrame([row()])
     view = LanguageView(row())
-    assert {view._repr_html_(), view._repr_html_(), html(), LanguageView(frame.iloc[0])._repr_html_()} == {html()}
+    assert {
+        view._repr_html_(),
+        view._repr_html_(),
+        html(),
+        LanguageView(frame.iloc[0])._repr_html_(),
+    } == {html()}
     assert repr(view) == "LanguageView('zh', 9 letters)"
 
 
@@ -103,8 +123,16 @@ def test_the_same_row_gives_the_same_page():
 @pytest.mark.parametrize(
     ("response", "language", "expected"),
     [
-        ("答案是 4429 meters", "zh", "<mark>答案是</mark><sup>Han</sup> 4429 <ins>meters</ins><sup>≠Latin</sup>"),
-        ("The cat, sat.", "en", "<mark>The</mark> <mark>cat</mark>, <mark>sat</mark><sup>Latin</sup>."),
+        (
+            "答案是 4429 meters",
+            "zh",
+            "<mark>答案是</mark><sup>Han</sup> 4429 <ins>meters</ins><sup>≠Latin</sup>",
+        ),
+        (
+            "The cat, sat.",
+            "en",
+            "<mark>The</mark> <mark>cat</mark>, <mark>sat</mark><sup>Latin</sup>.",
+        ),
         ("The cat, sat.", "ru", "<ins>The</ins> <ins>cat</ins>, <ins>sat</ins><sup>≠Latin</sup>."),
         ("東京は高い", "ja", "<mark>東京は高い</mark><sup>Han Hiragana</sup>"),
         (
@@ -114,19 +142,35 @@ def test_the_same_row_gives_the_same_page():
         ),
         ("東京は", "zh", "<mark>東京</mark><sup>Han</sup><ins>は</ins><sup>≠Hiragana</sup>"),
         ("東京は", "ko", "<ins>東京は</ins><sup>≠Han ≠Hiragana</sup>"),
-        ("pаy", "en", "<mark>p</mark><sup>Latin</sup><ins>а</ins><sup>≠Cyrillic</sup><mark>y</mark><sup>Latin</sup>"),
+        (
+            "pаy",
+            "en",
+            "<mark>p</mark><sup>Latin</sup><ins>а</ins><sup>≠Cyrillic</sup><mark>y</mark><sup>Latin</sup>",
+        ),
         ("Ђорђе Đorđe", "sr", "<mark>Ђорђе</mark> <mark>Đorđe</mark><sup>Cyrillic Latin</sup>"),
-        ("हिन्दी text", "hi", "<mark>हिन्दी</mark><sup>Devanagari</sup> <ins>text</ins><sup>≠Latin</sup>"),
+        (
+            "हिन्दी text",
+            "hi",
+            "<mark>हिन्दी</mark><sup>Devanagari</sup> <ins>text</ins><sup>≠Latin</sup>",
+        ),
         ("क्\u200dष ।", "hi", "<mark>क्\u200dष</mark><sup>Devanagari</sup> ।"),
         ("ที่กรุง 5", "th", "<mark>ที่กรุง</mark><sup>Thai</sup> 5"),
         ("e\u0301te\u0301 5", "fr", "<mark>e\u0301te\u0301</mark><sup>Latin</sup> 5"),
         ("می\u200cروم", "fa", "<mark>می\u200cروم</mark><sup>Arabic</sup>"),
-        ("שָׁלוֹם Paris", "he", "<mark>שָׁלוֹם</mark><sup>Hebrew</sup> <ins>Paris</ins><sup>≠Latin</sup>"),
+        (
+            "שָׁלוֹם Paris",
+            "he",
+            "<mark>שָׁלוֹם</mark><sup>Hebrew</sup> <ins>Paris</ins><sup>≠Latin</sup>",
+        ),
         ("ᐃᓄᒃ", "en", "<ins>ᐃᓄᒃ</ins><sup>≠Canadian Aboriginal</sup>"),
         ("𐌰 ok", "en", "<ins>𐌰</ins><sup>≠Gothic</sup> <mark>ok</mark><sup>Latin</sup>"),
         ("𐤀", "he", "<ins>𐤀</ins><sup>≠Other</sup>"),
         ("👨\u200d👩\u200d👧 1\ufe0f\u20e3 5 ℃", "en", "👨\u200d👩\u200d👧 1\ufe0f\u20e3 5 ℃"),
-        ("one\n\ntwo 2", "en", "<mark>one</mark><sup>Latin</sup>\n\n<mark>two</mark><sup>Latin</sup> 2"),
+        (
+            "one\n\ntwo 2",
+            "en",
+            "<mark>one</mark><sup>Latin</sup>\n\n<mark>two</mark><sup>Latin</sup> 2",
+        ),
         ("soft\u00adly", "en", "<mark>soft</mark>⟨U+00AD⟩<mark>ly</mark><sup>Latin</sup>"),
         ("pay\u200cpal", "en", "<mark>pay⟨U+200C⟩pal</mark><sup>Latin</sup>"),
         ("\u3164 ", "ko", "<mark>⟨U+3164⟩</mark><sup>Hangul</sup> "),
@@ -139,7 +183,9 @@ def test_runs_of_letters_are_marked_by_their_script(response, language, expected
 
 languages = st.sampled_from(["zh", "ja", "ko", "en", "ru", "sr", "ar", "he", "hi", "th", "el"])
 mixed_text = st.text(
-    st.sampled_from("答京はター한\u1112\u1161ab é\u0301жαشم\u0651ש\u05b8ह\u093f\u094dกำ์5.，🙂\u200d\u200f\u202e\n\r<&")
+    st.sampled_from(
+        "答京はター한\u1112\u1161ab é\u0301жαشم\u0651ש\u05b8ह\u093f\u094dกำ์5.，🙂\u200d\u200f\u202e\n\r<&"
+    )
 )
 
 
@@ -159,7 +205,9 @@ def test_without_its_marks_the_response_is_what_was_said(response, language):
 def test_every_letter_is_marked_as_what_it_is_and_nothing_else(response, language):
     own = scripts_of(language)
     found = [
-        (element, letters_by_script("".join(run))) for line in response.split("\n") for element, run in runs(line, language)
+        (element, letters_by_script("".join(run)))
+        for line in response.split("\n")
+        for element, run in runs(line, language)
     ]
     letters = letters_by_script(response)
     assert sum(counts.total() for _, counts in found) == letters.total()
@@ -186,7 +234,9 @@ def test_a_run_has_one_mark_and_its_scripts_are_named_once(response, language):
     assert not re.search(r"</(mark|ins)><\1>", markup)
     without_runs = re.sub(r"<(mark|ins)>.*?</\1>", r"<\1>", markup, flags=re.DOTALL)
     for line in without_runs.split("\n"):
-        assert not re.search("<mark>(<sup>[^<]*</sup>)[^<]*<mark>", line), "own letters on both sides: one stretch"
+        assert not re.search("<mark>(<sup>[^<]*</sup>)[^<]*<mark>", line), (
+            "own letters on both sides: one stretch"
+        )
         assert len(re.findall("<(?:mark|ins)>", line)) >= line.count("<sup>")
         assert bool(re.search("<(?:mark|ins)>", line)) == ("<sup>" in line)
 
@@ -218,7 +268,9 @@ COUNTED = [
 
 @pytest.mark.parametrize(("response", "language", "unicode", "lbrag"), COUNTED)
 @pytest.mark.parametrize("threshold", [0.45, 0.6, 1])
-def test_rlc_and_its_verdict_are_those_of_the_metrics(response, language, unicode, lbrag, threshold):
+def test_rlc_and_its_verdict_are_those_of_the_metrics(
+    response, language, unicode, lbrag, threshold
+):
     top, *rows = tables(response=response, language=language, threshold=threshold)[0]
     assert top == ["RLC", "value", f"≥ {threshold}?", "what belongs / what is counted"]
     assert [line[:2] for line in rows] == [["unicode", unicode], ["lbrag", lbrag]]
@@ -246,7 +298,8 @@ def test_numbers_of_any_text_are_those_of_the_metrics(response, language):
 @given(mixed_text, languages)
 def test_both_ways_to_write_a_letter_have_the_same_numbers_under_unicode(response, language):
     composed, decomposed = (
-        tables(response=unicodedata.normalize(form, response), language=language) for form in ("NFC", "NFD")
+        tables(response=unicodedata.normalize(form, response), language=language)
+        for form in ("NFC", "NFD")
     )
     assert composed[0][1] == decomposed[0][1]
     assert composed[1:] == decomposed[1:]
@@ -265,9 +318,17 @@ def test_scripts_stand_from_the_most_letters_to_the_fewest_with_what_they_are_to
 @pytest.mark.parametrize(
     ("language", "response", "rule"),
     [
-        ("ja", "東", "rule 'japanese': kana and Han characters / all but spaces, digits and .,!?;:()[]{}-–—'\"/"),
+        (
+            "ja",
+            "東",
+            "rule 'japanese': kana and Han characters / all but spaces, digits and .,!?;:()[]{}-–—'\"/",
+        ),
         ("zh-CN", "x。東", "rule 'han': Han characters / … · counted, no hit: 1 letter, 1 sign"),
-        ("de", "e\u0301 東 °", "rule 'letter': letters of any script / … · counted, no hit: 1 mark, 1 sign"),
+        (
+            "de",
+            "e\u0301 東 °",
+            "rule 'letter': letters of any script / … · counted, no hit: 1 mark, 1 sign",
+        ),
         (
             "ru",
             "It is ‽‽ हि",
@@ -320,7 +381,10 @@ def test_names_of_scripts_stand_apart_from_the_text_that_runs_the_other_way():
 def test_what_hides_stands_in_a_box_that_leaves_the_order_of_the_text_alone():
     markup = re.sub(' style="[^"]*"', "", html(response="שלום\u202e 12 a\u200db", language="he"))
     box = '<small dir="ltr">⟨U+{}⟩</small>'
-    assert f'</mark><sup dir="ltr">Hebrew</sup>{box.format("202E")} 12 <ins>a{box.format("200D")}b</ins>' in markup
+    assert (
+        f'</mark><sup dir="ltr">Hebrew</sup>{box.format("202E")} 12 <ins>a{box.format("200D")}b</ins>'
+        in markup
+    )
 
 
 def test_what_hides_is_spelled_out_named_and_counted():
@@ -333,7 +397,9 @@ def test_what_hides_is_spelled_out_named_and_counted():
     ) in view.text
 
 
-@pytest.mark.parametrize("response", ["می\u200cروم", "क्\u200dष", "👩\u200d🔬 ❤\ufe0f", "a\tb\r\nc", "辻\U000e0100"])
+@pytest.mark.parametrize(
+    "response", ["می\u200cروم", "क्\u200dष", "👩\u200d🔬 ❤\ufe0f", "a\tb\r\nc", "辻\U000e0100"]
+)
 def test_what_shapes_the_text_is_not_called_hidden(response):
     assert "hidden" not in page(response=response).text
 
@@ -352,7 +418,9 @@ def test_what_shapes_the_text_is_not_called_hidden(response):
     ],
 )
 def test_the_language_that_an_identifier_names_is_shown_on_demand(response, language, verdict):
-    assert page(response=response, language=language, identify=True).text.endswith(f"identified as: {verdict}")
+    assert page(response=response, language=language, identify=True).text.endswith(
+        f"identified as: {verdict}"
+    )
     assert "identified" not in page(response=response, language=language).text
     assert verdict[0] == "–" or verdict.split()[0] == identified_language(response)
 
@@ -391,12 +459,18 @@ def test_a_missing_column_is_refused(column):
 
 
 REFUSED = [
-    ({"language": math.nan}, "language needs a code such as 'en' or 'zh_cn'; got nan; write a text"),
+    (
+        {"language": math.nan},
+        "language needs a code such as 'en' or 'zh_cn'; got nan; write a text",
+    ),
     ({"language": None}, "language needs a code that LANGUAGE_SCRIPTS knows; got None"),
     ({"language": "jp"}, "got 'jp'; did you mean 'ja'?"),
     ({"threshold": 0}, "threshold needs a number above 0 and at most 1; got 0"),
     ({"threshold": math.nan}, "threshold needs a number above 0"),
-    ({"language": "bo", "identify": True}, "language needs one that the identifier knows; got 'bo'"),
+    (
+        {"language": "bo", "identify": True},
+        "language needs one that the identifier knows; got 'bo'",
+    ),
 ]
 
 
@@ -420,7 +494,12 @@ def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, message, 
 @example(*HOSTILE[8:12])
 @example("".join(HOSTILE), *HOSTILE[-3:])
 def test_hostile_text_is_shown_and_does_nothing_else(question, system, reference, response):
-    changes = {"question": question, "system": system, "references": [[reference, "x"]], "language": "en-<script>"}
+    changes = {
+        "question": question,
+        "system": system,
+        "references": [[reference, "x"]],
+        "language": "en-<script>",
+    }
     view = page(response=response, reason=question, **changes)
     assert set(view.elements) <= ELEMENTS
     assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
@@ -428,7 +507,10 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, system, reference
     asked = f"{visible(question)}language: en-<script>, written in Latinsystem: {visible(system)}"
     assert view.text.startswith(f"{asked}references: {visible(reference)} or xresponse: ")
     assert f"reason: {visible(question)}RLC" in view.text
-    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2060-\u2069\u200e\u200f\ufeff]", view.text)
+    assert not re.search(
+        r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2060-\u2069\u200e\u200f\ufeff]",
+        view.text,
+    )
 
 
 def test_hostile_reasons_are_shown_and_do_nothing_else():
@@ -459,7 +541,9 @@ def test_the_slider_shows_response_after_response():
     assert (browser.number.min, browser.number.max) == (1, 4)
     for number in (1, 2, 3, 4, 1):
         browser.number.value = number
-        expected = LanguageView(RESPONSES.iloc[number - 1], threshold=0.3, identify=True)._repr_html_()
+        expected = LanguageView(
+            RESPONSES.iloc[number - 1], threshold=0.3, identify=True
+        )._repr_html_()
         assert browser._page.value == expected
         assert set(Reader(browser._page.value).elements) <= ELEMENTS
 

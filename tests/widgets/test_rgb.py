@@ -16,7 +16,23 @@ from ragnb.widgets import RgbView
 from ragnb.widgets.contexts import NEEDED
 from ragnb.widgets.rgb import HEADS, LONG
 
-ELEMENTS = {"div", "p", "b", "i", "mark", "del", "span", "sup", "table", "tr", "td", "th", "details", "summary", "small"}
+ELEMENTS = {
+    "div",
+    "p",
+    "b",
+    "i",
+    "mark",
+    "del",
+    "span",
+    "sup",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "details",
+    "summary",
+    "small",
+}
 SIGNS = {1.0: "✓", 0.0: "✗"}
 
 
@@ -49,12 +65,17 @@ def plain(markup):
 def cells(markup):
     """The table: a list of texts for each row."""
     rows = re.findall(r"<tr>(.*?)</tr>", plain(markup), flags=re.DOTALL)
-    return [[Reader(cell).text for cell in re.findall(r"<t[hd]>.*?</t[hd]>", line, flags=re.DOTALL)] for line in rows]
+    return [
+        [Reader(cell).text for cell in re.findall(r"<t[hd]>.*?</t[hd]>", line, flags=re.DOTALL)]
+        for line in rows
+    ]
 
 
 def said(**changes):
     """The response as it is marked."""
-    return re.search(r"<b>response:</b> (.*?)</p><table>", plain(html(**changes)), flags=re.DOTALL)[1]
+    return re.search(r"<b>response:</b> (.*?)</p><table>", plain(html(**changes)), flags=re.DOTALL)[
+        1
+    ]
 
 
 # ---- what was asked and shown ------------------------------------------------------------------------------------------
@@ -79,7 +100,10 @@ def test_answers_and_false_answers_are_told_apart_by_tags_and_signs():
 def test_every_part_and_alias_carries_the_number_of_its_part():
     markup = plain(
         html(
-            references=[["Tampa", "Tampa Bay"], "2021"], false_answers=[], passages=["tampa bay in 2021"], kinds=["positive"]
+            references=[["Tampa", "Tampa Bay"], "2021"],
+            false_answers=[],
+            passages=["tampa bay in 2021"],
+            kinds=["positive"],
         )
     )
     assert (
@@ -108,7 +132,10 @@ def test_long_passages_are_folded_with_their_beginning_and_what_they_hold():
     markup = plain(html(passages=[long, "x" * LONG], kinds=["positive", "negative"]))
     assert markup.count("<details>") == 1
     beginning = "Oslo or Bergen? " + "e\u0301" * 44
-    assert f"<details><summary><b>[1] ✓ positive</b> {beginning}… <sup>1 ≠</sup></summary><p><mark>Oslo</mark>" in markup
+    assert (
+        f"<details><summary><b>[1] ✓ positive</b> {beginning}… <sup>1 ≠</sup></summary><p><mark>Oslo</mark>"
+        in markup
+    )
     assert f"<p><b>[2] ✗ negative</b> {'x' * LONG}</p>" in markup
 
 
@@ -119,7 +146,11 @@ def test_a_closed_book_context_says_that_it_has_no_passages():
 def test_each_text_says_for_itself_which_way_it_runs():
     arabic, hebrew = "العاصمة هي باريس.", "עיר הבירה היא פריז."
     markup = html(
-        question=arabic, passages=[hebrew, "x"], kinds=["wrong", "negative"], response=arabic, references=["باريس"]
+        question=arabic,
+        passages=[hebrew, "x"],
+        kinds=["wrong", "negative"],
+        response=arabic,
+        references=["باريس"],
     )
     assert f'<p dir="auto"><b>{arabic}</b></p>' in markup
     assert f'dir="auto" style="margin:0.4em 0"><b dir="ltr">[1] ≠ false</b> {hebrew}</p>' in markup
@@ -136,9 +167,16 @@ def test_each_text_says_for_itself_which_way_it_runs():
         ({"response": "OSLO."}, "<mark>OSLO</mark><sup>1</sup>."),
         ({"response": "not Bergen"}, "<b>not </b><b><del>Bergen</del></b><sup>E ≠</sup>"),
         ({"response": "Insufficient Information"}, "<b>Insufficient Information</b><sup>R</sup>"),
-        ({"response": "Insufficient Information", "protocols": ["released"]}, "Insufficient Information"),
         (
-            {"response": "New York City of joy", "references": ["New York", "York City"], "false_answers": ["City of"]},
+            {"response": "Insufficient Information", "protocols": ["released"]},
+            "Insufficient Information",
+        ),
+        (
+            {
+                "response": "New York City of joy",
+                "references": ["New York", "York City"],
+                "false_answers": ["City of"],
+            },
             "<mark>New </mark><mark>York</mark><sup>1</sup><mark> </mark><mark><del>City</del></mark><sup>2</sup>"
             "<del> of</del><sup>≠</sup> joy",
         ),
@@ -151,7 +189,11 @@ def test_each_text_says_for_itself_which_way_it_runs():
             "&lt;think&gt;<mark>Oslo</mark><sup>1</sup>&lt;/think&gt;<del>Bergen</del><sup>≠</sup>",
         ),
         (
-            {"response": "信息 不足。事实性错误：奥斯陆", "language": "zh", "references": ["奥斯陆"]},
+            {
+                "response": "信息 不足。事实性错误：奥斯陆",
+                "language": "zh",
+                "references": ["奥斯陆"],
+            },
             "<b>信息 不足</b><sup>R</sup>。<b>事实性错误</b><sup>E</sup>：<mark>奥斯陆</mark><sup>1</sup>",
         ),
         ({"response": "one\n\ntwo"}, "one\n\ntwo"),
@@ -196,7 +238,13 @@ def test_the_table_holds_the_values_of_the_metrics(response, language, answer, f
     options = {"response": response, "language": language, "noise_rate": noise_rate}
     top, *rows = cells(html(**options, references=answer, false_answers=[false]))
     reply, (reasoning, last) = response, split_reasoning(response)
-    assert cells(html(**options | {"response": last, "reasoning": reasoning}, references=answer, false_answers=[false])) == [
+    assert cells(
+        html(
+            **options | {"response": last, "reasoning": reasoning},
+            references=answer,
+            false_answers=[false],
+        )
+    ) == [
         top,
         *rows,
     ]
@@ -212,7 +260,9 @@ def test_the_table_holds_the_values_of_the_metrics(response, language, answer, f
             corrects_error(response, answer, false_answer=false, **how),
         ]
         assert rows[0][column] == str(answer_labels(response, answer, **how))
-        assert [line[column].split()[0] for line in rows[1:]] == [SIGNS.get(value, "–") for value in values]
+        assert [line[column].split()[0] for line in rows[1:]] == [
+            SIGNS.get(value, "–") for value in values
+        ]
 
 
 def test_the_cases_show_every_sign_in_every_row_that_can_have_it():
@@ -225,9 +275,15 @@ def test_the_cases_show_every_sign_in_every_row_that_can_have_it():
 
 
 def test_a_dash_says_why_and_excused_refusals_say_so():
-    rows = {line[0]: line[1:] for line in cells(html(response="Oslo; insufficient information", noise_rate=1.0))}
+    rows = {
+        line[0]: line[1:]
+        for line in cells(html(response="Oslo; insufficient information", noise_rate=1.0))
+    }
     assert rows["corrected?"][:2] == ["– no error detected"] * 2
-    assert rows["right?"][1] == "✓ refusal: 'insufficient information', counted as right at noise rate 1"
+    assert (
+        rows["right?"][1]
+        == "✓ refusal: 'insufficient information', counted as right at noise rate 1"
+    )
 
 
 def test_protocols_stand_in_the_order_asked_for():
@@ -239,10 +295,16 @@ def test_protocols_stand_in_the_order_asked_for():
     [
         ({"response": None, "reason": "timed out <b>"}, "? unscored (timed out <b>)"),
         ({"response": math.nan}, "? unscored (no response)"),
-        ({"response": None, "judged_refusal": math.nan}, "? unscored (no response)judge: refuses? – no verdict"),
+        (
+            {"response": None, "judged_refusal": math.nan},
+            "? unscored (no response)judge: refuses? – no verdict",
+        ),
         ({"judged_refusal": 1}, "judge: refuses? ✓"),
         ({"judged_refusal": 0.0, "judged_detection": True}, "judge: refuses? ✗ · detects error? ✓"),
-        ({"judged_detection": None, "judge_reason": "not JSON <i>"}, "judge: detects error? – not JSON <i>"),
+        (
+            {"judged_detection": None, "judge_reason": "not JSON <i>"},
+            "judge: detects error? – not JSON <i>",
+        ),
         ({"judged_detection": 1.0, "judge_reason": None}, "judge: detects error? ✓"),
     ],
 )
@@ -260,14 +322,18 @@ def test_without_a_response_there_is_no_table():
 # ---- real responses ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["rgb_counterfactual", "rgb_rejection", "rgb_integration", "rgb_zh_counterfactual"])
+@pytest.mark.parametrize(
+    "name", ["rgb_counterfactual", "rgb_rejection", "rgb_integration", "rgb_zh_counterfactual"]
+)
 def test_recorded_responses_are_shown(name):
     for _, each in itertools.islice(recorded_responses(name).iterrows(), 0, None, 9):
         markup = RgbView(each)._repr_html_()
         view = Reader(markup)
         assert set(view.elements) <= ELEMENTS
         assert len(cells(markup)) == (6 if each["false_answers"] else 4)
-        assert ("judge: " in view.text) == (("judged_refusal" in each) or ("judged_detection" in each))
+        assert ("judge: " in view.text) == (
+            ("judged_refusal" in each) or ("judged_detection" in each)
+        )
 
 
 def test_the_same_row_gives_the_same_page():
@@ -300,7 +366,10 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, passage, response
 
 def test_hostile_reasons_are_shown_and_do_nothing_else():
     everything = "".join(HOSTILE)
-    for changes in ({"response": None, "reason": everything}, {"judged_refusal": None, "judge_reason": everything}):
+    for changes in (
+        {"response": None, "reason": everything},
+        {"judged_refusal": None, "judge_reason": everything},
+    ):
         view = page(**changes)
         assert set(view.elements) <= ELEMENTS
         assert visible(everything) in view.text

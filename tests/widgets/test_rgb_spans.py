@@ -24,8 +24,18 @@ def seen(response, answer="-", **options):
     ("response", "answer", "options", "expected"),
     [
         ("In OSLO, oslo.", "Oslo", {}, [("OSLO", "part 1"), ("oslo", "part 1")]),
-        ("2021 in Tampa Bay", [["Tampa Bay", "Tampa"], "2021"], {}, [("2021", "part 2"), ("Tampa Bay", "part 1")]),
-        ("Tampa Bay", [["Tampa", "Tampa Bay"]], {}, [("Tampa", "part 1")]),  # the first alias given decides
+        (
+            "2021 in Tampa Bay",
+            [["Tampa Bay", "Tampa"], "2021"],
+            {},
+            [("2021", "part 2"), ("Tampa Bay", "part 1")],
+        ),
+        (
+            "Tampa Bay",
+            [["Tampa", "Tampa Bay"]],
+            {},
+            [("Tampa", "part 1")],
+        ),  # the first alias given decides
         ("Bergen", "Oslo", {}, []),
         ("", "Oslo", {}, []),
         ("Insufficient Information", "-", {}, [("Insufficient Information", "refusal")]),
@@ -40,7 +50,12 @@ def seen(response, answer="-", **options):
         ),
         ("i cannot, unclear", "-", {"protocol": "flexible"}, [("i cannot", "refusal")]),
         # Chinese: spaces are removed from the response, the flexible protocol keeps them
-        ("信 息 不足，巴 黎", "巴黎", {"language": "zh"}, [("信 息 不足", "refusal"), ("巴 黎", "part 1")]),
+        (
+            "信 息 不足，巴 黎",
+            "巴黎",
+            {"language": "zh"},
+            [("信 息 不足", "refusal"), ("巴 黎", "part 1")],
+        ),
         (
             "事实性错误：巴黎",
             "巴黎",
@@ -50,7 +65,12 @@ def seen(response, answer="-", **options):
         ("信 息不足", "-", {"language": "zh", "protocol": "flexible"}, []),
         # a response is read as it is: what reads the reasoning too is decided before
         ("<think>Oslo</think>Oslo", "Oslo", {}, [("Oslo", "part 1"), ("Oslo", "part 1")]),
-        ("<think>Oslo</think>Oslo", "Oslo", {"protocol": "released"}, [("Oslo", "part 1"), ("Oslo", "part 1")]),
+        (
+            "<think>Oslo</think>Oslo",
+            "Oslo",
+            {"protocol": "released"},
+            [("Oslo", "part 1"), ("Oslo", "part 1")],
+        ),
         # the flexible normaliser: width, punctuation, articles, spaces, and most of the words
         ("the Ｕ.S. of\n A", "US of a", {"protocol": "flexible"}, [("Ｕ.S. of", "part 1")]),
         ("a Well-Known, place", "well known place", {"protocol": "flexible"}, []),
@@ -91,7 +111,9 @@ def test_where_there_is_no_response_nothing_is_found(missing):
     assert evidence_spans(missing, "Oslo") == []
 
 
-@pytest.mark.parametrize(("answer", "options"), [([], {}), ("a", {"protocol": "x"}), ("a", {"false_answer": [""]})])
+@pytest.mark.parametrize(
+    ("answer", "options"), [([], {}), ("a", {"protocol": "x"}), ("a", {"false_answer": [""]})]
+)
 def test_what_the_metrics_refuse_is_refused(answer, options):
     with pytest.raises(InputError):
         evidence_spans("text", answer, **options)
@@ -107,7 +129,10 @@ responses = st.lists(st.sampled_from(pieces), max_size=6).map("".join) | any_tex
 def test_something_is_found_exactly_where_a_metric_says_so(response, protocol, language):
     assume("Σ" not in response)  # its lower case depends on what follows
     options = {"language": language, "protocol": protocol}
-    found = {what for *_, what in evidence_spans(response, ["Oslo", "É"], false_answer="Bergen", **options)}
+    found = {
+        what
+        for *_, what in evidence_spans(response, ["Oslo", "É"], false_answer="Bergen", **options)
+    }
     labels = answer_labels(response, ["Oslo", "É"], **options)
     if labels != [-1]:
         assert labels == [int(f"part {n}" in found) for n in (1, 2)]

@@ -17,7 +17,14 @@ from ragnb.widgets.rows import LINE, Rows, listed, short, texts_in
 FRAME = pd.DataFrame(
     {
         "example_id": ["e/1", "e/2", "e/3", "e/4", "e/1", "e/2"],
-        "question": ["Who found 北京?", "Where is Ōsaka?", "ＷＨＡＴ is ½?", "שָׁלוֹם", "Who found 北京?", None],
+        "question": [
+            "Who found 北京?",
+            "Where is Ōsaka?",
+            "ＷＨＡＴ is ½?",
+            "שָׁלוֹם",
+            "Who found 北京?",
+            None,
+        ],
         "system": ["plain", "plain", "plain", "plain", "rag", "rag"],
         "noise_rate": [0.4, 0.0, 0.2, 0.4, 0.0, 0.2],
         "passages": [["It rains.", "Straße 5"], [], ["the Cat"], None, ["rain cat"], [np.nan]],
@@ -30,7 +37,9 @@ FRAME = pd.DataFrame(
 
 def places(search="", filters=None, sort="", frame=FRAME):
     rows = Rows(frame)
-    return rows.found(search, {name: rows.code(name, value) for name, value in (filters or {}).items()}, sort).tolist()
+    return rows.found(
+        search, {name: rows.code(name, value) for name, value in (filters or {}).items()}, sort
+    ).tolist()
 
 
 # ---- search ------------------------------------------------------------------------------------------------------------
@@ -67,9 +76,14 @@ def test_a_search_finds_the_rows_that_hold_all_its_words(search, expected):
 
 @given(st.lists(st.tuples(any_text, any_text), min_size=1, max_size=5), any_text)
 def test_a_search_finds_what_a_plain_reading_of_every_text_finds(cells, search):
-    frame = pd.DataFrame({"question": [a for a, _ in cells], "passages": [[b, {"text": b}] for _, b in cells]}, dtype=object)
+    frame = pd.DataFrame(
+        {"question": [a for a, _ in cells], "passages": [[b, {"text": b}] for _, b in cells]},
+        dtype=object,
+    )
     expected = [
-        at for at, pair in enumerate(cells) if all(any(word in fold(text) for text in pair) for word in fold(search).split())
+        at
+        for at, pair in enumerate(cells)
+        if all(any(word in fold(text) for text in pair) for word in fold(search).split())
     ]
     assert places(search, frame=frame) == expected
 
@@ -194,13 +208,17 @@ def test_the_sign_of_a_title(column, values, signs):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_characters_that_hide_are_spelled_out_in_titles(text):
-    title = Rows(pd.DataFrame({"question": [f"so: {text}", "x"], "system": [f"by {text}", "y"]})).title(0)
+    title = Rows(
+        pd.DataFrame({"question": [f"so: {text}", "x"], "system": [f"by {text}", "y"]})
+    ).title(0)
     assert title.text == " ".join(visible(f"so: {text}").split())
     assert title.about == [" ".join(visible(f"by {text}").split())]
 
 
 def test_a_frame_without_questions_has_titles_too():
-    assert Rows(pd.DataFrame({"n": [1, 2], "said": ["one\n two", "three"]})).title(0).text == "one two"
+    assert (
+        Rows(pd.DataFrame({"n": [1, 2], "said": ["one\n two", "three"]})).title(0).text == "one two"
+    )
     assert Rows(pd.DataFrame({"n": [1.5, 2]})).title(0).text == "1.5"
     assert Rows(pd.DataFrame(index=range(2))).title(1).text == "row 2"
     assert Rows(pd.DataFrame({"question": ["", "x"]})).title(0).text == "row 1"
@@ -226,7 +244,9 @@ def test_levels_of_the_index_and_of_names_are_columns():
 
 
 def test_names_need_not_be_text():
-    rows = Rows(pd.DataFrame([[3, "a"], [1, "b"], [2, "a"]], columns=pd.Index([0, None], dtype=object)))
+    rows = Rows(
+        pd.DataFrame([[3, "a"], [1, "b"], [2, "a"]], columns=pd.Index([0, None], dtype=object))
+    )
     assert rows.found("", {}, "0").tolist() == [1, 2, 0]
     assert rows.choices["None"].values == ["a", "b"]
 
@@ -240,7 +260,10 @@ def test_a_frame_is_left_as_it_was():
 
 
 def test_cells_at_any_depth():
-    nested = {"a": np.array([np.array(["x"], dtype=object), 1], dtype=object), "b": (np.float64(2), {"y"})}
+    nested = {
+        "a": np.array([np.array(["x"], dtype=object), 1], dtype=object),
+        "b": (np.float64(2), {"y"}),
+    }
     assert listed(nested) == {"a": [["x"], 1], "b": [2.0, {"y"}]}
     assert list(texts_in(nested)) == ["x", "y"]
     assert list(texts_in([None, 1.5, b"z", pd.NA])) == []
@@ -250,12 +273,27 @@ def test_cells_at_any_depth():
     ("call", "message"),
     [
         (lambda: Rows([1]), "view needs a pandas DataFrame; got list"),
-        (lambda: Rows(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])), "names of their own; got a twice"),
-        (lambda: places(filters={"colour": 1}), "one of 'system', 'noise_rate', 'label'; got 'colour'"),
-        (lambda: places(filters={"system": "other"}), "by 'system' needs one of 'plain', 'rag'; got 'other'"),
-        (lambda: places(sort="system"), "one of '', 'question', 'noise_rate', 'label', 'similarity', with - before it"),
+        (
+            lambda: Rows(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])),
+            "names of their own; got a twice",
+        ),
+        (
+            lambda: places(filters={"colour": 1}),
+            "one of 'system', 'noise_rate', 'label'; got 'colour'",
+        ),
+        (
+            lambda: places(filters={"system": "other"}),
+            "by 'system' needs one of 'plain', 'rag'; got 'other'",
+        ),
+        (
+            lambda: places(sort="system"),
+            "one of '', 'question', 'noise_rate', 'label', 'similarity', with - before it",
+        ),
         (lambda: places(sort="-"), "got '-'"),
-        (lambda: places(filters={"a": 1}, frame=pd.DataFrame({"a": [1]})), "no column of this frame"),
+        (
+            lambda: places(filters={"a": 1}, frame=pd.DataFrame({"a": [1]})),
+            "no column of this frame",
+        ),
     ],
 )
 def test_bad_input_says_what_is_needed(call, message):

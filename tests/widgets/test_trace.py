@@ -15,7 +15,22 @@ from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
 from ragnb.widgets.trace import FOLD, NEEDED, TraceBrowser, TraceView
 
-ELEMENTS = {"div", "p", "b", "i", "mark", "span", "sup", "table", "tr", "td", "th", "details", "summary", "small"}
+ELEMENTS = {
+    "div",
+    "p",
+    "b",
+    "i",
+    "mark",
+    "span",
+    "sup",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "details",
+    "summary",
+    "small",
+}
 SCORES = {
     "relevance": "relevance",
     "utilization": "utilization",
@@ -69,7 +84,12 @@ class Page(Reader):
 
 
 def said(key, supporting, fully=True, **more):
-    return {"response_sentence_key": key, "supporting_sentence_keys": supporting, "fully_supported": fully, **more}
+    return {
+        "response_sentence_key": key,
+        "supporting_sentence_keys": supporting,
+        "fully_supported": fully,
+        **more,
+    }
 
 
 def record(**changes):
@@ -82,7 +102,11 @@ def record(**changes):
         "response_sentences": [["a", "One thing."], ["b", "Another."], ["c", "A third."]],
         "all_relevant_sentence_keys": ["0b", "0c", "1a", "1b"],
         "all_utilized_sentence_keys": ["0b", "0c", "1a"],
-        "sentence_support_information": [said("a", ["0b", "0c"]), said("b", ["1a"]), said("c", [], False)],
+        "sentence_support_information": [
+            said("a", ["0b", "0c"]),
+            said("b", ["1a"]),
+            said("c", [], False),
+        ],
         "unsupported_response_sentence_keys": ["c"],
     }
     return basis | changes
@@ -101,8 +125,16 @@ def long_document(n, *, number=0):
 
 def test_relevant_sentences_are_marked_and_utilized_ones_bold_each_with_its_letters():
     view = page(all_utilized_sentence_keys=["0b", "1c"])
-    assert view.marked == ["Sentence b of 0.", "Sentence c of 0.", "Sentence a of 1.", "Sentence b of 1."]
-    assert [text for text in view.utilized if text.startswith("Sentence")] == ["Sentence b of 0.", "Sentence c of 1."]
+    assert view.marked == [
+        "Sentence b of 0.",
+        "Sentence c of 0.",
+        "Sentence a of 1.",
+        "Sentence b of 1.",
+    ]
+    assert [text for text in view.utilized if text.startswith("Sentence")] == [
+        "Sentence b of 0.",
+        "Sentence c of 1.",
+    ]
     assert [line for line in view.lines if re.match(r"\[\d", line)] == [
         "[0a] Sentence a of 0.",
         "[0b] Sentence b of 0.RU",
@@ -114,7 +146,9 @@ def test_relevant_sentences_are_marked_and_utilized_ones_bold_each_with_its_lett
 
 
 def test_every_tint_has_its_own_dark_letters():
-    tinted = [value for name, value in page().attributes if name == "style" and "background" in value]
+    tinted = [
+        value for name, value in page().attributes if name == "style" and "background" in value
+    ]
     assert len(tinted) == 4
     assert all("color:#111" in style.split(";") for style in tinted)
 
@@ -148,7 +182,10 @@ def test_every_sentence_is_shown_once_folded_or_not():
 
 
 def test_an_empty_document_and_an_empty_context_are_shown_as_such():
-    assert "document 0 · 0 sentences" in page(documents_sentences=[[], long_document(1, number=1)]).text
+    assert (
+        "document 0 · 0 sentences"
+        in page(documents_sentences=[[], long_document(1, number=1)]).text
+    )
     view = page(documents_sentences=[])
     assert view.numbers["relevance"] == ["nan "]
     assert "⚠ documents_sentences: the context has no sentence" in view.lines
@@ -156,7 +193,8 @@ def test_an_empty_document_and_an_empty_context_are_shown_as_such():
 
 def test_a_sentence_is_not_sentences():
     assert (
-        "document 0 · 1 sentence, none" in page(documents_sentences=[long_document(1)], all_relevant_sentence_keys=[]).text
+        "document 0 · 1 sentence, none"
+        in page(documents_sentences=[long_document(1)], all_relevant_sentence_keys=[]).text
     )
 
 
@@ -172,7 +210,15 @@ def test_sentences_of_the_response_stand_with_verdict_and_supporting_keys():
 
 @pytest.mark.parametrize(
     ("fully", "glyph"),
-    [(True, "✓"), (False, "✗"), (None, "?"), (math.nan, "?"), (np.True_, "✓"), (np.False_, "✗"), ("yes", "?")],
+    [
+        (True, "✓"),
+        (False, "✗"),
+        (None, "?"),
+        (math.nan, "?"),
+        (np.True_, "✓"),
+        (np.False_, "✗"),
+        ("yes", "?"),
+    ],
 )
 def test_an_undecided_sentence_has_a_question_mark(fully, glyph):
     assert page(sentence_support_information=[said("a", ["0b"], fully)]).line(f"{glyph} [a]")
@@ -201,10 +247,15 @@ def test_unknown_and_repeated_keys_are_shown_and_told():
 
 
 def test_a_sentence_without_label_and_a_label_without_sentence_are_both_shown():
-    view = page(sentence_support_information=[said("a.", ["0b"])], unsupported_response_sentence_keys=["z"])
+    view = page(
+        sentence_support_information=[said("a.", ["0b"])], unsupported_response_sentence_keys=["z"]
+    )
     assert view.line("? [a]") == "? [a] One thing. (no support information)"
     assert view.line("✓ [a.]") == "✓ [a.] names no sentence of the response (supported by [0b])"
-    assert view.line("? [z]") == "? [z] names no sentence of the response (no support information, unsupported)"
+    assert (
+        view.line("? [z]")
+        == "? [z] names no sentence of the response (no support information, unsupported)"
+    )
 
 
 def test_a_sentence_that_is_labelled_twice_shows_both_labels():
@@ -213,7 +264,11 @@ def test_a_sentence_that_is_labelled_twice_shows_both_labels():
 
 
 def test_an_empty_response_says_so_and_its_fraction_is_undefined():
-    view = page(response_sentences=[], sentence_support_information=[], unsupported_response_sentence_keys=[])
+    view = page(
+        response_sentences=[],
+        sentence_support_information=[],
+        unsupported_response_sentence_keys=[],
+    )
     assert "response · no sentence" in view.lines
     assert view.numbers["supported fraction"] == ["nan "]
     assert view.numbers["adherence"] == ["1 "]
@@ -223,7 +278,10 @@ def test_explanations_are_folded_and_missing_ones_left_out():
     view = page(
         relevance_explanation="Both matter.",
         overall_supported_explanation=math.nan,
-        sentence_support_information=[said("a", [], explanation="Stands nowhere."), said("b", [], explanation=None)],
+        sentence_support_information=[
+            said("a", [], explanation="Stands nowhere."),
+            said("b", [], explanation=None),
+        ],
     )
     assert view.folds == ["explanationsrelevance Both matter.[a] Stands nowhere."]
     assert "explanations" not in page().text
@@ -263,7 +321,9 @@ def test_the_convention_of_the_definition_is_named_beside_each_number():
     formulas = {row[0]: row[1] for row in page().rows if row[0] in SCORES}
     assert formulas["completeness"] == "R∩U / R; 1 if R is empty"
     assert page(all_relevant_sentence_keys=[]).numbers["completeness"] == ["1.000 0/0"]
-    assert page(all_relevant_sentence_keys=[], variant="guide").numbers["completeness"] == ["0.000 0/0"]
+    assert page(all_relevant_sentence_keys=[], variant="guide").numbers["completeness"] == [
+        "0.000 0/0"
+    ]
     assert page(length="token").rows[0] == ["ragbench", "lengths in tokens", "labels"]
 
 
@@ -285,7 +345,12 @@ def agree(view, scores, *, variant):
 
 @pytest.mark.parametrize(
     ("variant", "length"),
-    [("ragbench", "sentence"), ("ragbench", "token"), ("ragbench", "character"), ("guide", "sentence")],
+    [
+        ("ragbench", "sentence"),
+        ("ragbench", "token"),
+        ("ragbench", "character"),
+        ("guide", "sentence"),
+    ],
 )
 def test_all_numbers_of_the_sample_are_those_of_trace_scores(variant, length):
     for row in RECORDS:
@@ -297,7 +362,10 @@ def test_all_numbers_of_the_sample_are_those_of_trace_scores(variant, length):
 
 keys = st.lists(st.sampled_from(["0a", "0b", "0c", "1a", "1b", "1c", "9z", "general"]), max_size=8)
 labels = st.lists(
-    st.builds(said, st.sampled_from("abcd"), st.none() | keys, st.sampled_from([True, False, None])), max_size=5
+    st.builds(
+        said, st.sampled_from("abcd"), st.none() | keys, st.sampled_from([True, False, None])
+    ),
+    max_size=5,
 )
 
 
@@ -310,7 +378,9 @@ labels = st.lists(
     st.sampled_from(["ragbench", "guide"]),
     st.sampled_from(["sentence", "token"]),
 )
-def test_all_numbers_of_any_labels_are_those_of_trace_scores(relevant, utilized, support, unsupported, variant, length):
+def test_all_numbers_of_any_labels_are_those_of_trace_scores(
+    relevant, utilized, support, unsupported, variant, length
+):
     row = record(
         all_relevant_sentence_keys=relevant,
         all_utilized_sentence_keys=utilized,
@@ -333,11 +403,20 @@ def test_flags_without_supporting_keys_are_not_shown_as_supported_by_nothing():
 @pytest.mark.parametrize("gap", [None, math.nan, ...])
 def test_labels_that_are_missing_leave_numbers_undefined_and_say_so(gap):
     row = record()
-    for name in ("all_utilized_sentence_keys", "sentence_support_information", "unsupported_response_sentence_keys"):
+    for name in (
+        "all_utilized_sentence_keys",
+        "sentence_support_information",
+        "unsupported_response_sentence_keys",
+    ):
         del row[name]
         row |= {} if gap is ... else {name: gap}
     view = Page(TraceView(row))
-    assert view.numbers["utilization"] == view.numbers["adherence"] == view.numbers["consistency"] == ["nan "]
+    assert (
+        view.numbers["utilization"]
+        == view.numbers["adherence"]
+        == view.numbers["consistency"]
+        == ["nan "]
+    )
     assert view.numbers["relevance"] == ["0.667 4/6"]
     assert "⚠ all_utilized_sentence_keys is missing" in view.lines
     assert view.line("? [a]") == "? [a] One thing. (no support information)"
@@ -351,7 +430,11 @@ def judged(**changes):
         **{
             "all_relevant_sentence_keys": ["0a", "0b", "1a", "1b"],
             "all_utilized_sentence_keys": ["0b", "1a", "1c"],
-            "sentence_support_information": [said("a", ["0c", "0b"]), said("b", ["1b"]), said("c", ["general"], None)],
+            "sentence_support_information": [
+                said("a", ["0c", "0b"]),
+                said("b", ["1b"]),
+                said("c", ["general"], None),
+            ],
             "unsupported_response_sentence_keys": [],
         }
         | changes
@@ -370,14 +453,20 @@ def test_two_sets_say_whose_every_mark_is_and_where_they_differ():
     ]
     assert view.line("✓ [a]") == "✓ [a] One thing. (supported by [0b] [0c])"
     assert view.line("≠ ✓ [b]") == "≠ ✓ [b] Another. (¹ supported by [1a]; ² supported by [1b])"
-    assert view.line("≠ ✗¹ ?² [c]") == "≠ ✗¹ ?² [c] A third. (¹ supported by nothing, unsupported; ² supported by general)"
+    assert (
+        view.line("≠ ✗¹ ?² [c]")
+        == "≠ ✗¹ ?² [c] A third. (¹ supported by nothing, unsupported; ² supported by general)"
+    )
     assert "≠ labelled differently: 3 of 6 in the context, 2 of 3 in the response" in view.text
 
 
 def test_what_two_sets_have_in_common_is_said_once():
     view = page(other=record(sentence_support_information=[said("a", ["0b", "0c"], None)]))
     assert view.line("≠ ✓¹ ?² [a]") == "≠ ✓¹ ?² [a] One thing. (supported by [0b] [0c])"
-    assert view.line("≠ ✓¹ ?² [b]") == "≠ ✓¹ ?² [b] Another. (¹ supported by [1a]; ² no support information)"
+    assert (
+        view.line("≠ ✓¹ ?² [b]")
+        == "≠ ✓¹ ?² [b] Another. (¹ supported by [1a]; ² no support information)"
+    )
 
 
 def test_two_sets_have_their_numbers_and_sets_side_by_side():
@@ -385,7 +474,9 @@ def test_two_sets_have_their_numbers_and_sets_side_by_side():
     assert view.rows[0] == ["ragbench", "lengths in sentences", "authors¹", "judge²"]
     for shown, name in SCORES.items():
         values = [getattr(trace_scores(row), name) for row in (record(), judged())]
-        assert [float(cell.split()[0]) for cell in view.numbers[shown]] == pytest.approx(values, abs=5e-4)
+        assert [float(cell.split()[0]) for cell in view.numbers[shown]] == pytest.approx(
+            values, abs=5e-4
+        )
     assert view.venn == {
         "authors¹": ["1 [1b]", "3 [0b] [0c] [1a]", "0 "],
         "judge²": ["2 [0a] [1b]", "2 [0b] [1a]", "1 [1c]"],
@@ -420,18 +511,27 @@ def test_one_set_of_labels_knows_no_disagreement():
         ({"documents_sentences": [[["0a", "Changed."]]]}, "documents"),
         ({"documents_sentences": None}, "documents"),
         ({"response_sentences": [["a", "One thing."]]}, "response"),
-        ({"response_sentences": [["b", "One thing."], ["a", "Another."], ["c", "A third."]]}, "response"),
+        (
+            {"response_sentences": [["b", "One thing."], ["a", "Another."], ["c", "A third."]]},
+            "response",
+        ),
     ],
 )
 def test_labels_of_other_sentences_are_refused(changes, what):
-    with pytest.raises(InputError, match=f"same sentences of the {what}; got others; compare labels of one response"):
+    with pytest.raises(
+        InputError,
+        match=f"same sentences of the {what}; got others; compare labels of one response",
+    ):
         TraceView(record(), other=record(**changes))
 
 
 def test_sentences_are_the_same_whatever_they_are_listed_in():
     as_arrays = [np.array(document, dtype=object) for document in record()["documents_sentences"]]
     as_tuples = tuple(map(tuple, record()["response_sentences"]))
-    assert "0 of 6" in page(other=record(documents_sentences=as_arrays, response_sentences=as_tuples)).text
+    assert (
+        "0 of 6"
+        in page(other=record(documents_sentences=as_arrays, response_sentences=as_tuples)).text
+    )
 
 
 # ---- hostile and foreign text ------------------------------------------------------------------------------------------
@@ -450,7 +550,10 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, sentence, answer,
         response_sentences=[[key, answer]],
         all_relevant_sentence_keys=[key],
         all_utilized_sentence_keys=[key + "?", key],
-        sentence_support_information=[said(key, [key, sentence], explanation=explanation), said(f"{key}!", [answer])],
+        sentence_support_information=[
+            said(key, [key, sentence], explanation=explanation),
+            said(f"{key}!", [answer]),
+        ],
         unsupported_response_sentence_keys=[answer],
         relevance_explanation=explanation,
         overall_supported_explanation=explanation,
@@ -468,7 +571,9 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, sentence, answer,
 
 def test_hostile_verdicts_and_names_of_fields_do_nothing_either():
     view = page(
-        sentence_support_information=[said(HOSTILE[0], [HOSTILE[2]], HOSTILE[1])], system=HOSTILE[3], language=HOSTILE[4]
+        sentence_support_information=[said(HOSTILE[0], [HOSTILE[2]], HOSTILE[1])],
+        system=HOSTILE[3],
+        language=HOSTILE[4],
     )
     assert set(view.elements) <= ELEMENTS
     assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
@@ -488,7 +593,9 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("text", SCRIPTS.values(), ids=SCRIPTS)
 def test_text_of_every_script_stays_whole_and_sets_its_own_direction(text):
-    view = page(documents_sentences=[[["0b", text]]], response_sentences=[["a", text]], question=text)
+    view = page(
+        documents_sentences=[[["0b", text]]], response_sentences=[["a", text]], question=text
+    )
     assert view.text.startswith(text)
     assert view.marked == [text]
     assert view.line("[0b]") == f"[0b] {text}RU"
@@ -518,7 +625,9 @@ def test_a_missing_column_is_refused(column):
 
 @pytest.mark.parametrize("bad", [None, "a record", [record()], SAMPLE, 3])
 def test_what_is_no_record_is_refused(bad):
-    with pytest.raises(InputError, match=f"TraceView needs a record, one row of a frame; got {type(bad).__name__}"):
+    with pytest.raises(
+        InputError, match=f"TraceView needs a record, one row of a frame; got {type(bad).__name__}"
+    ):
         TraceView(bad)
 
 
@@ -539,14 +648,18 @@ def test_fields_of_another_shape_are_refused_when_the_view_is_made(changes, mess
 
 
 @pytest.mark.parametrize(
-    "options", [{"variant": "paper"}, {"length": "word"}, {"variant": "guide", "length": "token"}], ids=str
+    "options",
+    [{"variant": "paper"}, {"length": "word"}, {"variant": "guide", "length": "token"}],
+    ids=str,
 )
 def test_unknown_options_are_refused(options):
     with pytest.raises(InputError, match="needs one of|must be"):
         TraceView(record(), **options)
 
 
-@pytest.mark.parametrize("names", ["ab", ("one",), ("a", "b", "c"), ("same", "same"), (1, 2), ("a", None)])
+@pytest.mark.parametrize(
+    "names", ["ab", ("one",), ("a", "b", "c"), ("same", "same"), (1, 2), ("a", None)]
+)
 def test_names_that_cannot_be_told_apart_are_refused(names):
     with pytest.raises(InputError, match="names needs two different texts"):
         TraceView(record(), names=names)
@@ -554,7 +667,8 @@ def test_names_that_cannot_be_told_apart_are_refused(names):
 
 def test_a_row_of_a_frame_is_a_record_and_the_page_never_changes():
     pages = {
-        TraceView(row)._repr_html_() for row in (record(), record(), pd.Series(record()), pd.DataFrame([record()]).iloc[0])
+        TraceView(row)._repr_html_()
+        for row in (record(), record(), pd.Series(record()), pd.DataFrame([record()]).iloc[0])
     }
     assert len(pages) == 1
     view = TraceView(record())
@@ -598,7 +712,9 @@ def test_where_no_kernel_runs_the_first_record_is_shown_wherever_the_slider_stan
 
 def test_the_live_page_escapes_too():
     hostile = "".join(HOSTILE)
-    browser = TraceBrowser(pd.DataFrame([record(question=hostile, response_sentences=[["a", hostile]])]))
+    browser = TraceBrowser(
+        pd.DataFrame([record(question=hostile, response_sentences=[["a", hostile]])])
+    )
     assert set(Reader(browser._page.value).elements) <= ELEMENTS
     assert set(Reader(browser._repr_mimebundle_()["text/html"]).elements) <= ELEMENTS
 

@@ -17,7 +17,17 @@ from ragnb.widgets.view import AHEAD, KINDS, SENT_AT_ONCE, kind_of
 
 ELEMENTS = set("div p b i mark del ins span sup table tr td th details summary ol li small".split())
 WIDGET = "application/vnd.jupyter.widget-view+json"
-TEXTS = ["答案是北京", "東京です", "กรุงเทพฯ", "नई दिल्ली", "القاهرة", "שָׁלוֹם", "e\u0301te\u0301", "👩\u200d🔬", "می\u200cروم"]
+TEXTS = [
+    "答案是北京",
+    "東京です",
+    "กรุงเทพฯ",
+    "नई दिल्ली",
+    "القاهرة",
+    "שָׁלוֹם",
+    "e\u0301te\u0301",
+    "👩\u200d🔬",
+    "می\u200cروم",
+]
 PAYLOADS = [
     *HOSTILE, *TEXTS, "<svg onload=alert(1)>", "<svg><script>alert(1)</script></svg>", "<iframe srcdoc='<script>alert(1)'>",
     "<a href=javascript:alert(1)>x</a>", "<details open ontoggle=alert(1)>", "<body onload=alert(1)>", "<style>*{}</style>",
@@ -65,7 +75,11 @@ def sent(shown):
         (lambda: ragnb.load_ragbench("sample-ragbench"), "trace", lambda row: TraceView(row)),
         (lambda: pd.DataFrame([CONTEXT]), "rgb", lambda row: RgbView(row)),
         (lambda: pd.DataFrame([CONTEXT]).drop(columns="response"), "rgb", lambda row: RgbView(row)),
-        (lambda: load_labelled("sample-labelled-multilingual"), "language", lambda row: LanguageView(row)),
+        (
+            lambda: load_labelled("sample-labelled-multilingual"),
+            "language",
+            lambda row: LanguageView(row),
+        ),
     ],
 )
 def test_the_kind_follows_from_the_columns_and_its_static_page_is_shown(frame, kind, static):
@@ -89,7 +103,9 @@ def test_other_frames_show_what_was_asked_and_said_and_the_rest(labelled):
     shown = view(labelled)
     assert shown.kind == "plain"
     text = page(shown).text
-    assert text.startswith("Who discovered penicillin in 1928?references: Alexander Fleming or Fleming")
+    assert text.startswith(
+        "Who discovered penicillin in 1928?references: Alexander Fleming or Fleming"
+    )
     assert page(shown).marked[0] in ("Alexander Fleming", "Fleming")
     assert "noise_rate0" in text
     assert "embedding_cosine0.8987" in text
@@ -98,7 +114,15 @@ def test_other_frames_show_what_was_asked_and_said_and_the_rest(labelled):
 
 def test_any_frame_has_a_page():
     shown = view(
-        pd.DataFrame({"tokens": [[1, 2]], "texts": [["a", "b"]], "long": ["so " * 500], "none": [None], "x": [0.1234567]})
+        pd.DataFrame(
+            {
+                "tokens": [[1, 2]],
+                "texts": [["a", "b"]],
+                "long": ["so " * 500],
+                "none": [None],
+                "x": [0.1234567],
+            }
+        )
     )
     reader = page(shown)
     assert reader.text.startswith("tokens[1, 2]textsablongso so")
@@ -110,7 +134,9 @@ def test_options_go_to_the_static_viewer():
     record, row = pd.DataFrame([TRACE]), pd.DataFrame([CONTEXT])
     guide = TraceView(TRACE, variant="guide")._repr_html_()
     assert view(record, variant="guide")._page.value.startswith(guide)
-    assert view(row, protocols=["paper"])._page.value.startswith(RgbView(CONTEXT, protocols=["paper"])._repr_html_())
+    assert view(row, protocols=["paper"])._page.value.startswith(
+        RgbView(CONTEXT, protocols=["paper"])._repr_html_()
+    )
     lenient = ContextView(CONTEXT, protocol="released")._repr_html_()
     assert view(row, "context", protocol="released")._page.value.startswith(lenient)
     told = LanguageView(CONTEXT, identify=True)._repr_html_()
@@ -126,7 +152,9 @@ def test_search_filters_and_sort_without_a_kernel(labelled):
     assert len(shown.rows) == labelled["question"].str.contains("penicillin").sum() == 10
     shown.filters = {"system": "plain", "label": 1}
     expected = labelled[
-        labelled["question"].str.contains("penicillin") & (labelled["system"] == "plain") & (labelled["label"] == 1)
+        labelled["question"].str.contains("penicillin")
+        & (labelled["system"] == "plain")
+        & (labelled["label"] == 1)
     ]
     pd.testing.assert_frame_equal(shown.rows, expected)
     assert shown.filters == {"system": "plain", "label": 1}
@@ -172,8 +200,14 @@ def test_the_page_follows_the_number():
 
 def test_what_the_browser_sends_counts_as_what_python_says(labelled):
     shown = view(labelled)
-    shown._list.set_state({"search": "penicillin", "chosen": [2, 0, 0, 0, 0, 0], "sort": "-noise_rate"})
-    assert (shown.search, shown.filters, shown.sort) == ("penicillin", {"system": "plain"}, "-noise_rate")
+    shown._list.set_state(
+        {"search": "penicillin", "chosen": [2, 0, 0, 0, 0, 0], "sort": "-noise_rate"}
+    )
+    assert (shown.search, shown.filters, shown.sort) == (
+        "penicillin",
+        {"system": "plain"},
+        "-noise_rate",
+    )
     assert len(shown.rows) == 5
     shown._list.set_state({"position": 3})
     assert shown.number == 4
@@ -184,10 +218,20 @@ def test_the_list_has_the_titles_around_the_row_and_asks_for_others(labelled):
     shown = view(labelled)
     found = shown._list.found
     assert (found["count"], found["first"], len(found["rows"])) == (680, 0, AHEAD)
-    assert found["rows"][0] == ["✓", "Who discovered penicillin in 1928?", ["answer", "noise rate 0", "sample-en/0"]]
+    assert found["rows"][0] == [
+        "✓",
+        "Who discovered penicillin in 1928?",
+        ["answer", "noise rate 0", "sample-en/0"],
+    ]
     said = sent(shown)
-    shown._list._handle_custom_msg({"kind": "rows", "version": found["version"], "first": 600, "last": 900}, [])
-    assert (said[0]["first"], len(said[0]["rows"]), said[0]["version"]) == (600, 80, found["version"])
+    shown._list._handle_custom_msg(
+        {"kind": "rows", "version": found["version"], "first": 600, "last": 900}, []
+    )
+    assert (said[0]["first"], len(said[0]["rows"]), said[0]["version"]) == (
+        600,
+        80,
+        found["version"],
+    )
     shown._list._handle_custom_msg({"kind": "rows", "version": 0, "first": -5, "last": 10**9}, [])
     assert (said[1]["first"], len(said[1]["rows"])) == (0, SENT_AT_ONCE)
     shown._list._handle_custom_msg({"kind": "prepare"}, [])
@@ -229,7 +273,10 @@ def test_the_static_twin_says_what_it_is(labelled):
     assert "… and 330 more" in reader.text
     assert data["text/html"].endswith(shown._page.value)
     assert data == _data(shown._repr_mimebundle_())
-    assert view(labelled, "plain")._repr_mimebundle_()["text/html"] == view(labelled)._repr_mimebundle_()["text/html"]
+    assert (
+        view(labelled, "plain")._repr_mimebundle_()["text/html"]
+        == view(labelled)._repr_mimebundle_()["text/html"]
+    )
 
 
 def _data(bundle):
@@ -251,7 +298,12 @@ def test_every_shape_of_a_bundle_gets_its_static_twin(given, monkeypatch):
 
 @pytest.mark.parametrize(
     "frame",
-    [pd.DataFrame(), pd.DataFrame(columns=list(TRACE)), pd.DataFrame(columns=list(CONTEXT)), pd.DataFrame({"question": []})],
+    [
+        pd.DataFrame(),
+        pd.DataFrame(columns=list(TRACE)),
+        pd.DataFrame(columns=list(CONTEXT)),
+        pd.DataFrame({"question": []}),
+    ],
 )
 def test_a_frame_without_rows(frame):
     shown = view(frame)
@@ -264,7 +316,11 @@ def test_a_frame_without_rows(frame):
 def test_arrays_in_cells_are_lists_to_the_viewers():
     nested = np.empty(1, dtype=object)
     nested[0] = np.array(["Oslo"], dtype=object)
-    row = CONTEXT | {"references": nested, "passages": np.array(["In Oslo."]), "kinds": np.array(["positive"])}
+    row = CONTEXT | {
+        "references": nested,
+        "passages": np.array(["In Oslo."]),
+        "kinds": np.array(["positive"]),
+    }
     assert view(pd.DataFrame([row]))._page.value.startswith(RgbView(CONTEXT)._repr_html_())
 
 
@@ -294,14 +350,29 @@ def test_missing_cells_are_dashes():
             lambda: view(pd.DataFrame([CONTEXT]), "trace"),
             "view of kind 'trace' needs the columns .* without documents_sentences",
         ),
-        (lambda: view(pd.DataFrame([CONTEXT]), protocol="released"), "'rgb' has the options: protocols; got protocol"),
+        (
+            lambda: view(pd.DataFrame([CONTEXT]), protocol="released"),
+            "'rgb' has the options: protocols; got protocol",
+        ),
         (lambda: view(pd.DataFrame({"a": [1]}), n=3), "'plain' has the options: none; got n"),
         (lambda: view(pd.DataFrame([CONTEXT] * 20), protocols=["nobody's"]), "nobody's"),
-        (lambda: setattr(view(pd.DataFrame([CONTEXT])), "search", 3), "a search needs a text; got int"),
+        (
+            lambda: setattr(view(pd.DataFrame([CONTEXT])), "search", 3),
+            "a search needs a text; got int",
+        ),
         (lambda: setattr(view(pd.DataFrame([CONTEXT])), "sort", "colour"), "a sort needs one of"),
-        (lambda: setattr(view(pd.DataFrame([CONTEXT])), "filters", {"colour": 1}), "a filter needs one of"),
-        (lambda: setattr(view(pd.DataFrame([CONTEXT])), "number", 2), "a number from 1 to 1; got 2"),
-        (lambda: setattr(view(pd.DataFrame([CONTEXT])), "number", 0), "a number from 1 to 1; got 0"),
+        (
+            lambda: setattr(view(pd.DataFrame([CONTEXT])), "filters", {"colour": 1}),
+            "a filter needs one of",
+        ),
+        (
+            lambda: setattr(view(pd.DataFrame([CONTEXT])), "number", 2),
+            "a number from 1 to 1; got 2",
+        ),
+        (
+            lambda: setattr(view(pd.DataFrame([CONTEXT])), "number", 0),
+            "a number from 1 to 1; got 0",
+        ),
         (lambda: setattr(view(pd.DataFrame([CONTEXT])), "number", "first"), "got 'first'"),
     ],
 )
@@ -316,7 +387,12 @@ def test_a_refused_wish_changes_nothing():
     for name, value in {"filters": {"system": "x"}, "sort": "x", "number": 7}.items():
         with pytest.raises(InputError):
             setattr(shown, name, value)
-    assert (shown.filters, shown.sort, shown.number, len(shown.rows)) == ({"system": "rag"}, "", 1, 1)
+    assert (shown.filters, shown.sort, shown.number, len(shown.rows)) == (
+        {"system": "rag"},
+        "",
+        1,
+        1,
+    )
 
 
 # ---- hostile text ------------------------------------------------------------------------------------------------------
@@ -343,7 +419,10 @@ def hostile_frames(text):
     yield "language", context
     yield "trace", trace
     yield "judge", judged
-    yield "plain", {"question": text, text or "x": text, "listed": [text, {text: text}], "response": text}
+    yield (
+        "plain",
+        {"question": text, text or "x": text, "listed": [text, {text: text}], "response": text},
+    )
 
 
 def test_the_payloads_are_many():
@@ -359,7 +438,9 @@ def test_hostile_and_foreign_text_is_shown_and_nothing_else(text):
         reader = Reader(_data(shown._repr_mimebundle_())["text/html"])
         assert set(reader.elements) <= ELEMENTS, kind
         assert {name for name, _ in reader.attributes} <= {"class", "dir", "style"}, kind
-        assert visible(text).strip()[:20] in reader.text.replace("\u2028", " ") or kind == "trace", kind
+        assert (
+            visible(text).strip()[:20] in reader.text.replace("\u2028", " ") or kind == "trace"
+        ), kind
         assert shown._list.found["rows"][0][1] == " ".join(visible(text).split()), kind
 
 
@@ -370,7 +451,9 @@ def test_any_text_can_be_shown_searched_and_sent(text):
     assert len(shown.rows) == 2
     reader = Reader(_data(shown._repr_mimebundle_())["text/html"])
     assert set(reader.elements) <= ELEMENTS
-    assert not {c for row in shown._list.found["rows"] for c in row[1]} & set("\u202e\u2066\x00\x1b")
+    assert not {c for row in shown._list.found["rows"] for c in row[1]} & set(
+        "\u202e\u2066\x00\x1b"
+    )
 
 
 def test_nan_is_found_by_any_name_of_nothing():

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.ensemble.judicator import BatchJudicator
+from ragnb.ensemble.ensemble import BatchJudicator
 from ragnb.errors import InputError, check_choice
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.llm.store import Store
@@ -85,7 +85,9 @@ def model_judicator(
             "number the rows"
         )
     if not 0 < threshold <= 1:
-        raise InputError(f"threshold needs a number above 0 and up to 1; it got {threshold!r}; 0.5 is usual")
+        raise InputError(
+            f"threshold needs a number above 0 and up to 1; it got {threshold!r}; 0.5 is usual"
+        )
     if options.get("store") == ":memory:":
         options["store"] = Store(":memory:")
     places = {label: place for place, label in enumerate(responses.index)}
@@ -107,23 +109,33 @@ class _Model:
     def __call__(self, labels: list[Any]) -> list[bool | None]:
         places = self._found(labels)
         asked = list(dict.fromkeys(places))
-        judged = judge_responses(self.responses.iloc[asked], self.judgement, model=self.model, **self.options)
+        judged = judge_responses(
+            self.responses.iloc[asked], self.judgement, model=self.model, **self.options
+        )
         for place, row in zip(asked, judged.to_dict("records"), strict=True):
             self.rows[place] = row | {"verdict": self._verdict(row)}
         return [self.rows[place]["verdict"] for place in places]
 
     def __repr__(self) -> str:
-        return f"<{self.judgement} by {self.model}: {len(self.rows)} of {len(self.responses)} asked>"
+        return (
+            f"<{self.judgement} by {self.model}: {len(self.rows)} of {len(self.responses)} asked>"
+        )
 
     def judgements(self) -> pd.DataFrame:
         """See `ModelJudicator.judgements`."""
         value, *said = JUDGEMENTS[self.judgement].columns
         index = self.responses.index[list(self.rows)]
-        found = pd.DataFrame(list(self.rows.values()), columns=["verdict", value, *said], index=index, dtype=object)
+        found = pd.DataFrame(
+            list(self.rows.values()), columns=["verdict", value, *said], index=index, dtype=object
+        )
         return found.astype({value: float})
 
     def _verdict(self, row: dict[str, Any]) -> bool | None:
-        return None if row["judge_reason"] else bool(row[JUDGEMENTS[self.judgement].column] >= self.threshold)
+        return (
+            None
+            if row["judge_reason"]
+            else bool(row[JUDGEMENTS[self.judgement].column] >= self.threshold)
+        )
 
     def _found(self, labels: list[Any]) -> list[int]:
         unknown = [label for label in labels if label not in self.places]

@@ -1,0 +1,263 @@
+"""Split conformal prediction for two classes: p-values, prediction sets, and their coverage.
+
+A prediction set contains the labels that cannot be excluded. If the calibration items and the new
+items are exchangeable, the set misses the true label of at most a share `alpha` of the new items,
+on average over calibration sets. This is a guarantee about shares of items. It says nothing about a
+single item, nor about the items whose set contains exactly one label: for these, see
+`ragnb.conformal.control`.
+
+Ranks are computed with fractions, because floats give a wrong rank in some cases. A float `alpha`
+is taken as the decimal number that it prints as: 0.1 is 1/10. So write ``alpha=0.1`` and not
+``alpha=1 - 0.9``, which prints as 0.09999999999999998.
+
+All functions raise InputError for arguments outside the stated range.
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragnb.arguments import Booleans, Floats, accepts
+from ragnb.errors import InputError
+
+ALL = "all"
+"""Stands for all groups, or for both labels, where they are calibrated together."""
+
+
+# ---- ranks and coverage --------------------------------------------------------------------------
+
+
+@accepts(n="count", alpha="rate")
+def conformal_rank(n: int, alpha: Fraction) -> int:
+    """Rank of the threshold among `n` calibration scores: k = ceil((n + 1)(1 - alpha)).
+
+    A rank of n + 1 means that there is no threshold, so that no label can be excluded.
+
+    Parameters
+    ----------
+    n : int
+        Number of calibration scores.
+    alpha : float, str, Fraction or Decimal
+        Share of true labels that may be missed, in (0, 1).
+
+    References
+    ----------
+    Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+    Papadopoulos, H. et al. (2002). Inductive confidence machines for regression. ECML, 345-356.
+
+    Examples
+    --------
+    >>> conformal_rank(99, 0.1), conformal_rank(8, 0.1)
+    (90, 9)
+    """
+    return ceil((n + 1) * (1 - alpha))
+
+
+@accepts(n="count", alpha="rate")
+def coverage_distribution(n: int, alpha: Fraction) -> Any:
+    """Distribution of the coverage over calibration sets of `n` items: Beta(k, n + 1 - k).
+
+    Each calibration set gives one coverage, which is the share of all future items whose set
+    contains the true label. For scores without ties, the coverages of different calibration sets
+    have exactly this distribution. With ties, coverage is no lower. Without a threshold it is 1.
+
+    The parameters are those of `conformal_rank`, which gives k.
+
+    Returns
+    -------
+    scipy.stats.rv_frozen
+        Its methods are ``mean()``, which is k / (n + 1) and at least 1 - alpha, ``std()``,
+        ``ppf(0.05)`` for a quantile, and ``interval(0.9)`` for the central 90 %.
+
+    References
+    ----------
+    Vovk, V. (2012). Conditional validity of inductive conformal predictors. ACML, PMLR 25, 475-490.
+
+    Examples
+    --------
+    >>> coverage = coverage_distribution(240, 0.1)
+    >>> round(float(coverage.mean()), 3), round(float(coverage.ppf(0.05)), 3)
+    (0.9, 0.867)
+    """
+    from scipy.stats import beta
+
+    rank = conformal_rank(n, alpha)
+    return beta(rank, max(n + 1 - rank, 1e-300))  # with a second parameter of 0, scipy returns nan
+
+
+@accepts(n="count", alpha="rate")
+def too_few_items(n: int, alpha: Fraction) -> str:
+    """Reason why `n` calibration items exclude no label at `alpha`; empty if they do.
+
+    Examples
+    --------
+    >>> too_few_items(5, 0.1), too_few_items(9, 0.1)
+    ('alpha = 0.1 needs at least 9 calibration items, got 5', '')
+    """
+    fewest = ceil(1 / alpha) - 1
+    if n >= fewest:
+        return ""
+    return f"alpha = {float(alpha):g} needs at least {fewest} calibration items, got {n}"
+
+
+# ---- prediction sets -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConformalClassifier:
+    """Prediction sets of two classes from calibration items; made by `calibrate`.
+
+    The nonconformity score of a label is one minus its predicted probability. This is the score of
+    the least ambiguous set-valued classifier (LAC). A label is excluded if its score is above the
+    k-th smallest calibration score.
+
+    Attributes
+    ----------
+    scores : dict
+        (group, label) -> sorted scores of the calibration items of this group with this label. The
+        key has ``"all"`` for the group if there are no groups, and for the label unless the classes
+        are calibrated separately.
+
+    References
+    ----------
+    Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+    Sadinle, M., Lei, J. & Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded
+    error levels. JASA 114, 223-234.
+    """
+
+    scores: dict[tuple[Any, Any], Floats]
+
+    @classmethod
+    @accepts(probability="probabilities", labels="labels", groups=np.asarray)
+    def calibrate(
+        cls,
+        probability: Floats,
+        labels: Booleans,
+        *,
+        by_class: bool = False,
+        groups: NDArray[Any] | None = None,
+    ) -> "ConformalClassifier":
+        """Calibrate prediction sets on items that the classifier was not trained on.
+
+        Parameters
+        ----------
+        probability : array_like of shape (n,)
+            Predicted probability of class 1.
+        labels : array_like of shape (n,)
+            True labels, 0 or 1.
+        by_class : bool, default False
+            If True, the coverage holds within each class (Mondrian), which needs enough items of
+            each class. Otherwise it holds over all items.
+        groups : array_like of shape (n,), optional
+            Name of the group of each item. The coverage then holds within each group, too. The
+            group must be known before the label is.
+
+        Examples
+        --------
+        >>> classifier = ConformalClassifier.calibrate([0.9, 0.8, 0.3, 0.2], [1, 1, 0, 0])
+        >>> classifier.sets([0.95, 0.6, 0.1], alpha=0.25)
+        array([[False,  True],
+               [False, False],
+               [ True, False]])
+        """
+        both = _scores(probability)
+        true = np.where(labels, both[:, 1], both[:, 0])
+        scores = {}
+        for group in [ALL] if groups is None else sorted(set(groups.tolist())):
+            inside = np.full(labels.size, True) if groups is None else groups == group
+            for label in (0, 1) if by_class else (ALL,):
+                rows = inside & (labels == label) if by_class else inside
+                scores[group, label] = np.sort(true[rows])
+        if empty := [key for key, known in scores.items() if not known.size]:
+            raise InputError("there is no calibration item of group {}, label {}".format(*empty[0]))
+        return cls(scores)
+
+    @accepts(probability="probabilities", groups=np.asarray)
+    def p_values(self, probability: Floats, *, groups: NDArray[Any] | None = None) -> Floats:
+        """Conformal p-value of each label, as an array of shape (n, 2).
+
+        The p-value of an item's true label is at most u with probability at most u, with or without
+        ties.
+
+        Parameters
+        ----------
+        probability : array_like of shape (n,)
+            Predicted probability of class 1.
+        groups : array_like of shape (n,), optional
+            Group of each item. Required if, and only if, the calibration items had groups.
+
+        Notes
+        -----
+        (number of calibration scores >= the score + 1) / (n + 1). They are not smoothed at random.
+        """
+        scores = _scores(probability)
+        values = np.empty_like(scores)
+        for _, cell, known in self._cells(groups):
+            values[cell] = _tail_shares(known, scores[cell])
+        return values
+
+    @accepts(probability="probabilities", alpha="rate", groups=np.asarray)
+    def sets(
+        self,
+        probability: Floats,
+        alpha: Fraction,
+        *,
+        groups: NDArray[Any] | None = None,
+    ) -> Booleans:
+        """Labels that cannot be excluded, as an array of shape (n, 2).
+
+        Column y says whether label y is in the set, which means that its p-value is above `alpha`.
+        A set may contain both labels or neither; the classifier then abstains.
+
+        Parameters
+        ----------
+        probability, groups
+            As for `p_values`.
+        alpha : float, str, Fraction or Decimal
+            Share of true labels that may be missed, in (0, 1).
+
+        Warns
+        -----
+        RuntimeWarning
+            There are too few calibration items to exclude a label at this `alpha`.
+        """
+        scores = _scores(probability)
+        inside = np.ones(scores.shape, dtype=np.bool_)
+        for key, cell, known in self._cells(groups):
+            if few := too_few_items(known.size, alpha):
+                text = "group {}, label {}: {}; every label stays in the set".format(*key, few)
+                warnings.warn(text, RuntimeWarning, stacklevel=3)
+            else:
+                inside[cell] = scores[cell] <= known[conformal_rank(known.size, alpha) - 1]
+        return inside
+
+    def _cells(self, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Any, Floats]]:
+        """Key of each calibration, rows and columns that it applies to, and its scores."""
+        known_groups = {group for group, _ in self.scores}
+        given = {ALL} if groups is None else set(groups.tolist())
+        if not given <= known_groups:
+            raise InputError(
+                f"groups must be those of the calibration, {known_groups}, got {given}"
+            )
+        for (group, label), known in self.scores.items():
+            rows = slice(None) if groups is None else groups == group
+            yield (group, label), (rows, slice(None) if label == ALL else label), known
+
+
+def _scores(probability: Floats) -> Floats:
+    """Nonconformity scores of labels 0 and 1."""
+    return 1 - np.column_stack([1 - probability, probability])
+
+
+def _tail_shares(known: Floats, scores: Floats) -> Floats:
+    """P-values of scores, given sorted calibration scores."""
+    order = np.argsort(scores, axis=None)  # a search in sorted order is several times as fast
+    below = np.empty(scores.shape, np.intp)
+    below.flat[order] = np.searchsorted(known, scores.flat[order], side="left")
+    return (known.size - below + 1) / (known.size + 1)

@@ -1,0 +1,292 @@
+"""Deferral: which items an ensemble should hand to a judge, and what that gains.
+
+A *deferred* item gets the judge's verdict instead of the ensemble's label. If the judge gave no
+verdict (None or nan), the ensemble's label stays. `deferral_curve` defers more and more items, the
+least confident first. `deferral_point` defers chosen items, such as those on which a conformal
+ensemble abstains. `compare_deferral` tests such a choice against deferring none, all, or as many
+randomly chosen items.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from ragnb.arguments import Floats, accepts, convert
+from ragnb.errors import InputError
+from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
+from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
+from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
+from ragnb.stats.paired import paired_t_test, sign_flip_test
+
+NONE, EVERYTHING, RANDOM = "no deferral", "judge everything", "as many at random"
+"""Names of the policies that every choice of items is compared with."""
+
+SHARES = tuple(k / 100 for k in range(101))
+
+
+@accepts(shares="probabilities", confidence_level="level")
+def deferral_curve(
+    y: ArrayLike,
+    probability: ArrayLike,
+    judged: ArrayLike,
+    *,
+    y_hat: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    shares: Sequence[float] = SHARES,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Accuracy of ensemble and judge together against the share of deferred items.
+
+    The least confident items are deferred first. If a row defers only some of the items with equal
+    confidence, it has the mean over all their orders, so the result depends neither on the order of
+    the items nor on a seed.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        True labels, 0 or 1. Series are aligned with each other by their index labels.
+    probability : array_like of shape (n,)
+        The ensemble's probability of label 1.
+    judged : array_like of shape (n,)
+        The judge's verdict on every item: true or false, None or nan if there is none.
+    y_hat : array_like of shape (n,), optional
+        The ensemble's labels; by default 1 if the probability is above one half.
+    groups : array_like of shape (n,), optional
+        Question of each item, if several items share one. Intervals are then cluster-robust.
+    shares : sequence of float
+        Shares to defer, in [0, 1], rounded to whole items. 0 and 1 are always included.
+    confidence_level : float, default 0.95
+        Nominal coverage of each interval.
+
+    Returns
+    -------
+    DataFrame
+        One row per number of deferred items: ``share, n_deferred, n_judged`` (verdicts, or their
+        mean where a row divides ties), ``n_missing`` (deferred items without a verdict),
+        ``accuracy, low, high, error, n, n_clusters, interval, confidence_level`` and
+        ``point``, which names the two ends. Intervals are Wilson intervals without groups. Limits
+        are cut at 0 and 1. Each interval holds for one row only: a share that is chosen because the
+        curve is highest there does worse on other items.
+
+    Examples
+    --------
+    >>> y, probability, judged = [1, 0, 1, 0], [0.9, 0.2, 0.4, 0.6], [1, 1, 1, 0]
+    >>> curve = deferral_curve(y, probability, judged, shares=[0.25, 0.5])
+    >>> curve[["share", "accuracy"]].to_dict("list")
+    {'share': [0.0, 0.25, 0.5, 1.0], 'accuracy': [0.5, 0.75, 1.0, 0.75]}
+    """
+    items = _items(y, y_hat, judged, groups, probability=probability)
+    if not items["probability"].between(0, 1).all():
+        raise InputError("probability must be between 0 and 1 for each item")
+    confidence = (items["probability"] - 0.5).abs().round(12)  # so that rounding breaks no tie
+    steps = np.union1d(np.rint(np.asarray(shares) * len(items)), [0, len(items)]).astype(int)
+    curve = pd.DataFrame(_deferred(items, confidence, steps, confidence_level))
+    points = curve["n_deferred"].map({0: NONE, len(items): EVERYTHING}).fillna("")
+    return curve.assign(point=points)
+
+
+@accepts(confidence_level="level")
+def deferral_point(
+    y: ArrayLike,
+    y_hat: ArrayLike,
+    deferred: ArrayLike,
+    judged: ArrayLike,
+    *,
+    name: str = "conformal set",
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Accuracy of ensemble and judge together if the chosen items are deferred.
+
+    Parameters
+    ----------
+    y, y_hat : array_like of shape (n,)
+        True labels and the ensemble's labels, 0 or 1.
+    deferred : array_like of shape (n,)
+        Which items are deferred, such as those on which the ensemble abstains.
+    judged, groups, confidence_level
+        As for `deferral_curve`; `judged` matters for the deferred items only.
+    name : str
+        The name in ``point``.
+
+    Returns
+    -------
+    DataFrame
+        One row with the columns of `deferral_curve`.
+
+    Examples
+    --------
+    >>> row = deferral_point([1, 0, 1, 0], [1, 0, 0, 1], [0, 0, 1, 1], [1, 1, 1, None])
+    >>> row[["accuracy", "n_missing"]].to_dict("list")
+    {'accuracy': [0.75], 'n_missing': [1.0]}
+    """
+    items = _items(y, y_hat, judged, groups, deferred=deferred)
+    kept = items["deferred"] != 1
+    row = pd.DataFrame(_deferred(items, kept, [(~kept).sum()], confidence_level))
+    return row.assign(point=name)
+
+
+@accepts(confidence_level="level")
+def compare_deferral(
+    y: ArrayLike,
+    y_hat: ArrayLike,
+    deferred: ArrayLike,
+    judged: ArrayLike,
+    *,
+    name: str = "conformal set",
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Differences in accuracy between deferring the chosen items and policies without a choice.
+
+    A difference is above 0 if `policy` is better than `baseline`.
+
+    Parameters
+    ----------
+    y, y_hat, deferred, name, groups, confidence_level
+        As for `deferral_point`.
+    judged : array_like of shape (n,)
+        The judge's verdict on every item.
+
+    Returns
+    -------
+    DataFrame
+        Four rows: the choice against "no deferral", "as many at random" and "judge everything", and
+        "judge everything" against "no deferral". Columns: ``policy, baseline, accuracy,
+        baseline_accuracy, difference, low, high, interval, confidence_level, test, statistic,
+        p_value, p_adjusted, correction, family_size, duality, n_pairs, n_clusters, share,
+        baseline_share, n_missing, warning``. Holm's correction covers the four rows.
+
+    Notes
+    -----
+    Against none and all: McNemar's mid-p test and Tango's interval. With groups: the cluster-robust
+    t-test and interval, or below 30 groups the exact sign-flip test of whole groups.
+
+    Against random: deferring as many items, drawn without replacement, has the expected accuracy
+    mean(right) + share * mean(gain), where gain is the change in correctness (-1, 0 or 1) if the
+    judge decides. The difference is thus the covariance of being deferred and gain,
+    mean((deferred - share) (gain - mean(gain))). Its interval and test are Student's t
+    (cluster-robust with groups) on these products. They are rough if fewer than about ten gains
+    differ from 0.
+
+    Examples
+    --------
+    >>> y, y_hat, judged = [1, 0, 1, 0, 1, 0], [1, 0, 1, 0, 0, 1], [1, 0, 1, 1, 1, 0]
+    >>> rows = compare_deferral(y, y_hat, [0, 0, 0, 0, 1, 1], judged)
+    >>> rows[["policy", "baseline", "difference"]].round(3).values.tolist()[:2]
+    [['conformal set', 'no deferral', 0.333], ['conformal set', 'as many at random', 0.278]]
+    """
+    items = _items(y, y_hat, judged, groups, deferred=deferred)
+    chosen = items["deferred"].astype(float).to_numpy()
+    none, everything = (NONE, np.zeros(chosen.size)), (EVERYTHING, np.ones(chosen.size))
+    choice, random = (name, chosen), (RANDOM, np.full(chosen.size, chosen.mean()))
+    pairs = [(choice, none), (choice, random), (choice, everything), (everything, none)]
+    rows = pd.DataFrame(
+        _compared(items, policy, baseline, confidence_level) for policy, baseline in pairs
+    )
+    return rows.assign(**adjusted_columns(rows["p_value"]))
+
+
+def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.DataFrame:
+    """Collect, per item, whether the ensemble is right and what the judge changes.
+
+    ``right`` is 0 or 1, ``gain`` the change in correctness if the judge decides (-1, 0 or 1), and
+    ``answered`` whether the judge gave a verdict.
+    """
+    items = pd.DataFrame({"y": y, "judged": judged, "group": groups, **more})
+    items["y_hat"] = items["probability"] > 0.5 if y_hat is None else y_hat
+    if items.empty:
+        raise InputError("deferral needs at least one item")
+    answered = items["judged"].notna()
+    for name in {"y", "y_hat", "judged", "deferred"}.intersection(items):
+        odd = items[name][~items[name].isin([0, 1]) & (answered | (name != "judged"))]
+        if len(odd):
+            raise InputError(f"{name} must be 0 or 1 for each item, got {odd.tolist()[0]!r}")
+    decided = items["judged"].astype(object).where(answered, items["y_hat"])
+    right = (items["y_hat"] == items["y"]).astype(float)
+    items = items.assign(right=right, gain=(decided == items["y"]).astype(float) - right)
+    items = items.assign(answered=answered.astype(float), cluster=range(len(items)))
+    if groups is not None:
+        items["cluster"] = convert(items["group"].to_numpy(), "clusters", "groups")
+    return items
+
+
+def _deferred(
+    items: pd.DataFrame, confidence: pd.Series, steps: Any, level: float
+) -> Iterator[dict[str, Any]]:
+    """One row per number of deferred items."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    n, clusters = len(items), items["cluster"].to_numpy()
+    _, tie, size = np.unique(confidence, return_inverse=True, return_counts=True)
+    before = np.cumsum(size) - size
+    for step in steps:
+        share = np.clip((step - before) / size, 0, 1)[tie]  # of the orders of ties
+        right = (items["right"] + share * items["gain"]).to_numpy()
+        n_judged = float(share @ items["answered"])
+        if items["group"].isna().all():
+            low, high = proportion_confint(right.sum(), n, alpha=1 - level, method="wilson")
+            interval = "Wilson"
+        else:
+            found = mean_interval(right, clusters, confidence_level=level)
+            low, high, interval = found.low, found.high, found.method
+        yield {
+            "share": step / n,
+            "n_deferred": step,
+            "n_judged": n_judged,
+            "n_missing": step - n_judged,
+            "accuracy": right.mean(),
+            "low": np.clip(low, 0, 1),
+            "high": np.clip(high, 0, 1),
+            "error": 1 - right.mean(),
+            "n": n,
+            "n_clusters": clusters.max() + 1,
+            "interval": interval,
+            "confidence_level": level,
+        }
+
+
+def _compared(
+    items: pd.DataFrame, policy: tuple[str, Floats], baseline: tuple[str, Floats], level: float
+) -> dict[str, Any]:
+    """Row of `compare_deferral`; a policy has a name and a probability of deferral per item."""
+    (name, chosen), (other, reference) = policy, baseline
+    right, gain = items["right"].to_numpy(), items["gain"].to_numpy()
+    first, second = right + chosen * gain, right + reference * gain
+    differences = first - second
+    if other == RANDOM:
+        differences = (chosen - reference) * (gain - gain.mean())
+    clusters = None if items["group"].isna().all() else items["cluster"].to_numpy()
+    n_units = int(items["cluster"].max()) + 1
+    interval = mean_interval(differences, clusters, confidence_level=level)
+    test, duality = paired_t_test(differences, clusters=clusters), "dual"
+    if other != RANDOM and clusters is None:
+        table, duality = paired_table(first, second), "not dual"
+        test, interval = mcnemar_test(table), tango_interval(table, confidence_level=level)
+    elif other != RANDOM and n_units < FEW_CLUSTERS:
+        test, duality = sign_flip_test(differences, clusters=clusters), "not dual"
+    return {
+        "policy": name,
+        "baseline": other,
+        "accuracy": first.mean(),
+        "baseline_accuracy": second.mean(),
+        "difference": interval.estimate,
+        "low": interval.low,
+        "high": interval.high,
+        "interval": interval.method,
+        "confidence_level": level,
+        "test": test.method,
+        "statistic": test.statistic,
+        "p_value": test.p_value,
+        **dict.fromkeys(ADJUSTED),
+        "duality": duality,
+        "n_pairs": len(items),
+        "n_clusters": n_units,
+        "share": chosen.mean(),
+        "baseline_share": reference.mean(),
+        "n_missing": int(chosen @ (1 - items["answered"])),
+        "warning": test.warning,
+    }

@@ -1,0 +1,563 @@
+"""Ensembles of metrics that predict a person's label, with guarantees for the prediction."""
+# ruff: noqa: N803, N806 (X and y are the names of the field)
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.arguments import accepts
+from ragnb.conformal.control import calibrate_selective_risk
+from ragnb.conformal.sets import (
+    ConformalClassifier,
+    conformal_rank,
+    coverage_distribution,
+    too_few_items,
+)
+from ragnb.ensemble.data import (
+    XYData,
+    aligned,
+    cross_validation_folds,
+    finite,
+    refuse_repeated_labels,
+    require_both_labels,
+)
+from ragnb.ensemble.shift import differing, sample, shift_tests
+from ragnb.errors import InputError
+from ragnb.records import require_columns
+
+GUARANTEES = ("marginal", "class", "selective")
+
+STRENGTHS = (0.1, 1.0, 10.0)
+"""Values of C that the default classifier chooses from."""
+
+Judicator = Callable[[Any], Any]
+"""Function of the index label of one response. It returns True or False, 1 or 0, or None."""
+
+
+# ---- judicators ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJudicator:
+    """Judicator that is asked about all deferred responses at once.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the list of their index labels and returns one verdict for each, in the same order:
+        True or False, 1 or 0, or None for no verdict. It is not called with an empty list.
+
+    Examples
+    --------
+    >>> BatchJudicator(lambda labels: [label == "a" for label in labels])(["b", "a"])
+    [False, True]
+    """
+
+    function: Callable[[list[Any]], Sequence[Any]]
+
+    def __call__(self, labels: Sequence[Any]) -> list[Any]:
+        """Return the verdicts on the responses with these index labels."""
+        return list(self.function(list(labels))) if len(labels) else []
+
+
+def verdicts_of(judicator: Judicator, labels: Sequence[Any]) -> list[bool | None]:
+    """Ask a judicator about the responses with these index labels, and check its verdicts."""
+    at_once = isinstance(judicator, BatchJudicator)
+    verdicts = judicator(labels) if at_once else [judicator(label) for label in labels]
+    odd = [verdict for verdict in verdicts if verdict is not None and verdict not in (0, 1)]
+    if odd or len(verdicts) != len(labels):
+        raise InputError(
+            f"a judicator must return True, False or None for each of {len(labels)} labels, got "
+            f"{len(verdicts)} verdicts and among them {odd[:3]}; compare a score with a threshold, "
+            "as in score >= 0.5"
+        )
+    return [None if verdict is None else bool(verdict) for verdict in verdicts]
+
+
+# ---- the classifier ------------------------------------------------------------------------------
+
+
+def fit_classifier(
+    training: XYData,
+    classifier: Any = None,
+    *,
+    class_weight: str | Mapping[int, float] | None = "balanced",
+    random_state: int | None = None,
+) -> Any:
+    """Fit a classifier to the training data. The parameters are those of `MetricEnsemble`."""
+    from sklearn.base import clone
+
+    if classifier is None:
+        chosen = _best_logistic_regression(training, class_weight, random_state)
+    else:
+        chosen = clone(classifier)
+        seeds = {
+            name: random_state
+            for name, value in chosen.get_params().items()
+            if name.endswith("random_state") and value is None
+        }
+        chosen.set_params(**seeds)
+    return chosen.fit(training.X, training.y)
+
+
+def _best_logistic_regression(training: XYData, class_weight: Any, random_state: int | None) -> Any:
+    """Logistic regression with the penalty that has the best cross-validated AUROC."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = LogisticRegression(
+        solver="liblinear", class_weight=class_weight, max_iter=1000, random_state=random_state
+    )
+    # scikit-learn 1.8 replaced penalty="l2" and "l1" by l1_ratio=0 and 1.
+    new = model.penalty == "deprecated"
+    penalty = {"model__l1_ratio": (0.0, 1.0)} if new else {"model__penalty": ("l2", "l1")}
+    pipeline = Pipeline([("scaler", StandardScaler()), ("model", model)])
+    folds = cross_validation_folds(training, random_state)
+    grid = {"model__C": STRENGTHS, **penalty}
+    search = GridSearchCV(pipeline, grid, scoring="roc_auc", cv=folds, refit=False)
+    return pipeline.set_params(**search.fit(training.X, training.y).best_params_)
+
+
+# ---- the ensemble --------------------------------------------------------------------------------
+
+
+class MetricEnsemble:
+    """Classifier over metrics whose predictions come with conformal prediction sets.
+
+    It is trained on one part of the labelled responses and calibrated on another. One of three
+    guarantees holds for new responses that are drawn like the calibration part. None of them is
+    about a single response.
+
+    - ``"marginal"``: on average over calibration parts, the prediction sets of at least a share
+      1 - alpha of all new responses contain the correct label.
+    - ``"class"``: the same holds within each class. Then many correct answers cannot make up for
+      errors on the rare incorrect ones.
+    - ``"selective"``: with probability at least 1 - delta over calibration parts, at most a share
+      alpha of the labels that the ensemble accepts is wrong.
+
+    The ensemble *accepts* a label if the set contains nothing else. It *abstains* if the set
+    contains both labels or neither.
+
+    Parameters
+    ----------
+    training, calibration : XYData
+        Labelled responses with the same metrics. No response or group may be in both.
+    alpha : float
+        Share of errors that the guarantee allows, in (0, 1).
+    random_state : int, optional
+        Seed of everything random; None gives a different result each time.
+    classifier : optional
+        Any scikit-learn classifier with ``predict_proba``. By default a logistic regression over
+        standardised metrics. Its penalty (l1 or l2) and its strength (C = 0.1, 1 or 10) are chosen
+        by cross-validation in the training part.
+    class_weight : "balanced", mapping or None
+        Class weights of the default classifier. Balanced weights, like oversampling, move the
+        probabilities, and y_hat with them, towards the rarer label. The guarantee still holds.
+    guarantee : {"marginal", "class", "selective"}
+        See above.
+    delta : float
+        For ``guarantee="selective"`` only; see above.
+    groups : iterable, optional
+        Group of each calibration response, such as its language. The guarantee then holds within
+        each group. `predict` needs the groups, too. Not available with ``"selective"``.
+
+    Attributes
+    ----------
+    features : tuple
+        Names of the metrics.
+    classifier
+        The fitted classifier.
+
+    References
+    ----------
+    Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
+    Sadinle, M., Lei, J. & Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded
+    error levels. JASA 114, 223-234. Angelopoulos, A. N. et al. (2021). Learn then Test.
+    arXiv:2110.01052.
+
+    Examples
+    --------
+    >>> from ragnb.ensemble import DataSplit
+    >>> split = DataSplit(pd.DataFrame({"f1": range(100)}), [0] * 50 + [1] * 50, random_state=0)
+    >>> ensemble = MetricEnsemble(split.train, split.calibration, random_state=0)
+    >>> y_hat, y_set = ensemble.predict(pd.DataFrame({"f1": [1, 99]}))
+    >>> y_hat.tolist(), y_set.tolist()
+    ([0, 1], [[True, False], [False, True]])
+    """
+
+    @accepts(alpha="rate", delta="rate", guarantee=GUARANTEES)
+    def __init__(
+        self,
+        training: XYData,
+        calibration: XYData,
+        alpha: float = 0.1,
+        random_state: int | None = None,
+        *,
+        classifier: Any = None,
+        class_weight: str | Mapping[int, float] | None = "balanced",
+        guarantee: str = "marginal",
+        delta: float = 0.1,
+        groups: Iterable[Any] | None = None,
+    ) -> None:
+        if groups is not None and guarantee == "selective":
+            raise InputError(
+                'guarantee="selective" does not accept groups; fit one ensemble for each group'
+            )
+        for part, name in ((training, "training"), (calibration, "calibration")):
+            require_both_labels(part.y, f"the {name} part")
+        refuse_repeated_labels(calibration.X.index, "the calibration part")
+        both = training.units().intersection(calibration.units())
+        if len(both):
+            raise InputError(
+                "training and calibration must not have a response or group in common, got "
+                f"{both[0]!r} in both; split one frame with DataSplit"
+            )
+        names = list(training.X)
+        require_columns(calibration.X, names, "the calibration part")
+        X = calibration.X[names]
+        fitted = fit_classifier(
+            training, classifier, class_weight=class_weight, random_state=random_state
+        )
+        self._calibrate(
+            classifier=fitted,
+            features=names,
+            alpha=float(alpha),
+            delta=float(delta),
+            guarantee=guarantee,
+            known=X.to_numpy(),
+            probability=fitted.predict_proba(X)[:, 1],
+            labels=calibration.y.to_numpy(),
+            units=None if calibration.groups is None else pd.factorize(calibration.groups)[0],
+            groups=None if groups is None else aligned(groups, X.index, "groups").tolist(),
+        )
+
+    def _calibrate(self, **fields: Any) -> None:
+        """Set the options and calibrate; `fields` is what `save` writes."""
+        self._fields = fields
+        self.classifier, self.features = fields["classifier"], tuple(fields["features"])
+        options = (fields[name] for name in ("alpha", "delta", "guarantee"))
+        self.alpha, self.delta, self.guarantee = options
+        data = fields["probability"], fields["labels"]
+        self._conformal = ConformalClassifier.calibrate(
+            *data, by_class=self.guarantee == "class", groups=fields["groups"]
+        )
+        self._selective = None
+        if self.guarantee == "selective":
+            self._selective = calibrate_selective_risk(*data, self.alpha, self.delta)
+        X = pd.DataFrame(fields["known"], columns=list(self.features))
+        self._known = sample(X, *data, fields["units"], fields["groups"])
+
+    # ---- prediction ------------------------------------------------------------------------------
+
+    def predict(
+        self,
+        X: pd.DataFrame,
+        judicator: Judicator | None = None,
+        *,
+        groups: Iterable[Any] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Predict the labels of new responses, and the labels that cannot be excluded.
+
+        Parameters
+        ----------
+        X : DataFrame
+            One row per response with the columns `features`. Other columns are ignored.
+        judicator : callable, optional
+            A function of an index label of X, or a `BatchJudicator`. It decides the responses on
+            which the ensemble abstains.
+        groups : iterable, optional
+            Group of each row. Required if, and only if, the ensemble was calibrated by groups.
+
+        Returns
+        -------
+        y_hat : array of shape (n,)
+            The accepted label, 0 or 1. If the ensemble abstains, it is the judicator's verdict, or
+            the more probable label if there is no verdict.
+        y_set : bool array of shape (n, 2)
+            Whether labels 0 and 1 are in the prediction set, whatever the judicator says.
+
+        Warns
+        -----
+        RuntimeWarning
+            There are too few calibration responses to exclude a label.
+        UserWarning
+            The responses differ from the calibration responses, so the guarantee may not hold for
+            them. See `check_shift`.
+        """
+        found = self._decide(X, judicator, groups)
+        return found["label"].to_numpy(), found[["in_set_0", "in_set_1"]].to_numpy()
+
+    def decide(
+        self,
+        X: pd.DataFrame,
+        judicator: Judicator | None = None,
+        *,
+        groups: Iterable[Any] | None = None,
+    ) -> pd.DataFrame:
+        """Predict as `predict` does, and return everything known about each response.
+
+        Returns
+        -------
+        DataFrame
+            One row per response, with X's index labels: ``probability`` of label 1; ``p_value_0``
+            and ``p_value_1``, the conformal p-values (not used with ``"selective"``); ``in_set_0,
+            in_set_1``; ``abstained``, whether the set contains both labels or neither; ``y_hat``,
+            the label that the ensemble predicts itself; ``deferred``, whether the judicator was
+            asked; ``judged``, its verdict, missing if there is none; ``label``, the verdict or else
+            y_hat.
+        """
+        return self._decide(X, judicator, groups)
+
+    def _decide(self, X: pd.DataFrame, judicator: Judicator | None, groups: Any) -> pd.DataFrame:
+        new = self._sample(X, groups)
+        refuse_repeated_labels(X.index, "predict")
+        probability = new["about", "probability"].to_numpy()
+        names = None if groups is None else new["about", "group"].to_numpy()
+        p_values = self._conformal.p_values(probability, groups=names)
+        if self._selective is None:
+            sets = self._conformal.sets(probability, self.alpha, groups=names)
+        else:
+            sets = self._selective.sets(probability)
+        if len(X) and not differing(shift := self._shift(new)).empty:
+            warnings.warn(
+                f"{shift.attrs['summary']} The guarantee holds only for responses like those in "
+                "the calibration part. Calibrate the ensemble on labelled responses of the new "
+                "kind. check_shift shows the tests.",
+                UserWarning,
+                stacklevel=3,
+            )
+        abstained = sets[:, 0] == sets[:, 1]
+        deferred = abstained & (judicator is not None)
+        judged = pd.Series(pd.NA, index=X.index, dtype="Int64")
+        if judicator is not None:
+            verdicts = verdicts_of(judicator, X.index[deferred].tolist())
+            judged[deferred] = pd.array(verdicts, dtype="boolean").astype("Int64")
+        found = {
+            "probability": probability,
+            "p_value_0": p_values[:, 0],
+            "p_value_1": p_values[:, 1],
+            "in_set_0": sets[:, 0],
+            "in_set_1": sets[:, 1],
+            "abstained": abstained,
+            "y_hat": np.where(abstained, probability > 0.5, sets[:, 1]).astype(np.int64),
+            "deferred": deferred,
+            "judged": judged,
+        }
+        frame = pd.DataFrame(found, X.index)
+        return frame.assign(label=judged.fillna(frame["y_hat"]).astype(np.int64))
+
+    def _sample(
+        self, X: pd.DataFrame, groups: Any, labels: Any = None, units: Any = None
+    ) -> pd.DataFrame:
+        """New responses as the tests of shift take them."""
+        require_columns(X, self.features, "the ensemble")
+        X = finite(X[list(self.features)], "the ensemble")
+        probability = self.classifier.predict_proba(X)[:, 1] if len(X) else np.empty(0)
+        names = None if groups is None else aligned(groups, X.index, "groups").to_numpy()
+        return sample(X, probability, labels, units, names)
+
+    # ---- whether the guarantee applies -----------------------------------------------------------
+
+    def check_shift(
+        self, new: pd.DataFrame | XYData, *, groups: Iterable[Any] | None = None
+    ) -> pd.DataFrame:
+        """Test whether new responses are distributed like the calibration responses.
+
+        The guarantee holds only for responses that are drawn as the calibration responses were.
+        `predict` runs the same tests, without labels, and warns if an adjusted p-value is below
+        0.001.
+
+        Parameters
+        ----------
+        new : DataFrame or XYData
+            Features of new responses, one row per response, with the columns `features`. An
+            `XYData` adds their labels, and its groups name the responses that belong to the same
+            question.
+        groups : iterable, optional
+            Group of each row. Required if, and only if, the ensemble was calibrated by groups.
+
+        Returns
+        -------
+        DataFrame
+            One row per test. ``tested`` is a feature, ``"probability"`` (the ensemble's probability
+            of label 1), or, if the labels are known, ``"score of the true label"``. ``group`` and
+            ``label`` name the responses that were compared, as in `coverage`. The others are
+            ``test, statistic, p_value, p_adjusted, correction, family_size``; ``n_calibration`` and
+            ``n_new``, the numbers of responses; ``n_units_calibration`` and ``n_units_new``, how
+            many independent responses they count as; and ``note``, the result as a sentence.
+            ``attrs["summary"]`` states the result of the whole table in a sentence or two.
+
+        Notes
+        -----
+        Each feature, and the probability, is compared with a two-sided two-sample
+        Kolmogorov-Smirnov test. Labels are compared with a one-sided test of the nonconformity
+        score, which is one minus the probability of the true label. The conformal p-value of a
+        label is the rank of its score among the calibration scores. The test thus asks whether the
+        p-values of the true labels are smaller than those of responses that were drawn like the
+        calibration responses. With ``guarantee="class"`` it compares each class separately. Ties
+        make the tests conservative. Holm's correction covers all rows of the table. Without any
+        shift, an adjusted p-value falls below 0.001 in at most 0.1 % of cases, averaged over
+        calibration samples.
+
+        Responses to the same question are not independent. The test therefore counts n responses as
+        n / m independent ones. Here m is the number of responses to the same question, averaged
+        over responses. This is conservative unless the responses to a question are identical. If
+        the questions of the new responses are not known, m is taken from the calibration responses.
+        If those have no groups, all responses are taken to be independent. A test needs 20
+        independent responses on each side. Otherwise its p-value is ``nan``, and `predict` does not
+        warn.
+
+        The sets depend on the features only through the probability, so its row is the most
+        important one without labels. A shift that changes the labels but not the features can only
+        be seen if labels are given. With ``guarantee="class"`` a shift of the features alone may be
+        harmless, because the guarantee holds even if the shares of the classes change.
+
+        References
+        ----------
+        Hodges, J. L. (1958). The significance probability of the Smirnov two-sample test. Arkiv för
+        Matematik 3, 469-486.
+
+        Examples
+        --------
+        >>> from ragnb.ensemble import DataSplit
+        >>> X = pd.DataFrame({"f1": np.random.default_rng(0).random(300)})
+        >>> split = DataSplit(X, X["f1"] > 0.5, random_state=0)
+        >>> ensemble = MetricEnsemble(split.train, split.calibration, random_state=0)
+        >>> table = ensemble.check_shift(split.test)
+        >>> (table["p_adjusted"] < 0.001).any()
+        np.False_
+        >>> ensemble.check_shift(split.test.X / 2)["note"][0]
+        'The new responses are distributed differently from the calibration responses.'
+        """
+        if isinstance(new, XYData):
+            units = None if new.groups is None else new.groups.to_numpy()
+            found = self._sample(new.X, groups, new.y.to_numpy(), units)
+        else:
+            found = self._sample(new, groups)
+        if found.empty:
+            raise InputError("check_shift needs new responses, but X has no rows")
+        return self._shift(found)
+
+    def _shift(self, new: pd.DataFrame) -> pd.DataFrame:
+        return shift_tests(self._known, new, by_class=self.guarantee == "class")
+
+    # ---- what is guaranteed ----------------------------------------------------------------------
+
+    def coverage(self) -> pd.DataFrame:
+        """Expected coverage and its 90 % range for each class or group that the guarantee covers.
+
+        Returns
+        -------
+        DataFrame
+            One row per ``group`` and ``label`` (``"all"`` where they are taken together): ``n``
+            calibration responses; ``rank`` of the threshold among their scores; ``mean`` coverage
+            over calibration parts of this size; ``low`` and ``high``, between which 90 % of their
+            coverages are (beta distribution); ``warning`` if they are too few to exclude any label.
+            With ``"selective"`` this is the coverage of the p-values and not of the sets.
+        """
+        rows = []
+        for (group, label), scores in self._conformal.scores.items():
+            found = coverage_distribution(scores.size, self.alpha)
+            rank, few = (of(scores.size, self.alpha) for of in (conformal_rank, too_few_items))
+            rows.append([group, label, scores.size, rank, found.mean(), *found.interval(0.9), few])
+        columns = ["group", "label", "n", "rank", "mean", "low", "high", "warning"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def __repr__(self) -> str:
+        return f"MetricEnsemble of {len(self.features)} metrics, {self.summary()}"
+
+    def summary(self) -> str:
+        """State the guarantee: what it means, and what it does not mean."""
+        if self._selective is None:
+            within = " of each class" * (self.guarantee == "class")
+            within += " in each group" * (self._fields["groups"] is not None)
+            few = self.coverage().query("warning != ''")
+            text = (
+                "on average over calibrations, the prediction sets of at least "
+                f"{1 - self.alpha:.4g} of new responses like these{within} contain the correct "
+                "label. This is no guarantee for a single response, nor for the accepted labels "
+                "alone."
+                + "".join(f" ({row.group}, {row.label}: {row.warning})" for row in few.itertuples())
+            )
+        else:
+            abstains = 1 - self._selective.n_accepted / self._selective.n
+            text = self._selective.warning or (
+                f"with probability at least {1 - self.delta:.4g} over calibrations, at most "
+                f"{self.alpha:.4g} of the labels that the ensemble accepts are wrong for new "
+                "responses like these. This is no guarantee for a single response, nor for those "
+                f"on which it abstains ({abstains:.1%} of the calibration responses)."
+            )
+        return f"calibrated on {len(self._known)} responses: {text}"
+
+    # ---- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the ensemble to a file that runs no code when it is opened (skops, never pickle).
+
+        The file contains the fitted classifier, all options, and the features, probabilities,
+        labels and groups of the calibration responses.
+        """
+        import sklearn
+        import skops.io
+
+        skops.io.dump({**self._fields, "scikit-learn": sklearn.__version__}, path)
+
+    @classmethod
+    def load(cls, path: str | Path, *, trusted: Sequence[str] = ()) -> "MetricEnsemble":
+        """Read an ensemble that `save` wrote. It predicts exactly what the saved one did.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        trusted : sequence of str
+            Types to allow in addition to those that are known to be safe, such as
+            ``["sklearn.tree._tree.Tree"]`` for a random forest of your own. The error names the
+            types that a file needs.
+
+        Warns
+        -----
+        RuntimeWarning
+            The file was written with another version of scikit-learn.
+        """
+        import sklearn
+        import skops.io
+
+        data, name = Path(path).read_bytes(), Path(path).name
+        ensemble, unknown = cls.__new__(cls), []
+        try:
+            found = skops.io.get_untrusted_types(data=data)
+            unknown = sorted(set(found) - set(trusted))
+            if not unknown:
+                fields = skops.io.loads(data, trusted=found)
+                version = fields.pop("scikit-learn")
+                ensemble._calibrate(**fields)
+        except Exception as error:  # a damaged or hostile file may cause any error in the reader
+            raise InputError(
+                f"{name} is not a file that this version of MetricEnsemble.save wrote"
+            ) from error
+        if unknown:
+            raise InputError(
+                f"{name} contains types that are not known to be safe: {', '.join(unknown)}. If "
+                f"you made the file yourself, and only then, load it with trusted={unknown!r}"
+            )
+        if version != sklearn.__version__:
+            warnings.warn(
+                f"{name} was saved with scikit-learn {version} and is read with "
+                f"{sklearn.__version__}. Its probabilities may differ, and the guarantee with "
+                "them. Calibrate it again.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return ensemble
+
+
+EnsembleMetric = MetricEnsemble
+"""The same class under the name that code for continuous-eval uses."""

@@ -1,0 +1,273 @@
+"""Exact distributions of sums of scores: of a bootstrap mean, and of a sum with random signs.
+
+Most scores are multiples of some step (0/1 labels, accuracies in percent, ratios of small counts).
+A sum of such scores is on a lattice, and a Fourier sum gives its distribution exactly. Resampling
+would only approximate it, with thousands of draws and a seed.
+"""
+
+from functools import reduce
+from math import ceil
+
+import numpy as np
+from scipy.special import expit
+
+from ragnb.arguments import Floats, Integers
+from ragnb.results import SMALLEST_P
+
+#: Denominators tried for the step of a lattice: percents, halves to tenths, 1/100 of a percent.
+DENOMINATORS = (100, 2520, 10_000)
+#: Longest Fourier transform, which takes about ten milliseconds.
+MAX_POINTS = 2**19
+#: Most additions spent on a convolution, which take about a millisecond.
+MAX_ADDITIONS = 3_000_000
+#: Largest value on a lattice, in steps.
+MAX_STEPS = 2**20
+#: Most numbers whose sign patterns are counted: 2**15 sums for each half, about two milliseconds.
+MAX_LISTED = 30
+#: Bins per standard deviation for scores that share no lattice.
+BINS_PER_SD = 64
+
+
+def find_lattice(values: Floats) -> tuple[Integers, int] | None:
+    """Values as whole multiples of 1/denominator, and that denominator.
+
+    The result is None if no denominator of `DENOMINATORS` fits to within rounding error.
+
+    Examples
+    --------
+    >>> find_lattice(np.array([0.5, -0.25]))
+    (array([ 50, -25]), 100)
+    """
+    for denominator in DENOMINATORS:
+        scaled = values * denominator
+        steps = np.rint(scaled)
+        largest = np.abs(scaled).max(initial=0.0)
+        error = np.abs(scaled - steps).max(initial=0.0)
+        if largest <= MAX_STEPS and error <= 1e-7 * min(largest, 1.0):
+            return steps.astype(np.int64), denominator
+    return None
+
+
+# ---- the bootstrap distribution of a mean --------------------------------------------------------
+
+
+def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float, float]:
+    """Distribution of the mean of n draws with replacement, that is, of infinitely many resamples.
+
+    It is exact if the values are on a lattice. Otherwise each value is split between the two
+    neighbouring bins such that the mean is kept. The standard deviation then grows by a factor of
+    at most 1 + 1 / (8 * `BINS_PER_SD`**2).
+
+    Returns
+    -------
+    start, width : float
+        The first of a grid of means, and the width of the grid.
+    cdf : ndarray
+        Probability of at most each grid point.
+    below : float
+        Probability of a mean below the observed one, plus half of that of the observed one.
+    binned_at : float
+        Width of the bins for scores that share no lattice; 0 if the distribution is exact.
+
+    Notes
+    -----
+    The sum of n draws has the characteristic function phi(t)**n, where phi is that of one draw. One
+    inverse FFT of its values at equally spaced t gives the distribution. The FFT covers 7.5
+    standard deviations to either side, at least 2048 steps, or the whole support. The probability
+    beyond, 1e-12 for a normal distribution, is folded back in.
+
+    Examples
+    --------
+    >>> start, width, cdf, below, binned_at = bootstrap_distribution(np.array([0.0, 1.0]))
+    >>> np.interp([0.0, 0.5, 1.0], start + width * np.arange(cdf.size), cdf).round(12).tolist()
+    [0.25, 0.75, 1.0]
+    """
+    from scipy.fft import next_fast_len
+
+    n, origin, (step, binned_at) = values.size, values.min(), _step(values)
+    places = (values - origin) / step
+    lower = np.floor(places + 1e-7).astype(np.int64)
+    share = places - lower
+    mass = np.bincount(np.append(lower, lower + 1), np.append(1 - share, share)) / n
+
+    steps = np.arange(mass.size)
+    mean = float(mass @ steps)
+    spread = float(np.sqrt(n * (mass @ (steps - mean) ** 2)))
+    reach = min(max(7.5 * spread, 2048), n * max(mean, mass.size - mean))
+    points = next_fast_len(2 * ceil(reach) + 1, real=True)
+    first = round(n * mean) - points // 2
+
+    transform = np.fft.rfft(np.bincount(steps % points, weights=mass, minlength=points))
+    kept = np.flatnonzero(transform.real**2 + transform.imag**2 > np.exp(-80.0 / n))
+    spectrum = np.zeros_like(transform)
+    spectrum[kept] = transform[kept] ** n * np.exp(2j * np.pi * first / points * kept)
+    pmf = np.fft.irfft(spectrum, points)
+    cdf = np.cumsum(pmf)
+
+    place = n * mean - first
+    near = slice(int(place), int(place) + 2)
+    below = float(np.interp(place % 1, [0, 1], cdf[near] - pmf[near] / 2))
+    return origin + step / n * first, step / n, cdf, below, binned_at
+
+
+def _step(values: Floats) -> tuple[float, float]:
+    """Step of the lattice of a bootstrap distribution, and the width of its bins or 0."""
+    lattice = find_lattice(values)
+    if lattice is not None:
+        step = int(np.gcd.reduce(lattice[0] - lattice[0].min())) / lattice[1]
+        if 14 * np.sqrt(values.size) * values.std() / step <= MAX_POINTS:
+            return step, 0.0
+    bins = float(values.std()) / BINS_PER_SD
+    return bins, bins
+
+
+# ---- the distribution of a sum with random signs -------------------------------------------------
+
+
+def sign_flip_tail(steps: Integers) -> float:
+    """Probability that a sum of whole numbers with random signs is at least the given sum.
+
+    The result is in [2**-n, 1], positive, and accurate to about 1e-10 of itself however small it
+    is.
+
+    Notes
+    -----
+    With the total T of the magnitudes, the sum is 2 B - T, where B adds each magnitude with
+    probability 1/2. The tail is thus P(B >= b), b = (sum + T) / 2. A few small numbers are
+    convolved one at a time, which takes too long for many. A plain Fourier inversion would only be
+    accurate to 1e-16 in absolute terms and could return a negative tail. So B is first tilted
+    exponentially until its mean is b (Esscher 1932; Daniels 1954). The tail is then exp(K(theta) -
+    theta b) times a tilted expectation of order one, which is a Fourier sum over the few
+    frequencies with a characteristic function above 1e-20. Nothing is resampled or asymptotic.
+
+    Examples
+    --------
+    >>> round(sign_flip_tail(np.array([1, 1, 2])), 12)  # one of 8 sign patterns
+    0.125
+    """
+    stride = max(int(np.gcd.reduce(steps)), 1)
+    magnitudes, counts = np.unique(np.abs(steps[steps != 0]) // stride, return_counts=True)
+    total = int(counts @ magnitudes)
+    target = (int(steps.sum()) // stride + total) // 2
+    if target <= 0:
+        return 1.0
+    few = counts.sum() <= 1000 and counts.sum() * total <= MAX_ADDITIONS
+    upper_tail = _convolved_tail if few else _tilted_tail
+    if 2 * target < total:
+        return 1.0 - upper_tail(magnitudes, counts, total - target + 1)
+    return upper_tail(magnitudes, counts, target)
+
+
+def _convolved_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
+    """P(B >= target), adding one magnitude at a time to the distribution of B."""
+    distribution = np.ones(1)
+    for magnitude in np.repeat(magnitudes, counts).tolist():
+        grown = np.zeros(distribution.size + magnitude)
+        grown[:-magnitude] = distribution
+        grown[magnitude:] += distribution
+        distribution = grown / 2
+    return float(distribution[target:].sum())
+
+
+def _tilted_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
+    """P(B >= target), for a target at or above the mean of B."""
+    from scipy.optimize import brentq
+
+    weights, n = counts * magnitudes, int(counts.sum())
+    total, least = int(weights.sum()), int(magnitudes[0])
+    wanted = min(float(target), total - least / 2)
+    steepest = np.log(4 * total / least) / least
+    theta = brentq(lambda t: weights @ expit(t * magnitudes) - wanted, 0.0, steepest)
+    chance = expit(theta * magnitudes)
+    spread = float(np.sqrt(weights @ (magnitudes * chance * (1 - chance))))
+    # Sums further from the target have no weight, so the Fourier sum may mistake them for others.
+    points = min(total + 1, 2 * int(np.ceil(10 * spread + 12 * magnitudes[-1])))
+    terms = total - target + 1 if points > total else points // 2
+
+    def fourier_sum(frequencies: Integers) -> float:
+        angles = 2 * np.pi / points * frequencies
+        each = 1 + chance * np.expm1(1j * np.outer(angles, magnitudes))
+        each[:, counts > 1] **= counts[counts > 1]
+        characteristic = np.prod(each, axis=1) * np.exp(-1j * target * angles)
+        rate = max(theta, SMALLEST_P) + 1j * angles
+        sums = characteristic * np.expm1(-rate * terms) / np.expm1(-rate)
+        twice = np.where((frequencies == 0) | (2 * frequencies == points), 1.0, 2.0)
+        return float(twice @ sums.real) / points
+
+    frequencies = _live_frequencies(magnitudes, counts, chance, points)
+    blocks = np.array_split(frequencies, 1 + frequencies.size * magnitudes.size // 2**20)
+    log_scale = counts @ (np.logaddexp(0.0, theta * magnitudes) - np.log(2)) - theta * target
+    tail = np.exp(log_scale) * sum(map(fourier_sum, blocks))
+    return float(np.clip(tail, max(2.0**-n, SMALLEST_P), 1.0))
+
+
+def _live_frequencies(
+    magnitudes: Integers, counts: Integers, chance: Floats, points: int
+) -> Integers:
+    """Frequencies 0 .. points/2 at which the characteristic function of B is above 1e-20.
+
+    Each magnitude can only make it smaller, so a frequency is dropped as soon as it falls below.
+    """
+    sine_squared = np.sin(np.pi * np.arange(points) / points) ** 2
+    live = np.arange(points // 2 + 1)
+    modulus_squared = np.ones(live.size)
+    weights = 4 * chance * (1 - chance)
+    for index in np.argsort(-counts * weights, kind="stable"):
+        factor = 1 - weights[index] * sine_squared[magnitudes[index] * live % points]
+        modulus_squared *= factor if counts[index] == 1 else factor ** counts[index]
+        kept = modulus_squared > 1e-40
+        live, modulus_squared = live[kept], modulus_squared[kept]
+        if live.size <= 64:
+            break
+    return live
+
+
+def listed_tail(differences: Floats) -> float:
+    """Probability that a sum of numbers with random signs is at least the given sum, by counting.
+
+    At most `MAX_LISTED` numbers are practical. They need not be on a lattice. Sums count as equal
+    if they differ by at most 1e-12 of the sum of all magnitudes.
+
+    Notes
+    -----
+    The sums of all sign patterns of each half of the numbers are listed, and those of the second
+    half sorted. For each sum of the first half, a binary search counts the sums of the second half
+    with which it reaches the observed sum. All 2^n patterns are thus counted, although only 2 *
+    2^(n/2) sums are stored (Horowitz, E. & Sahni, S. (1974). Computing partitions with applications
+    to the knapsack problem. J. ACM 21, 277-292).
+
+    Examples
+    --------
+    >>> listed_tail(np.array([1.0, 1.0, 2.0]))  # one of 8 sign patterns
+    0.125
+    """
+    halves = np.array_split(differences, 2)
+    first, second = (reduce(_with_either_sign, half, np.zeros(1)) for half in halves)
+    threshold = differences.sum() - 1e-12 * np.abs(differences).sum()
+    reached = second.size - np.searchsorted(np.sort(second), threshold - first)
+    return float(reached.mean()) / second.size
+
+
+def _with_either_sign(sums: Floats, number: float) -> Floats:
+    return np.concatenate([sums - number, sums + number])
+
+
+def to_lattice(differences: Floats) -> tuple[Integers, float]:
+    """Differences as whole numbers of steps, and the grid they were rounded to (0 if none).
+
+    They are rounded only if they share no lattice, to a thousandth of the power of ten at or above
+    the largest of them. Rounding is an odd function, so a test of the rounded differences keeps its
+    level exactly.
+
+    Examples
+    --------
+    >>> to_lattice(np.array([0.5, -0.25, 0.25]))
+    (array([ 2, -1,  1]), 0.0)
+    """
+    lattice = find_lattice(differences)
+    if lattice is not None:
+        steps = lattice[0] // max(int(np.gcd.reduce(lattice[0])), 1)
+        if 10 * np.sqrt(float(steps @ steps)) <= MAX_POINTS:
+            return steps, 0.0
+    grid = float(10.0 ** (np.ceil(np.log10(np.abs(differences).max())) - 3))
+    return np.rint(differences / grid).astype(np.int64), grid

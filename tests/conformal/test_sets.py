@@ -1,0 +1,284 @@
+"""P-values and sets against MAPIE, crepes, brute force and examples worked by hand."""
+
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from ragnb.conformal.sets import ConformalClassifier
+from ragnb.errors import InputError
+
+N = 10_000
+LEVELS = [0.8, 0.9, 0.95, 0.99]
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose features are its probabilities."""
+
+    classes_ = np.array([0, 1])
+
+    def fit(self, x, y):
+        self.n_features_in_ = 2
+        return self
+
+    def predict_proba(self, x):
+        return np.asarray(x)
+
+    def predict(self, x):
+        return np.argmax(x, axis=1)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+def items(seed: int, n: int = N, *, steps: int | None = 128) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of class 1 and labels, seven in ten of class 1; rounded to `steps`, so that scores tie."""
+    rng = np.random.default_rng(seed)
+    labels = rng.random(n) < 0.7
+    positive = np.clip(rng.normal(0.35 + 0.35 * labels, 0.22), 0, 1)
+    return positive if steps is None else np.round(positive * steps) / steps, labels.astype(int)
+
+
+def both(positive: np.ndarray) -> np.ndarray:
+    """Probabilities of both classes."""
+    return np.column_stack([1 - positive, positive])
+
+
+def true_scores(positive: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """One minus the probability of the true label."""
+    return 1 - both(positive)[np.arange(len(labels)), labels]
+
+
+GRAINS = pytest.mark.parametrize("steps", [128, 16, None], ids=["ties", "many ties", "no ties"])
+
+
+# ---- other libraries ---------------------------------------------------------------------------------------------------
+
+
+@GRAINS
+def test_sets_are_those_of_mapie(steps):
+    mapie = pytest.importorskip("mapie.classification")
+    known, labels = items(1, steps=steps)
+    asked, _ = items(2, steps=steps)
+    theirs = mapie.SplitConformalClassifier(
+        Given().fit(None, None), confidence_level=LEVELS, prefit=True
+    )
+    sets = theirs.conformalize(both(known), labels).predict_set(both(asked))[1]
+    ours = ConformalClassifier.calibrate(known, labels)
+    for i, level in enumerate(LEVELS):
+        assert np.array_equal(ours.sets(asked, 1 - Fraction(str(level))), sets[:, :, i])
+
+
+@GRAINS
+def test_p_values_are_those_of_crepes(steps):
+    crepes = pytest.importorskip("crepes")
+    known, labels = items(3, 2000, steps=steps)
+    asked, _ = items(4, steps=steps)
+    theirs = crepes.ConformalClassifier().fit(true_scores(known, labels))
+    wanted = theirs.predict_p(1 - both(asked), smoothing=False)
+    assert np.array_equal(ConformalClassifier.calibrate(known, labels).p_values(asked), wanted)
+
+
+@GRAINS
+def test_class_conditional_p_values_are_those_of_crepes(steps):
+    crepes = pytest.importorskip("crepes")
+    known, labels = items(5, 2000, steps=steps)
+    asked, _ = items(6, steps=steps)
+    theirs = crepes.WrapClassifier(Given().fit(None, None))
+    theirs.calibrate(both(known), labels, class_cond=True)
+    ours = ConformalClassifier.calibrate(known, labels, by_class=True)
+    assert np.array_equal(ours.p_values(asked), theirs.predict_p(both(asked), smoothing=False))
+
+
+def test_p_values_by_group_are_those_of_crepes():
+    crepes = pytest.importorskip("crepes")
+    known, labels = items(7, 2000)
+    asked, _ = items(8, 3000)
+    groups, asked_groups = np.arange(2000) % 3, np.arange(3000) % 3
+    theirs = crepes.ConformalClassifier().fit(true_scores(known, labels), bins=groups)
+    ours = ConformalClassifier.calibrate(known, labels, groups=groups)
+    wanted = theirs.predict_p(1 - both(asked), bins=asked_groups, smoothing=False)
+    assert np.array_equal(ours.p_values(asked, groups=asked_groups), wanted)
+
+
+# ---- brute force -------------------------------------------------------------------------------------------------------
+
+grains = st.integers(0, 8).map(lambda i: i / 8)
+calibration = st.lists(
+    st.tuples(grains, st.booleans(), st.sampled_from("ab")), min_size=1, max_size=30
+)
+rates = st.fractions(Fraction(1, 40), Fraction(39, 40), max_denominator=60)
+
+
+def exact_p_value(scores: list[float], score: float) -> Fraction:
+    return Fraction(sum(known >= score for known in scores) + 1, len(scores) + 1)
+
+
+def quietly(classifier, *args, **options):
+    """Sets without the warning that there are too few calibration items."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return classifier.sets(*args, **options)
+
+
+@given(calibration, st.lists(grains, min_size=1), rates)
+def test_a_label_is_in_the_set_exactly_if_its_p_value_is_above_alpha(drawn, asked, alpha):
+    known, labels, _ = zip(*drawn, strict=True)
+    classifier = ConformalClassifier.calibrate(known, labels)
+    scores = [1 - p if label else p for p, label in zip(known, labels, strict=True)]
+    wanted = [[exact_p_value(scores, p), exact_p_value(scores, 1 - p)] for p in asked]
+    assert quietly(classifier, asked, alpha).tolist() == [
+        [value > alpha for value in row] for row in wanted
+    ]
+    assert classifier.p_values(asked).tolist() == [
+        [float(value) for value in row] for row in wanted
+    ]
+
+
+@given(calibration, st.lists(st.tuples(grains, st.sampled_from("ab")), min_size=1), rates)
+def test_classes_within_groups_are_calibrated_separately(drawn, asked, alpha):
+    drawn = [*drawn, *((0.5, label, group) for label in (False, True) for group in "ab")]
+    known, labels, groups = zip(*drawn, strict=True)
+    probabilities, names = zip(*asked, strict=True)
+    classifier = ConformalClassifier.calibrate(known, labels, by_class=True, groups=groups)
+    sets = quietly(classifier, probabilities, alpha, groups=names)
+    values = classifier.p_values(probabilities, groups=names)
+    for row, (p, name) in enumerate(asked):
+        for label, score in ((0, p), (1, 1 - p)):
+            own = [1 - q if y else q for q, y, g in drawn if (g, y) == (name, bool(label))]
+            assert values[row, label] == float(exact_p_value(own, score))
+            assert sets[row, label] == (exact_p_value(own, score) > alpha)
+
+
+def p_value(known: list[float], score: float) -> float:
+    """P-value of label 0 for an item with this score, after items of class 0 with the known scores."""
+    return ConformalClassifier.calibrate(known, [0] * len(known)).p_values([score])[0, 0]
+
+
+@given(st.lists(st.integers(0, 5).map(lambda i: i / 8), min_size=2, max_size=40))
+def test_p_values_are_valid_with_any_ties(scores):
+    """Take each of n exchangeable scores in turn as the last one: at most j of them have a p-value of at most j / n."""
+    n = len(scores)
+    values = [p_value(scores[:i] + scores[i + 1 :], scores[i]) for i in range(n)]
+    for j in range(n + 1):
+        assert sum(value <= j / n for value in values) <= j
+
+
+@given(st.permutations([i / 16 for i in range(12)]))
+def test_without_ties_p_values_are_uniform(scores):
+    values = [p_value(scores[:i] + scores[i + 1 :], scores[i]) for i in range(12)]
+    assert sorted(values) == [j / 12 for j in range(1, 13)]
+
+
+@given(st.lists(st.integers(0, 5).map(lambda i: i / 8), min_size=2, max_size=30), rates)
+def test_the_true_label_is_covered_often_enough_for_every_order(scores, alpha):
+    """Take each score in turn as the last of exchangeable ones: it is covered with probability >= 1 - alpha."""
+    covered = 0
+    for i, score in enumerate(scores):
+        others = scores[:i] + scores[i + 1 :]
+        covered += quietly(
+            ConformalClassifier.calibrate(others, [0] * len(others)), [score], alpha
+        )[0, 0]
+    assert Fraction(int(covered), len(scores)) >= 1 - alpha
+
+
+# ---- by hand -----------------------------------------------------------------------------------------------------------
+
+
+def test_p_values_by_hand():
+    classifier = ConformalClassifier.calibrate([0.125, 0.25, 0.25, 0.5], [0] * 4)
+    assert classifier.p_values([0.0625, 0.25, 0.3, 0.75])[:, 0].tolist() == [1, 0.8, 0.4, 0.2]
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_few_items_keep_the_shape(n):
+    classifier = ConformalClassifier.calibrate(*items(11, 100), groups=["a"] * 100)
+    sets = classifier.sets([0.5] * n, 0.1, groups=["a"] * n)
+    assert (sets.shape, sets.dtype) == ((n, 2), bool)
+    assert classifier.p_values([0.5] * n, groups=["a"] * n).shape == (n, 2)
+
+
+def test_sets_may_be_empty():
+    sure = ConformalClassifier.calibrate(
+        [0.99] * 60 + [0.01] * 40 + [0.6], [1] * 60 + [0] * 40 + [1]
+    )
+    sets = sure.sets([0.995, 0.7, 0.5, 0.001], 0.1)
+    assert sets.tolist() == [[False, True], [False, False], [False, False], [True, False]]
+
+
+# ---- groups and few items ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["नमस्ते", "العربية", "e\u0301", "👩‍👩‍👧", "中文", "日本語"],
+        [3, 1, 2, 7, 5, 4],
+        [0.5, 1.5, 2, 3, 4, 5],
+    ],
+)
+def test_groups_may_have_any_name_and_any_order(names):
+    known, labels = items(14, 600)
+    groups = [names[i % 6] for i in range(600)]
+    asked, asked_groups = known[:120], groups[:120]
+    classifier = ConformalClassifier.calibrate(known, labels, groups=groups)
+    for i, name in enumerate(names):
+        alone = ConformalClassifier.calibrate(known[i::6], labels[i::6])
+        rows = np.arange(120) % 6 == i
+        assert np.array_equal(
+            classifier.sets(asked, 0.1, groups=asked_groups)[rows], alone.sets(asked[rows], 0.1)
+        )
+        assert np.array_equal(
+            classifier.sets(asked[rows], 0.1, groups=[name] * 20), alone.sets(asked[rows], 0.1)
+        )
+
+
+def test_too_few_items_exclude_nothing_and_warn():
+    known, _ = items(15, 12)
+    classifier = ConformalClassifier.calibrate(known, [0] * 3 + [1] * 9, by_class=True)
+    message = "group all, label 0: alpha = 0.1 needs at least 9 calibration items, got 3"
+    with pytest.warns(RuntimeWarning, match=message) as caught:
+        sets = classifier.sets(known, 0.1)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert sets[:, 0].all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0.2, 1.2], [0, 1]), {}, "probability must be between 0 and 1, got 1.2"),
+        (([0.2, np.nan], [0, 1]), {}, "probability must be finite numbers, got nan"),
+        (([0.2, 0.8], [0, 2]), {}, "labels must be 0 or 1, got 2"),
+        (
+            ([0.2, 0.8], [0]),
+            {},
+            "must have one value per item, got 2 for probability, 1 for labels",
+        ),
+        (([], []), {}, "there is no calibration item"),
+        (
+            ([0.2, 0.8], [1, 1]),
+            {"by_class": True},
+            "there is no calibration item of group all, label 0",
+        ),
+    ],
+)
+def test_mistakes_in_calibration(arguments, options, message):
+    with pytest.raises(InputError, match=message):
+        ConformalClassifier.calibrate(*arguments, **options)
+
+
+def test_groups_at_prediction_are_those_of_the_calibration():
+    known, labels = items(16, 60)
+    grouped = ConformalClassifier.calibrate(known, labels, groups=["a", "b"] * 30)
+    for classifier, groups in (
+        (grouped, ["c"]),
+        (grouped, None),
+        (ConformalClassifier.calibrate(known, labels), ["a"]),
+    ):
+        with pytest.raises(InputError, match="groups must be those of the calibration"):
+            classifier.sets([0.5], 0.1, groups=groups)

@@ -1,0 +1,517 @@
+"""Deferral curves, points and comparisons: by hand, by enumeration, and against other libraries."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.api import OLS
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from ragnb.ensemble import compare_deferral, deferral_curve, deferral_point
+from ragnb.errors import InputError
+from ragnb.stats.binary import PairedTable, mcnemar_test, tango_interval
+from ragnb.stats.intervals import mean_interval, rate_interval
+from ragnb.stats.paired import sign_flip_test
+
+Y = [1, 0, 1, 0, 1]
+# right, right, wrong, wrong, wrong; least confident first: 1, 2, then 3 and 4 tied, 0
+PROBABILITY = [0.9, 0.45, 0.4, 0.8, 0.2]
+JUDGED = [1, 1, 1, 0, 0]  # makes item 1 wrong, corrects 2 and 3, leaves 4 wrong
+
+
+def simulated(n=400, n_questions=80, skill=0.9, seed=0):
+    """Labels, probabilities, verdicts (2 % missing) and questions; the ensemble is calibrated."""
+    rng = np.random.default_rng(seed)
+    question = rng.integers(n_questions, size=n)
+    probability = 1 / (
+        1 + np.exp(-rng.normal(size=n) * 1.5 - rng.normal(size=n_questions)[question])
+    )
+    y = rng.random(n) < probability
+    judged = np.where(rng.random(n) < skill, y, ~y).astype(object)
+    judged[rng.random(n) < 0.02] = None
+    return y, probability, judged, question
+
+
+def rights(y, probability, judged, mask):
+    """Whether each combined label is right, item by item."""
+    labels = [
+        bool(verdict) if asked and verdict is not None else p > 0.5
+        for p, verdict, asked in zip(probability, judged, mask, strict=True)
+    ]
+    return np.array(
+        [label == bool(truth) for label, truth in zip(labels, y, strict=True)], dtype=float
+    )
+
+
+# ---- the curve, by hand ------------------------------------------------------------------------------------------------
+
+
+def test_the_curve_by_hand():
+    curve = deferral_curve(Y, PROBABILITY, JUDGED)
+    assert curve["n_deferred"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert curve["share"].tolist() == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    # 2 right; item 1 made wrong; item 2 corrected; one of the tied pair is corrected, so half a label on average; then both; then 0
+    assert curve["accuracy"].tolist() == pytest.approx([0.4, 0.2, 0.4, 0.5, 0.6, 0.6])
+    assert curve["error"].tolist() == pytest.approx([0.6, 0.8, 0.6, 0.5, 0.4, 0.4])
+    assert curve["point"].tolist() == ["no deferral", "", "", "", "", "judge everything"]
+    assert set(curve["n"]) == set(curve["n_clusters"]) == {5}
+
+
+def test_the_ends_are_the_ensemble_alone_and_the_judge_alone():
+    y, probability, judged, _ = simulated()
+    curve = deferral_curve(y, probability, judged)
+    known = np.array([verdict is not None for verdict in judged])
+    alone = np.mean((probability > 0.5) == y)
+    judge = (
+        np.sum(judged[known].astype(bool) == y[known])
+        + np.sum((probability > 0.5)[~known] == y[~known])
+    ) / len(y)
+    assert curve["accuracy"].iloc[[0, -1]].tolist() == pytest.approx([alone, judge])
+    assert curve["n_missing"].iloc[[0, -1]].tolist() == [0, (~known).sum()]
+
+
+def test_every_share_is_one_of_whole_items_and_both_ends_are_there():
+    curve = deferral_curve(*simulated(n=7)[:3])
+    assert curve["n_deferred"].tolist() == list(range(8))
+    chosen = deferral_curve(*simulated(n=1000)[:3], shares=[0.29, 0.1575, 0.29])
+    assert chosen["n_deferred"].tolist() == [0, 158, 290, 1000]
+    assert len(deferral_curve([1], [0.2], [1])) == 2
+
+
+def test_every_row_without_a_cut_is_the_accuracy_of_its_labels():
+    y, probability, judged, _ = simulated(n=60)
+    ranked = np.argsort(abs(probability - 0.5))
+    for row in deferral_curve(y, probability, judged).itertuples():
+        mask = np.isin(np.arange(60), ranked[: row.n_deferred])
+        assert row.accuracy == pytest.approx(rights(y, probability, judged, mask).mean())
+
+
+# ---- ties --------------------------------------------------------------------------------------------------------------
+
+ITEM = st.tuples(
+    st.booleans(), st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9]), st.sampled_from([True, False, None])
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(ITEM, min_size=1, max_size=5))
+def test_a_cut_through_ties_is_the_mean_over_all_their_orders(items):
+    y, probability, judged = zip(*items, strict=True)
+    n = len(items)
+    orders = [
+        order
+        for order in permutations(range(n))
+        if _sorted([abs(round(10 * probability[k]) - 5) for k in order])
+    ]
+    for row in deferral_curve(y, probability, judged).itertuples():
+        masks = [np.isin(np.arange(n), order[: row.n_deferred]) for order in orders]
+        assert row.accuracy == pytest.approx(
+            np.mean([rights(y, probability, judged, mask).mean() for mask in masks])
+        )
+        missing = [sum(judged[k] is None for k in order[: row.n_deferred]) for order in orders]
+        assert row.n_missing == pytest.approx(np.mean(missing))
+        assert row.n_judged == pytest.approx(row.n_deferred - np.mean(missing))
+
+
+def _sorted(values):
+    return list(values) == sorted(values)
+
+
+def test_rounding_breaks_no_tie():
+    assert abs(0.3 - 0.5) != abs(0.7 - 0.5)
+    curve = deferral_curve([1, 0], [0.3, 0.3], [1, 1])
+    mirrored = deferral_curve([1, 0], [0.3, 0.7], [1, 0])
+    assert curve["accuracy"].tolist() == [0.5, 0.5, 0.5]
+    assert mirrored["accuracy"].tolist() == [0.0, 0.5, 1.0]
+
+
+def test_the_order_of_the_rows_plays_no_part():
+    y, probability, judged, question = simulated()
+    probability = probability.round(1)  # many ties
+    shuffled = np.random.default_rng(1).permutation(len(y))
+    first = deferral_curve(y, probability, judged, groups=question)
+    second = deferral_curve(
+        y[shuffled], probability[shuffled], judged[shuffled], groups=question[shuffled]
+    )
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_labels_other_than_those_of_the_probability():
+    curve = deferral_curve(Y, PROBABILITY, JUDGED, y_hat=[1, 0, 1, 0, 1])
+    assert curve["accuracy"].tolist()[0] == 1.0
+    assert curve["accuracy"].tolist()[-1] == pytest.approx(0.6)
+
+
+def test_one_half_is_label_0():
+    assert deferral_curve([1, 0], [0.5, 0.5], [None, None])["accuracy"].tolist() == [0.5] * 3
+    assert deferral_curve([0], [0.5], [1])["accuracy"].tolist() == [1.0, 0.0]
+
+
+# ---- verdicts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, float("nan")], ids=repr)
+def test_a_missing_verdict_keeps_the_label_and_is_counted(missing):
+    curve = deferral_curve([1, 1], [0.6, 0.1], [missing, True])
+    assert curve["accuracy"].tolist() == [0.5, 0.5, 1.0]
+    assert curve["n_judged"].tolist() == [0, 0, 1]
+    assert curve["n_missing"].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "Int64", "Float64", "object", "float"])
+def test_verdicts_may_have_any_type_that_pandas_gives_them(dtype):
+    judged = pd.Series([1, 0, 1, None, 1]).astype(dtype)
+    curve = deferral_curve(Y, PROBABILITY, judged)
+    pd.testing.assert_frame_equal(
+        curve, deferral_curve(Y, PROBABILITY, [True, False, True, None, True])
+    )
+
+
+def test_a_judge_without_any_verdict_changes_nothing():
+    curve = deferral_curve(Y, PROBABILITY, [None] * 5)
+    assert set(curve["accuracy"]) == {0.4}
+    assert curve["n_missing"].tolist() == curve["n_deferred"].tolist()
+
+
+# ---- intervals ---------------------------------------------------------------------------------------------------------
+
+
+def test_without_groups_each_row_has_wilson_s_interval():
+    y, probability, judged, _ = simulated(n=150)
+    for row in deferral_curve(y, probability, judged, confidence_level=0.9).itertuples():
+        found = rate_interval(round(row.accuracy * 150), 150, confidence_level=0.9)
+        assert (row.low, row.high, row.interval) == pytest.approx((found.low, found.high, "Wilson"))
+        assert row.confidence_level == 0.9
+
+
+def test_at_a_cut_through_ties_the_interval_is_that_of_the_expected_count():
+    curve = deferral_curve([1] * 10, [0.2] * 10, [1] * 5 + [0] * 5)
+    assert curve["accuracy"].tolist() == pytest.approx(np.arange(11) / 20)
+    expected = np.transpose(proportion_confint(np.arange(11) / 2, 10, method="wilson"))
+    assert curve[["low", "high"]].to_numpy() == pytest.approx(expected, abs=1e-9)
+
+
+def test_with_groups_each_row_has_the_cluster_robust_interval():
+    y, probability, judged, question = simulated()
+    names = np.array([f"質問 {k} שאלה" for k in question])
+    ranked = np.argsort(abs(probability - 0.5))
+    curve = deferral_curve(y, probability, judged, groups=names, shares=[0.1, 0.25, 0.7])
+    for row in curve.itertuples():
+        mask = np.isin(np.arange(400), ranked[: row.n_deferred])
+        found = mean_interval(rights(y, probability, judged, mask), question)
+        assert (row.accuracy, row.low, row.high) == pytest.approx(
+            (found.estimate, found.low, found.high), abs=1e-8
+        )
+        assert (row.interval, row.n_clusters, row.n) == (found.method, found.n, 400)
+
+
+def test_with_groups_a_cut_through_ties_has_the_interval_of_the_expected_labels():
+    y, right = [1] * 8, np.array([0.5] * 4 + [0.0] * 4)  # half of the four corrected ones
+    groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
+    curve = deferral_curve(y, [0.2] * 8, [1] * 4 + [0] * 4, groups=groups, shares=[0.5])
+    found = mean_interval(right, groups)
+    assert curve.loc[1, ["low", "high"]].tolist() == pytest.approx([max(found.low, 0), found.high])
+
+
+def test_with_groups_no_limit_of_an_accuracy_leaves_0_and_1():
+    groups, y = np.repeat(range(34), 10), np.ones(340)
+    probability = np.where(
+        np.arange(340) % 50, 0.9, 0.1
+    )  # seven of the 340 are wrong, each in another question
+    judged = np.where(np.arange(340) < 1, 0, 1)
+    free = mean_interval(np.arange(340) >= 1, groups)
+    assert free.high > 1
+    curve = deferral_curve(y, probability, judged, groups=groups)
+    point = deferral_point(y, probability > 0.5, np.ones(340), judged, groups=groups)
+    for found in (curve, point):
+        assert found["low"].between(0, 1).all()
+        assert found["high"].between(0, 1).all()
+        assert found[["low", "high"]].iloc[-1].tolist() == pytest.approx([free.low, 1.0])
+    wrong = deferral_point(1 - y, probability > 0.5, np.ones(340), judged, groups=groups)
+    assert wrong[["low", "high"]].iloc[0].tolist() == pytest.approx([0.0, 1 - free.low])
+
+
+def test_one_question_has_no_interval():
+    curve = deferral_curve(Y, PROBABILITY, JUDGED, groups=["only"] * 5)
+    assert curve[["low", "high"]].isna().all(axis=None)
+    assert curve["accuracy"].notna().all()
+    assert curve["interval"].str.contains("undefined: needs 2 clusters").all()
+
+
+# ---- a point -----------------------------------------------------------------------------------------------------------
+
+
+def published():
+    """Items of the run that continuous-eval publishes: 235 with 37 abstentions, confusion matrices before and after GPT-4.
+
+    [[42, 10], [31, 152]] becomes [[43, 9], [24, 159]]: one false positive and seven false negatives are corrected.
+    """
+    cells = {(0, 0): 42, (0, 1): 10, (1, 0): 31, (1, 1): 152}
+    y, y_hat = np.array([cell for cell, count in cells.items() for _ in range(count)]).T
+    wrong = np.flatnonzero(y != y_hat)
+    corrected = [*wrong[:1], *wrong[10:17]]
+    abstained = np.isin(np.arange(235), [*corrected, *np.flatnonzero(y == y_hat)[:29]])
+    judged = y.copy()
+    judged[~abstained] = 1 - judged[~abstained]  # a judge that is wrong on all others
+    return y, y_hat, abstained, judged
+
+
+def test_the_published_run():
+    y, y_hat, abstained, judged = published()
+    row = deferral_point(y, y_hat, abstained, judged, name="conformal set, alpha = 0.1").iloc[0]
+    assert row["accuracy"] == pytest.approx(0.8595744680851064, abs=1e-15)
+    assert f"{row['share']:.2%}" == "15.74%"
+    assert deferral_point(y, y_hat, abstained & False, judged)["accuracy"][0] == pytest.approx(
+        0.825531914893617, abs=1e-15
+    )
+    assert (row["n_deferred"], row["n_judged"], row["n_missing"], row["point"]) == (
+        37,
+        37,
+        0,
+        "conformal set, alpha = 0.1",
+    )
+    found = rate_interval(202, 235)
+    assert (row["low"], row["high"]) == pytest.approx((found.low, found.high))
+
+
+def test_a_point_has_the_columns_of_a_curve_and_joins_it():
+    y, probability, judged, question = simulated()
+    abstained = abs(probability - 0.5) < 0.1
+    extra = {"groups": question}
+    curve = deferral_curve(y, probability, judged, **extra, shares=[abstained.mean()])
+    point = deferral_point(y, probability > 0.5, abstained, judged, **extra)
+    assert list(point) == list(curve)
+    same = [
+        "share",
+        "n_deferred",
+        "n_judged",
+        "n_missing",
+        "accuracy",
+        "low",
+        "high",
+        "error",
+        "interval",
+    ]
+    pd.testing.assert_frame_equal(curve.loc[[1], same].reset_index(drop=True), point[same])
+
+
+def test_verdicts_on_accepted_items_do_not_matter_for_a_point():
+    y, y_hat, abstained, judged = published()
+    only = np.where(abstained, judged, np.nan)
+    pd.testing.assert_frame_equal(
+        deferral_point(y, y_hat, abstained, judged), deferral_point(y, y_hat, abstained, only)
+    )
+
+
+# ---- the comparison ----------------------------------------------------------------------------------------------------
+
+
+def test_the_published_run_is_compared():
+    """Eight are corrected and none made wrong: mid-p is 2 * (1 / 2 ** 8) / 2. The judge is wrong on all accepted ones."""
+    rows = compare_deferral(*published()).set_index(["policy", "baseline"])
+    against_none = rows.loc[("conformal set", "no deferral")]
+    assert against_none["difference"] == pytest.approx(8 / 235)
+    assert against_none["p_value"] == pytest.approx(2**-8)
+    assert against_none["test"] == "McNemar mid-p"
+    found = tango_interval(PairedTable(194, 8, 0, 33))
+    assert (against_none["low"], against_none["high"]) == pytest.approx((found.low, found.high))
+    everything = rows.loc[("judge everything", "no deferral")]
+    assert everything["accuracy"] == pytest.approx(37 / 235)
+    assert everything["p_value"] == pytest.approx(mcnemar_test(PairedTable(29, 8, 165, 33)).p_value)
+
+
+def test_the_four_rows():
+    y, probability, judged, _ = simulated()
+    rows = compare_deferral(y, probability > 0.5, abs(probability - 0.5) < 0.1, judged)
+    pairs = rows[["policy", "baseline"]].values.tolist()
+    assert pairs == [
+        ["conformal set", "no deferral"],
+        ["conformal set", "as many at random"],
+        ["conformal set", "judge everything"],
+        ["judge everything", "no deferral"],
+    ]
+    share = np.mean(abs(probability - 0.5) < 0.1)
+    assert rows["share"].tolist() == pytest.approx([share] * 3 + [1])
+    assert rows["baseline_share"].tolist() == pytest.approx([0, share, 1, 0])
+    assert (rows["accuracy"] - rows["baseline_accuracy"]).tolist() == pytest.approx(
+        rows["difference"].tolist()
+    )
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_p_values_are_corrected_over_all_rows(grouped):
+    y, probability, judged, question = simulated()
+    chosen = abs(probability - 0.5) < 0.2
+    rows = compare_deferral(
+        y, probability > 0.5, chosen, judged, groups=question if grouped else None
+    )
+    assert rows["p_adjusted"].tolist() == pytest.approx(
+        multipletests(rows["p_value"], method="holm")[1]
+    )
+    assert set(rows["family_size"]) == {4}
+
+
+def test_against_random_is_the_mean_over_every_draw():
+    abstained = np.array([0, 1, 1, 1, 0])
+    row = compare_deferral(Y, np.array(PROBABILITY) > 0.5, abstained, JUDGED).loc[1]
+    draws = [np.isin(np.arange(5), chosen) for chosen in combinations(range(5), 3)]
+    expected = np.mean([rights(Y, PROBABILITY, JUDGED, mask).mean() for mask in draws])
+    assert row["baseline_accuracy"] == pytest.approx(expected)
+    assert row["difference"] == pytest.approx(
+        rights(Y, PROBABILITY, JUDGED, abstained).mean() - expected
+    )
+
+
+def test_against_random_is_the_t_test_of_a_covariance():
+    y, probability, judged, _ = simulated()
+    abstained = abs(probability - 0.5) < 0.1
+    row = compare_deferral(y, probability > 0.5, abstained, judged).loc[1]
+    full, none = (rights(y, probability, judged, np.full(400, flag)) for flag in (True, False))
+    gain = full - none
+    assert row["difference"] == pytest.approx(np.cov(abstained, gain, ddof=0)[0, 1])
+    oracle = stats.ttest_1samp((abstained - abstained.mean()) * (gain - gain.mean()), 0)
+    assert row["p_value"] == pytest.approx(oracle.pvalue)
+    assert (row["low"], row["high"]) == pytest.approx(tuple(oracle.confidence_interval(0.95)))
+    assert row["duality"] == "dual"
+
+
+def test_with_groups_the_tests_are_those_of_a_cluster_robust_regression():
+    """statsmodels, on a constant alone."""
+    y, probability, judged, question = simulated()
+    abstained = abs(probability - 0.5) < 0.1
+    rows = compare_deferral(y, probability > 0.5, abstained, judged, groups=question)
+    masks = {
+        "conformal set": abstained,
+        "no deferral": abstained & False,
+        "judge everything": abstained | True,
+    }
+    gain = rights(y, probability, judged, abstained | True) - rights(
+        y, probability, judged, abstained & False
+    )
+    for row in rows.itertuples():
+        if row.baseline == "as many at random":
+            differences = (abstained - abstained.mean()) * (gain - gain.mean())
+        else:
+            first, second = (
+                rights(y, probability, judged, masks[name]) for name in (row.policy, row.baseline)
+            )
+            differences = first - second
+        fit = OLS(differences, np.ones(400)).fit(
+            cov_type="cluster", cov_kwds={"groups": question}, use_t=True
+        )
+        assert row.difference == pytest.approx(fit.params[0])
+        assert row.p_value == pytest.approx(fit.pvalues[0])
+        assert (row.low, row.high) == pytest.approx(tuple(fit.conf_int()[0]))
+        assert row.n_clusters == len(set(question))
+
+
+def test_few_questions_are_flipped_whole():
+    y, probability, judged, question = simulated(n=60, n_questions=12)
+    abstained = abs(probability - 0.5) < 0.15
+    row = compare_deferral(y, probability > 0.5, abstained, judged, groups=question).loc[0]
+    first, second = (
+        rights(y, probability, judged, mask) for mask in (abstained, abstained & False)
+    )
+    assert row["p_value"] == sign_flip_test(first, second, clusters=question).p_value
+    assert row["test"].startswith("exact cluster sign-flip test")
+    assert "fewer than 30" in row["interval"]
+    assert row["duality"] == "not dual"
+
+
+def test_where_nothing_differs_nothing_is_found():
+    rows = compare_deferral([1, 0, 1], [1, 1, 0], [1, 0, 0], [1, 1, 0])
+    assert rows["difference"].tolist() == [0] * 4
+    assert rows["p_value"].tolist() == pytest.approx([1, np.nan, 1, 1], nan_ok=True)
+    assert set(rows["family_size"]) == {3}
+    assert "all 3 values are equal" in rows["warning"][1]
+    grouped = compare_deferral([1, 0, 1], [1, 1, 0], [1, 0, 0], [1, 1, 0], groups=["a", "b", "b"])
+    assert grouped["difference"].tolist() == [0] * 4
+
+
+@pytest.mark.parametrize("abstained", [[0, 0, 0, 0, 0], [1, 1, 1, 1, 1]])
+def test_a_choice_of_none_or_all_is_no_better_than_chance(abstained):
+    rows = compare_deferral(Y, np.array(PROBABILITY) > 0.5, abstained, JUDGED)
+    assert rows["difference"][1] == 0
+    assert np.isnan(rows["p_value"][1])
+
+
+def test_missing_verdicts_are_counted_for_each_policy():
+    y, probability, judged, _ = simulated()
+    abstained = abs(probability - 0.5) < 0.2
+    rows = compare_deferral(y, probability > 0.5, abstained, judged)
+    missing = np.array([verdict is None for verdict in judged])
+    assert rows["n_missing"].tolist() == [(missing & abstained).sum()] * 3 + [missing.sum()]
+
+
+# ---- what the comparison with chance is worth --------------------------------------------------------------------------
+
+
+def rejections(trials, *, size):
+    """How often a blind choice is found better or worse than chance at the 5 % level; questions are of ``size`` like items."""
+    rng = np.random.default_rng(20)
+    question = np.repeat(np.arange(300 // size), size)
+    found = 0
+    for _ in range(trials):
+        y, y_hat, judged, abstained = (rng.random((4, 300 // size)) < [[0.6], [0.6], [0.7], [0.2]])[
+            :, question
+        ]
+        rows = compare_deferral(y, y_hat, abstained, judged, groups=question if size > 1 else None)
+        found += rows["p_value"][1] < 0.05
+    return found / trials
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_a_blind_choice_is_seldom_found_better_than_chance(size):
+    assert rejections(100, size=size) <= 0.13  # binomial 99.9 % quantile at 5 %
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 5])
+def test_a_blind_choice_is_found_better_than_chance_at_the_stated_rate(size):
+    assert 0.035 < rejections(4000, size=size) < 0.07
+
+
+# ---- mistakes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y": [], "probability": [], "judged": []}, "needs at least one item"),
+        ({"y": [1, 0, 2, 0, 1]}, "y must be 0 or 1 for each item, got 2"),
+        ({"y": [1, 0]}, "same length"),
+        ({"probability": [0.5, 0.5, 0.5, 0.5, 1.5]}, "probability must be between 0 and 1"),
+        ({"judged": [1, 0, 0.5, 1, 1]}, "judged must be 0 or 1 for each item, got 0.5"),
+        (
+            {"groups": ["a", None, "b", "c", "c"]},
+            "groups must be one key per item, got a missing one",
+        ),
+        ({"shares": [0.5, 20]}, "shares must be between 0 and 1, got 20"),
+    ],
+)
+def test_mistakes(changed, message):
+    given = {"y": Y, "probability": PROBABILITY, "judged": JUDGED, **changed}
+    with pytest.raises(ValueError, match=message):
+        deferral_curve(given.pop("y"), given.pop("probability"), given.pop("judged"), **given)
+
+
+def test_a_probability_is_no_label():
+    with pytest.raises(InputError, match="y_hat must be 0 or 1 for each item, got 0.9"):
+        deferral_point(Y, PROBABILITY, [0] * 5, JUDGED)
+
+
+def test_series_are_aligned_by_their_index_labels():
+    y, probability, judged = (
+        pd.Series(values, list("abcde")) for values in (Y, PROBABILITY, JUDGED)
+    )
+    expected = deferral_curve(Y, PROBABILITY, JUDGED)
+    pd.testing.assert_frame_equal(
+        deferral_curve(y, probability[::-1], judged.sort_values()), expected
+    )
+    with pytest.raises(InputError, match="y must be 0 or 1 for each item, got nan"):
+        deferral_curve(y[:3], probability, judged)

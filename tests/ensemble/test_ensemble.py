@@ -1,0 +1,632 @@
+"""The ensemble: what it predicts, what it guarantees, whom it asks, its files, and common mistakes."""
+# ruff: noqa: N803, N806 (X and y are the names of the field)
+
+import json
+import math
+import pickle
+import shutil
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+import skops.io
+from ensemble.ensemble_frames import METRICS, fitted, metrics_and_labels
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    accuracy_score,
+    confusion_matrix,
+    f1_score,
+    precision_score,
+    recall_score,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from ragnb.ensemble import (
+    BatchJudicator,
+    DataSplit,
+    EnsembleMetric,
+    MetricEnsemble,
+    XYData,
+    deferral_curve,
+    eval_prediction,
+)
+from ragnb.ensemble.ensemble import STRENGTHS, verdicts_of
+from ragnb.errors import InputError
+
+QUICK = GaussianNB()
+
+
+@pytest.fixture(scope="module")
+def made():
+    return fitted(600, classifier=QUICK, alpha=0.1)
+
+
+def abstentions(y_set):
+    return y_set.sum(axis=1) != 1
+
+
+# ---- the example of continuous-eval ------------------------------------------------------------------------------------
+
+
+def test_the_lines_of_the_original_example_run_unchanged(capsys, monkeypatch):
+    from ragnb.ensemble import DataSplit, SplitRatios, eval_prediction
+
+    seeded = np.random.default_rng(0)  # the example names no seed
+    monkeypatch.setattr(
+        np.random,
+        "default_rng",
+        lambda seed=None: seeded if seed is None else np.random.Generator(np.random.PCG64(seed)),
+    )
+    X, y = metrics_and_labels(n=300)
+    dataset = {"annotation": ["correct" if label else "incorrect" for label in y]}
+    X = X.reset_index(drop=True).assign(deberta_answer_contradiction=0.5, unused="text")
+
+    y = map(lambda x: 1 if x == "correct" else 0, dataset["annotation"])  # noqa: C417
+    datasplit = DataSplit(
+        X=X,
+        y=y,
+        split_ratios=SplitRatios(train=0.6, test=0.2, calibration=0.2),
+        features=[
+            "token_overlap_recall",
+            "deberta_answer_entailment",
+            "deberta_answer_contradiction",
+            "flesch_reading_ease",
+        ],
+        oversample=True,
+    )
+    predictor = EnsembleMetric(training=datasplit.train, calibration=datasplit.calibration)
+    print("Running predictor (without judicator)")
+    y_hat, y_set = predictor.predict(datasplit.test.X)
+    num_undecided = np.sum(np.all(y_set, axis=1))
+    print(eval_prediction(datasplit.test.y, y_hat))
+    print(f"Undecided: {num_undecided} ({num_undecided / len(y_set):.2%})")
+
+    asked = []
+
+    def judicator(idx):
+        asked.append(idx)
+        return dataset["annotation"][idx] == "correct"
+
+    y_hat, _ = predictor.predict(datasplit.test.X, judicator=judicator)
+    print(eval_prediction(datasplit.test.y, y_hat))
+
+    assert "Undecided: " in capsys.readouterr().out
+    assert y_set.shape == (60, 2)
+    assert asked == datasplit.test.X.index[abstentions(y_set)].tolist()
+    assert eval_prediction(datasplit.test.y, y_hat)["accuracy"] > 0.8
+    assert MetricEnsemble is EnsembleMetric
+
+
+# ---- prediction --------------------------------------------------------------------------------------------------------
+
+
+def test_sets_follow_the_rank_rule_on_the_calibration_part(made):
+    ensemble, split = made
+    inside = ensemble.classifier.predict_proba(split.calibration.X)
+    scores = np.sort(1 - inside[np.arange(120), split.calibration.y])
+    threshold = scores[math.ceil(121 * 9 / 10) - 1]
+    _, y_set = ensemble.predict(split.test.X)
+    assert (y_set == (1 - ensemble.classifier.predict_proba(split.test.X) <= threshold)).all()
+
+
+def test_the_columns_of_decide_agree_with_each_other(made):
+    ensemble, split = made
+    by_class = fitted(guarantee="class", classifier=QUICK)[0]
+    for found in (ensemble.decide(split.test.X), by_class.decide(split.test.X)):
+        assert found.index.equals(split.test.X.index)
+        assert (found["in_set_1"] == (found["p_value_1"] > 0.1)).all()
+        assert (found["abstained"] == (found["in_set_0"] == found["in_set_1"])).all()
+        accepted = found[~found["abstained"]]
+        assert (accepted["y_hat"] == accepted["in_set_1"]).all()
+        others = found[found["abstained"]]
+        assert (others["y_hat"] == (others["probability"] > 0.5)).all()
+        assert not found["deferred"].any()
+        assert found["judged"].isna().all()
+        assert (found["label"] == found["y_hat"]).all()
+
+
+def test_a_probability_of_one_half_predicts_0_as_in_scikit_learn_and_in_the_curve():
+    frame, y = pd.DataFrame({"f": np.arange(40.0)}), [0, 1] * 20
+    parts = XYData(frame[:20], y[:20]), XYData(frame[20:], y[20:])
+    ensemble = MetricEnsemble(*parts, classifier=DummyClassifier(strategy="prior"))
+    found = ensemble.decide(frame)
+    assert set(found["probability"]) == {0.5}
+    assert found["y_hat"].tolist() == ensemble.classifier.predict(frame).tolist() == [0] * 40
+    curve = deferral_curve([1] * 10 + [0] * 30, found["probability"].to_numpy(), [1] * 40)
+    assert curve.loc[0, "accuracy"] == 30 / 40
+
+
+def test_y_set_has_one_shape_for_any_number_of_rows_with_and_without_judicator(made):
+    ensemble, split = made
+    for n in (0, 1, 5):
+        for judicator in (
+            None,
+            lambda label: True,
+            BatchJudicator(lambda labels: [True] * len(labels)),
+        ):
+            y_hat, y_set = ensemble.predict(split.test.X.iloc[:n], judicator)
+            assert (y_hat.shape, y_hat.dtype) == ((n,), np.int64)
+            assert (y_set.shape, y_set.dtype) == ((n, 2), bool)
+    assert ensemble.predict(pd.DataFrame(columns=METRICS))[1].shape == (0, 2)
+
+
+def test_a_judicator_decides_abstentions_and_the_sets_stay(made):
+    ensemble, split = made
+    plain = ensemble.decide(split.test.X)
+    assert plain["abstained"].sum() > 3
+    asked = []
+    judged = ensemble.decide(
+        split.test.X, lambda label: asked.append(label) or bool(split.test.y[label])
+    )
+    assert asked == plain.index[plain["abstained"]].tolist()
+    pd.testing.assert_frame_equal(judged[plain.columns[:7]], plain[plain.columns[:7]])
+    assert (judged["deferred"] == judged["abstained"]).all()
+    assert (judged["label"] == judged["judged"].fillna(judged["y_hat"])).all()
+    assert (judged["label"] == split.test.y)[judged["abstained"]].all()
+    y_hat, y_set = ensemble.predict(split.test.X, lambda label: bool(split.test.y[label]))
+    assert (y_hat == judged["label"]).all()
+    assert (abstentions(y_set) == plain["abstained"]).all()
+
+
+def test_without_a_verdict_the_label_of_the_ensemble_stays(made):
+    ensemble, split = made
+    found = ensemble.decide(
+        split.test.X, BatchJudicator(lambda labels: [None, *[True] * (len(labels) - 1)])
+    )
+    first = found[found["abstained"]].iloc[0]
+    assert first["deferred"]
+    assert first["judged"] is pd.NA
+    assert first["label"] == first["y_hat"]
+    assert found["deferred"].sum() - found["judged"].notna().sum() == 1
+
+
+def test_features_are_found_by_name(made):
+    ensemble, split = made
+    wider = split.test.X[METRICS[::-1]].copy()
+    wider.insert(1, "other", "text")
+    assert (ensemble.predict(wider)[0] == ensemble.predict(split.test.X)[0]).all()
+
+
+def test_each_row_is_predicted_by_itself(made):
+    ensemble, split = made
+    together = ensemble.decide(split.test.X)
+    alone = pd.concat([ensemble.decide(split.test.X.iloc[[row]]) for row in range(10)])
+    pd.testing.assert_frame_equal(alone, together.iloc[:10])
+
+
+# ---- judicators --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [
+        (True, True),
+        (np.bool_(False), False),
+        (1, True),
+        (0.0, False),
+        (np.int64(1), True),
+        (None, None),
+    ],
+)
+def test_verdicts(value, verdict):
+    assert verdicts_of(lambda label: value, ["a"]) == [verdict]
+    assert verdicts_of(BatchJudicator(lambda labels: [value] * len(labels)), ["a"]) == [verdict]
+
+
+@pytest.mark.parametrize("given", [["yes"], [0.7], [math.nan], [True, True], []])
+def test_other_verdicts_and_other_numbers_of_them_are_refused(given):
+    with pytest.raises(InputError, match="must return True, False or None for each of 1 labels"):
+        verdicts_of(BatchJudicator(lambda labels: given), ["a"])
+
+
+def test_a_batch_is_asked_once_and_only_if_needed():
+    calls = []
+    judicator = BatchJudicator(lambda labels: calls.append(labels) or [True] * len(labels))
+    assert verdicts_of(judicator, ["a", "b"]) == [True, True]
+    assert verdicts_of(judicator, []) == []
+    assert calls == [["a", "b"]]
+
+
+# ---- the classifier ----------------------------------------------------------------------------------------------------
+
+
+def test_the_default_is_a_logistic_regression_from_the_grid():
+    ensemble, split = fitted(200)
+    model = ensemble.classifier["model"]
+    assert model.C in STRENGTHS
+    assert model.solver == "liblinear"
+    assert model.class_weight == "balanced"
+    again = MetricEnsemble(split.train, split.calibration, random_state=0)
+    pd.testing.assert_frame_equal(again.decide(split.test.X), ensemble.decide(split.test.X))
+
+
+def test_a_forest_without_a_seed_gets_that_of_the_ensemble_and_stays_unfitted():
+    forest = RandomForestClassifier(8)
+    first, split = fitted(200, classifier=forest)
+    again, _ = fitted(200, classifier=forest)
+    pd.testing.assert_frame_equal(first.decide(split.test.X), again.decide(split.test.X))
+    assert not hasattr(forest, "classes_")
+    own, _ = fitted(200, classifier=RandomForestClassifier(8, random_state=9))
+    assert own.classifier.random_state == 9
+
+
+def test_what_oversampling_costs():
+    """As with balanced weights, probabilities and labels move to the rarer label. The guarantee still holds."""
+    X, y = metrics_and_labels(3000, share=0.85)
+    found = {}
+    for name, oversample, weight in (
+        ("plain", False, None),
+        ("weights", False, "balanced"),
+        ("copies", True, None),
+    ):
+        split = DataSplit(X, y, random_state=0, oversample=oversample)
+        classifier = LogisticRegression(class_weight=weight)
+        predicted = MetricEnsemble(split.train, split.calibration, classifier=classifier).decide(
+            split.test.X
+        )
+        found[name] = predicted.assign(y=split.test.y)
+    share = {name: frame["probability"].mean() for name, frame in found.items()}
+    accuracy = {name: (frame["y_hat"] == frame["y"]).mean() for name, frame in found.items()}
+    assert abs(share["plain"] - 0.85) < 0.02
+    assert abs(share["copies"] - share["weights"]) < 0.02
+    assert share["copies"] < 0.75
+    assert accuracy["copies"] < accuracy["plain"] - 0.02
+    assert all(0.87 < covered(frame, frame["y"]).mean() < 0.93 for frame in found.values())
+
+
+# ---- guarantees --------------------------------------------------------------------------------------------------------
+
+
+def covered(frame, y):
+    return frame["in_set_1"].where(y == 1, frame["in_set_0"]).astype(float)
+
+
+def test_each_guarantee_holds_where_it_should():
+    X, y = metrics_and_labels(6000, seed=1, share=0.8)
+    language = pd.Series(np.where(X[METRICS[2]] > 50, "en", "zh"), index=X.index)
+    X = X.assign(**{METRICS[0]: X[METRICS[0]].where(language == "en", -X[METRICS[0]])})
+    split = DataSplit(X, y, random_state=0)
+    parts, test = (split.train, split.calibration), split.test
+    tongue = language.loc[test.X.index]
+
+    marginal = covered(MetricEnsemble(*parts, classifier=QUICK).decide(test.X), test.y)
+    assert abs(marginal.mean() - 0.9) < 0.03
+    assert marginal[test.y == 0].mean() < 0.75  # at the expense of the rarer class
+    by_class = covered(
+        MetricEnsemble(*parts, classifier=QUICK, guarantee="class").decide(test.X), test.y
+    )
+    for label in (0, 1):
+        assert abs(by_class[test.y == label].mean() - 0.9) < 0.08
+    known = language.loc[split.calibration.X.index]
+    by_both = MetricEnsemble(*parts, classifier=QUICK, guarantee="class", groups=known)
+    grouped = covered(by_both.decide(test.X, groups=tongue), test.y)
+    for _, shares in grouped.groupby([tongue, test.y]):
+        assert abs(shares.mean() - 0.9) < 0.12  # 4 standard deviations of the rarest
+    assert by_both.coverage()[["group", "label"]].values.tolist() == [
+        ["en", 0],
+        ["en", 1],
+        ["zh", 0],
+        ["zh", 1],
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guarantee", ["marginal", "class"])
+def test_mean_coverage_over_calibrations_is_that_of_the_distribution(guarantee):
+    excess = []
+    for seed in range(600):
+        X, y = metrics_and_labels(500, seed=seed, share=0.75)
+        split = DataSplit(X, y, random_state=seed)
+        ensemble = MetricEnsemble(
+            split.train, split.calibration, classifier=QUICK, guarantee=guarantee
+        )
+        found = covered(ensemble.decide(split.test.X), split.test.y)
+        concerned = found if guarantee == "marginal" else found[split.test.y == 0]
+        excess.append(concerned.mean() - ensemble.coverage()["mean"].iloc[0])
+    assert abs(np.mean(excess)) < 4 * np.std(excess) / math.sqrt(600)
+
+
+def test_the_selective_risk_is_controlled():
+    ensemble, split = fitted(4000, classifier=QUICK, guarantee="selective", alpha=0.1, delta=0.1)
+    found = ensemble.decide(split.test.X)
+    accepted = ~found["abstained"]
+    assert 0.2 < accepted.mean() < 0.95
+    assert (found["label"] != split.test.y)[accepted].mean() < 0.1
+    assert (found["in_set_0"] & found["in_set_1"])[~accepted].all()
+    assert "at most 0.1 of the labels that the ensemble accepts are wrong" in repr(ensemble)
+
+
+def test_if_no_confidence_suffices_no_label_is_accepted_and_the_summary_says_so():
+    ensemble, split = fitted(100, classifier=QUICK, guarantee="selective", alpha=0.01)
+    assert "No label is accepted, because no confidence threshold" in ensemble.summary()
+    with pytest.warns(RuntimeWarning, match="No label is accepted"):
+        assert ensemble.decide(split.test.X)["abstained"].all()
+
+
+def test_coverage_has_the_beta_distribution(made):
+    row = made[0].coverage().iloc[0].to_dict()
+    expected = beta(109, 12)
+    assert row == pytest.approx(
+        {"group": "all", "label": "all", "n": 120, "rank": 109, "mean": 109 / 121, "warning": ""}
+        | {"low": expected.ppf(0.05), "high": expected.ppf(0.95)}
+    )
+
+
+def test_the_summary_names_the_guarantee(made):
+    assert repr(made[0]) == (
+        "MetricEnsemble of 3 metrics, calibrated on 120 responses: on average over calibrations, the prediction sets of at "
+        "least 0.9 of new responses like these contain the correct label. This is no guarantee for a single response, nor "
+        "for the accepted labels alone."
+    )
+    grouped = fitted(600, classifier=QUICK, guarantee="class", groups=["en", "zh"] * 60)[0]
+    assert "new responses like these of each class in each group contain" in grouped.summary()
+
+
+def test_too_few_calibration_responses_are_reported_with_the_minimum():
+    split = DataSplit(*metrics_and_labels(40), random_state=0)
+    ensemble = MetricEnsemble(split.train, split.calibration, classifier=QUICK, guarantee="class")
+    assert (
+        ensemble.coverage()["warning"].str.contains("needs at least 9 calibration items, got").all()
+    )
+    assert "(all, 0: alpha = 0.1 needs at least 9 calibration items, got" in ensemble.summary()
+    with pytest.warns(RuntimeWarning, match="needs at least 9 calibration items"):
+        assert ensemble.predict(split.test.X)[1].all()
+
+
+# ---- mistakes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 10}, "alpha must be strictly between 0 and 1"),
+        ({"guarantee": "90%"}, "guarantee must be one of 'marginal', 'class', 'selective'"),
+        ({"groups": ["en"]}, r"groups must have one value per row of X \(80\), got 1"),
+        (
+            {"groups": ["en"] * 80, "guarantee": "selective"},
+            "does not accept groups; fit one ensemble for each",
+        ),
+    ],
+)
+def test_mistakes_in_the_options(options, message):
+    with pytest.raises(InputError, match=message):
+        fitted(400, **{"classifier": QUICK} | options)
+
+
+def parts():
+    split = DataSplit(*metrics_and_labels(40), random_state=0)
+    return split.train, split.calibration
+
+
+def test_mistakes_in_the_parts():
+    training, calibration = parts()
+    one_label = calibration.take((calibration.y == 0).to_numpy())
+    with pytest.raises(
+        InputError, match=r"the calibration part needs labels of both classes, got only \[0\]"
+    ):
+        MetricEnsemble(training, one_label)
+    with pytest.raises(
+        InputError,
+        match="must not have a response or group in common, got .* in both; split one frame",
+    ):
+        MetricEnsemble(training, training)
+    asked = [
+        XYData(part.X, part.y, [f"q{row % 5}" for row in range(len(part))])
+        for part in (training, calibration)
+    ]
+    with pytest.raises(InputError, match="in common, got 'q0' in both"):
+        MetricEnsemble(*asked)
+    with pytest.raises(InputError, match="without flesch_reading_ease"):
+        MetricEnsemble(training, XYData(calibration.X[METRICS[:2]], calibration.y))
+    few = pd.DataFrame({"f1": [0.0, 1.0, 2.0]})
+    with (
+        pytest.raises(InputError, match="cross-validation needs each label in at least two groups"),
+        pytest.warns(UserWarning, match="least populated class"),
+    ):
+        MetricEnsemble(XYData(few, [0, 0, 1]), XYData(few.set_axis([7, 8, 9]), [0, 1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: X.drop(columns=METRICS[1]), "without deberta_answer_entailment"),
+        (
+            lambda X: X.mask(X > 60),
+            "must be finite numbers, got nan or infinite ones in flesch_reading_ease",
+        ),
+        (lambda X: X.set_axis([0] * len(X)), "predict needs unique index labels, got 0 twice"),
+    ],
+)
+def test_mistakes_in_the_features(made, change, message):
+    with pytest.raises(InputError, match=message):
+        made[0].predict(change(made[1].test.X))
+
+
+def test_groups_at_prediction_are_those_of_the_calibration(made):
+    ensemble, split = made
+    grouped, _ = fitted(600, classifier=QUICK, groups=["en", "zh"] * 60)
+    assert len(grouped.predict(split.test.X, groups=["zh"] * 120)[0]) == 120
+    for each, groups in ((grouped, ["hi"] * 120), (grouped, None), (ensemble, ["en"] * 120)):
+        with pytest.raises(InputError, match="groups must be those of the calibration"):
+            each.predict(split.test.X, groups=groups)
+
+
+# ---- evaluation --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("table", "published"),
+    [
+        (
+            (42, 10, 31, 152),
+            (0.9382716049382716, 0.8306010928961749, 0.881159420289855, 0.825531914893617),
+        ),
+        (
+            (43, 9, 24, 159),
+            (0.9464285714285714, 0.8688524590163934, 0.9059829059829059, 0.8595744680851064),
+        ),
+    ],
+)
+def test_the_published_tables_give_the_published_figures(table, published):
+    """Both runs of continuous-eval's documented example, 235 answers each."""
+    tn, fp, fn, tp = table
+    found = eval_prediction(
+        [0] * (tn + fp) + [1] * (fn + tp), [0] * tn + [1] * fp + [0] * fn + [1] * tp
+    )
+    assert [found[name] for name in ("precision", "recall", "f1", "accuracy")] == pytest.approx(
+        published, abs=1e-15
+    )
+    assert found["confusion_matrix"].tolist() == [list(table[:2]), list(table[2:])]
+    assert list(found) == ["precision", "recall", "f1", "accuracy", "confusion_matrix"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=30))
+def test_scikit_learn_agrees(pairs):
+    y, y_hat = zip(*pairs, strict=True)
+    found = eval_prediction(y, y_hat)
+    assert found["accuracy"] == pytest.approx(accuracy_score(y, y_hat))
+    assert (found["confusion_matrix"] == confusion_matrix(y, y_hat, labels=[0, 1])).all()
+    for name, function in (
+        ("precision", precision_score),
+        ("recall", recall_score),
+        ("f1", f1_score),
+    ):
+        assert found[name] == pytest.approx(function(y, y_hat, zero_division=math.nan), nan_ok=True)
+
+
+def test_series_are_aligned_by_their_index_labels():
+    y = pd.Series([1, 0], index=["a", "b"])
+    assert eval_prediction(y, pd.Series({"b": 0, "a": 1}))["accuracy"] == 1
+    assert eval_prediction(y, np.array([1, 0]))["accuracy"] == 1
+    assert eval_prediction([1, 0], y)["accuracy"] == 1
+    with pytest.raises(InputError, match="y_hat must have one value per row"):
+        eval_prediction(y, [1])
+
+
+# ---- files -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    ensemble, split = fitted(200, classifier=LogisticRegression())
+    path = tmp_path_factory.mktemp("ensembles") / "ensemble.skops"
+    ensemble.save(path)
+    return path, ensemble, split
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"classifier": QUICK, "guarantee": "class", "alpha": 0.2},
+        {"classifier": QUICK, "groups": ["en", "中文"] * 20, "alpha": 0.3},
+        {"classifier": QUICK, "groups": [1, 2] * 20},
+        {"classifier": QUICK, "guarantee": "selective", "delta": 0.3, "alpha": 0.3},
+    ],
+    ids=lambda options: ", ".join(options) or "default",
+)
+def test_a_loaded_ensemble_predicts_exactly_what_the_saved_one_did(tmp_path, options):
+    ensemble, split = fitted(200, **options)
+    ensemble.save(tmp_path / "ensemble.skops")
+    again = MetricEnsemble.load(tmp_path / "ensemble.skops")
+    data = {"X": split.test.X, "groups": options.get("groups")}
+    pd.testing.assert_frame_equal(again.decide(**data), ensemble.decide(**data), check_exact=True)
+    pd.testing.assert_frame_equal(again.coverage(), ensemble.coverage(), check_exact=True)
+    assert repr(again) == repr(ensemble)
+    again.save(tmp_path / "again.skops")
+    assert MetricEnsemble.load(tmp_path / "again.skops").features == ensemble.features
+
+
+def test_types_that_are_not_known_to_be_safe_are_named_and_can_be_allowed(tmp_path):
+    ensemble, split = fitted(200, classifier=RandomForestClassifier(4))
+    ensemble.save(tmp_path / "forest.skops")
+    with pytest.raises(
+        InputError,
+        match=r"forest.skops contains types .*: sklearn.tree._tree.Tree. If you made the file",
+    ):
+        MetricEnsemble.load(tmp_path / "forest.skops")
+    again = MetricEnsemble.load(tmp_path / "forest.skops", trusted=["sklearn.tree._tree.Tree"])
+    pd.testing.assert_frame_equal(
+        again.decide(split.test.X), ensemble.decide(split.test.X), check_exact=True
+    )
+
+
+def test_a_file_is_no_pickle_and_a_pickle_is_not_run(saved, tmp_path):
+    with zipfile.ZipFile(saved[0]) as archive:
+        assert not [name for name in archive.namelist() if not name.endswith((".npy", ".json"))]
+    target = tmp_path / "run"
+
+    class Bomb:
+        def __reduce__(self):
+            return (open, (str(target), "w"))
+
+    (tmp_path / "bomb.skops").write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(
+        InputError, match="bomb.skops is not a file that this version of MetricEnsemble.save wrote"
+    ):
+        MetricEnsemble.load(tmp_path / "bomb.skops")
+    assert not target.exists()
+
+
+def test_a_file_that_names_a_function_of_the_system_is_refused(tmp_path):
+    hostile = make_pipeline(FunctionTransformer(shutil.rmtree), LogisticRegression())
+    skops.io.dump({"classifier": hostile}, tmp_path / "hostile.skops")
+    with pytest.raises(InputError, match=r"hostile.skops contains types .* shutil.rmtree"):
+        MetricEnsemble.load(tmp_path / "hostile.skops")
+
+
+@pytest.mark.parametrize(
+    "name", ["subprocess.Popen", "sklearn.utils._testing.check_output", "ragnb.llm.store.Store"]
+)
+def test_a_type_smuggled_into_a_good_file_is_refused(saved, tmp_path, name):
+    module, _, kind = name.rpartition(".")
+    old = '"__class__": "LogisticRegression", "__module__": "sklearn.linear_model._logistic"'
+    path = tmp_path / "hostile.skops"
+    with zipfile.ZipFile(saved[0]) as good, zipfile.ZipFile(path, "w") as bad:
+        for part in good.namelist():
+            content = good.read(part)
+            if part == "schema.json":
+                schema = json.dumps(json.loads(content))
+                assert old in schema
+                content = schema.replace(
+                    old, f'"__class__": "{kind}", "__module__": "{module}"'
+                ).encode()
+            bad.writestr(part, content)
+    with pytest.raises(InputError, match=f"hostile.skops contains types .* {name}"):
+        MetricEnsemble.load(path)
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 0.99])
+def test_a_cut_file_is_refused(saved, tmp_path, share):
+    whole = saved[0].read_bytes()
+    (tmp_path / "cut.skops").write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(InputError, match="cut.skops is not a file"):
+        MetricEnsemble.load(tmp_path / "cut.skops")
+
+
+@pytest.mark.parametrize(
+    "content", [[], {"classifier": 1}, GaussianNB()], ids=["list", "dict", "classifier"]
+)
+def test_other_content_is_refused(tmp_path, content):
+    skops.io.dump(content, tmp_path / "other.skops")
+    with pytest.raises(InputError, match="other.skops is not a file"):
+        MetricEnsemble.load(tmp_path / "other.skops")
+
+
+def test_another_version_of_scikit_learn_is_reported(saved, tmp_path):
+    fields = skops.io.load(saved[0])
+    assert fields["scikit-learn"] == sklearn.__version__
+    skops.io.dump(fields | {"scikit-learn": "0.9"}, tmp_path / "old.skops")
+    with pytest.warns(
+        RuntimeWarning, match="old.skops was saved with scikit-learn 0.9 and is read with"
+    ):
+        MetricEnsemble.load(tmp_path / "old.skops")

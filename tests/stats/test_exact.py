@@ -1,0 +1,184 @@
+"""The exact distributions, compared with direct enumeration in whole numbers."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from ragnb.stats import exact
+from ragnb.stats.exact import (
+    MAX_STEPS,
+    bootstrap_distribution,
+    find_lattice,
+    listed_tail,
+    sign_flip_tail,
+    to_lattice,
+)
+from ragnb.stats.intervals import bca_interval
+from ragnb.stats.paired import sign_flip_test
+
+numbers = st.lists(st.integers(-40, 40), min_size=1, max_size=30).filter(any)
+
+
+def enumerated_tail(steps) -> float:
+    """Convolve the distribution of the sum with random signs in Python integers: slow and exact."""
+    distribution = Counter({0: 1})
+    for step in steps.tolist():
+        flipped: Counter[int] = Counter()
+        for total, ways in distribution.items():
+            flipped[total + step] += ways
+            flipped[total - step] += ways
+        distribution = flipped
+    reached = sum(ways for total, ways in distribution.items() if total >= steps.sum())
+    return float(Fraction(reached, sum(distribution.values())))
+
+
+@pytest.fixture(params=["convolved", "tilted"])
+def route(request):
+    """Force one of the two ways to the tail."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "tilted":
+            patch.setattr(exact, "MAX_ADDITIONS", 0)
+        yield request.param
+
+
+@given(steps=numbers)
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_sign_flip_tail_is_exact_in_relative_terms(route, steps) -> None:
+    steps = np.array(steps)
+    largest = np.abs(steps)
+    second_largest = np.where(np.arange(steps.size) == largest.argmin(), -largest, largest)
+    for signed in (steps, -steps, largest, -largest, second_largest):
+        assert sign_flip_tail(signed) == pytest.approx(enumerated_tail(signed), rel=1e-10)
+
+
+@given(steps=numbers)
+@settings(max_examples=100, deadline=None)
+def test_listed_tail_counts_ties_as_whole_numbers_do(steps) -> None:
+    steps = np.array(steps)
+    for signed in (steps, -steps, np.abs(steps)):
+        assert listed_tail(signed / 7) == pytest.approx(enumerated_tail(signed), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [40, 300])
+def test_sign_flip_tail_of_binary_differences_is_binomial(route, n: int) -> None:
+    for wins in range(0, n + 1, n // 20):
+        tail = sign_flip_tail(np.where(np.arange(n) < wins, 1, -1))
+        assert tail == pytest.approx(binom.sf(wins - 1, n, 0.5), rel=1e-9)
+
+
+def test_sign_flip_tail_stays_positive_far_out(route) -> None:
+    assert sign_flip_tail(np.repeat([1, 2, 3], [150, 150, 100])) == pytest.approx(
+        2.0**-400, rel=1e-8
+    )
+    assert sign_flip_tail(np.ones(5000, dtype=int)) >= 2.0**-1022
+    assert sign_flip_tail(-np.ones(3, dtype=int)) == 1.0
+    assert sign_flip_tail(np.zeros(3, dtype=int)) == 1.0
+
+
+@pytest.mark.parametrize("large", [97, 29_100])
+def test_sign_flip_tail_with_one_large_magnitude(route, large: int) -> None:
+    for ones, twos in (
+        (10, 10),
+        (20, 0),
+        (0, 0),
+    ):  # how many of 30 ones and of 10 twos are positive
+        signs = np.concatenate(
+            [[1], np.where(np.arange(30) < ones, 1, -1), np.where(np.arange(10) < twos, 1, -1)]
+        )
+        steps = signs * np.repeat([large, 1, 2], [1, 30, 10])
+        assert sign_flip_tail(steps) == pytest.approx(enumerated_tail(steps), rel=1e-10)
+
+
+def test_sign_flip_tail_of_many_distinct_magnitudes_in_one_direction() -> None:
+    """No frequency can be dropped here; the Fourier sum is computed in blocks."""
+    steps = np.random.default_rng(0).permutation(4000)[:200] + 1
+    assert sign_flip_tail(steps) == pytest.approx(2.0**-200, rel=1e-8)
+
+
+@given(st.lists(st.integers(0, 12), min_size=2, max_size=6).filter(lambda v: len(set(v)) > 1))
+@settings(max_examples=60, deadline=None)
+def test_bootstrap_distribution_equals_enumeration_of_all_resamples(values) -> None:
+    scores = np.array(values) / 4
+    start, width, cdf, below, binned_at = bootstrap_distribution(scores)
+    grid = start + width * np.arange(cdf.size)
+    means = np.array([sum(draw) / len(values) for draw in product(values, repeat=len(values))]) / 4
+    for point, cumulated in zip(grid[::7], cdf[::7], strict=True):
+        assert cumulated == pytest.approx(np.mean(means <= point + 1e-9), abs=1e-9)
+    mean = scores.mean()
+    assert below == pytest.approx(
+        np.mean(means < mean - 1e-9) + np.mean(abs(means - mean) < 1e-9) / 2, abs=1e-9
+    )
+    assert binned_at == 0.0
+
+
+@pytest.mark.parametrize("n", [100, 10_000, 100_000])
+@pytest.mark.parametrize("rate", [0.01, 0.4, 0.97])
+def test_bootstrap_distribution_of_labels_is_binomial(n: int, rate: float) -> None:
+    labels = np.arange(n) < rate * n
+    start, width, cdf, below, binned_at = bootstrap_distribution(labels * 1.0)
+    means = start + width * np.arange(cdf.size)
+    k = np.rint(means * n)
+    assert means == pytest.approx(k / n, abs=1e-12)
+    assert cdf == pytest.approx(binom.cdf(k, n, labels.mean()), abs=1e-9)
+    assert below == pytest.approx(
+        binom.cdf(rate * n, n, rate) - binom.pmf(rate * n, n, rate) / 2, abs=1e-6
+    )
+    assert binned_at == 0.0
+
+
+def test_bootstrap_distribution_of_binned_scores_keeps_mean_and_spread() -> None:
+    scores = np.random.default_rng(1).exponential(size=200)
+    start, width, cdf, _, binned_at = bootstrap_distribution(scores)
+    grid = start + width * np.arange(cdf.size)
+    pmf = np.diff(cdf, prepend=0.0)
+    mean = pmf @ grid
+    assert binned_at == pytest.approx(scores.std() / 64)
+    assert mean == pytest.approx(scores.mean(), rel=1e-9)
+    assert np.sqrt(pmf @ (grid - mean) ** 2) == pytest.approx(scores.std() / np.sqrt(200), rel=4e-5)
+
+
+@pytest.mark.parametrize(
+    ("values", "denominator"),
+    [([0.0, 1.0], 100), ([1 / 3, -2 / 7], 2520), ([0.1234], 10_000), ([0.1 + 0.2], 100)],
+)
+def test_find_lattice(values, denominator: int) -> None:
+    found = find_lattice(np.array(values))
+    assert found is not None
+    assert found[1] == denominator
+    assert found[0] / denominator == pytest.approx(values)
+
+
+@pytest.mark.parametrize("values", [[np.pi], [float(MAX_STEPS)], [1e300]])
+def test_no_lattice(values) -> None:
+    assert find_lattice(np.array(values)) is None
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-12, 1e-40])
+@pytest.mark.parametrize("decimals", [1, 16])
+def test_a_small_unit_is_no_lattice_of_zeros(unit: float, decimals: int) -> None:
+    scores = np.round(np.random.default_rng(1).normal(0.5, 1, 20), decimals)
+    assert find_lattice(scores * unit) is None
+    assert sign_flip_test(scores * unit).p_value == pytest.approx(
+        sign_flip_test(scores).p_value, rel=1e-12
+    )
+    small, plain = bca_interval(scores * unit), bca_interval(scores)
+    assert (small.low / unit, small.high / unit) == pytest.approx((plain.low, plain.high), abs=0.01)
+
+
+def test_scores_that_are_apart_by_less_than_a_step_are_binned() -> None:
+    found = bca_interval([1.0, 1.0 + 1e-9, 1.0])
+    assert 1.0 <= found.low < found.high <= 1.0 + 1.01e-9  # to within one bin
+
+
+def test_scores_without_a_lattice_are_rounded_to_a_thousandth() -> None:
+    assert to_lattice(np.array([np.sqrt(0.5), -0.1234567]))[1] == 0.001
+    assert to_lattice(np.array([1234.5678901, -3.0]))[1] == 10.0
+    assert to_lattice(np.array([0.5, 0.25]))[1] == 0.0
