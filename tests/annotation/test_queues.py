@@ -1,5 +1,7 @@
 """What a person looks at next, from a real ensemble and a real report, and the way back."""
 
+from math import ceil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,40 +32,54 @@ def answers():
 
 @pytest.fixture(scope="module")
 def fitted(answers):
-    """A model, its test part, and what it decides there."""
+    """An ensemble with coverage within each class, its split, and what it decides on the test part."""
     features = ensemble.feature_frame(ragnb.score(answers, METRICS), responses=answers)
     split = ensemble.DataSplit(features, answers.label, groups=answers.question_id, random_state=8)
-    model = ensemble.MetricEnsemble(split.train, split.calibration, alpha=0.05, random_state=8)
-    return model, split.test, model.decide(split.test.X)
+    options = {"alpha": 0.05, "random_state": 8, "guarantee": "class"}
+    model = ensemble.MetricEnsemble(split.train, split.calibration, **options)
+    return model, split, model.decide(split.test.X)
+
+
+def sets_by_hand(model, split):
+    """Labels that are no stranger than the k-th strangest true label of their class."""
+    known, new = (
+        model.classifier.predict_proba(part.X) for part in (split.calibration, split.test)
+    )
+    sets = []
+    for label in (0, 1):
+        strange = sorted(1 - known[split.calibration.y == label, label])
+        sets.append(1 - new[:, label] <= strange[ceil(0.95 * (len(strange) + 1)) - 1])
+    return sets
 
 
 # ---- abstentions -------------------------------------------------------------------------------------------------------
 
 
 def test_the_queue_has_the_abstentions_the_least_confident_first(answers, fitted):
-    _, _, decisions = fitted
+    model, split, decisions = fitted
     queue = deferral_queue(answers, decisions)
-    assert len(queue) == decisions["abstained"].sum() == 26
+    zero, one = sets_by_hand(model, split)
+    assert len(queue) == decisions["abstained"].sum() == (zero == one).sum() == 50
     assert set(queue.index) == set(decisions.index[decisions["abstained"]])
     assert (np.diff((decisions["probability"].loc[queue.index] - 0.5).abs()) >= 0).all()
     pd.testing.assert_frame_equal(queue.sort_index(), answers.loc[sorted(queue.index)])
 
 
 def test_a_person_closes_the_loop(answers, fitted, tmp_path):
-    model, test, before = fitted
-    queue = deferral_queue(answers, before)
+    model, split, before = fitted
+    test, queue = split.test, deferral_queue(answers, before)
     session = AnnotationSession(queue, "verdict", "reader a", tmp_path, id=ID)
     judicator = person_judicator(session.log.path, answers, id=ID)
     assert model.decide(test.X, judicator)["judged"].isna().all()
 
-    half = session.items[:13]
+    half = session.items[:25]
     read_as = {item.id: said for item, said in zip(session.items, queue["label_a"], strict=True)}
     label(session, half, read_as)
     now = model.decide(test.X, judicator)
-    assert now["judged"].notna().sum() == 13
-    assert now["deferred"].sum() == 26
+    assert now["judged"].notna().sum() == 25
+    assert now["deferred"].sum() == 50
 
-    label(session, session.items[13:], read_as)
+    label(session, session.items[25:], read_as)
     after = model.decide(test.X, judicator)
     assert after.loc[queue.index, "label"].tolist() == queue["label_a"].tolist()
     accepted = after.index.difference(queue.index)
