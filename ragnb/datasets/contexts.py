@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.datasets.files import texts
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.records import RGB_EXAMPLE, require_columns
 from ragnb.scoring.columns import check_names
@@ -83,8 +83,7 @@ def build_contexts(
     _check_passage_num(passage_num)
     if not isinstance(seed, int | np.integer):
         raise InputError(f"seed needs a whole number; got {seed!r:.60}; 0 is the default")
-    if not isinstance(order, str) or order not in ORDERS:
-        raise InputError(f"order needs one of {', '.join(ORDERS)}; got {order!r}; choose one")
+    check_choice(order, ORDERS, "order")
     contexts = []
     for rate in rates:
         condition = {
@@ -110,6 +109,10 @@ def check_examples(examples: pd.DataFrame, what: str) -> None:
     """Raise InputError unless a frame is one of RGB's questions, its passages lists of texts."""
     require_columns(examples, RGB_EXAMPLE, what)
     check_names(examples, ("example_id", "task"), what)
+    if missing := int(examples["example_id"].isna().sum()):
+        raise InputError(
+            f"{what}: example_id must not be missing, but it is missing in {missing} of {len(examples)} rows"
+        )
     for example in examples.to_dict("records"):
         where = f"{what}, question {example['example_id']}"
         groups = example["positive"]
@@ -121,13 +124,15 @@ def check_examples(examples: pd.DataFrame, what: str) -> None:
             raise InputError(
                 f"{where} needs a text in question; got {example['question']!r:.60}; see load_rgb"
             )
-        for passages in (
-            *groups,
-            *(example[name] for name in ("negative", "positive_wrong", "false_answers")),
-        ):
-            texts(passages, where)
+        for group in groups:
+            texts(group, f"{where}, column positive")
+        for name in ("negative", "positive_wrong", "false_answers"):
+            texts(example[name], f"{where}, column {name}")
         _check_groups(example, where)
-        answer_parts(example["references"])
+        try:
+            answer_parts(example["references"])
+        except InputError as error:
+            raise InputError(f"{where}, column references: {error}") from None
 
 
 def _check_groups(example: dict[str, Any], where: str) -> None:

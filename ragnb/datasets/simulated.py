@@ -78,6 +78,7 @@ def simulate_labelled(
     shares = {"weak": 0.4, "strong": 0.7} if systems is None else _by_name(systems, "systems")
     given = {} if shift is None else _by_name(shift, "shift")
     convert(n_questions, "size", "n_questions")
+    rng = np.random.default_rng(rng)
     _check(shares, languages, given, question_share)
     shifts = dict.fromkeys(languages, 0.0) | given
     rows = pd.MultiIndex.from_product(

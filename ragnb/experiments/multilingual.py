@@ -16,7 +16,7 @@ import pandas as pd
 
 from ragnb.errors import InputError, check_choice
 from ragnb.experiments.retrieval import require_examples
-from ragnb.llm.client import complete, one_report
+from ragnb.llm.client import EMPTY, complete, one_report
 from ragnb.llm.prices import count_tokens
 from ragnb.metrics.answer import exact_match
 from ragnb.metrics.language import language_identified
@@ -261,7 +261,7 @@ def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
     counted = row["completion_tokens"]
     estimate = count_tokens(text) if text else None
     made = {"text": text, "token_count": estimate if pd.isna(counted) else int(counted)}
-    why = {} if text else {"reason": row["reason"] or "the model sent an empty text"}
+    why = {} if text else {"reason": row["reason"] or EMPTY}
     return made | why | {name: row[name] for name in ("source", "language", "original", "place")}
 
 

@@ -375,7 +375,7 @@ def test_words_that_nobody_explained_are_listed(tmp_path):
         match="got 'richtig', '错'; say what they mean with verdicts=\\{'richtig': \"correct\"\\}",
     ):
         load_annotations(path)
-    with pytest.raises(InputError, match="verdicts=...\\) needs one of"):
+    with pytest.raises(InputError, match="verdicts=...\\) must be one of"):
         load_annotations(path, verdicts={"richtig": "right", "错": "incorrect"})
     assert len(load_annotations(path, verdicts={"richtig": "correct", "错": "incorrect"})) == 4
 

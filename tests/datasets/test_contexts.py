@@ -393,6 +393,26 @@ def test_a_frame_that_holds_no_examples_is_refused(make, load):
         build_contexts([])
 
 
+@pytest.mark.parametrize("use", [build_contexts, audit])
+@pytest.mark.parametrize("nothing", [None, math.nan])
+def test_missing_ids_of_examples_are_refused_with_their_number(make, load, use, nothing):
+    examples = load(make.base(1), make.base(2), make.base(3))
+    some = examples.assign(example_id=[nothing, nothing, "c"])
+    with pytest.raises(InputError, match="example_id .* missing in 2 of 3 rows"):
+        use(some)
+    with pytest.raises(InputError, match="example_id .* missing in 3 of 3 rows"):
+        use(examples.assign(example_id=nothing))
+
+
+@pytest.mark.parametrize("use", [build_contexts, audit])
+@pytest.mark.parametrize("column", ["negative", "positive_wrong", "false_answers", "references"])
+def test_a_missing_cell_is_refused_with_its_column_and_example(make, load, use, column):
+    examples = load(make.base(1), make.base(2))
+    examples[column] = [examples[column].iloc[0], None]
+    with pytest.raises(InputError, match=f"question mini/2, column {column}.* None"):
+        use(examples)
+
+
 @pytest.mark.parametrize(
     ("shape", "cells", "words"),
     [

@@ -170,7 +170,7 @@ def test_loaded_answers_can_be_written_read_and_loaded_again(run, tmp_path):
     ("changes", "message"),
     [
         ({"pred_answer": 7}, "row 1: a response needs to be a text; got int"),
-        ({"gold_answer": 11}, "row 1: a reference answer needs at least one part"),
+        ({"gold_answer": 11}, "row 1: a reference answer must have a part"),
     ],
 )
 def test_a_damaged_answer_is_named_by_its_row(tmp_path, changes, message):

@@ -340,7 +340,7 @@ def test_only_the_languages_that_are_asked_for_are_kept(file, wanted, found):
     [
         (
             "jp",
-            "languages: language needs a code that LANGUAGE_SCRIPTS knows; got 'jp'; did you mean 'ja'",
+            "languages: language must be a code that LANGUAGE_SCRIPTS has, got 'jp'; did you mean 'ja'",
         ),
         (
             "zh",
@@ -362,7 +362,7 @@ def test_a_language_that_is_not_there_is_refused(file, wanted, message):
 def test_a_file_of_an_unknown_language_is_refused_with_the_likely_one(file):
     with pytest.raises(
         InputError,
-        match=r"the name of xquad\.cn\.json: language needs a code.*got 'cn'; did you mean 'zh'",
+        match=r"the name of xquad\.cn\.json: language must be a code .*, got 'cn'; did you mean 'zh'",
     ):
         load_multilingual(file("xquad.cn.json", squad()))
     with pytest.raises(

@@ -197,7 +197,7 @@ def test_a_file_without_one_of_these_names_is_not_taken_for_one_of_lbrag(tmp_pat
         (
             [{"question": "a", "references": [], "response": "b"}],
             None,
-            "row 0: a reference answer needs at least one part",
+            "row 0: a reference answer must have a part",
         ),
         (
             [{"question": "a", "references": "c", "response": 5}],

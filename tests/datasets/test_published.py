@@ -4,7 +4,6 @@ from statsmodels.stats.proportion import proportion_confint
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.errors import InputError
 from ragnb.scoring import METRICS
-from ragnb.stats.binary import mcnemar_bounds
 
 
 @pytest.fixture(scope="module")
@@ -131,23 +130,3 @@ def test_metrics_of_the_overview_are_named_as_they_are_scored():
 def test_an_unknown_table_is_refused_with_the_known_ones():
     with pytest.raises(InputError, match=r"rgb.noise_robustness.*'rgb.noise'"):
         published("rgb.noise")
-
-
-def test_margins_leave_bounds_for_the_paired_p_value():
-    assert mcnemar_bounds(289.0, 282.0, 300.0) == mcnemar_bounds(289, 282, 300)
-    low, high, test = mcnemar_bounds(
-        289, 282, 300
-    )  # seven more right: 2 / 2 ** 7 if none is lost, 18 to 11 at most
-    assert low == pytest.approx(2 / 2**7)
-    assert high == pytest.approx(0.2649, abs=5e-5)
-    assert test == "McNemar exact"
-    middle = mcnemar_bounds(
-        289, 282, 300, method="mid-p"
-    )  # half the probability of 7 : 0 less, on either side
-    assert (middle.low, middle.test) == (pytest.approx(1 / 2**7), "McNemar mid-p")
-    assert middle.high < high
-    assert mcnemar_bounds(10, 10, 20)[:2] == (1.0, 1.0)
-    assert mcnemar_bounds(20, 0, 20)[:2] == pytest.approx((2 / 2**20,) * 2)
-    assert mcnemar_bounds(3, 5, 9) == mcnemar_bounds(5, 3, 9)
-    with pytest.raises(InputError, match="at most n = 10; got 11 and 3"):
-        mcnemar_bounds(11, 3, 10)

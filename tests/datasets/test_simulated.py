@@ -148,7 +148,7 @@ def test_the_frame_can_be_compared_and_saved(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_questions": 0}, "simulate_labelled needs a whole number of at least 1; it got 0"),
+        ({"n_questions": 0}, "n_questions must be a whole number of at least 1, got 0"),
         ({"systems": {}}, "systems needs a share strictly between 0 and 1"),
         ({"systems": {"a": 1.0}}, "got {'a': 1.0}; write 0.7"),
         ({"languages": "en"}, "languages needs different codes in a list; got 'en'"),
@@ -157,7 +157,6 @@ def test_the_frame_can_be_compared_and_saved(tmp_path):
         ({"shift": {"zh": 1.0}}, "shift needs a number for some of en; got .*'zh'"),
         ({"shift": {"en": np.nan}}, "shift needs a number"),
         ({"question_share": 1.0}, "question_share needs a number from 0 up and below 1; got 1.0"),
-        ({"rng": 0}, "simulate_labelled needs a random generator; it got int"),
     ],
 )
 def test_bad_input(options, message):

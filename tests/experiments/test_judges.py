@@ -187,7 +187,7 @@ def test_a_missing_column_is_named(column):
     [
         ("response", 7, "row 2 of the responses: a response needs to be a text; got int"),
         ("question", ["Who?"], "row 2 of the responses: a question needs to be a text; got list"),
-        ("references", [], "row 2 of the responses: a reference answer needs at least one part"),
+        ("references", [], "row 2 of the responses: a reference answer must have a part"),
         ("references", [[""]], "an alias that is not empty"),
         ("references", {"a": 1}, "write a text, or a list of parts"),
     ],

@@ -81,7 +81,7 @@ def test_the_index_stays():
 def test_bad_input():
     with pytest.raises(InputError, match="embed_answers needs the columns response, references"):
         embed_answers(pd.DataFrame({"response": ["Oslo"]}))
-    with pytest.raises(InputError, match="a reference needs a text, or a list of parts"):
+    with pytest.raises(InputError, match="a reference must be a text, or a list of parts"):
         embed_answers(frame(("Oslo", [])), embedding=on_axes)
 
 

@@ -489,9 +489,9 @@ def test_a_budget_in_dollars_is_for_translations_and_answers_together():
         (Answer(status=400, message="too long"), "HTTP 400: too long", None),
         (Answer(status=500, message="boom"), "HTTP 500: boom", None),
         (completion(None, 0), "the model sent no text (finish_reason 'stop')", 0),
-        (completion("", 1), "the model sent an empty text", 1),
-        (completion(" \n\t", 3), "the model sent an empty text", 3),
-        (completion("<think>A tower, so", 96), "the model sent an empty text", 96),
+        (completion("", 1), "empty reply", 1),
+        (completion(" \n\t", 3), "empty reply", 3),
+        (completion("<think>A tower, so", 96), "empty reply", 96),
     ],
     ids=["refused", "failed", "nothing", "empty", "blank", "thought"],
 )
@@ -632,11 +632,11 @@ def refused(contexts=CONTEXTS, system="cross", **options):
 
 
 def test_an_unknown_system_or_prompt_is_answered_with_the_known_ones():
-    assert "system needs one of 'direct', 'multi', 'cross', 'lbrag'; it got 'best'" in refused(
+    assert "system must be one of 'direct', 'multi', 'cross', 'lbrag', got 'best'" in refused(
         system="best"
     )
-    assert "prompt needs one of 'chat', 'few_shot'; it got 'plain'" in refused(prompt="plain")
-    assert "prompt needs one of" in refused(system="direct", prompt="plain")
+    assert "prompt must be one of 'chat', 'few_shot', got 'plain'" in refused(prompt="plain")
+    assert "prompt must be one of" in refused(system="direct", prompt="plain")
 
 
 @pytest.mark.parametrize(

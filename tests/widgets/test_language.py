@@ -461,15 +461,15 @@ def test_a_missing_column_is_refused(column):
 REFUSED = [
     (
         {"language": math.nan},
-        "language needs a code such as 'en' or 'zh_cn'; got nan; write a text",
+        "language must be a text, or None if there is none, got nan",
     ),
-    ({"language": None}, "language needs a code that LANGUAGE_SCRIPTS knows; got None"),
+    ({"language": None}, "language must be a code that LANGUAGE_SCRIPTS has, got None"),
     ({"language": "jp"}, "got 'jp'; did you mean 'ja'?"),
-    ({"threshold": 0}, "threshold needs a number above 0 and at most 1; got 0"),
-    ({"threshold": math.nan}, "threshold needs a number above 0"),
+    ({"threshold": 0}, "threshold must be above 0 and at most 1, got 0"),
+    ({"threshold": math.nan}, "threshold must be above 0 and at most 1, got nan"),
     (
         {"language": "bo", "identify": True},
-        "language needs one that the identifier knows; got 'bo'",
+        "language must be one that the identifier knows, got 'bo'",
     ),
 ]
 

@@ -390,7 +390,7 @@ def test_a_missing_column_is_refused(column):
     ("changes", "message"),
     [
         ({"protocols": ()}, "RgbView needs at least one protocol"),
-        ({"protocols": ("paper", "strict")}, "protocol needs one of .* got 'strict'"),
+        ({"protocols": ("paper", "strict")}, "protocol must be one of .* got 'strict'"),
         ({"kinds": ["positive"]}, "one kind .* for each of 3 passages"),
         ({"kinds": ["positive", "negative", "false"]}, "one kind of positive, negative, wrong"),
         ({"references": []}, "reference answer must"),
