@@ -1,4 +1,4 @@
-"""A model as judicator: what an ensemble leaves undecided is put to a model, and each item is paid for once."""
+"""A model as judicator: it is asked about the items on which an ensemble abstains, and each item is paid for once."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ def model_judicator(
     threshold: float = 0.5,
     **options: Any,
 ) -> ModelJudicator:
-    """A judicator that puts undecided items to a model; nothing is sent before it is asked.
+    """Make a judicator that asks a model about deferred items. Nothing is sent before the judicator is called.
 
     Parameters
     ----------

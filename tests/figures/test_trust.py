@@ -24,7 +24,7 @@ def curve(items):
     return deferral_curve(*items[:3])
 
 
-def undecided(items, width, **options):
+def unconfident(items, width, **options):
     y, probability, judged, _ = items
     return deferral_point(y, probability >= 0.5, abs(probability - 0.5) < width, judged, **options)
 
@@ -76,7 +76,7 @@ def test_names_of_the_ends_stand_outside_of_the_band(items, curve):
 
 def test_points_stand_at_their_numbers_and_say_them(items, curve):
     points = pd.concat(
-        [undecided(items, width, name=f"conformal set, α = {width}") for width in (0.1, 0.2)]
+        [unconfident(items, width, name=f"conformal set, α = {width}") for width in (0.1, 0.2)]
     )
     ax = plot_deferral(curve, points=points)
     assert len(ax.containers) == 2
@@ -95,7 +95,7 @@ def test_points_stand_at_their_numbers_and_say_them(items, curve):
 
 
 def test_the_legend_names_lines_and_points_outside_of_the_axes(items, curve):
-    ax = plot_deferral(curve, points=undecided(items, 0.1))
+    ax = plot_deferral(curve, points=unconfident(items, 0.1))
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names[:2] == ["least certain first", "as many at random"]
     assert names[2].startswith("conformal set: ")
@@ -114,7 +114,7 @@ def test_level_kind_and_n_are_in_the_note(items, curve):
 def test_a_curve_without_intervals_is_drawn_all_the_same(items, tmp_path):
     y, probability, judged, _ = items
     alone = deferral_curve(y, probability, judged, groups=["one"] * 120)
-    ax = plot_deferral(alone, points=undecided(items, 0.1, groups=["one"] * 120))
+    ax = plot_deferral(alone, points=unconfident(items, 0.1, groups=["one"] * 120))
     assert line(ax, "least certain first") == pytest.approx(alone[["share", "accuracy"]].to_numpy())
     assert len(texts(ax)) == 2
     assert len(save_figure(ax.figure, "undefined", alone, folder=tmp_path)) == 4
@@ -129,7 +129,7 @@ def test_one_item_and_a_judge_that_changes_nothing_can_be_drawn(tmp_path):
 
 @pytest.mark.parametrize("name", ["保形集合", "مجموعة", "सेट", "ชุด", "e\u0301", "🙂"])
 def test_names_in_any_script_are_kept(items, curve, name):
-    ax = plot_deferral(curve, points=undecided(items, 0.1, name=name))
+    ax = plot_deferral(curve, points=unconfident(items, 0.1, name=name))
     assert ax.containers[0].get_label().startswith(f"{name}: ")
 
 
