@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
-from ragnb.records import is_missing
 from ragnb.results import Interval
 from ragnb.stats.intervals import jackknife_interval
 
@@ -57,14 +56,17 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
     raters = counts.sum(axis=1, keepdims=True)
     paired, both = raters >= 2, (codes[:, :2] >= 0).all(axis=1, keepdims=True)
     agreeing = (counts * (counts - 1)).sum(axis=1, keepdims=True) / np.maximum(raters - 1, 1)
-    scalars = [raters >= 1, paired, agreeing / np.maximum(raters, 1), agreeing]
-    blocks = [
+    columns = [
+        raters >= 1,
+        paired,
+        agreeing / np.maximum(raters, 1),
+        agreeing,
         counts / np.maximum(raters, 1),
         counts * paired,
         chosen[:, 0] & both,
         chosen[:, 1] & both,
     ]
-    sums = np.hstack([*scalars, *blocks]).astype(np.float64)
+    sums = np.hstack(columns).astype(np.float64)
     if clusters is None:
         return sums
     units = np.unique(clusters, return_inverse=True)[1]
@@ -181,18 +183,16 @@ def as_codes(ratings: ArrayLike) -> Integers:
     array([[ 0,  1],
            [-1,  0]])
     """
+    import pandas as pd
+
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2 or table.shape[1] < 2:
         raise InputError(
             "must have one row per item and a column for each of two or more raters, "
             f"got shape {table.shape}"
         )
-    numbers: dict[object, int] = {}
-    values = table.ravel().tolist()
-    codes = [
-        -1 if is_missing(value) else numbers.setdefault(value, len(numbers)) for value in values
-    ]
-    return np.array(codes, dtype=np.int64).reshape(table.shape)
+    codes, _ = pd.factorize(table.ravel())
+    return codes.reshape(table.shape)
 
 
 @accepts(
