@@ -339,12 +339,9 @@ class ReliabilityBin:
     observed: Interval
 
 
-STRATEGIES = ("uniform", "quantile")
-
-
-@accepts(labels="labels", probabilities="probabilities", n_bins="size", strategy=STRATEGIES)
+@accepts(labels="labels", probabilities="probabilities", n_bins="size")
 def expected_calibration_error(
-    labels: Booleans, probabilities: Floats, *, n_bins: int = 10, strategy: str = "uniform"
+    labels: Booleans, probabilities: Floats, *, n_bins: int = 10
 ) -> CalibrationError:
     """Expected calibration error (ECE) and its value for a perfectly calibrated model.
 
@@ -352,8 +349,8 @@ def expected_calibration_error(
     averaged over the bins with their numbers of items as weights. It is biased upwards: a perfectly
     calibrated model does not score 0 but about ``expected_if_calibrated``, which grows with the
     number of bins and shrinks with the number of items. Only an excess over that value is evidence
-    of miscalibration. The bins have equal width ("uniform") or about equal numbers of items
-    ("quantile").
+    of miscalibration. The bins have equal width. A bin includes its lower edge, and the last one
+    also its upper edge.
 
     Notes
     -----
@@ -376,7 +373,7 @@ def expected_calibration_error(
     n = labels.size
     if n == 0:
         return CalibrationError(nan, nan, 0, 0)
-    _, bins = _bins(probabilities, n_bins, strategy)
+    _, bins = _bins(probabilities, n_bins)
     gaps = np.abs(np.bincount(bins, labels - probabilities))
     noise = np.sqrt(2 / np.pi * np.bincount(bins, probabilities * (1 - probabilities)))
     return CalibrationError(float(gaps.sum() / n), float(noise.sum() / n), np.unique(bins).size, n)
@@ -386,7 +383,6 @@ def expected_calibration_error(
     labels="labels",
     probabilities="probabilities",
     n_bins="size",
-    strategy=STRATEGIES,
     confidence_level="level",
 )
 def reliability_curve(
@@ -394,7 +390,6 @@ def reliability_curve(
     probabilities: Floats,
     *,
     n_bins: int = 10,
-    strategy: str = "uniform",
     confidence_level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
     """Reliability curve: mean probability and observed share of positive labels in each bin.
@@ -415,7 +410,7 @@ def reliability_curve(
     0.0 0.5 0.2 1.000 [0.342, 1.000] (95% Wilson, n = 2)
     0.5 1.0 0.9 0.500 [0.095, 0.905] (95% Wilson, n = 2)
     """
-    edges, bins = _bins(probabilities, n_bins, strategy)
+    edges, bins = _bins(probabilities, n_bins)
     curve = []
     for b in np.unique(bins):
         inside = labels[bins == b]
@@ -425,13 +420,7 @@ def reliability_curve(
     return tuple(curve)
 
 
-def _bins(probabilities: Floats, n_bins: int, strategy: str) -> tuple[Floats, Integers]:
-    """Edges of the bins, and the bin of each probability.
-
-    A bin includes its lower edge, and the last one also its upper edge.
-    """
+def _bins(probabilities: Floats, n_bins: int) -> tuple[Floats, Integers]:
+    """Edges of the bins, and the bin of each probability."""
     edges = np.linspace(0, 1, n_bins + 1)
-    if strategy == "quantile" and probabilities.size:
-        edges = np.unique(np.quantile(probabilities, edges))
-        edges = edges if edges.size > 1 else np.repeat(edges, 2)
-    return edges, np.clip(np.searchsorted(edges, probabilities, "right") - 1, 0, edges.size - 2)
+    return edges, np.clip(np.searchsorted(edges, probabilities, "right") - 1, 0, n_bins - 1)

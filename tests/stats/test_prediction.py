@@ -216,18 +216,17 @@ def test_errors_in_clusters_are_those_of_whole_clusters() -> None:
     assert (found.low, found.high) == pytest.approx((found.estimate - half, found.estimate + half))
 
 
-@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @given(
     st.lists(st.tuples(st.booleans(), st.integers(0, 20)), min_size=1, max_size=60),
     st.integers(1, 12),
 )
 @settings(max_examples=40, deadline=None)
-def test_reliability_curve_has_every_prediction_once(strategy: str, rows, n_bins: int) -> None:
+def test_reliability_curve_has_every_prediction_once(rows, n_bins: int) -> None:
     y, p = [label for label, _ in rows], [value / 20 for _, value in rows]
-    curve = reliability_curve(y, p, n_bins=n_bins, strategy=strategy)
+    curve = reliability_curve(y, p, n_bins=n_bins)
     assert sum(b.observed.n for b in curve) == len(rows)
     assert all(b.low - 1e-12 <= b.mean_predicted <= b.high + 1e-12 for b in curve)
-    error = expected_calibration_error(y, p, n_bins=n_bins, strategy=strategy)
+    error = expected_calibration_error(y, p, n_bins=n_bins)
     gaps = sum(abs(b.observed.estimate - b.mean_predicted) * b.observed.n for b in curve) / len(
         rows
     )
@@ -254,9 +253,5 @@ def test_calibration_without_items_or_with_bad_ones() -> None:
     assert reliability_curve([], []) == ()
     with pytest.raises(InputError, match="probabilities must be between 0 and 1, got 80"):
         brier_score([0, 1], [0, 80])
-    with pytest.raises(
-        InputError, match="strategy must be one of 'uniform', 'quantile', got 'equal'"
-    ):
-        expected_calibration_error([0, 1], [0.1, 0.2], strategy="equal")
     with pytest.raises(InputError, match="n_bins must be a whole number of at least 1, got 0"):
         expected_calibration_error([0, 1], [0.1, 0.2], n_bins=0)
