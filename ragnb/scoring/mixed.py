@@ -126,7 +126,7 @@ class MixedModelResult:
     def assumptions(self) -> pd.DataFrame:
         """Checks of what the model assumes, one row each: ``check, value, concern, meaning``."""
         values, skewness = self.observations["value"], self.observations["residual"].skew()
-        ratio, questions = self.error_ratios.max(), self.model.design.n_groups
+        ratio, questions = self.error_ratios.max(), self.model.n_groups
         zeros, ones = (float((values == end).mean()) for end in (0, 1))
         heaped = "many equal scores: not normal, but means of many questions are nearly normal"
         rows = [
@@ -179,7 +179,7 @@ def _sentences(result: MixedModelResult) -> Iterator[str]:
     n, n_languages, model = len(result.observations), len(result.languages), result.model
     among = f" in {_count(n_languages, 'language')}" if n_languages else ""
     yield (
-        f"{result.metric}: {_count(n, 'score')} of {_count(model.design.n_groups, 'question')}"
+        f"{result.metric}: {_count(n, 'score')} of {_count(model.n_groups, 'question')}"
         f"{among}, as {result.formula}."
     )
     where = f", averaged over {n_languages} languages" if n_languages > 1 else ""
@@ -500,7 +500,7 @@ def _contrast(row: dict[str, Any], terms: _Terms, model: RandomIntercept) -> tup
     each = terms.differences(row["system"])
     if model.problem:
         return each[0], model.problem
-    known = np.array([not isnan(model.design.df(weights)) for weights in each])
+    known = np.array([not isnan(model.df(weights)) for weights in each])
     if "language" in row:
         here = terms.languages.index(row["language"])
         return each[here], "" if known[here] else "one of the two has no score in this language"
@@ -530,7 +530,7 @@ def _interaction_test(
         *_warnings("test, without interaction", alike),
         *_warnings("test, with interaction", apart),
     ]
-    df, n = len(apart.design.columns) - len(alike.design.columns), alike.design.n_groups
+    df, n = len(apart.columns) - len(alike.columns), alike.n_groups
     if (
         problem := alike.problem
         or apart.problem

@@ -5,7 +5,7 @@ collected in the result and not printed.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan, sqrt
 from typing import Any
 
@@ -24,8 +24,8 @@ AT_ZERO = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class FixedEffects:
-    """Ranks and containment degrees of freedom of the fixed effects.
+class RandomIntercept:
+    """A fitted model, or the reason why there is none.
 
     Attributes
     ----------
@@ -34,40 +34,15 @@ class FixedEffects:
         the fit.
     rows, within : ndarray
         Triangular factors of the design and of its deviations from the means of the groups.
+    n_groups : int
+        Number of groups.
     df_within, df_between : int
         Degrees of freedom of effects that vary within groups, n - rank[X Z], and of the others,
         rank[X Z] - rank[X].
-    n_groups : int
-        Number of groups.
-    """
-
-    columns: list[int]
-    rows: Floats
-    within: Floats
-    df_within: int
-    df_between: int
-    n_groups: int
-
-    def df(self, weights: ArrayLike) -> float:
-        """Degrees of freedom of a weighted sum of the coefficients; NaN if it is not determined."""
-        if _rank(np.vstack([self.rows, weights])) > _rank(self.rows):
-            return nan
-        contained = _rank(np.vstack([self.within, weights])) == _rank(self.within)
-        return float(self.df_within if contained else self.df_between)
-
-
-@dataclass(frozen=True, slots=True)
-class RandomIntercept:
-    """A fitted model, or the reason why there is none.
-
-    Attributes
-    ----------
-    design : FixedEffects
-        What the fixed effects determine.
-    problem : str
-        Why nothing is estimated; empty if the model is fitted.
     residuals : ndarray
         What neither the fixed effects nor the predicted intercepts explain, one per value.
+    problem : str
+        Why nothing is estimated; empty if the model is fitted.
     group_variance, residual_variance, log_likelihood : float
         Estimates; NaN if there is a `problem`.
     warnings : tuple of str
@@ -76,9 +51,14 @@ class RandomIntercept:
         The result of statsmodels, or None.
     """
 
-    design: FixedEffects
-    problem: str
+    columns: list[int]
+    rows: Floats
+    within: Floats
+    n_groups: int
+    df_within: int
+    df_between: int
     residuals: Floats
+    problem: str = ""
     group_variance: float = nan
     residual_variance: float = nan
     log_likelihood: float = nan
@@ -90,12 +70,19 @@ class RandomIntercept:
         """Whether the variance between groups is estimated as 0, the end of its range."""
         return self.group_variance < AT_ZERO * self.residual_variance
 
+    def df(self, weights: ArrayLike) -> float:
+        """Degrees of freedom of a weighted sum of the coefficients; NaN if it is not determined."""
+        if _rank(np.vstack([self.rows, weights])) > _rank(self.rows):
+            return nan
+        contained = _rank(np.vstack([self.within, weights])) == _rank(self.within)
+        return float(self.df_within if contained else self.df_between)
+
     def contrast(self, weights: ArrayLike) -> tuple[float, float, float]:
         """Estimate, standard error and degrees of freedom of a weighted sum of the coefficients."""
-        df = self.design.df(weights)
+        df = self.df(weights)
         if self.problem or np.isnan(df):
             return nan, nan, nan
-        part = np.asarray(weights, dtype=np.float64)[self.design.columns]
+        part = np.asarray(weights, dtype=np.float64)[self.columns]
         covariance = np.asarray(self.fit.cov_params())[: part.size, : part.size]
         return float(part @ self.fit.fe_params), sqrt(part @ covariance @ part), df
 
@@ -140,59 +127,54 @@ def random_intercept(
     >>> [round(number, 4) for number in model.contrast([0, 1])]
     [0.2333, 0.0882, 2.0]
     """
-    effects = _fixed_effects(design, groups)
     deviations, within = _deviations(values[:, None], groups), _deviations(design, groups)
-    left = deviations - within @ np.linalg.lstsq(within, deviations)[0]
-    problem = ""
-    if min(effects.df_within, effects.df_between) < 1:
-        problem = (
-            f"{values.size} values are too few to separate the spread between groups "
-            f"({effects.n_groups}), the spread within them and {len(effects.columns)} fixed effects"
-        )
-    elif np.sum(left**2) <= 1e-20 * (values @ values):
-        problem = "the fixed effects leave no spread within groups"
-    if problem:
-        return RandomIntercept(effects, problem, np.full(values.size, nan))
-    return _fitted(values, design[:, effects.columns], groups, effects, reml)
-
-
-def _fixed_effects(design: Floats, groups: Integers) -> FixedEffects:
-    rows, within = (
-        np.asarray(np.linalg.qr(matrix, mode="r"))
-        for matrix in (design, _deviations(design, groups))
-    )
+    rows, within_rows = (np.asarray(np.linalg.qr(m, mode="r")) for m in (design, within))
     columns: list[int] = []
     for place in range(design.shape[1]):
         if _rank(rows[:, [*columns, place]]) > len(columns):
             columns.append(place)
-    n_groups, rank = np.unique(groups).size, _rank(within)
-    df_within, df_between = len(design) - n_groups - rank, n_groups + rank - len(columns)
-    return FixedEffects(columns, rows, within, df_within, df_between, n_groups)
+    n_groups, rank = np.unique(groups).size, _rank(within_rows)
+    df_within, df_between = values.size - n_groups - rank, n_groups + rank - len(columns)
+    unknown = np.full(values.size, nan)
+    model = RandomIntercept(columns, rows, within_rows, n_groups, df_within, df_between, unknown)
+    if min(df_within, df_between) < 1:
+        problem = (
+            f"{values.size} values are too few to separate the spread between groups "
+            f"({n_groups}), the spread within them and {len(columns)} fixed effects"
+        )
+        return replace(model, problem=problem)
+    left = deviations - within @ np.linalg.lstsq(within, deviations)[0]
+    if np.sum(left**2) <= 1e-20 * (values @ values):
+        return replace(model, problem="the fixed effects leave no spread within groups")
+    return _fitted(model, values, design[:, columns], groups, reml)
 
 
 def _fitted(
-    values: Floats, design: Floats, groups: Integers, effects: FixedEffects, reml: bool
+    model: RandomIntercept, values: Floats, design: Floats, groups: Integers, reml: bool
 ) -> RandomIntercept:
     from statsmodels.regression.mixed_linear_model import MixedLM
 
-    fit: Any = None
+    fit, problem = None, ""
+    found: dict[str, Any] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             fit = MixedLM(values, design, groups=groups).fit(reml=reml, **OPTIMISER)
-            estimates = float(fit.cov_re[0, 0]), float(fit.scale), float(fit.llf)
-            finite = np.isfinite([*estimates, *fit.bse_fe]).all()
-            problem = "" if finite else "the likelihood or a standard error is not finite"
-            residuals = np.asarray(fit.resid)
+            found = {
+                "residuals": np.asarray(fit.resid),
+                "group_variance": float(fit.cov_re[0, 0]),
+                "residual_variance": float(fit.scale),
+                "log_likelihood": float(fit.llf),
+            }
+            if not np.isfinite([fit.cov_re[0, 0], fit.scale, fit.llf, *fit.bse_fe]).all():
+                problem = "the likelihood or a standard error is not finite"
+            if not fit.converged:
+                problem = "the search for the variances did not converge"
         except (np.linalg.LinAlgError, ValueError) as error:
             problem = f"statsmodels stopped ({error})"
-    if fit is not None and not fit.converged:
-        problem = "the search for the variances did not converge"
     said = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))
-    if problem:
-        unknown = np.full(values.size, nan)
-        return RandomIntercept(effects, problem, unknown, warnings=said, fit=fit)
-    return RandomIntercept(effects, "", residuals, *estimates, said, fit)
+    model = replace(model, problem=problem, warnings=said, fit=fit)
+    return model if problem else replace(model, **found)
 
 
 def _deviations(matrix: Floats, groups: Integers) -> Floats:

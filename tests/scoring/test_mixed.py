@@ -90,7 +90,7 @@ def test_differences_of_a_balanced_design_are_those_of_the_means():
     plain = mixed_model(scored(values))
     assert plain.effects["difference"].tolist() == pytest.approx([0.175], abs=1e-12)
     assert plain.by_language.empty
-    assert (len(plain.observations), plain.model.design.n_groups, plain.languages) == (
+    assert (len(plain.observations), plain.model.n_groups, plain.languages) == (
         16,
         4,
         ["en", "de"],
@@ -416,11 +416,11 @@ def test_without_a_model_the_result_is_undefined_and_says_why(frame, reason):
 def test_questions_are_examples_where_they_have_no_name(balanced):
     result = mixed_model(balanced.drop(columns="question_id"))
     assert result.group == "example_id"
-    assert result.model.design.n_groups == 27
+    assert result.model.n_groups == 27
     assert "each example_id counts as a question of its own" in result.notes[0]
     named = balanced["question_id"].where(balanced["question_id"] != "q0")
     assert (
-        mixed_model(balanced.assign(question_id=named)).model.design.n_groups == 8 + 3
+        mixed_model(balanced.assign(question_id=named)).model.n_groups == 8 + 3
     )  # those without stand alone, by language
     bare = balanced[["question_id", "language", "system", "metric", "value"]]
     assert mixed_model(bare).effects["difference"].tolist() == pytest.approx(

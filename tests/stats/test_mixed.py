@@ -112,7 +112,7 @@ def test_columns_that_others_make_up_are_left_out_and_change_nothing():
         [1 - design[:, 1] - design[:, 2], design, np.zeros(24)]
     )  # all three columns, and an empty one
     wide = random_intercept(table.ravel(), cells, groups)
-    assert wide.design.columns == [0, 1, 2]
+    assert wide.columns == [0, 1, 2]
     assert wide.contrast([0, 0, 1, 0, 0]) == pytest.approx(
         (math.nan,) * 3, nan_ok=True
     )  # one effect without the constant
