@@ -159,7 +159,7 @@ def _readings(group: pd.DataFrame, level: float) -> list[dict[str, Any]]:
     rules = [mean_of_ratios(gain, cost, zero=zero, **options) for zero in ("nan", "zero")]
     fieller = fieller_interval(gain, cost, **options)
     found = [*rules, fieller, ratio_of_means_bca(gain, cost, **options)]
-    share = rules[0].zero_cost_share
+    share = 1 - float((cost > 0).mean()) if cost.size else nan
     rows = [
         _limits(interval) | {"reading": reading, "kind": "", "zero_cost_share": share}
         for reading, interval in zip(READINGS, found, strict=True)

@@ -13,7 +13,7 @@ All functions raise InputError for arguments outside the stated range.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import copysign, inf, isnan, nan, sqrt
 
 import numpy as np
@@ -22,9 +22,9 @@ from scipy.special import ndtri, stdtr, stdtrit
 from ragnb.arguments import Floats, Integers, accepts
 from ragnb.errors import InputError
 from ragnb.results import (
-    SMALLEST_P,
     Interval,
     SignificanceResult,
+    two_sided,
     undefined_interval,
     undefined_test,
 )
@@ -140,10 +140,9 @@ def fieller_interval(
     scale = stdtrit(n - 1, (1 + level) / 2) / sqrt(n * (n - 1))
     dy, dz = scale * (y - y.mean()), scale * (z - z.mean())
     kind, *limits = _fieller_limits(float(y.mean()), float(z.mean()), dy, dz)
-    low, high = limits
-    if kind == "bounded":
-        return FiellerSet(estimate, low, high, level, method, n, kind, (low, high))
-    return FiellerSet(estimate, -inf, inf, level, f"{method}, {kind}", n, kind, (low, high))
+    low, high = limits if kind == "bounded" else (-inf, inf)
+    method += "" if kind == "bounded" else f", {kind}"
+    return FiellerSet(estimate, low, high, level, method, n, kind, (limits[0], limits[1]))
 
 
 def _fieller_limits(y: float, z: float, dy: Floats, dz: Floats) -> tuple[str, float, float]:
@@ -205,10 +204,10 @@ def ratio_of_means_bca(
     y, z = _totals(numerator, clusters), _totals(denominator, clusters)
     n, level, estimate = y.size, confidence_level, _ratio(y, z)
     method = _named("ABC (analytic BCa)", n, clusters)
-    if problem := _ratio_problem(y, z, clusters) or (
-        "the mean denominator is 0" if isnan(estimate) else ""
-    ):
-        return undefined_interval(estimate, level, method, n, problem)
+    problem = _ratio_problem(y, z, clusters)
+    if problem or isnan(estimate):
+        reason = problem or "the mean denominator is 0"
+        return undefined_interval(estimate, level, method, n, reason)
     residuals = y - estimate * z
     u = residuals / sqrt(residuals @ residuals)
     a = (u**3).sum() / 6
@@ -290,10 +289,9 @@ def compare_ratios(
     elif not np.ptp(without) > 1e-12 * max(abs(first), abs(second)):
         problem = f"the difference has no spread, or no value without one {_unit(clusters)}"
     if problem:
-        undefined = undefined_interval(difference, level, method, n, problem)
-        return RatioComparison(
-            first, second, undefined, undefined_test("two-sided", method, n, problem)
-        )
+        interval = undefined_interval(difference, level, method, n, problem)
+        test = undefined_test("two-sided", method, n, problem)
+        return RatioComparison(first, second, interval, test)
     error = (n - 1) / sqrt(n) * float(without.std(ddof=1))
     half = float(stdtrit(n - 1, (1 + level) / 2)) * error
     doubt = _doubt(first_denominator, clusters, level) or _doubt(
@@ -301,7 +299,7 @@ def compare_ratios(
     )
     interval = Interval(difference, difference - half, difference + half, level, method + doubt, n)
     t = difference / error
-    p = max(2 * float(stdtr(n - 1, -abs(t))), SMALLEST_P)
+    p = float(two_sided(stdtr(n - 1, t), stdtr(n - 1, -t), "two-sided"))
     test = SignificanceResult(t, p, "two-sided", method, n, doubt.removeprefix("; "))
     return RatioComparison(first, second, interval, test)
 
@@ -351,19 +349,6 @@ def _doubt(denominator: Floats, clusters: Integers | None, level: float) -> str:
 # ---- mean of ratios and net benefit ------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class MeanOfRatios(Interval):
-    """A mean of ratios per item, and the share of items without a ratio.
-
-    Attributes
-    ----------
-    zero_cost_share : float
-        Share of the items that cost nothing, in [0, 1]; NaN without items.
-    """
-
-    zero_cost_share: float
-
-
 @accepts(
     gains="scores",
     costs="scores",
@@ -378,7 +363,7 @@ def mean_of_ratios(
     zero: str = "nan",
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
-) -> MeanOfRatios:
+) -> Interval:
     """Mean of the ratios gain / cost per item, with its t interval.
 
     This is CNBE if gains are in token F1 and costs in translated tokens. Cheap items dominate it,
@@ -400,9 +385,8 @@ def mean_of_ratios(
 
     Examples
     --------
-    >>> result = mean_of_ratios([0.5, 0.2, 0.3], [10, 10, 0], zero="zero")
-    >>> round(result.estimate, 6), round(result.zero_cost_share, 3)
-    (0.023333, 0.333)
+    >>> round(mean_of_ratios([0.5, 0.2, 0.3], [10, 10, 0], zero="zero").estimate, 6)
+    0.023333
     """
     if zero == "nan" and (costs < 0).any():
         raise InputError(
@@ -410,13 +394,10 @@ def mean_of_ratios(
         )
     paid = costs > 0
     ratios = np.divide(gains, costs, out=np.zeros(gains.size), where=paid)
-    kept = paid if zero == "nan" else np.full(gains.size, True)
-    keys = None if clusters is None else clusters[kept]
-    mean = mean_interval(ratios[kept], keys, confidence_level=confidence_level)
-    share = 1 - float(paid.mean()) if gains.size else nan
-    return MeanOfRatios(
-        mean.estimate, mean.low, mean.high, confidence_level, mean.method, mean.n, share
-    )
+    if zero == "zero":
+        return mean_interval(ratios, clusters, confidence_level=confidence_level)
+    keys = None if clusters is None else clusters[paid]
+    return mean_interval(ratios[paid], keys, confidence_level=confidence_level)
 
 
 @accepts(gains="scores", costs="scores", clusters="clusters", confidence_level="level")
@@ -521,10 +502,6 @@ class IncrementalOption:
     icer: float = nan
 
 
-_Point = tuple[float, float]
-"""Mean cost and mean gain."""
-
-
 @accepts(mean_gains="scores", mean_costs="scores")
 def incremental_table(
     mean_gains: Floats, mean_costs: Floats, names: Sequence[str]
@@ -566,8 +543,8 @@ def incremental_table(
         )
     order = np.lexsort((-mean_gains, mean_costs))
     points = {names[i]: (float(mean_costs[i]), float(mean_gains[i])) for i in order}
-    undominated: list[_Point] = []
-    frontier: list[_Point] = []
+    undominated: list[tuple[float, float]] = []
+    frontier: list[tuple[float, float]] = []
     for point in points.values():
         if undominated and point[1] <= undominated[-1][1]:
             continue
@@ -575,30 +552,25 @@ def incremental_table(
         while len(frontier) > 1 and _icer(frontier[-1], point) < _icer(*frontier[-2:]) * (1 - 1e-9):
             frontier.pop()
         frontier.append(point)
-    return tuple(_option(name, points, undominated, frontier) for name in points)
+    name_of = {point: name for name, point in reversed(points.items())}
+    rows = []
+    for name, point in points.items():  # systems with the same means share their status
+        below = [other for other in frontier if other < point][-1:]
+        above = [other for other in frontier if other > point][:1]
+        status, against = "frontier", below
+        if point not in undominated:
+            status = "dominated"
+            against = [other for other in undominated if other[0] <= point[0]][-1:]
+        elif point not in frontier:
+            status, against = "extendedly dominated", below + above
+        row = IncrementalOption(name, *point, status, tuple(name_of[other] for other in against))
+        if status == "frontier" and below:
+            cost, gain = np.subtract(point, below[0]).tolist()
+            row = replace(row, incremental_cost=cost, incremental_gain=gain, icer=cost / gain)
+        rows.append(row)
+    return tuple(rows)
 
 
-def _icer(cheaper: _Point, dearer: _Point) -> float:
+def _icer(cheaper: tuple[float, float], dearer: tuple[float, float]) -> float:
+    """Extra cost per extra gain, from two pairs of mean cost and mean gain."""
     return (dearer[0] - cheaper[0]) / (dearer[1] - cheaper[1])
-
-
-def _option(
-    name: str, points: dict[str, _Point], undominated: list[_Point], frontier: list[_Point]
-) -> IncrementalOption:
-    """One row; systems with the same mean cost and gain share their status."""
-    point = points[name]
-    name_of = {other: name for name, other in reversed(points.items())}
-    if point not in undominated:
-        better = [other for other in undominated if other[0] <= point[0]][-1]
-        return IncrementalOption(name, *point, "dominated", (name_of[better],))
-    if point not in frontier:
-        below = [other for other in frontier if other < point][-1]
-        above = next(other for other in frontier if other > point)
-        return IncrementalOption(
-            name, *point, "extendedly dominated", (name_of[below], name_of[above])
-        )
-    if point == frontier[0]:
-        return IncrementalOption(name, *point, "frontier")
-    before = frontier[frontier.index(point) - 1]
-    cost, gain = point[0] - before[0], point[1] - before[1]
-    return IncrementalOption(name, *point, "frontier", (name_of[before],), cost, gain, cost / gain)
