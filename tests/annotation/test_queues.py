@@ -132,7 +132,7 @@ def test_truth_values_of_another_field(tmp_path):
         True,
         False,
     ]
-    with pytest.raises(InputError, match="task 'rgb' needs one of"):
+    with pytest.raises(InputError, match="task 'rgb' must be one of"):
         person_judicator(session, verdict_examples())([1])
 
 
