@@ -19,7 +19,7 @@ from scipy.special import ndtri, stdtrit
 from ragnb.arguments import Booleans, Floats, Integers, accepts, as_clusters, as_labels, as_scores
 from ragnb.errors import InputError
 from ragnb.results import Interval, undefined_interval
-from ragnb.stats.intervals import mean_interval, rate_interval, too_few
+from ragnb.stats.intervals import mean_interval, too_few
 
 Bounds = tuple[float, float]
 MOST_LABELS = 2**60
@@ -68,7 +68,7 @@ class PpiInterval(Interval):
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """What a number of labels gives, with the judge and alone.
+    """Precision that a number of labels gives, with the judge and without.
 
     Attributes
     ----------
@@ -100,26 +100,11 @@ class LabelPlan:
         return f"{judged}; {alone} ({level})"
 
 
-@dataclass(frozen=True, slots=True)
-class RoganGladenInterval(Interval):
-    """A rate corrected by the sensitivity and specificity of the judge.
-
-    Attributes
-    ----------
-    sensitivity, specificity : Interval
-        Share of the successes that the judge accepts and of the failures that it rejects, with
-        Wilson intervals.
-    """
-
-    sensitivity: Interval
-    specificity: Interval
-
-
 # ---- arguments ---------------------------------------------------------------------------------
 
 
 def as_verdicts(values: ArrayLike) -> Floats:
-    """Finite verdicts of a judge, one per item; no item may lack one."""
+    """Convert the verdicts of a judge to finite numbers, one per item."""
     verdicts = np.asarray(values, dtype=np.float64)
     missing = int(np.isnan(verdicts).sum())
     if missing:
@@ -131,7 +116,7 @@ def as_verdicts(values: ArrayLike) -> Floats:
 
 
 def as_binary_verdicts(values: ArrayLike) -> Booleans:
-    """Verdicts of 0 or 1, one per item; no item may lack one."""
+    """Convert verdicts of 0 or 1, one per item, to an array of False or True."""
     return as_labels(as_verdicts(values))
 
 
@@ -238,10 +223,12 @@ def ppi_mean(
             f"labels must be within bounds {bounds}, got {labels.min():g} to {labels.max():g}"
         )
     verdicts = np.concatenate([judged, judged_unlabelled])
-    ratio = labels.size / judged_unlabelled.size
-    fitted = _fitted_lam(_covariance(labels, judged), verdicts.var(ddof=1), ratio)
+    weight = lam
+    if weight is None:
+        covariance = float(np.cov(labels, judged, ddof=0)[0, 1])
+        ratio = labels.size / judged_unlabelled.size
+        weight = _fitted_lam(covariance, verdicts.var(ddof=1), ratio)
     sample = labels, judged, judged_unlabelled, codes, bounds, confidence_level
-    weight = fitted if lam is None else lam
     found, error = _interval("PPI++", weight, lam is None, *sample)
     classical, error_alone = _interval("labels alone", 0.0, False, *sample)
     judge = mean_interval(verdicts, codes, confidence_level=confidence_level)
@@ -283,21 +270,20 @@ def _interval(
     n, df = own.size, own.size - 1 - fitted
     error = n / max(df, 1) * float(own @ own)
     error += others.size / max(others.size - 1, 1) * float(others @ others)
-    spread, variance = min(sqrt(error), float(np.ptp(rest))), float(labels.var())
+    variance = float(labels.var())
     counts = bool(np.isfinite(bounds).all() and (labels == np.round(labels)).all())
     if counts:
-        tuned = lam * _covariance(labels, judged)
+        tuned = lam * float(np.cov(labels, judged, ddof=0)[0, 1])
         added, variance = _one_more_label(float(labels.mean()), variance, tuned, n, bounds)
         error += added
-        spread = sqrt(error)
+    spread = sqrt(error) if counts else min(sqrt(error), float(np.ptp(rest)))
 
     wilson = counts and tuple(bounds) == (0, 1)
-    kind = "Wilson" if wilson else "t"
+    kind, unit = "Wilson" if wilson else "t", "labels"
     if codes is not None:
-        kind = f"cluster-robust {kind}, {n} clusters{too_few(n)}"
+        kind, unit = f"cluster-robust {kind}, {n} clusters{too_few(n)}", "clusters"
     method = f"{name}, {kind}"
     if df < 1 or spread <= 1e-12 * max(np.abs(labels).max(), np.abs(judged).max()):
-        unit = "labels" if codes is None else "clusters"
         few = f"needs {n - df + 1} {unit}, got {n}"
         problem = few if df < 1 else "no spread in labels less verdicts"
         return undefined_interval(estimate, level, method, n, problem), error
@@ -311,10 +297,6 @@ def _interval(
     return Interval(estimate, low, high, level, method, n), error
 
 
-def _covariance(labels: Floats, judged: Floats) -> float:
-    return float(np.cov(labels, judged, ddof=0)[0, 1])
-
-
 def _fitted_lam(covariance: float, judge_variance: float, ratio: float) -> float:
     """The weight λ of least variance in [0, 1]; `ratio` is labelled over unlabelled items."""
     if judge_variance <= 0:
@@ -325,7 +307,7 @@ def _fitted_lam(covariance: float, judge_variance: float, ratio: float) -> float
 def _one_more_label(
     mean: float, variance: float, tuned_covariance: float, units: int, bounds: Bounds
 ) -> tuple[float, float]:
-    """What one more label adds to the squared error, and the variance of a label with it.
+    """Increase of the squared error by one more label, and the variance of all labels with it.
 
     Half of this label is at each bound, and it is unrelated to the judge (as in the intervals of
     Agresti and Coull).
@@ -366,7 +348,7 @@ def labels_needed(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Number of labels at which the PPI++ interval has the desired half-width, and of labels alone.
+    """Number of labels needed for a half-width of the interval, with the judge and without.
 
     A plan is only as good as its pilot: 30 labels estimate a correlation of .7 to about +-.2.
 
@@ -398,9 +380,9 @@ def labels_needed(
     width = partial(_planned_half_width, pilot_labels, pilot_judged, confidence_level)
     n = bisect_left(range(n_judged + 1), True, 3, key=lambda n: width(n, n_judged) <= half_width)
     alone = bisect_left(range(MOST_LABELS + 1), True, 2, key=lambda n: width(n, n) <= half_width)
-    found = n if n <= n_judged else nan
-    found_alone = alone if alone <= MOST_LABELS else nan
-    return _plan(pilot_labels, pilot_judged, found, found_alone, n_judged, confidence_level)
+    n_labels = n if n <= n_judged else nan
+    n_labels_alone = alone if alone <= MOST_LABELS else nan
+    return _plan(pilot_labels, pilot_judged, n_labels, n_labels_alone, n_judged, confidence_level)
 
 
 @accepts(
@@ -418,7 +400,7 @@ def expected_half_width(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Half-width that a number of labels gives, with the judge and alone.
+    """Half-width of the interval for a number of labels, with the judge and without.
 
     It is the inverse of `labels_needed`. The parameters are those of `labels_needed`, with
     `n_labels` from 3 to `n_judged`.
@@ -474,7 +456,7 @@ def rogan_gladen(
     judged_unlabelled: Booleans,
     *,
     confidence_level: float = 0.95,
-) -> RoganGladenInterval:
+) -> Interval:
     """Rate of success, from the judge's rate and its sensitivity and specificity.
 
     The estimate and its limits are clipped to [0, 1]. They are NaN if no label is a success or no
@@ -495,9 +477,9 @@ def rogan_gladen(
     Notes
     -----
     The estimate is p = (q + Sp - 1) / (Se + Sp - 1), where q is the judge's rate. The interval of
-    Lang and Reiczigel adds z^2 / 2 successes and failures to q, and one of each to sensitivity Se and
-    specificity Sp. It takes the standard error of the delta method at these, and shifts the centre
-    by 2 z^2 (p Se (1 - Se) / (n1 + 2) - (1 - p) Sp (1 - Sp) / (n0 + 2)).
+    Lang and Reiczigel adds z^2 / 2 successes and failures to q, and one of each to sensitivity Se
+    and specificity Sp. It takes the standard error of the delta method at these, and shifts the
+    centre by 2 z^2 (p Se (1 - Se) / (n1 + 2) - (1 - p) Sp (1 - Sp) / (n0 + 2)).
 
     References
     ----------
@@ -511,34 +493,25 @@ def rogan_gladen(
     >>> print(rogan_gladen(labels, judged, [1] * 550 + [0] * 450))  # (.55 + .8 - 1) / (.9 + .8 - 1)
     0.500 [0.384, 0.612] (95% Rogan-Gladen, Lang-Reiczigel, n = 100)
     """
-    rates = [
-        rate_interval(int((right & kind).sum()), int(kind.sum()), confidence_level=confidence_level)
-        for right, kind in ((judged, labels), (~judged, ~labels))
-    ]
-    sensitivity, specificity = rates
     method = "Rogan-Gladen, Lang-Reiczigel"
-    estimate, low, high = nan, nan, nan
-    se, sp = ((rate.estimate * rate.n + 1) / (rate.n + 2) for rate in rates)
-    if not sensitivity.n or not specificity.n:
-        method += f"; undefined: no label is a {'failure' if sensitivity.n else 'success'}"
-    elif min(sensitivity.estimate + specificity.estimate, se + sp) <= 1 + 1e-12:
-        method += "; undefined: the judge is no better than chance"
-    else:
-        z2 = float(ndtri((1 + confidence_level) / 2)) ** 2
-        accepted, n = judged_unlabelled.sum(), judged_unlabelled.size
-        estimate = (accepted / n + specificity.estimate - 1) / (
-            sensitivity.estimate + specificity.estimate - 1
-        )
-        q = (accepted + z2 / 2) / (n + z2)
-        p = (q + sp - 1) / (se + sp - 1)
-        se_variance, sp_variance = (
-            se * (1 - se) / (sensitivity.n + 2),
-            sp * (1 - sp) / (specificity.n + 2),
-        )
-        centre = p + 2 * z2 * (p * se_variance - (1 - p) * sp_variance)
-        variance = q * (1 - q) / (n + z2) + p**2 * se_variance + (1 - p) ** 2 * sp_variance
-        half = sqrt(z2 * variance) / (se + sp - 1)
-        estimate, low, high = np.clip([estimate, centre - half, centre + half], 0, 1).tolist()
-    return RoganGladenInterval(
-        estimate, low, high, confidence_level, method, labels.size, sensitivity, specificity
-    )
+    of = np.array([labels.sum(), (~labels).sum()])
+    right = np.array([(judged & labels).sum(), (~judged & ~labels).sum()])
+    if not of.all():
+        problem = f"no label is a {'failure' if of[0] else 'success'}"
+        return undefined_interval(nan, confidence_level, method, labels.size, problem)
+    rates, shrunken = right / of, (right + 1) / (of + 2)
+    if min(rates.sum(), shrunken.sum()) <= 1 + 1e-12:
+        problem = "the judge is no better than chance"
+        return undefined_interval(nan, confidence_level, method, labels.size, problem)
+    accepted, n = judged_unlabelled.sum(), judged_unlabelled.size
+    estimate = (accepted / n + rates[1] - 1) / (rates.sum() - 1)
+    se, sp = shrunken
+    se_variance, sp_variance = shrunken * (1 - shrunken) / (of + 2)
+    z2 = float(ndtri((1 + confidence_level) / 2)) ** 2
+    q = (accepted + z2 / 2) / (n + z2)
+    p = (q + sp - 1) / (se + sp - 1)
+    centre = p + 2 * z2 * (p * se_variance - (1 - p) * sp_variance)
+    variance = q * (1 - q) / (n + z2) + p**2 * se_variance + (1 - p) ** 2 * sp_variance
+    half = sqrt(z2 * variance) / (se + sp - 1)
+    estimate, low, high = np.clip([estimate, centre - half, centre + half], 0, 1).tolist()
+    return Interval(estimate, low, high, confidence_level, method, labels.size)
