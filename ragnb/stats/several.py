@@ -16,7 +16,7 @@ How large are all differences at once?   `simultaneous_intervals`
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import factorial, inf, nan, prod, sqrt
 
@@ -375,13 +375,13 @@ def rank_intervals(
     level, ranks = confidence_level, item_ranks(scores)
     codes = np.arange(len(scores)) if clusters is None else clusters
     sizes = np.bincount(codes)
-    if sizes.size < 2:
-        reason = f"needs 2 {'items' if clusters is None else 'clusters'}, got {sizes.size}"
-        *averages, rank = (
-            undefined_interval(estimate, level, "rank", sizes.size, reason)
-            for estimate in (*average_ranks(scores), nan)
+    n = sizes.size
+    if n < 2:
+        reason = f"needs 2 {'items' if clusters is None else 'clusters'}, got {n}"
+        rank = undefined_interval(nan, level, "rank", n, reason)
+        return tuple(
+            SystemRank(replace(rank, estimate=r), rank, nan) for r in average_ranks(scores)
         )
-        return tuple(SystemRank(average, rank, nan) for average in averages)
     values: Floats = np.round(scores / (float(np.abs(scores).max()) or 1.0), 12)
     totals = np.column_stack(
         [*(np.bincount(codes, column) for column in (*values.T, *ranks.T)), sizes]
