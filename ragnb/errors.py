@@ -1,6 +1,6 @@
-"""The errors of ragnb.
+"""Exceptions of ragnb, and small checks that raise them.
 
-Every message is one sentence in three parts: what needs what; what it got; what to do.
+Each message states what is wrong, the offending value, and what is allowed.
 """
 
 from numbers import Real
@@ -10,18 +10,22 @@ Choice = TypeVar("Choice", bound=str | None)
 
 
 class RagnbError(Exception):
-    """Base of every error that ragnb raises on purpose."""
+    """Base class of all exceptions that ragnb raises on purpose."""
 
 
 class InputError(RagnbError, ValueError):
-    """An argument, a file or a frame is not what the call needs."""
+    """An argument, a file or a frame is invalid."""
 
 
 class EndpointError(RagnbError, RuntimeError):
-    """A model endpoint cannot be used: unreachable, refused, unknown model, or not an OpenAI-compatible API."""
+    """A model endpoint cannot be used.
+
+    Examples: it is unreachable, it refuses the request, it does not know the model, or it is not
+    compatible with the OpenAI API.
+    """
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython and Jupyter display: the message alone, because the mistake is in no line of any traceback."""
+        """Show only the message in Jupyter: the cause is outside of the code in the traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -30,20 +34,20 @@ class StoreError(RagnbError, RuntimeError):
 
 
 class MissingPartError(RagnbError, ImportError):
-    """An optional part (such as the packaged model) is not installed; the message names the one command to run."""
+    """An optional dependency is not installed; the message contains the command to install it."""
 
 
 def check_choice(value: Choice, choices: tuple[Choice, ...], what: str) -> Choice:
-    """Return `value` if it is one of `choices`, else raise `InputError` that lists them."""
+    """Return `value` if it is one of `choices`, else raise an `InputError` that lists them."""
     if not isinstance(value, str | None) or value not in choices:
-        raise InputError(
-            f"{what} needs one of {', '.join(map(repr, choices))}; it got {value!r}; choose one of them."
-        )
+        raise InputError(f"{what} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     return value
 
 
 def as_real(value: Any) -> float:
-    """A real number as a float, nan for anything else: what every check of a range refuses.
+    """Convert a real number to a float, and anything else to nan.
+
+    A check of a range rejects nan, so it needs no separate check of the type.
 
     >>> as_real(True), as_real("0.95"), as_real(None)
     (1.0, nan, nan)

@@ -31,6 +31,6 @@ def recorded_passes(task: str) -> tuple[Path, Path]:
     >>> [path.name for path in recorded_passes("trace")]
     ['trace.first.jsonl', 'trace.second.jsonl']
     """
-    check_choice(task, tuple(PASSES), "recorded_passes")
+    check_choice(task, tuple(PASSES), "the task of recorded_passes")
     folder = Path(str(resources.files("ragnb.annotation") / "data"))
     return folder / f"{task}.first.jsonl", folder / f"{task}.second.jsonl"

@@ -117,7 +117,9 @@ class Task:
 
     def field(self, name: str) -> Field:
         """The field of that name; InputError lists them."""
-        check_choice(name, tuple(field.name for field in self.fields), f"task {self.name!r}")
+        check_choice(
+            name, tuple(field.name for field in self.fields), f"a field of task {self.name!r}"
+        )
         return next(field for field in self.fields if field.name == name)
 
     def schema(self) -> dict[str, Any]:
@@ -255,7 +257,7 @@ def _check_task(task: Task) -> None:
 
 def _check_field(field: Field, task: Task, what: str) -> None:
     check_choice(field.kind, KINDS, f"the kind of field {field.name!r} of {what}")
-    check_choice(field.of, ("documents", "response"), f"of in field {field.name!r} of {what}")
+    check_choice(field.of, ("documents", "response"), f"'of' in field {field.name!r} of {what}")
     if (
         len(field.key) != 1
         or not field.key.isascii()

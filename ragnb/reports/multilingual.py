@@ -228,6 +228,8 @@ def multilingual_report(
         ("example_id", "system", "language", "response", "references"),
         "multilingual_report",
     )
+    if responses.empty:
+        raise InputError("multilingual_report needs at least one response, got an empty frame")
     scores = _scores(responses, variant, baseline)
     columns = column_names(by, "multilingual_report(by=...)")
     require_columns(scores, columns, "multilingual_report(by=...)")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import convert
-from ragnb.errors import InputError
+from ragnb.errors import InputError, check_choice
 from ragnb.metrics.record import METRICS
 from ragnb.records import CONDITION, column_names, count_reasons, one_column, require_columns
 from ragnb.results import Interval
@@ -90,11 +90,7 @@ def summarize(
     convert(confidence_level, "level", "confidence_level")
     check_names(scores, dict.fromkeys([*keys, "metric", "signature"]), "summarize")
     scores = scores.assign(value=numbers(scores, "value", "summarize")).reset_index(drop=True)
-    if not isinstance(interval, str) or interval not in ("auto", *RATE_METHODS, *MEANS):
-        known = ", ".join(["auto", *RATE_METHODS, *MEANS])
-        raise InputError(
-            f"summarize needs an interval out of {known}; got {interval!r}; choose one"
-        )
+    check_choice(interval, ("auto", *RATE_METHODS, *MEANS), "interval")
     cells = scores.groupby([*keys, "metric"], sort=False, dropna=False)
     rows = [
         dict(zip([*keys, "metric"], cell, strict=True))
@@ -174,7 +170,8 @@ def _interval(
 ) -> Interval:
     values = scored["value"].to_numpy(float)
     if cluster is not None:
-        return mean_interval(values, scored[cluster].to_numpy(), confidence_level=confidence_level)
+        keys = convert(scored[cluster].to_numpy(), "clusters", f"the cluster column {cluster!r}")
+        return mean_interval(values, keys, confidence_level=confidence_level)
     if kind in RATE_METHODS and not np.isin(values, (0.0, 1.0)).all():
         raise InputError(
             f"the interval {kind!r} needs values of 0 and 1; got {scored['metric'].iloc[0]} with others; use 't' or 'bca'"

@@ -133,7 +133,9 @@ class FrameView(HBox):
         self._rows = Rows(frame)
         self._frame = frame
         self.kind = (
-            kind_of(self._rows.frame) if kind is None else check_choice(kind, tuple(KINDS), "view")
+            kind_of(self._rows.frame)
+            if kind is None
+            else check_choice(kind, tuple(KINDS), "the kind of a view")
         )
         self._options = options
         self._check()

@@ -236,7 +236,7 @@ def test_labels_without_a_row_are_listed_or_dropped(tmp_path):
         .sum()
         == 1
     )
-    with pytest.raises(InputError, match="unmatched needs one of"):
+    with pytest.raises(InputError, match="unmatched must be one of"):
         join_labels(verdict_examples(), session, unmatched="ignore")
 
 

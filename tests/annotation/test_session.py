@@ -219,7 +219,7 @@ def test_toggling_for_a_sentence_allows_what_is_no_sentence(path):
     [
         (
             lambda s: s.label("relevance", []),
-            r"task 'trace' needs one of 'relevant'.*got 'relevance'",
+            r"a field of task 'trace' must be one of 'relevant'.*got 'relevance'",
         ),
         (
             lambda s: s.label("relevant", ["9z"]),
@@ -252,7 +252,7 @@ def test_toggling_for_a_sentence_allows_what_is_no_sentence(path):
             lambda s: s.toggle("supporting", ["0a"]),
             r"'supporting' needs a sentence of the response",
         ),
-        (lambda s: s.accept("relevance"), r"task 'trace' needs one of"),
+        (lambda s: s.accept("relevance"), r"a field of task 'trace' must be one of"),
         (lambda s: s.accept("support"), r"'support' needs a sentence of the response"),
         (lambda s: s.note(None), r"a note needs to be a text; got NoneType; write one"),
         (lambda s: s.go(3), r"go needs an item's id or a number below 3; got 3; choose another"),

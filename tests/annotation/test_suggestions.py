@@ -74,7 +74,7 @@ def test_suggestions_for_other_items_are_left_out():
         ({"q/0": None}, r"the suggestion of an item needs a mapping by field; got None"),
         (
             {"q/0": {"relevance": ["0a"]}},
-            r"task 'trace' needs one of 'relevant', .*got 'relevance'; choose",
+            r"a field of task 'trace' must be one of 'relevant', .*got 'relevance'",
         ),
         (
             {"q/0": {"relevant": ["9z"]}},

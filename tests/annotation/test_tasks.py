@@ -108,7 +108,7 @@ def test_what_the_other_tasks_allow(name, field, values):
 def test_a_field_that_a_task_has_not_is_refused_with_those_it_has():
     with pytest.raises(
         InputError,
-        match=r"task 'rgb' needs one of 'answer_present', 'refusal', .*got 'verdict'; choose",
+        match=r"a field of task 'rgb' must be one of 'answer_present', 'refusal', .*got 'verdict'",
     ):
         TASKS["rgb"].field("verdict")
 
@@ -197,7 +197,7 @@ def test_the_fifteenth_field_finds_no_letter():
     [
         (
             "tone",
-            r"an annotation task needs one of 'trace', 'verdict', 'rgb', 'language', 'preference'; it got 'tone'; choose",
+            r"an annotation task must be one of 'trace', 'verdict', 'rgb', 'language', 'preference', got 'tone'",
         ),
         (7, r"a task needs a name, a mapping or a Task; got int; see"),
         (None, r"a task needs a name, a mapping or a Task; got NoneType; see"),
@@ -250,11 +250,11 @@ def test_the_fifteenth_field_finds_no_letter():
         ),
         (
             with_field(kind="colour"),
-            r"the kind of field 'tone' of task 'tone' needs one of 'choice', .*got 'colour'",
+            r"the kind of field 'tone' of task 'tone' must be one of 'choice', .*got 'colour'",
         ),
         (
             with_field(of="question"),
-            r"of in field 'tone' of task 'tone' needs one of 'documents', 'response'; it got",
+            r"'of' in field 'tone' of task 'tone' must be one of 'documents', 'response', got",
         ),
         (with_field(options=None), r"the options of a field need a list; got None; list them"),
         (with_field(options="yes"), r"the options of a field need a list; got 'yes'; list them"),

@@ -332,5 +332,5 @@ def test_mistakes_in_the_scores():
         feature_frame(scores, responses=pd.concat([responses(), responses()]))
     with pytest.raises(InputError, match="got scores of 2 others"):
         feature_frame(scores, responses=responses().iloc[:2])
-    with pytest.raises(InputError, match="missing needs one of 'raise', 'drop', 'indicator'"):
+    with pytest.raises(InputError, match="missing must be one of 'raise', 'drop', 'indicator'"):
         feature_frame(scores, missing="mean")

@@ -171,7 +171,7 @@ def test_what_is_no_list_of_texts_is_refused(texts, words):
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(InputError, match="kind needs one of 'query', 'passage'; it got 'document'"):
+    with pytest.raises(InputError, match="kind must be one of 'query', 'passage', got 'document'"):
         embed(["a"], kind="document")
 
 

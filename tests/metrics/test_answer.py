@@ -449,7 +449,7 @@ def test_a_malformed_reference_is_refused(measure, reference):
 
 @pytest.mark.parametrize("measure", [*OVERLAP, contains])
 def test_an_unknown_variant_is_refused_with_the_known_ones(measure):
-    with pytest.raises(InputError, match="variant needs one of 'unicode', 'lbrag'"):
+    with pytest.raises(InputError, match="variant must be one of 'unicode', 'lbrag'"):
         measure("x", "x", variant="squad")
 
 

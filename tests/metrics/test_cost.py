@@ -125,5 +125,5 @@ def test_an_f1_outside_its_range_is_refused():
         bridging_efficiency(1.1, 0.5, 20)
     with pytest.raises(InputError, match="F1 must be"):
         bridging_efficiency(0.5, -0.1, 20)
-    with pytest.raises(InputError, match="variant needs one of 'ratio', 'lbrag'"):
+    with pytest.raises(InputError, match="variant must be one of 'ratio', 'lbrag'"):
         bridging_efficiency(0.5, 0.5, 20, variant="unicode")

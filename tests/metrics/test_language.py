@@ -208,7 +208,7 @@ def test_a_response_that_is_no_text_is_refused(function):
 
 @pytest.mark.parametrize("function", [response_language_consistency, response_in_language])
 def test_other_bad_arguments_are_refused(function):
-    with pytest.raises(InputError, match="variant needs one of"):
+    with pytest.raises(InputError, match="variant must be one of"):
         function("text", "en", variant="script")
     with pytest.raises(InputError, match="language must be a code"):
         function("text", None, variant="lbrag")

@@ -241,7 +241,7 @@ def test_an_unknown_protocol_is_refused_with_the_known_ones(protocol):
     for function in (*ALL, answer_labels):
         for response in ("Tampa", None):
             with pytest.raises(
-                InputError, match=r"protocol needs one of 'paper', 'released', 'flexible'; it got"
+                InputError, match=r"protocol must be one of 'paper', 'released', 'flexible', got"
             ):
                 called(function, response, protocol=protocol)
 
@@ -970,7 +970,7 @@ def test_any_part_is_more_lenient_than_all_parts_and_a_refusal_has_neither():
     said = ["Oslo and Bergen", "Oslo", "Tampa", f"{REFUSAL_EN} Oslo"]
     assert [is_correct(response, answer) for response in said] == [1, 0, 0, 0]
     assert [is_correct(response, answer, parts="any") for response in said] == [1, 1, 0, 0]
-    with pytest.raises(InputError, match=r"parts needs one of 'all', 'any'"):
+    with pytest.raises(InputError, match=r"parts must be one of 'all', 'any'"):
         is_correct("Oslo", answer, parts="some")
 
 

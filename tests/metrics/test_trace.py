@@ -633,13 +633,13 @@ def test_special_keys_are_the_four_of_the_benchmark():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"variant": "ragas"}, "variant needs one of 'ragbench', 'guide'; it got 'ragas'"),
-        ({"length": "word"}, "length needs one of 'sentence', 'token', 'character'; it got 'word'"),
-        ({"unknown_keys": "keep"}, "unknown_keys needs one of 'count', 'drop'; it got 'keep'"),
+        ({"variant": "ragas"}, "variant must be one of 'ragbench', 'guide', got 'ragas'"),
+        ({"length": "word"}, "length must be one of 'sentence', 'token', 'character', got 'word'"),
+        ({"unknown_keys": "keep"}, "unknown_keys must be one of 'count', 'drop', got 'keep'"),
         ({"variant": "guide", "length": "token"}, "length must be 'sentence' with variant 'guide'"),
         (
             {"when_none_relevant": "half"},
-            "when_none_relevant needs one of None, 'one', 'zero', 'undefined'; it got 'half'",
+            "when_none_relevant must be one of None, 'one', 'zero', 'undefined', got 'half'",
         ),
     ],
 )

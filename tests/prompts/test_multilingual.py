@@ -302,7 +302,7 @@ def test_examples_are_refused_in_a_language_that_has_none():
 
 def test_an_unknown_prompt_is_refused():
     with pytest.raises(
-        InputError, match="prompt needs one of 'chat', 'few_shot'; it got 'zero_shot'"
+        InputError, match="prompt must be one of 'chat', 'few_shot', got 'zero_shot'"
     ):
         answer_template("en", "zero_shot")
 

@@ -228,7 +228,7 @@ def test_doubled_examples_are_listed_and_counted():
         (scored(SYSTEMS).query("metric != 'answer.f1'"), {}, r"got none of answer.f1; score it too"),
         (scored(SYSTEMS).drop(columns="system"), {}, r"bridging needs the columns .*without system"),
         ([1], {}, r"bridging needs a pandas DataFrame; got list"),
-        (scored(SYSTEMS), {"variant": "unicode"}, r"variant needs one of 'ratio', 'lbrag'; it got 'unicode'"),
+        (scored(SYSTEMS), {"variant": "unicode"}, r"variant must be one of 'ratio', 'lbrag', got 'unicode'"),
         (scored({"direct": {"q": (2.0, 0.0)}}), {}, r"cost.cnbe, row 0 \(q\): F1 must be between 0 and 1"),
         (pd.concat([scored({"direct": SYSTEMS["direct"]}), scored({"lbrag": SYSTEMS["lbrag"]}, "lbrag")]), {},
          r"needs F1 of one variant; got lbrag and unicode; score all systems alike"),

@@ -384,7 +384,7 @@ def test_summaries_of_nothing_and_of_doubled_columns_are_refused(frame, options,
 
 
 def test_a_response_without_a_cluster_is_refused():
-    with pytest.raises(InputError, match="clusters must be one key per item"):
+    with pytest.raises(InputError, match="'topic' must be one key per item"):
         summarize(scored([1.0, 0.0, 1.0], topic=["a", None, "a"]), by=[], cluster="topic")
 
 

@@ -134,11 +134,15 @@ def test_what_a_metric_leaves_out_by_definition_is_not_lost():
 
 
 def test_bad_options_say_what_is_needed():
-    with pytest.raises(InputError, match="interval out of auto, wilson, .*got 'magic'"):
+    with pytest.raises(InputError, match="interval must be one of 'auto', 'wilson', .*got 'magic'"):
         summarize(scored([1, 0]), interval="magic")
     with pytest.raises(
         InputError, match="'wilson' needs values of 0 and 1; got own.f1 with others"
     ):
         summarize(scored([0.5, 0.1]), interval="wilson")
+    with pytest.raises(InputError, match="cluster column 'topic' .* got a missing one"):
+        summarize(scored([0.5, 0.1], topic=["a", None]), by=[], cluster="topic")
+    with pytest.raises(InputError, match="cluster column 'topic' must be keys of one type"):
+        summarize(scored([0.5, 0.1], topic=["a", 1]), by=[], cluster="topic")
     with pytest.raises(InputError, match="needs the columns topic"):
         summarize(scored([0.5, 0.1]), by=[], cluster="topic")

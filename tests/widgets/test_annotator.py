@@ -190,7 +190,7 @@ def test_going_to_an_item_and_undo_do_not_depend_on_the_screen(annotator):
 @pytest.mark.parametrize(
     ("act", "more", "said"),
     [
-        ("label", {"field": "nothing", "value": 1}, "needs one of"),
+        ("label", {"field": "nothing", "value": 1}, "must be one of"),
         ("label", {"field": "relevant", "value": ["9z"]}, "needs keys among"),
         ("label", {"field": "support", "value": "full"}, "needs a sentence of the response"),
         ("go", {"to": 99}, "needs an item's id or a number"),

@@ -396,7 +396,7 @@ def test_a_missing_column_is_refused(column):
         ({"references": []}, "reference answer must"),
         ({"false_answers": [""]}, "false answer must"),
         ({"response": None, "false_answers": [""]}, "false answer must"),
-        ({"response": None, "protocols": ("strict",)}, "protocol needs one of"),
+        ({"response": None, "protocols": ("strict",)}, "protocol must be one of"),
         ({"judged_refusal": 0.5}, "verdict must be 0, 1 or None"),
     ],
 )

@@ -653,7 +653,7 @@ def test_fields_of_another_shape_are_refused_when_the_view_is_made(changes, mess
     ids=str,
 )
 def test_unknown_options_are_refused(options):
-    with pytest.raises(InputError, match="needs one of|must be"):
+    with pytest.raises(InputError, match="must be"):
         TraceView(record(), **options)
 
 

@@ -345,7 +345,7 @@ def test_missing_cells_are_dashes():
     [
         (lambda: view([CONTEXT]), "view needs a pandas DataFrame; got list"),
         (lambda: view(pd.DataFrame([[1, 2]], columns=["a", "a"])), "got a twice"),
-        (lambda: view(pd.DataFrame([CONTEXT]), "table"), "'plain'; it got 'table'"),
+        (lambda: view(pd.DataFrame([CONTEXT]), "table"), "'plain', got 'table'"),
         (
             lambda: view(pd.DataFrame([CONTEXT]), "trace"),
             "view of kind 'trace' needs the columns .* without documents_sentences",
