@@ -1,7 +1,8 @@
 """Checks of the arguments of public statistical functions.
 
-A public function of `ragnb.stats` or `ragnb.conformal` names the kind of each argument in `accepts`. The function then
-receives clean values: arrays of floats or booleans, cluster codes, plain numbers. Everything below it trusts its caller.
+A public function of `ragnb.stats` or `ragnb.conformal` declares the kind of each argument with the
+decorator `accepts`. The function then receives converted values: arrays of floats or booleans,
+cluster codes, and plain numbers. Private functions do not check their arguments again.
 """
 
 from collections.abc import Callable
@@ -24,30 +25,42 @@ Booleans = NDArray[np.bool_]
 R = TypeVar("R")
 
 
-# ---- arrays ------------------------------------------------------------------------------------------------------------
+# ---- arrays --------------------------------------------------------------------------------------
 
 
-def as_scores(values: ArrayLike) -> Floats:
+def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
     """Finite numbers, one per item."""
-    return _finite(_array(values, 1))
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != dimensions:
+        raise InputError(
+            f"must have {dimensions} dimension{'s' if dimensions > 1 else ''}, got {array.ndim}"
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        where = ", ".join(map(str, bad[0]))
+        raise InputError(
+            f"must be finite numbers, got {array[tuple(bad[0])]} at position {where} "
+            f"({len(bad)} such values); leave these items out and report how many"
+        )
+    return array
 
 
 def as_matrix(values: ArrayLike) -> Floats:
     """Finite numbers, one row per item and one column per system."""
-    return _finite(_array(values, 2))
+    return as_scores(values, dimensions=2)
 
 
 def as_labels(values: ArrayLike) -> Booleans:
-    """0 or 1 (False or True), one per item."""
+    """Convert values of 0 or 1 to an array of False or True, one per item."""
     labels = as_scores(values)
-    odd = labels[(labels != 0) & (labels != 1)]
+    odd = labels[~np.isin(labels, (0, 1))]
     if odd.size:
         raise InputError(f"must be 0 or 1, got {odd[0]:g}")
     return labels == 1
 
 
 def as_probabilities(values: ArrayLike) -> Floats:
-    """Numbers from 0 to 1, one per item."""
+    """Convert values to an array of numbers between 0 and 1, one per item."""
     probabilities = as_scores(values)
     odd = probabilities[(probabilities < 0) | (probabilities > 1)]
     if odd.size:
@@ -56,7 +69,7 @@ def as_probabilities(values: ArrayLike) -> Floats:
 
 
 def as_clusters(keys: ArrayLike) -> Integers:
-    """Codes 0, 1, ... of the clusters to which the items belong, in sorted order of the keys."""
+    """Convert cluster keys, one per item, to the codes 0, 1, ... in sorted order of the keys."""
     found = np.asarray(keys)
     if found.dtype.kind in "US" and found is not keys:
         found = np.asarray(keys, dtype=object)  # a missing key would become the text "nan"
@@ -70,77 +83,30 @@ def as_clusters(keys: ArrayLike) -> Integers:
         raise InputError(f"must be keys of one type ({error})") from error
 
 
-def _array(values: ArrayLike, dimensions: int) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != dimensions:
-        raise InputError(
-            f"must have {dimensions} dimension{'s' if dimensions > 1 else ''}, got {array.ndim}"
-        )
-    return array
+# ---- numbers and names ---------------------------------------------------------------------------
 
 
-def _finite(array: Floats) -> Floats:
-    bad = np.argwhere(~np.isfinite(array))
-    if bad.size:
-        where = ", ".join(map(str, bad[0]))
-        raise InputError(
-            f"must be finite numbers, got {array[tuple(bad[0])]} at position {where} ({len(bad)} such values); "
-            "leave these items out and report how many"
-        )
-    return array
+def _number_kind(
+    sentence: str, allows: Callable[[float], bool], kept_as: type = float
+) -> Callable[[Any], Any]:
+    """Kind of a finite number, from what it must be, the test of that, and the type it gets."""
 
+    def check(value: Any) -> Any:
+        if not isinstance(value, Real) or not isfinite(value):
+            raise InputError(f"must be a finite number, got {value!r}")
+        if not allows(float(value)):
+            raise InputError(f"must be {sentence}, got {value!r}")
+        return kept_as(value)
 
-# ---- numbers and names -------------------------------------------------------------------------------------------------
-
-
-def as_number(value: Any) -> float:
-    """A finite number."""
-    if not isinstance(value, Real) or not isfinite(value):
-        raise InputError(f"must be a finite number, got {value!r}")
-    return float(value)
-
-
-def as_positive(value: Any) -> float:
-    """A finite number above 0."""
-    if as_number(value) <= 0:
-        raise InputError(f"must be above 0, got {value!r}")
-    return float(value)
-
-
-def as_share(value: Any) -> float:
-    """A number from 0 to 1."""
-    if not 0 <= as_number(value) <= 1:
-        raise InputError(f"must be between 0 and 1, got {value!r}")
-    return float(value)
-
-
-def as_level(value: Any) -> float:
-    """A number strictly between 0 and 1, such as a confidence level."""
-    if not 0 < as_number(value) < 1:
-        raise InputError(f"must be strictly between 0 and 1, such as 0.95, got {value!r}")
-    return float(value)
+    return check
 
 
 def as_rate(value: Any) -> Fraction:
-    """A number strictly between 0 and 1, as the exact fraction that it prints as: 0.1 is 1/10."""
+    """Convert a number strictly between 0 and 1 to the fraction of its decimals: 0.1 to 1/10."""
     exact = Fraction(str(value))
     if not 0 < exact < 1:
         raise InputError(f"must be strictly between 0 and 1, such as 0.1, got {value!r}")
     return exact
-
-
-def as_count(value: Any) -> int:
-    """A whole number of at least 0."""
-    if as_number(value) < 0 or float(value) != int(value):
-        raise InputError(f"must be a whole number of at least 0, got {value!r}")
-    return int(value)
-
-
-def as_size(value: Any) -> int:
-    """A whole number of at least 1."""
-    if as_count(value) < 1:
-        raise InputError(f"must be a whole number of at least 1, got {value!r}")
-    return int(value)
 
 
 KINDS: dict[str, Callable[[Any], Any]] = {
@@ -149,29 +115,30 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "labels": as_labels,
     "probabilities": as_probabilities,
     "clusters": as_clusters,
-    "number": as_number,
-    "positive": as_positive,
-    "share": as_share,
-    "level": as_level,
     "rate": as_rate,
-    "count": as_count,
-    "size": as_size,
+    "number": _number_kind("a finite number", isfinite),
+    "positive": _number_kind("above 0", lambda x: x > 0),
+    "share": _number_kind("between 0 and 1", lambda x: 0 <= x <= 1),
+    "level": _number_kind("strictly between 0 and 1, such as 0.95", lambda x: 0 < x < 1),
+    "count": _number_kind("a whole number of at least 0", lambda x: x >= 0 and x.is_integer(), int),
+    "size": _number_kind("a whole number of at least 1", lambda x: x >= 1 and x.is_integer(), int),
 }
-"""Kind of argument -> the function that converts and checks it."""
+"""Kind of argument -> the function that checks and converts it."""
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
-# ---- the decorator -----------------------------------------------------------------------------------------------------
+# ---- the decorator -------------------------------------------------------------------------------
 
 
 def accepts(
     *, aligned: bool = True, **kinds: str | tuple[str, ...] | Callable[[Any], Any]
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Convert and check the named arguments of a function.
+    """Return a decorator that checks and converts the named arguments of a function.
 
-    A kind is a name in `KINDS`, a tuple of the allowed values, or a function that converts and checks. None is passed on
-    where it is the default. Arrays must have the same number of items, unless ``aligned`` is False.
+    A kind is a name in `KINDS`, a tuple of the allowed values, or a function that checks and
+    converts. None is passed on unchanged if it is the default. All arrays must have the same number
+    of items unless ``aligned`` is False.
 
     >>> @accepts(values="scores", clusters="clusters", method=("mean", "median"))
     ... def centre(values, clusters=None, *, method="mean"):
@@ -180,7 +147,7 @@ def accepts(
     2.0
     >>> centre([1, 2, None])
     Traceback (most recent call last):
-    ragnb.errors.InputError: values must be finite numbers, got nan at position 2 (1 such values); leave these items out ...
+    ragnb.errors.InputError: values must be finite numbers, got nan at position 2 (1 such ...
     """
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
@@ -200,9 +167,10 @@ def accepts(
                 if isinstance(value, np.ndarray):
                     lengths[name] = len(value)
             if aligned and len(set(lengths.values())) > 1:
-                said = ", ".join(f"{n} for {name}" for name, n in lengths.items())
+                given_lengths = ", ".join(f"{n} for {name}" for name, n in lengths.items())
                 raise InputError(
-                    f"{' and '.join(lengths)} must have one value per item, got {said}; align them by item id first"
+                    f"{' and '.join(lengths)} must have one value per item, got {given_lengths}; "
+                    "align them by item id first"
                 )
             return function(*bound.args, **bound.kwargs)
 
@@ -212,7 +180,7 @@ def accepts(
 
 
 def convert(given: Any, kind: str | tuple[str, ...] | Callable[[Any], Any], name: str) -> Any:
-    """Return the clean value of one argument, or raise InputError that names the argument."""
+    """Return the converted value of one argument, or raise an InputError that names it."""
     if isinstance(kind, tuple):
         if given not in kind:
             raise InputError(f"{name} must be one of {', '.join(map(repr, kind))}, got {given!r}")

@@ -1,4 +1,4 @@
-"""Frozen results that the statistics return: plain values, printed with their method."""
+"""Result classes of the statistical functions. They are immutable and print their method."""
 
 from dataclasses import dataclass
 from math import nan
@@ -6,7 +6,7 @@ from math import nan
 import numpy as np
 
 SMALLEST_P = 2.0**-1022
-"""The smallest positive double of full precision. No p-value is 0."""
+"""The smallest normal double. It replaces p-values of 0, because no p-value is exactly 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Interval:
     Attributes
     ----------
     estimate, low, high : float
-        In the unit of the scores; ``nan`` where undefined.
+        In the unit of the scores; ``nan`` if undefined.
     confidence_level : float
         Nominal coverage, in (0, 1).
     method : str
@@ -46,9 +46,9 @@ class SignificanceResult:
     Attributes
     ----------
     statistic : float
-        The observed statistic named in ``method``; ``nan`` where undefined.
+        Observed value of the statistic named in ``method``; ``nan`` if undefined.
     p_value : float
-        In (0, 1], never 0; ``nan`` where undefined.
+        In (0, 1], never 0; ``nan`` if undefined.
     alternative : str
         ``"two-sided"``, ``"greater"`` or ``"less"``.
     method : str
@@ -56,7 +56,7 @@ class SignificanceResult:
     n : int
         Number of independent units (pairs, or clusters) behind the test.
     warning : str
-        Why the result is undefined or to be doubted; empty when there is nothing to say.
+        Why the result is undefined or questionable; empty if it is neither.
     """
 
     statistic: float
@@ -77,19 +77,20 @@ class SignificanceResult:
 def undefined_interval(
     estimate: float, confidence_level: float, method: str, n: int, reason: str
 ) -> Interval:
-    """Interval with limits ``nan`` whose method states the reason."""
+    """Return an interval with limits of ``nan``; its method states the reason."""
     return Interval(estimate, nan, nan, confidence_level, f"{method}; undefined: {reason}", n)
 
 
 def undefined_test(alternative: str, method: str, n: int, reason: str) -> SignificanceResult:
-    """Test result of ``nan`` whose warning states the reason."""
+    """Return a test result with values of ``nan``; its warning states the reason."""
     return SignificanceResult(nan, nan, alternative, method, n, f"undefined: {reason}")
 
 
 def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
-    """p-value from the two one-sided ones: twice the smaller one if `alternative` is two-sided.
+    """Compute the p-value for an alternative from both one-sided p-values.
 
-    The result is in (0, 1]. Arrays of tails give an array of p-values.
+    The two-sided p-value is twice the smaller one-sided p-value, but at most 1. The result is in
+    (0, 1]. If the arguments are arrays, so is the result.
 
     Examples
     --------
@@ -102,9 +103,9 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
 
 
 def format_p_value(p_value: float) -> str:
-    """Return a p-value as text with a printed floor.
+    """Format a p-value as text.
 
-    From ``"p < 1e-12"`` to ``"p = 1.0000"``; ``"p undefined"`` for ``nan``.
+    Values below 1e-12 become ``"p < 1e-12"``, and ``nan`` becomes ``"p undefined"``.
 
     Examples
     --------

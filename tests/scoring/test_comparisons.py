@@ -481,7 +481,7 @@ def test_equal_systems_differ_by_nothing(method):
         (
             scored(GRADED).drop(columns="system"),
             {},
-            r"without system; add system \(name of what answers",
+            r"without system; add system \(name of the evaluated system",
         ),
     ],
     ids=lambda value: str(value)[:30] if isinstance(value, dict) else None,
