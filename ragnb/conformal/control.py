@@ -29,7 +29,7 @@ N_STARTS = 5
 class SelectiveClassifier:
     """Accepts a label if its probability reaches a threshold, and abstains otherwise.
 
-    Made by `calibrate_selective_risk`.
+    Created by `calibrate_selective_risk`.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class SelectiveClassifier:
         Smallest confidence (probability of the more probable label) at which a label is accepted;
         ``inf`` if none is.
     alpha, delta : float
-        Share of accepted labels that may be wrong, and share of calibration sets for which it may
-        be more.
+        Share of accepted labels that may be wrong, and share of calibration sets for which this
+        share may be exceeded.
     n, n_accepted, n_errors : int
-        Number of calibration items, of those whose label the threshold accepts, and of wrong labels
-        among these.
+        Number of calibration items, number of items whose label is accepted, and number of wrong
+        labels among them.
     p_value : float
         p-value of the hypothesis that more than `alpha` of the accepted labels are wrong; ``nan``
         if there is no threshold.
@@ -116,7 +116,7 @@ def calibrate_selective_risk(
     alpha : float, str, Fraction or Decimal
         Share of the accepted labels that may be wrong, in (0, 1).
     delta : float, str, Fraction or Decimal
-        Probability of a calibration set for which more are wrong, in (0, 1).
+        Probability of a calibration set for which this share is exceeded, in (0, 1).
     thresholds : array_like, optional
         Confidences to try, from 0.5 to 1. **Choose them without these items.** By default, 51
         confidences from 0.5 to 0.993 in equal steps of the log-odds.

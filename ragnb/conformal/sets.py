@@ -27,7 +27,7 @@ from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
 
 ALL = "all"
-"""Stands for all groups, or for both labels, where they are calibrated together."""
+"""Key for all groups, or for both labels, if they are calibrated together."""
 
 
 # ---- ranks and coverage --------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def too_few_items(n: int, alpha: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConformalClassifier:
-    """Prediction sets of two classes from calibration items; made by `calibrate`.
+    """Prediction sets of two classes from calibration items; created by `calibrate`.
 
     The nonconformity score of a label is one minus its predicted probability. This is the score of
     the least ambiguous set-valued classifier (LAC). A label is excluded if its score is above the
@@ -257,7 +257,7 @@ def _scores(probability: Floats) -> Floats:
 
 def _tail_shares(known: Floats, scores: Floats) -> Floats:
     """P-values of scores, given sorted calibration scores."""
-    order = np.argsort(scores, axis=None)  # a search in sorted order is several times as fast
+    order = np.argsort(scores, axis=None)  # the search is several times as fast in sorted order
     below = np.empty(scores.shape, np.intp)
     below.flat[order] = np.searchsorted(known, scores.flat[order], side="left")
     return (known.size - below + 1) / (known.size + 1)

@@ -1,4 +1,4 @@
-"""Ensembles of metrics that predict a person's label, with conformal guarantees.
+"""Ensembles of metrics that predict a human label, with conformal guarantees.
 
 `feature_frame` turns scores into features, `DataSplit` divides them into three parts, and a
 `MetricEnsemble` is trained on one part and calibrated on another.

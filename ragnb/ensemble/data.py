@@ -96,8 +96,8 @@ class XYData:
 class DataSplit:
     """Random split of responses into a training, a test and a calibration part.
 
-    No group is in two parts. The parts have about the sizes that the ratios ask for, and about the
-    same share of each label. The split uses the folds of scikit-learn's ``StratifiedGroupKFold``.
+    No group is in two parts. The parts have about the requested sizes, and about the same share of
+    each label. The split uses the folds of scikit-learn's ``StratifiedGroupKFold``.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ class DataSplit:
     random_state : int, optional
         Seed of the split; None gives a different split each time.
     groups : str or iterable, optional
-        What belongs together, such as the question of each response: the name of a column of X, or
-        one value per row.
+        Group of each response, such as its question: the name of a column of X, or one value per
+        row.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class DataSplit:
 
 
 def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Integers:
-    """Number of the fold of each response: whole groups, and like shares of each label."""
+    """Fold number of each response, with whole groups and similar shares of each label."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     units = data.units()
@@ -202,7 +202,7 @@ def cross_validation_folds(data: XYData, random_state: int | None, n_folds: int 
 
 
 def _fold_counts(ratios: SplitRatios) -> Integers:
-    """Numbers of equal folds in the three parts: as few as give the ratios to within 0.01."""
+    """Number of equal folds in each part: the fewest that give the ratios to within 0.01."""
     shares = np.array([ratios.train, ratios.test, ratios.calibration])
     candidates = (np.rint(shares * n).astype(int) for n in count(3))
     return next(
@@ -302,7 +302,8 @@ def feature_frame(
     -------
     DataFrame
         The columns are named after the metrics. A metric in several variants has one column for
-        each, with what differs in their signatures: ``"rgb.accuracy|protocol:paper"``.
+        each, whose name contains the difference of their signatures:
+        ``"rgb.accuracy|protocol:paper"``.
 
     Examples
     --------
@@ -376,7 +377,7 @@ def _row_numbers(frame: pd.DataFrame) -> Integers:
 
 
 def _column_names(scores: pd.DataFrame) -> pd.Index:
-    """Column of each score: its metric, and what differs in the signatures of its variants."""
+    """Column name of each score: its metric, and where the signatures of its variants differ."""
     names = {}
     for metric, part in scores.groupby("metric", sort=False):
         signatures = part["signature"].unique()

@@ -22,7 +22,7 @@ from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test, sign_flip_test
 
 NONE, EVERYTHING, RANDOM = "no deferral", "judge everything", "as many at random"
-"""Names of the policies that every choice of items is compared with."""
+"""Names of the policies with which each choice of items is compared."""
 
 SHARES = tuple(k / 100 for k in range(101))
 
@@ -191,7 +191,7 @@ def compare_deferral(
 
 
 def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.DataFrame:
-    """Collect, per item, whether the ensemble is right and what the judge changes.
+    """Collect for each item whether the ensemble is right and how the judge changes that.
 
     ``right`` is 0 or 1, ``gain`` the change in correctness if the judge decides (-1, 0 or 1), and
     ``answered`` whether the judge gave a verdict.

@@ -1,4 +1,4 @@
-"""Ensembles of metrics that predict a person's label, with guarantees for the prediction."""
+"""Ensembles of metrics that predict a human label, with guarantees for the prediction."""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
 import warnings
@@ -33,7 +33,7 @@ from ragnb.records import require_columns
 GUARANTEES = ("marginal", "class", "selective")
 
 STRENGTHS = (0.1, 1.0, 10.0)
-"""Values of C that the default classifier chooses from."""
+"""Values of C among which the default classifier chooses."""
 
 Judicator = Callable[[Any], Any]
 """Function of the index label of one response. It returns True or False, 1 or 0, or None."""
@@ -44,7 +44,7 @@ Judicator = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class BatchJudicator:
-    """Judicator that is asked about all deferred responses at once.
+    """Judicator that receives all deferred responses at once.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class MetricEnsemble:
     alpha : float
         Share of errors that the guarantee allows, in (0, 1).
     random_state : int, optional
-        Seed of everything random; None gives a different result each time.
+        Seed of all random steps; None gives a different result each time.
     classifier : optional
         Any scikit-learn classifier with ``predict_proba``. By default a logistic regression over
         standardised metrics. Its penalty (l1 or l2) and its strength (C = 0.1, 1 or 10) are chosen
@@ -356,7 +356,7 @@ class MetricEnsemble:
     def _sample(
         self, X: pd.DataFrame, groups: Any, labels: Any = None, units: Any = None
     ) -> pd.DataFrame:
-        """New responses as the tests of shift take them."""
+        """Prepare new responses for the tests of shift."""
         require_columns(X, self.features, "the ensemble")
         X = finite(X[list(self.features)], "the ensemble")
         probability = self.classifier.predict_proba(X)[:, 1] if len(X) else np.empty(0)
@@ -560,4 +560,4 @@ class MetricEnsemble:
 
 
 EnsembleMetric = MetricEnsemble
-"""The same class under the name that code for continuous-eval uses."""
+"""Alias of `MetricEnsemble` for code that was written for continuous-eval."""

@@ -1,4 +1,4 @@
-"""Tests of whether new responses are distributed like those that calibrated an ensemble."""
+"""Tests of whether new responses are distributed like the calibration responses."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
             for label in (0, 1) if by_class else (ALL,):
                 of_label = [part[part["about", "label"] == label] for part in pair]
                 cells.append((("about", SCORE), label, of_label if by_class else pair))
-        # New responses without known units are taken to have as large ones as in calibration.
+        # If the units of new responses are unknown, assume that they are as large as in calibration.
         usual = _unit_size(pair[0], 1.0)
         rows += [
             {"tested": key[1], "group": group, "label": label} | _test(parts, key, usual)

@@ -1,24 +1,24 @@
 """Answer metrics: a response against its reference by exact match, F1, containment, ROUGE, BLEU.
 
-A reference is a text, or a list of *parts*, all of which the answer needs. Each part is a text or a
-list of *aliases*, any of which will do: ``["a", "b"]`` means a AND b, ``[["a", "b"]]`` means a OR b.
-The reference texts are one alias of each part, joined by a space in the order given. A response gets
-its best value over these texts.
+A reference is a text, or a list of *parts*, all of which are required in the answer. Each part is a
+text or a list of *aliases*, any of which is enough: ``["a", "b"]`` means a AND b, ``[["a", "b"]]``
+means a OR b. A reference text consists of one alias of each part, in the given order and joined by
+spaces. The value of a response is its highest value over all reference texts.
 
-Every value is nan when there is nothing to compare: no response (None), no reference (None), or both
-of them empty. If only one of them is empty, the value is 0.
+Every value is nan when there is nothing to compare: no response (None), no reference (None), or
+both of them empty. If only one of them is empty, the value is 0.
 
 The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning
 (``<think>…</think>``). If you call a function yourself with the reply of a reasoning model, first
 take the answer out of it with `ragnb.text.split_reasoning`.
 
-Exact match and F1 are not SQuAD's numbers. SQuAD drops *a, an, the* and deletes punctuation, so that
-"the cat" becomes "cat", "U.S." "US", "10,000" "10000" and "don't" "dont". Here articles stay and
-punctuation separates words, in every language alike, and each of these pairs differs. Use SQuAD's
-own script to compare with published SQuAD numbers.
+Exact match and F1 differ from those of SQuAD. SQuAD removes *a, an, the* and deletes punctuation,
+so that "the cat" becomes "cat", "U.S." becomes "US", "10,000" becomes "10000" and "don't" becomes
+"dont". Here, articles are kept and punctuation separates words, in all languages, so the texts in
+each of these pairs are different. Use SQuAD's own script to compare with published SQuAD results.
 
-All functions raise InputError for a response that is no text, a malformed reference, and an unknown
-variant or language.
+All functions raise InputError for a response that is not a text, a malformed reference, and an
+unknown variant or language.
 """
 
 import math
@@ -66,7 +66,7 @@ def _best(
     prepare: Callable[[str], Prepared],
     both_empty: float = math.nan,
 ) -> float:
-    """Highest value of a measure over the reference texts, all texts prepared first."""
+    """Highest value of a measure over the reference texts, after preparing all texts."""
     if response is None or reference is None:
         return math.nan
     said = prepare(check_text(response, "response"))
@@ -110,8 +110,8 @@ def exact_match(
 ) -> float:
     """Whether a response equals the reference once both are normalised (EM).
 
-    Higher is better; 0.0 or 1.0; nan without response or reference. Both empty after normalisation:
-    nan under ``unicode``, 1.0 under ``lbrag``.
+    The value is 0.0 or 1.0; higher is better. It is nan without a response or a reference. If both
+    are empty after normalisation, it is nan under ``unicode`` and 1.0 under ``lbrag``.
 
     Parameters
     ----------
@@ -122,10 +122,10 @@ def exact_match(
     variant
         How both are normalised: see `ragnb.metrics.normalization.normalized`.
     language
-        Accepted by all answer metrics; it changes nothing here.
+        Accepted because all answer metrics accept it; it has no effect here.
 
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, for the idea, not for the normalisation;
-    ``lbrag`` is ``exact_match`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, except for the normalisation; ``lbrag`` is
+    ``exact_match`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     >>> exact_match("Ｔokyo!", "tokyo"), exact_match("Edo", [["Tokyo", "edo"]])
     (1.0, 1.0)
@@ -162,9 +162,10 @@ def contains(
 ) -> float:
     """Whether the normalised response contains every part of the reference as a substring.
 
-    Higher is better; 0.0 or 1.0; nan without response or reference, or where a part has no alias
-    that is left after normalisation (every response would contain it). Parameters as for
-    `exact_match`. A piece of a word is enough: ``1999`` contains ``99``.
+    The value is 0.0 or 1.0; higher is better. It is nan without a response or a reference, and if
+    all aliases of a part are empty after normalisation, because every response would contain them.
+    The parameters are those of `exact_match`. A piece of a word is enough: ``1999`` contains
+    ``99``.
 
     Source: ours; other tools call it "lexical match" or "cover exact match".
 
@@ -198,7 +199,7 @@ def overlap(said: tuple[str, ...], wanted: tuple[str, ...]) -> int:
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
-    """F1 of a precision and a recall: 2PR / (P + R), 0.0 when both are 0.
+    """F1 of a precision and a recall: 2PR / (P + R), or 0.0 if both are 0.
 
     >>> harmonic_mean(1.0, 0.5)
     0.6666666666666666
@@ -216,17 +217,19 @@ def token_f1(
 ) -> float:
     """Harmonic mean of token precision and recall (F1).
 
-    Higher is better, in [0, 1]; nan without response or reference. Both empty after normalisation:
-    nan under ``unicode``, 1.0 under ``lbrag``; one of them empty: 0.0.
+    The value is in [0, 1]; higher is better. It is nan without a response or a reference. If both
+    are empty after normalisation, it is nan under ``unicode`` and 1.0 under ``lbrag``. If only one
+    of them is empty, it is 0.0.
 
-    2PR / (P + R), P = overlap / tokens of the response, R = overlap / tokens of the reference.
+    F1 = 2PR / (P + R), where P = overlap / tokens of the response and R = overlap / tokens of the
+    reference.
 
     Parameters
     ----------
     response, reference
         See `exact_match`.
     language
-        Language code; it decides the tokens under ``lbrag`` and changes nothing under ``unicode``.
+        Language code. It determines the tokens under ``lbrag`` and has no effect under ``unicode``.
     variant
         Normalisation and tokens: see `ragnb.metrics.normalization.answer_tokens`.
 
@@ -257,7 +260,8 @@ def token_precision(
 ) -> float:
     """Share of the response's tokens that are in the reference.
 
-    Higher is better, in [0, 1]; nan and parameters as for `token_f1`.
+    The value is in [0, 1]; higher is better. Parameters and undefined cases are those of
+    `token_f1`.
 
     Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
 
@@ -282,7 +286,8 @@ def token_recall(
 ) -> float:
     """Share of the reference's tokens that are in the response.
 
-    Higher is better, in [0, 1]; nan and parameters as for `token_f1`.
+    The value is in [0, 1]; higher is better. Parameters and undefined cases are those of
+    `token_f1`.
 
     Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
 
@@ -313,9 +318,11 @@ def rouge_l(
 ) -> float:
     """ROUGE-L: F1 of the longest common subsequence of tokens, which depends on their order.
 
-    Higher is better, in [0, 1]; nan and parameters as for `token_f1`.
+    The value is in [0, 1]; higher is better. Parameters and undefined cases are those of
+    `token_f1`.
 
-    2PR / (P + R), P = LCS / tokens of the response, R = LCS / tokens of the reference.
+    ROUGE-L = 2PR / (P + R), where P = LCS / tokens of the response and R = LCS / tokens of the
+    reference.
 
     Source: Lin (2004), ROUGE, section 3.1, with beta = 1 and our tokens instead of ASCII words.
 
@@ -357,8 +364,9 @@ def chrf(
 ) -> float:
     """F2 of character n-grams, n = 1 to 6 (chrF); with ``word_order=2`` also of words (chrF++).
 
-    Higher is better, in [0, 1] (sacreBLEU's value / 100); nan without response or reference, or
-    where both are blank. It needs no tokens, so `language` changes nothing, and letter case counts.
+    The value is sacreBLEU's divided by 100, so it is in [0, 1]; higher is better. It is nan without
+    a response or a reference, and if both are blank. It uses characters instead of tokens, so
+    `language` has no effect. Letter case matters.
 
     Source: Popović (2015), chrF; computed by sacreBLEU's ``sentence_chrf``.
 
@@ -402,16 +410,16 @@ def bleu(
 ) -> float:
     """Geometric mean of the precisions of 1- to 4-grams, times a brevity penalty (sentence BLEU).
 
-    Higher is better, in [0, 1] (sacreBLEU's value / 100); nan where `chrf` is. BLEU was made for
-    corpora and says little about a short answer. It is exponentially smoothed, and n-grams longer
-    than the answer are left out (effective order).
+    The value is sacreBLEU's divided by 100, so it is in [0, 1]; higher is better. It is nan where
+    `chrf` is nan. BLEU was designed for corpora and is not very informative for a short answer. We
+    use exponential smoothing and leave out n-grams longer than the answer (effective order).
 
     Parameters
     ----------
     response, reference
         See `exact_match`.
     language
-        Chooses the tokeniser, see `bleu_tokenizer`.
+        Language code that determines the tokeniser; see `bleu_tokenizer`.
     tokenize
         A sacreBLEU tokeniser to use instead.
 
@@ -431,8 +439,8 @@ def bleu(
 def bleu_tokenizer(language: str | None) -> str:
     """Name of the sacreBLEU tokeniser that `bleu` uses for a language.
 
-    ``zh`` for Chinese; ``char`` where words have no spaces between them (Japanese, Thai, Lao,
-    Khmer, Burmese, Tibetan); else ``13a``.
+    It is ``zh`` for Chinese, ``char`` for other languages without spaces between words (Japanese,
+    Thai, Lao, Khmer, Burmese and Tibetan), and ``13a`` for all others.
 
     >>> bleu_tokenizer("zh-TW"), bleu_tokenizer("th"), bleu_tokenizer("hi"), bleu_tokenizer(None)
     ('zh', 'char', '13a', '13a')

@@ -1,4 +1,4 @@
-"""Cost of a bridge between languages, and what it gains for that: tokens and CNBE."""
+"""Cost of translating passages in tokens, and F1 gained per token (CNBE)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ VARIANTS = ("ratio", "lbrag")
 def translation_tokens(passages: Sequence[Any] | None) -> float:
     """Sum of the tokens spent on translating the passages of one response (cost).
 
-    Lower is better, at least 0; 0.0 if no passage was translated, and nan if the passages were not
-    recorded (None).
+    The value is at least 0; lower is better. It is 0.0 if no passage was translated, and nan if the
+    passages were not recorded (None).
 
     Parameters
     ----------
@@ -75,22 +75,22 @@ def bridging_efficiency(
 ) -> float:
     """Token F1 gained per translated token, for one item (CNBE).
 
-    Higher is better; unbounded, negative where translation harms; nan when either F1 is unscored.
-    At cost 0 it is undefined: nan under ``ratio``. ``lbrag`` gives 0.0 at a cost of 0 or below, and
-    such zeros enter the mean.
+    Higher is better. The value is unbounded, and negative if translation lowers F1. It is nan if
+    either F1 is unscored. At a cost of 0 it is undefined, so ``ratio`` gives nan. ``lbrag`` gives
+    0.0 at a cost of 0 or less, and these zeros are part of its mean.
 
-    (F1_system - F1_direct) / cost. Cheap items dominate its mean over items, so report the ratio of
-    means with it.
+    CNBE = (F1_system - F1_direct) / cost. Items with a low cost dominate its mean over items, so
+    also report the ratio of the means.
 
     Parameters
     ----------
     f1_system, f1_direct
-        F1 of the system and of the answer without passages, for the **same** item; nan or None
-        where unscored.
+        F1 of the system and of the answer without passages, for the **same** item; nan or None if
+        unscored.
     cost
         Tokens that the system spent on translation for this item.
     variant
-        What a cost of 0 gives.
+        ``"ratio"`` or ``"lbrag"``, which differ at a cost of 0.
 
     Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 

@@ -1,7 +1,7 @@
-"""Verdicts and scores that judges and people gave, and the cosine of embeddings.
+"""Metrics from verdicts and scores of judges and people, and the cosine of embeddings.
 
-Judges' values come from `ragnb.experiments.judges`. All functions raise InputError for another value
-than the stated ones.
+The values of judges come from `ragnb.experiments.judges`. All functions raise InputError for a
+value that is not among the allowed ones.
 """
 
 import math
@@ -15,12 +15,12 @@ from ragnb.metrics.record import metric
 from ragnb.records import is_missing
 
 ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
-"""Words for a verdict; a refusal is not accepted as an answer."""
+"""Verdict -> value. A refusal is not accepted as an answer."""
 NEVER_JUDGED = "Never where there is a verdict."
 
 
 def binary_verdict(verdict: float | None) -> float:
-    """A verdict as a value: 1.0 for yes, 0.0 for no, nan where there is none.
+    """Convert a verdict to a value: 1.0 for yes, 0.0 for no, nan if there is none.
 
     >>> binary_verdict(True), binary_verdict(None)
     (1.0, nan)
@@ -42,12 +42,13 @@ def binary_verdict(verdict: float | None) -> float:
 def judged_similarity(score: float | None) -> float:
     """Judge's score of how well a response means what the references say.
 
-    Higher is better, in [0, 1]; nan where there is no score: no response or an empty one, no
-    reference, or a judge's reply that could not be read. The published code gives 0.0 in these
-    cases, and such zeros enter its mean. The judge model belongs to the value's name.
+    The value is in [0, 1]; higher is better. It is nan if there is no score, because the response
+    is missing or empty, the reference is missing, or the judge's reply could not be parsed. The
+    published code gives 0.0 in these cases, and these zeros are part of its mean. The name of the
+    judge model is part of the signature.
 
-    Source: the idea is that of kanoes/LBRAG-NEW, experiments/scripts/experiment.py; prompt and
-    unscored cases are ours.
+    Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py, except for the prompt and the
+    treatment of missing scores.
 
     >>> judged_similarity(0.75), judged_similarity(None)
     (0.75, nan)
@@ -69,8 +70,8 @@ def judged_similarity(score: float | None) -> float:
 def judged_correctness(verdict: float | None) -> float:
     """Judged correctness of one response: 1.0 when a judge finds it correct by the references.
 
-    Higher is better; 0.0 or 1.0; nan where there is no verdict. The judge model belongs to the
-    value's name.
+    The value is 0.0 or 1.0; higher is better. It is nan if there is no verdict. The name of the
+    judge model is part of the signature.
 
     Source: ours; the prompt is `ragnb.prompts.answer_judges.CORRECTNESS`.
 
@@ -90,14 +91,14 @@ def judged_correctness(verdict: float | None) -> float:
 def is_accepted(verdict: bool | float | str | None) -> float:
     """Whether an annotator accepted a response: 1.0 or 0.0.
 
-    Higher is better; nan where there is no verdict (None or nan).
+    Higher is better. The value is nan if there is no verdict (None or nan).
 
     Parameters
     ----------
     verdict
         True or False, 1 or 0, ``"correct"``, ``"incorrect"`` or ``"refuse"``.
 
-    Source: a person's judgement; there is nothing to compute.
+    Source: a human judgement; nothing is computed.
 
     >>> is_accepted(True), is_accepted("incorrect")
     (1.0, 0.0)
@@ -116,13 +117,13 @@ def is_accepted(verdict: bool | float | str | None) -> float:
 def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
     """Cosine of the embeddings of a response and its reference.
 
-    Higher means more alike, in [-1, 1]; nan when either vector is zero. It is no stand-in for
-    correctness: embeddings of a wrong number or name are close to those of the right one. The
-    embedding model belongs to the value's name.
+    The value is in [-1, 1], and higher means more similar. It is nan if either vector is zero. It
+    cannot replace a measure of correctness: the embedding of a wrong number or name is close to
+    that of the right one. The name of the embedding model is part of the signature.
 
-    a·b / (‖a‖ ‖b‖) for one-dimensional vectors of the same length.
+    cosine = a·b / (‖a‖ ‖b‖) for one-dimensional vectors of the same length.
 
-    Source: the cosine's definition; the choice of vectors is ours.
+    Source: the definition of the cosine; the choice of vectors is ours.
 
     >>> round(embedding_cosine([1, 2, 2], [2, 1, 2]), 4), embedding_cosine([0, 0], [1, 0])
     (0.8889, nan)

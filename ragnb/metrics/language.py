@@ -1,7 +1,7 @@
 """Response language consistency (RLC): whether a response is in the target language.
 
-RLC looks at the script of the letters; `language_identified` asks a language identifier. All
-functions raise InputError for a value that is no text and for an unknown language or variant.
+RLC uses the script of the letters; `language_identified` uses a language identifier. All functions
+raise InputError for a value that is not a text and for an unknown language or variant.
 """
 
 import math
@@ -54,20 +54,20 @@ _WRITTEN_IN = {
 LANGUAGE_SCRIPTS = {
     code: frozenset(names.split()) for names, codes in _WRITTEN_IN.items() for code in codes.split()
 }
-"""Language code → the Unicode scripts it is written in today; Korean in Hangul, without Hanja."""
+"""Language code -> Unicode scripts of the language today; for Korean Hangul, without Hanja."""
 
 _OFTEN_MEANT = {"jp": "ja", "cn": "zh", "tw": "zh_tw", "hk": "zh_hk", "kr": "ko", "gr": "el", "dk": "da", "cz": "cs"} | {
     "iw": "he", "in": "id", "ua": "uk", "vn": "vi", "ge": "ka", "eng": "en", "deu": "de", "fra": "fr", "zho": "zh"
 }  # fmt: skip
 
 LBRAG_UNCOUNTED = ".,!?;:()[]{}-–—'\"/"
-"""Signs that RLC does not count under ``lbrag``, besides spaces and digits."""
+"""Characters that RLC does not count under ``lbrag``, in addition to spaces and digits."""
 
 LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 
 
 def known_code(language: str | None) -> str:
-    """Code under which `LANGUAGE_SCRIPTS` knows a language: the code, or its part before the region.
+    """Key of a language in `LANGUAGE_SCRIPTS`: its code, or the part of the code before the region.
 
     >>> known_code("zh-TW"), known_code("pt-BR")
     ('zh_tw', 'pt')
@@ -120,9 +120,9 @@ def response_language_consistency(
 ) -> float:
     """Share of a response's letters that belong to the script of the target language (RLC).
 
-    Higher is better, in [0, 1]; nan without response. If there is nothing to count: nan under
-    ``unicode``, 1.0 under ``lbrag``. It cannot distinguish languages that share a script; for that
-    see `language_identified`.
+    The value is in [0, 1]; higher is better. It is nan without a response. If no character counts,
+    it is nan under ``unicode`` and 1.0 under ``lbrag``. RLC cannot distinguish languages that share
+    a script; use `language_identified` for that.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ def response_language_consistency(
     variant
         ``unicode``: letters of the language's scripts / letters that have a script of their own, in
         the composed form (NFC). ``lbrag``: hits / characters except spaces, digits and
-        `LBRAG_UNCOUNTED`, where a hit is a kana or Han character for ``ja``, a Han character for
-        ``zh``, a letter of any script for `LBRAG_ALPHABETIC`, and any of these for all others: an
-        English answer to a Russian question scores 1.0.
+        `LBRAG_UNCOUNTED`. A hit is a kana or Han character for ``ja``, a Han character for ``zh``,
+        a letter of any script for `LBRAG_ALPHABETIC`, and any of these for all other languages. An
+        English answer to a Russian question therefore scores 1.0.
 
     Source: ``compute_rlc`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
@@ -153,9 +153,9 @@ def response_language_consistency(
 
 
 def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
-    """Numerator and denominator of RLC: characters of the language, and all that are counted.
+    """Numerator and denominator of RLC: characters of the language, and all counted characters.
 
-    Parameters as for `response_language_consistency`.
+    The parameters are those of `response_language_consistency`.
 
     >>> consistency_counts("答案是 4429 meters", "zh")
     (3, 9)
@@ -173,7 +173,7 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
 
 
 def letters_by_script(text: str) -> Counter[str]:
-    """Number of letters of each script in the composed text (NFC), so that 각 is one letter.
+    """Count the letters of each script in the composed text (NFC), in which 각 is one letter.
 
     >>> letters_by_script("각 x") == {"Hangul": 1, "Latin": 1}
     True
@@ -200,10 +200,10 @@ def response_in_language(
 ) -> float:
     """Whether a response is in the target language: RLC at or above a threshold (RLC_OK).
 
-    Higher is better; 0.0 or 1.0; nan where RLC is. Parameters as for
-    `response_language_consistency`; the threshold is in (0, 1].
+    The value is 0.0 or 1.0; higher is better. It is nan where RLC is nan. The threshold is in
+    (0, 1]. All other parameters are those of `response_language_consistency`.
 
-    Source: ``rlc_binary`` of the same code.
+    Source: ``rlc_binary`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     >>> response_in_language("答案是 4429 meters", "zh"), response_in_language("答案是 4429 m", "zh")
     (0.0, 1.0)
@@ -215,12 +215,12 @@ def response_in_language(
 
 
 def lbrag_counts(character: str) -> bool:
-    """Whether RLC counts a character under ``lbrag``."""
+    """Return whether RLC counts a character under ``lbrag``."""
     return not (character.isspace() or character.isdigit() or character in LBRAG_UNCOUNTED)
 
 
 def lbrag_rule(language: str | None) -> str:
-    """Which of `LBRAG_HITS` decides for a language.
+    """Key in `LBRAG_HITS` of the rule for a language.
 
     >>> lbrag_rule("zh_tw"), lbrag_rule("de"), lbrag_rule("ru")
     ('han', 'letter', 'any')
@@ -249,12 +249,12 @@ LBRAG_HITS: dict[str, Callable[[str], bool]] = {
     "letter": str.isalpha,
     "any": lambda character: character.isalpha() or _is_japanese(character),
 }
-"""Rule → which characters belong to the language under ``lbrag``."""
+"""Rule -> function that checks if a character belongs to the language under ``lbrag``."""
 
 
 # ---- by identification -------------------------------------------------------------------------
 
-_IDENTIFIED_AS = {"nb": "no"}  # the identifier knows Bokmål as Norwegian
+_IDENTIFIED_AS = {"nb": "no"}  # the identifier calls Bokmål Norwegian
 
 
 @metric(
@@ -275,9 +275,9 @@ def language_identified(
 ) -> float:
     """Whether a language identifier assigns a response to the target language (RLC_LID).
 
-    Higher is better; 0.0 or 1.0; nan without response or without a letter. Unlike RLC it
-    distinguishes English from German, but it errs on short answers, above all on names, and more
-    often if there are more candidates.
+    The value is 0.0 or 1.0; higher is better. It is nan without a response, and if the response has
+    no letter. Unlike RLC, it distinguishes English from German. It is often wrong for short
+    answers, especially names, and it makes more errors if there are more candidates.
 
     Parameters
     ----------
@@ -286,10 +286,11 @@ def language_identified(
     language
         Code of the target language; regions are ignored: ``zh_tw`` is ``zh``.
     candidates
-        Codes of the languages that may occur, such as those of the study; by default all that both
-        `LANGUAGE_SCRIPTS` and the identifier know. The target always belongs to them.
+        Codes of the languages that may occur, such as those of the study. By default these are all
+        languages that are known to both `LANGUAGE_SCRIPTS` and the identifier. The target language
+        is always a candidate.
 
-    Source: Lui and Baldwin (2012), langid.py; its successor py3langid and the model in it.
+    Source: Lui and Baldwin (2012), langid.py; computed by its successor py3langid with its model.
 
     >>> language_identified("Wie hoch ist der Berg?", "de")
     1.0
@@ -304,7 +305,7 @@ def language_identified(
 
 
 def identified_language(text: str, candidates: Sequence[str] | None = None) -> str:
-    """Most likely language of a text: one of the candidates, by default of all known languages.
+    """Most likely language of a text among the candidates, by default among all known languages.
 
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'

@@ -1,10 +1,10 @@
-"""Normalisation of answers before they are compared: the text and its tokens.
+"""Normalisation and tokenisation of answers before they are compared.
 
-``unicode`` keeps every script. ``lbrag`` is what kanoes/LBRAG-NEW does: it deletes characters outside
-a fixed list of blocks, among them Devanagari, Greek, Tamil and Bengali, so that any two Hindi
-answers are equal.
+``unicode`` keeps all scripts. ``lbrag`` does the same as kanoes/LBRAG-NEW: it deletes all
+characters outside of a fixed list of Unicode blocks. This list lacks Devanagari, Greek, Tamil and
+Bengali, among others, so any two answers in Hindi are equal.
 
-All functions raise InputError for an unknown variant and for a value that is no text.
+All functions raise InputError for an unknown variant and for a value that is not a text.
 """
 
 import re
@@ -21,10 +21,10 @@ LBRAG_KEPT = (
     r"0-9a-z\u00c0-\u024f\u0400-\u04ff\u0590-\u06ff\ufb50-\ufdff\ufe70-\ufeff"
     r"\u0e00-\u0e7f\u1100-\u11ff\uac00-\ud7af\u3040-\u30ff\u4e00-\u9fff"
 )
-"""Character class (without brackets) of what ``lbrag`` keeps, after lower-casing."""
+"""Content of a character class: what ``lbrag`` keeps of the text in lower case."""
 
 LBRAG_CHARACTER_LANGUAGES = ("ja", "zh", "zh_cn", "zh_tw")
-"""Languages whose tokens are characters under ``lbrag``; not those of Thai or ``zh_hk``."""
+"""Languages whose tokens are characters under ``lbrag``. Thai and ``zh_hk`` are not among them."""
 
 _ASCII = re.compile("[a-z0-9]+")
 _KEPT = regex.compile(r"[\p{L}\p{M}\p{N}]+")
@@ -33,10 +33,11 @@ _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
 
 @lru_cache(maxsize=32768)
 def normalized(text: str, *, variant: str = "unicode") -> str:
-    """Text as exact match compares it: letters, marks and numbers, separated by single spaces.
+    """Normalise a text for exact match: letters, marks and numbers, separated by single spaces.
 
-    ``unicode``: NFKC and case-folded, every script kept; invisible joiners and direction marks are
-    deleted. ``lbrag``: lower-cased, only the characters of `LBRAG_KEPT` kept.
+    ``unicode`` applies NFKC and case folding, keeps all scripts, and deletes invisible joiners and
+    direction marks. ``lbrag`` converts the text to lower case and keeps only the characters of
+    `LBRAG_KEPT`.
 
     >>> normalized("  Ｔhe “Straße”, № 5!"), normalized("दिल्ली, 5.", variant="lbrag")
     ('the strasse no 5', '5')
@@ -53,10 +54,11 @@ def normalized(text: str, *, variant: str = "unicode") -> str:
 def answer_tokens(
     text: str, *, variant: str = "unicode", language: str | None = None
 ) -> tuple[str, ...]:
-    """Tokens of the normalised text.
+    """Split a text into tokens after normalisation.
 
-    ``unicode``: grapheme clusters in scripts written without spaces, words otherwise. ``lbrag``:
-    characters when the language is one of `LBRAG_CHARACTER_LANGUAGES`, words otherwise.
+    Under ``unicode``, tokens are grapheme clusters in scripts without spaces between words, and
+    words otherwise. Under ``lbrag``, tokens are characters if the language is one of
+    `LBRAG_CHARACTER_LANGUAGES`, and words otherwise.
 
     >>> answer_tokens("약 4429 米高"), answer_tokens("4429m", variant="lbrag", language="zh")
     (('약', '4429', '米', '高'), ('4', '4', '2', '9', 'm'))

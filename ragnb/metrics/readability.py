@@ -1,4 +1,4 @@
-"""Readability of a response, in the languages for which a formula is published."""
+"""Readability of a response, for languages with a published formula."""
 
 import math
 from functools import lru_cache
@@ -18,7 +18,7 @@ FLESCH = {
     "nl": (206.835, 0.93, 77.0),  # Douma (1960)
     "ru": (206.835, 1.3, 60.1),  # Oborneva (2006)
 }
-"""Language → constant, weight of words per sentence, weight of syllables per word."""
+"""Language -> constant, weight of words per sentence, weight of syllables per word."""
 
 
 @metric(
@@ -31,11 +31,12 @@ FLESCH = {
 def flesch_reading_ease(response: str | None, language: str) -> float:
     """How easy a text is to read, from the length of its sentences and words (Flesch reading ease).
 
-    Higher is easier; about 0 to 100, unbounded; nan without response, without a word, or in a
-    language without a published formula (see `FLESCH`). It needs a few sentences to mean anything.
+    A higher value means that the text is easier to read. Most values are between 0 and 100, but the
+    value is unbounded. It is nan without a response, without a word, and in a language without a
+    published formula (see `FLESCH`). It is only meaningful for texts of several sentences.
 
-    base - a words/sentences - b syllables/words, with the constants of `FLESCH`. Syllables are
-    counted by hyphenation (pyphen), which finds too few in some English words.
+    The formula is constant - a words/sentences - b syllables/words, with the values in `FLESCH`.
+    Syllables are counted by hyphenation (pyphen), which finds too few in some English words.
 
     Source: Flesch (1948), A new readability yardstick, and the adaptations named in `FLESCH`.
 

@@ -1,4 +1,4 @@
-"""What ragnb knows about a metric: one record, declared next to the function that computes it."""
+"""The record that describes a metric, declared next to the function that computes the metric."""
 
 import inspect
 import json
@@ -12,49 +12,49 @@ from ragnb.version import __version__
 Function = TypeVar("Function", bound=Callable[..., float])
 
 METRICS: dict[str, "Metric"] = {}
-"""The metrics of ragnb by name; `metric` adds to it when `ragnb.metrics` is imported."""
+"""The metrics of ragnb by name. The decorator `metric` adds them on import of `ragnb.metrics`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The record of a metric. Give a record of your own to `score` to use your own metric.
+    """The record of a metric. Pass your own record to `score` to use a custom metric.
 
-    `summarize` and the tables look up direction, bounds and condition in `METRICS`. They take any
-    other metric to be binary if all of its values are 0 or 1.
+    `summarize` and the tables look up direction, bounds and condition in `METRICS`. They treat a
+    metric that is not in `METRICS` as binary if all of its values are 0 or 1.
 
     Attributes
     ----------
     name
         ``"family.name"``.
     function
-        Pure function of one response that returns a float, ``nan`` where the metric is undefined.
+        Pure function of one response that returns a float, or ``nan`` if the metric is undefined.
     columns
-        Column of the responses that each argument is read from: ``{"answer": "references"}``.
+        Column of the responses from which each argument is read: ``{"answer": "references"}``.
     higher_is_better
         Whether a higher value is better.
     bounds
-        Lowest and highest value, except for the cases that ``beyond`` names.
+        Lowest and highest value, except in the cases described by ``beyond``.
     source
         Paper and equation, or repository and commit.
     options
         Keyword options that choose a variant, with their defaults. They are part of the signature.
     binary
-        Whether the only values are 0 and 1. Their mean gets a Wilson interval.
+        Whether 0 and 1 are the only values. The mean of such values gets a Wilson interval.
     evidence
-        Optional function of the same arguments that says in words what decided the value.
+        Optional function of the same arguments that explains the value in words.
     condition
-        Why a response may have no value by definition. Such responses do not count in n.
+        Reason why a response may have no value by definition. Such responses do not count in n.
     variants
-        Sentence for each value of each option, the default first:
-        ``{"variant": {"a": "...", "b": "..."}}``. The key ``...`` describes other values.
+        A sentence for each value of each option, with the default first:
+        ``{"variant": {"a": "...", "b": "..."}}``. The key ``...`` describes all other values.
     undefined
-        When a response has no value although all columns are there; "Never ..." if it always has.
+        When a response has no value although no column is missing; "Never ..." if it always has.
     beyond
-        Where a value can lie outside the bounds: "more where ...".
+        When a value can lie outside the bounds: "more where ...".
     optional_under
-        Arguments that are needed except under some options:
-        ``{"documents_sentences": {"variant": "guide"}}``. Every other argument is needed if it has
-        no default.
+        Arguments that are optional under certain options:
+        ``{"documents_sentences": {"variant": "guide"}}``. All other arguments are required if they
+        have no default.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Metric:
         )
 
     def needs(self, argument: str, options: Mapping[str, Any] | None = None) -> bool:
-        """Whether an argument must have a value under these options, by default the defaults."""
+        """Return whether an argument is required under the given options."""
         if argument in self.optional_under:
             chosen = {**self.options, **(options or {})}
             return any(
@@ -120,7 +120,7 @@ def metric(
     name, columns, source, higher_is_better, bounds, **more
         See `Metric`.
     options
-        Sentence for each value of each option (`Metric.variants`). The defaults are those of the
+        A sentence for each value of each option (`Metric.variants`). The defaults are those of the
         function.
     """
 
@@ -144,7 +144,7 @@ def metric(
 
 
 def _text(value: Any) -> Any:
-    """Lists and mappings, such as a list of phrases, as JSON; everything else as it is."""
+    """Convert lists and mappings, such as a list of phrases, to JSON; return other values as is."""
     if not isinstance(value, list | tuple | Mapping):
         return value
     return json.dumps(value, ensure_ascii=False).replace("|", "\\u007c")

@@ -10,11 +10,11 @@ from ragnb.errors import InputError
 Reference = str | Sequence[str | Sequence[str]]
 
 MOST_ALTERNATIVES = 10_000
-"""Largest number of texts that `reference_texts` makes of one reference."""
+"""Largest number of texts that `reference_texts` returns for one reference."""
 
 
 def listed(value: object) -> list[Any]:
-    """A text as a list of one, a list or tuple as a list; anything else gives an empty list.
+    """Convert a text to a list of one text, a tuple to a list, anything else to an empty list.
 
     >>> listed("Oslo"), listed(("Oslo", "Bergen")), listed(7)
     (['Oslo'], ['Oslo', 'Bergen'], [])
@@ -25,10 +25,10 @@ def listed(value: object) -> list[Any]:
 
 
 def reference_parts(reference: Reference) -> list[list[str]]:
-    """Reference as a list of parts, each a list of aliases.
+    """Convert a reference to a list of parts, each of which is a list of aliases.
 
-    Raises InputError for a reference without part, a part without alias, or an alias that is no
-    text.
+    A reference without parts, a part without aliases, or an alias that is not a text raises
+    InputError.
 
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
     ([['Oslo']], [['a'], ['b', 'c']])
@@ -44,7 +44,7 @@ def reference_parts(reference: Reference) -> list[list[str]]:
 
 
 def reference_texts(reference: Reference) -> list[str]:
-    """Every text that answers in full: one alias of each part, joined by a space.
+    """All complete reference texts: one alias of each part, joined by spaces.
 
     >>> reference_texts([["Oslo", "Kristiania"], "1925"])
     ['Oslo 1925', 'Kristiania 1925']

@@ -1,18 +1,19 @@
 """RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
 
 A reference answer is a list of *parts*, all of which a response must contain. A part is a text or a
-list of *aliases*, any of which will do. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means a OR b.
+list of *aliases*, any of which is enough. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means a OR
+b.
 
-``protocol`` selects the definition: ``"paper"`` is the definition in print, ``"released"`` is the
-published code (chen700564/RGB at commit 65ec39e4) with its slips, and ``"flexible"`` is a lenient
-re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols` describes how
-each protocol reads a text.
+``protocol`` selects the definition: ``"paper"`` is the definition in the paper, ``"released"`` is
+the published code (chen700564/RGB at commit 65ec39e4) including its errors, and ``"flexible"`` is a
+lenient re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols`
+describes how each protocol normalises a text.
 
-``refusal`` and ``detection`` say how a refusal, and a report of errors in the documents, is
+``refusal`` and ``detection`` select how a refusal, or a report of errors in the documents, is
 recognised:
 
 ===================  ===============================================================================
-value                a response counts when
+value                a response counts if
 ===================  ===============================================================================
 None (default)       the protocol's own rule says so
 ``"phrase"``         it contains the key phrase of the agreed sentence
@@ -24,14 +25,15 @@ a mapping            it contains one of the phrases for its language: ``{"en": [
 ===================  ===============================================================================
 
 The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning
-(``<think>…</think>``), and under ``released`` the whole reply, as the published code reads it. If you
-call a function yourself with the reply of a reasoning model, first take the answer out of it with
-`ragnb.text.split_reasoning`.
+(``<think>…</think>``), and under ``released`` the whole reply, as the published code reads it. If
+you call a function yourself with the reply of a reasoning model, first take the answer out of it
+with `ragnb.text.split_reasoning`.
 
-The metrics are 1.0 or 0.0, and nan where there is no response (None or nan), or no verdict of the
-judge or person. Note that nan is true in an ``if``. All functions raise InputError for an unknown
-protocol or rule, a value that is no language code, a response that is no text, an answer without a
-part or with an empty alias, and a noise rate outside [0, 1].
+The value of a metric is 1.0 or 0.0. It is nan if there is no response (None or nan), or if the
+required verdict of a judge or person is missing. Note that nan counts as true in an ``if``. All
+functions raise InputError for an unknown protocol or rule, a value that is not a language code, a
+response that is not a text, an answer without a part or with an empty alias, and a noise rate
+outside of [0, 1].
 """
 
 import math
@@ -64,7 +66,7 @@ NO_VERDICT = "no verdict"
 PARTS = ("all", "any")
 BY_THE_VERDICT = "by the verdict"
 NO_ANSWER = object()
-"""What `is_refusal` and `detects_error`, which need no answer, look for."""
+"""Stands for the answer in `is_refusal` and `detects_error`, which do not need one."""
 
 # ---- what the records of the metrics say -------------------------------------------------------
 
@@ -120,14 +122,14 @@ def answer_labels(
 ) -> list[int]:
     """Label of each answer part: 1 found in the response, 0 not found; ``[-1]`` for a refusal.
 
-    Under ``flexible`` the parts of a refusal are labelled too.
+    Under ``flexible``, the parts of a refusal are labelled, too.
 
-    A part is found when one of its aliases is a substring of the response. Letter case is ignored.
-    For Chinese, spaces are first removed, under ``released`` from the response only. Under
-    ``flexible`` it is enough that 80 % of an alias's words occur anywhere in the response.
+    A part is found if one of its aliases is a substring of the response. Letter case is ignored.
+    For Chinese, spaces are removed first; ``released`` removes them from the response only. Under
+    ``flexible``, it is enough that 80 % of the words of an alias occur anywhere in the response.
 
-    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4. That
-    code's own comment, and documents that repeat it, swap the meaning of 0 and 1.
+    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4.
+    That code's own comment, and documents that repeat it, swap the meaning of 0 and 1.
 
     >>> answer_labels("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
     [1, 0]
@@ -145,7 +147,9 @@ def answer_labels(
 def answer_evidence(
     response: str | None, answer: Answer, *, noise_rate: float | None = None, **options: Any
 ) -> str:
-    """What decides `is_correct`: the refusal, or the alias found for each part; same arguments.
+    """Explain `is_correct`: the refusal, or the alias that is found for each part.
+
+    The arguments are those of `is_correct`.
 
     >>> answer_evidence("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
     "part 1: 'Tampa'; part 2: not found"
@@ -194,10 +198,11 @@ def is_correct(
 ) -> float:
     """Accuracy of one response: 1.0 when every answer part is found and it is no refusal, else 0.0.
 
-    Higher is better; nan where there is no response or no verdict on which ``refusal`` relies. Its
-    mean over questions is RGB's accuracy, for noise robustness and for information integration:
-    right / n, where right means that no part is labelled 0 and at least one is labelled 1. Under
-    ``flexible`` a response that also reads as a refusal can be right.
+    Higher is better. The value is nan if there is no response, or if the verdict that ``refusal``
+    requires is missing. Its mean over questions is RGB's accuracy, correct / n, for noise
+    robustness and for information integration. A response is correct if no part is labelled 0 and
+    at least one is labelled 1. Under ``flexible``, a response that is also a refusal can be
+    correct.
 
     Parameters
     ----------
@@ -210,13 +215,13 @@ def is_correct(
     protocol
         ``"paper"``, ``"released"`` or ``"flexible"``.
     noise_rate
-        Nominal share of passages without the answer. It matters under ``released`` only, where
-        refusals at noise rate 1 count as right.
+        Nominal share of passages without the answer. It has an effect only under ``released``,
+        where refusals at noise rate 1 count as correct.
     refusal
         How a refusal is recognised; see the top of this module.
     parts
-        ``"all"``: every part must be found, as RGB defines it. ``"any"``: one part is enough, a more
-        lenient number that some evaluations report under the same name.
+        ``"all"``: every part must be found, which is RGB's definition. ``"any"``: one part is
+        enough; some evaluations report this more lenient value under the same name.
     judged_refusal, refusal_label
         Verdict of a judge or of a person, 1 for a refusal, for ``refusal="judge"`` and
         ``refusal="label"``.
@@ -248,7 +253,9 @@ def is_correct(
 
 
 def are_right(labels: list[int], parts: str = "all") -> bool:
-    """Whether all parts are found, or with ``parts="any"`` at least one; a refusal has neither.
+    """Return whether all parts are found, or at least one with ``parts="any"``.
+
+    The result is False for a refusal.
 
     >>> are_right([1, 0]), are_right([1, 0], "any"), are_right([-1])
     (False, True, False)
@@ -278,13 +285,15 @@ def is_refusal(
 ) -> float:
     """Whether a response is a refusal: 1.0 or 0.0.
 
-    Whether refusing is right depends on the passages. Under ``paper`` a refusal contains the key
-    phrase of the agreed sentence, ``insufficient information`` or ``信息不足``, in any letter case;
-    under ``released`` in lower case. For Chinese, spaces are first removed; ``released`` keeps them
-    in its phrases and so never finds the English one there. Under ``flexible`` one of
-    `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS` occurs in the lower-cased response (in Chinese
-    one of the two key phrases). Models that refuse in other words, or in another language than that
-    of the question, need your own phrases. Parameters as for `is_correct`.
+    It depends on the passages whether a refusal is the right reaction.
+
+    Under ``paper``, a refusal contains the key phrase of the agreed sentence, ``insufficient
+    information`` or ``信息不足``, in any letter case; under ``released``, it must be in lower case.
+    For Chinese, spaces are removed first. ``released`` keeps the spaces in its phrases, so it never
+    finds the English phrase in a Chinese response. Under ``flexible``, the response in lower case
+    contains one of `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS`, or in Chinese one of the two
+    key phrases. Pass your own phrases for models that refuse in other words, or in a language other
+    than that of the question. The parameters are those of `is_correct`.
 
     Source: Chen et al. (2024), section 3; ``predict`` of chen700564/RGB at commit 65ec39e4.
 
@@ -307,7 +316,9 @@ def is_refusal(
 
 
 def refusal_evidence(response: str | None, **options: Any) -> str:
-    """What decides `is_refusal`: the phrase found, or whose verdict it is; same arguments.
+    """Explain `is_refusal`: the phrase that is found, or whose verdict it is.
+
+    The arguments are those of `is_refusal`.
 
     >>> refusal_evidence("I cannot say.", protocol="flexible")
     "refusal: 'i cannot'"
@@ -319,7 +330,9 @@ def refusal_evidence(response: str | None, **options: Any) -> str:
 
 
 def rejection_evidence(response: str | None, answer: Answer | None = None, **options: Any) -> str:
-    """What decides `is_rejection`: the refusal, and under ``released`` the aliases; same arguments.
+    """Explain `is_rejection`: the refusal, and under ``released`` the aliases that are found.
+
+    The arguments are those of `is_rejection`.
 
     >>> rejection_evidence("It is Oslo.", "Oslo", protocol="released")
     "no refusal phrase; part 1: 'Oslo'"
@@ -366,11 +379,12 @@ def is_rejection(
     """Negative rejection (Rej) of one response to passages without the answer: 1.0 when it refuses.
 
     Higher is better. Its mean is the rejection rate, refusals / n, which needs no reference answer.
-    Under ``released`` it is that code's ``all_rate``, (refusals + right answers) / n, and nan where
-    there is no answer. Refusals alone are `is_refusal`. Parameters as for `is_correct`.
+    Under ``released``, the mean is ``all_rate`` of the published code, (refusals + correct answers)
+    / n, and the value is nan without a reference answer. Use `is_refusal` for refusals alone. The
+    parameters are those of `is_correct`.
 
-    Source: Chen et al. (2024), section 3, "Rejection rate"; ``all_rate`` of chen700564/RGB at commit
-    65ec39e4.
+    Source: Chen et al. (2024), section 3, "Rejection rate"; ``all_rate`` of chen700564/RGB at
+    commit 65ec39e4.
 
     >>> is_rejection("It is Oslo.", "Oslo"), is_rejection("It is Oslo.", "Oslo", protocol="released")
     (0.0, 1.0)
@@ -396,7 +410,9 @@ def is_rejection(
 def detection_evidence(
     response: str | None, *, false_answer: FalseAnswer = None, **options: Any
 ) -> str:
-    """What decides `detects_error`: the phrase found, or whose verdict it is; same arguments.
+    """Explain `detects_error`: the phrase that is found, or whose verdict it is.
+
+    The arguments are those of `detects_error`.
 
     >>> detection_evidence("There are factual errors in the provided documents.")
     "error: 'factual errors'"
@@ -434,19 +450,21 @@ def detects_error(
 ) -> float:
     """Error detection (ED) of one response: 1.0 when it says that the passages are wrong, else 0.0.
 
-    Higher is better; nan where there is no response or no verdict on which ``detection`` relies. Its
-    mean is ED. Under ``paper`` the response contains the key phrase ``factual
-    errors`` or ``事实性错误``, in any letter case; under ``released`` in lower case; for Chinese,
-    spaces are first removed. Under ``flexible`` one of
+    Higher is better. The value is nan if there is no response, or if the verdict that ``detection``
+    requires is missing. Its mean is ED.
+
+    Under ``paper``, the response contains the key phrase ``factual errors`` or ``事实性错误``, in any
+    letter case; under ``released``, it must be in lower case. For Chinese, spaces are removed
+    first. Under ``flexible``, the response in lower case contains one of
     `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese one of the two key phrases), ``not
-    <false answer>`` or ``<false answer> is wrong`` occurs in the lower-cased response.
+    <false answer>`` or ``<false answer> is wrong``.
 
     Parameters
     ----------
     response, language, protocol
         As for `is_correct`.
     false_answer
-        What the passages say instead of the answer: a text, a list of texts, or None. Only
+        The answer that the false passages give: a text, a list of texts, or None. Only
         ``flexible`` uses it.
     detection
         How a report of errors is recognised; see the top of this module.
@@ -477,7 +495,9 @@ def detects_error(
 def correction_evidence(
     response: str | None, answer: Answer, *, false_answer: FalseAnswer = None, **options: Any
 ) -> str:
-    """What decides `corrects_error`: detection, aliases, false answer kept; same arguments.
+    """Explain `corrects_error`: the detection, the aliases, and a false answer that is kept.
+
+    The arguments are those of `corrects_error`.
 
     >>> correction_evidence("There are factual errors: it is Oslo.", "Oslo")
     "error: 'factual errors'; part 1: 'Oslo'"
@@ -530,15 +550,19 @@ def corrects_error(
 ) -> float:
     """Error correction (CR) of one response to false passages: 1.0 if it gives the true answer.
 
-    Higher is better; nan, except under ``flexible``, where no error is detected. Its mean is CR, and
-    the number of its values is CR's denominator. Under ``paper``, right / detected. Under
-    ``released``, detected with no part labelled 0 / detected, so a refusal counts as corrected.
-    Under ``flexible``, right / n, whether or not an error is detected; a response is not right when
-    its normalised text contains a false answer but not the true one, even if 80 % of the words of
-    the true one occur.
+    Higher is better. The value is nan if no error is detected, except under ``flexible``. Its mean
+    is CR, and the number of its values is the denominator of CR.
 
-    The detection is that of `detects_error`. Which detection is used is part of the definition: the
-    paper's printed CR uses a judge's. Parameters as for `is_correct` and `detects_error`.
+    Under ``paper``, CR is the share of correct responses among those that detect an error. Under
+    ``released``, it is the share of responses without a part labelled 0 among those that detect an
+    error, so a refusal counts as corrected. Under ``flexible``, it is the share of correct
+    responses among all n, whether or not they detect an error. There, a response is not correct if
+    its normalised text contains a false answer but not the true one, even if it contains 80 % of
+    the words of the true one.
+
+    The detection is that of `detects_error`. How it is recognised is part of the definition: the CR
+    printed in the paper uses the verdicts of a judge. The parameters are those of `is_correct` and
+    `detects_error`.
 
     Source: Chen et al. (2024), section 3, "Error correction rate"; ``correct_rate`` of
     chen700564/RGB at commit 65ec39e4.
@@ -571,7 +595,7 @@ def corrects_error(
     return float(NOT_FOUND not in labels if protocol == "released" else are_right(labels))
 
 
-# ---- judged twins: Rej*, ED* and CR over ED* ---------------------------------------------------
+# ---- judged versions: Rej*, ED* and CR over ED* ------------------------------------------------
 
 
 @metric(
@@ -584,7 +608,7 @@ def corrects_error(
 def judged_rejection(judged_refusal: float | None) -> float:
     """Judged negative rejection (Rej*) of one response: 1.0 when a judge sees a refusal.
 
-    Higher is better; 0.0 or 1.0; nan where there is no verdict.
+    The value is 0.0 or 1.0; higher is better. It is nan if there is no verdict.
 
     Source: Chen et al. (2024), section 3, Rej*.
 
@@ -604,7 +628,7 @@ def judged_rejection(judged_refusal: float | None) -> float:
 def judged_error_detection(judged_detection: float | None) -> float:
     """Judged error detection (ED*) of one response: 1.0 when a judge sees the errors detected.
 
-    Higher is better; 0.0 or 1.0; nan where there is no verdict.
+    The value is 0.0 or 1.0; higher is better. It is nan if there is no verdict.
 
     Source: Chen et al. (2024), section 3, ED*.
 
@@ -640,10 +664,11 @@ def judged_error_correction(
 ) -> float:
     """Error correction over judged detection (CR over ED*): 1.0 if detected and answered right.
 
-    Higher is better; nan where there is no response or verdict, and where the judge saw no
-    detection. Its mean is the CR that the paper prints, and the number of its values is CR's
-    denominator: three, four and seven there. What the protocol reads as a refusal is not right (the
-    released code counts it as corrected in its plain CR only).
+    Higher is better. The value is nan if there is no response, if there is no verdict, and if the
+    judge found no detection. Its mean is the CR printed in the paper, and the number of its values
+    is the denominator of CR: three, four and seven in the paper. A response that the protocol
+    recognises as a refusal is not correct. The released code counts it as corrected, but only in
+    its CR without a judge.
 
     Source: Chen et al. (2024), section 3, "Error correction rate", table 7.
 
@@ -673,8 +698,8 @@ class Findings(NamedTuple):
     false_answers
         The false answers.
     refusal, error
-        The phrase that makes it a refusal, or a report of errors; `BY_THE_VERDICT` where a judge or
-        a person decided; None where it is none.
+        The phrase that makes the response a refusal, or a report of errors. It is `BY_THE_VERDICT`
+        if a judge or a person decided, and None if the response is neither.
     """
 
     response: Normalised
@@ -695,21 +720,21 @@ class Findings(NamedTuple):
         return part_labels(self.response, self.parts)
 
     def false_answer_kept(self) -> Alias | None:
-        """The false answer that the response contains while it lacks the true one, or None."""
+        """Return the false answer that the response contains without the true one, or None."""
         if all(any(alias.is_in(self.response) for alias in part) for part in self.parts):
             return None
         return next((alias for alias in self.false_answers if alias.is_in(self.response)), None)
 
     def refusal_in_words(self) -> str:
-        """Why the response is a refusal; empty if it is none."""
+        """Return why the response is a refusal, or an empty text if it is not."""
         return f"refusal: {_quoted(self.refusal, self.response)}" if self.refusal else ""
 
     def error_in_words(self) -> str:
-        """Why the response reports an error."""
+        """Return why the response reports an error, or that it does not."""
         return f"error: {_quoted(self.error, self.response)}" if self.error else "no error detected"
 
     def parts_in_words(self) -> str:
-        """The refusal, or the alias found for each part."""
+        """Return the refusal, or the alias found for each part."""
         if self.refusal and self.response.protocol.name != "flexible":
             return self.refusal_in_words()
         said = (_part_in_words(self.response, part) for part in self.parts)
@@ -730,7 +755,7 @@ def _find(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> Findings | str:
-    """What a protocol finds in a response, or why there is nothing to find."""
+    """Return what a protocol finds in a response, or why it finds nothing."""
     rules = protocol_of(protocol, language, refusal=refusal, detection=detection)
     parts = () if answer is NO_ANSWER else aliases_of(answer, rules)
     false_answers = false_aliases_of(false_answer, rules)
@@ -749,7 +774,7 @@ def _find(
 
 
 def _verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:
-    """The verdict that a rule relies on: `BY_THE_VERDICT`, "" or `NO_VERDICT`; None for phrases."""
+    """Return the verdict for a rule: `BY_THE_VERDICT`, "" or `NO_VERDICT`; None for phrases."""
     if not isinstance(rule, str) or rule not in BY_VERDICT:
         return None
     value = binary_verdict(judged if rule == "judge" else label)
@@ -757,12 +782,12 @@ def _verdict(rule: Rule, judged: float | None, label: float | None) -> str | Non
 
 
 def refusal_phrase(response: Normalised) -> str | None:
-    """First refusal phrase in a response, or None."""
+    """Return the first refusal phrase in a response, or None."""
     return _first(response.phrases, response.protocol.refusals)
 
 
 def error_phrase(response: Normalised, false_answers: Part = ()) -> str | None:
-    """First phrase in a response that reports an error, or None."""
+    """Return the first phrase in a response that reports an error, or None."""
     phrase = _first(response.phrases, response.protocol.errors)
     if phrase is None and response.protocol.denials:
         false = [alias.text.lower() for alias in false_answers]
@@ -776,12 +801,12 @@ def _first(text: str, phrases: tuple[str, ...]) -> str | None:
 
 
 def part_labels(response: Normalised, parts: tuple[Part, ...]) -> list[int]:
-    """Label of each part, whether or not the response is a refusal."""
+    """Return the label of each part, whether or not the response is a refusal."""
     return [NOT_FOUND if found_alias(response, part) is None else FOUND for part in parts]
 
 
 def found_alias(response: Normalised, part: Part) -> Alias | None:
-    """First alias that is in the response: as a substring or, under ``flexible``, 80 % of its words."""
+    """First alias in the response: as a substring or, under ``flexible``, by 80 % of its words."""
     for alias in part:
         enough = 5 * alias.words_in(response) >= 4 * len(alias.words) if alias.words else False
         if alias.is_in(response) or enough:
@@ -790,7 +815,7 @@ def found_alias(response: Normalised, part: Part) -> Alias | None:
 
 
 def by_folding(response: Normalised, part: Part) -> bool:
-    """Whether the response contains a part only because ``paper`` folds Unicode forms."""
+    """Return whether a part is in the response only because ``paper`` folds Unicode forms."""
     if response.protocol.name != "paper" or found_alias(response, part) is None:
         return False
     return not any(alias.text.lower() in response.unfolded for alias in part)

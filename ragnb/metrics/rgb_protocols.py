@@ -1,4 +1,4 @@
-"""Protocols of RGB: the phrases that they look for, and how they normalise responses and answers.
+"""Protocols of RGB: the phrases that they search for, and how they normalise texts.
 
 ===================  ==========================  ===========================  ========================
 protocol             ``paper``                   ``released``                 ``flexible``
@@ -9,9 +9,9 @@ Chinese              all spaces removed          spaces removed from the      to
                                                  response only
 ===================  ==========================  ===========================  ========================
 
-A language is Chinese when its code begins with ``zh``. Every other language is treated like English.
-All functions raise InputError for an unknown protocol or rule, a value that is no language code, and
-an answer without a part or with an empty alias.
+A language is Chinese if its code begins with ``zh``. All other languages are treated like English.
+All functions raise InputError for an unknown protocol or rule, a value that is not a language code,
+and an answer without a part or with an empty alias.
 """
 
 import string
@@ -51,13 +51,13 @@ REFUSAL_SENTENCES = {
     "en": "i can not answer the question because of the insufficient information in documents",
     "zh": "文档信息不足，因此我无法基于提供的文档回答该问题",
 }
-"""Refusal sentence that RGB's prompt asks for, in lower case and without its full stop."""
+"""Refusal sentence requested by RGB's prompt, in lower case and without its full stop."""
 
 ERROR_SENTENCES = {
     "en": "there are factual errors in the provided documents",
     "zh": "提供文档的文档存在事实性错误",
 }
-"""Sentence about false documents that RGB's prompt asks for, in the same form."""
+"""Sentence about false documents requested by RGB's prompt, in the same form."""
 
 FLEXIBLE_REFUSALS = (
     "i can not answer the question because of the insufficient information in documents",
@@ -88,7 +88,7 @@ FLEXIBLE_REFUSALS = (
     "information is not available",
     "does not provide",
 )
-"""English phrases that ``flexible`` takes for a refusal; no Chinese list is known."""
+"""English phrases that count as a refusal under ``flexible``. No Chinese list is known."""
 
 FLEXIBLE_ERRORS = (
     "incorrect",
@@ -108,7 +108,7 @@ FLEXIBLE_ERRORS = (
     "the correct answer",
     "should be",
 )
-"""English phrases that ``flexible`` takes for a report of errors; no Chinese list is known."""
+"""English phrases that report an error under ``flexible``. No Chinese list is known."""
 
 _REFUSALS = {
     "phrase": tuple(REFUSAL_PHRASES.values()),
@@ -126,7 +126,7 @@ _ERRORS = {
 
 
 class Protocol(NamedTuple):
-    """How responses in one language are read.
+    """Rules by which responses in one language are evaluated.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Protocol(NamedTuple):
         Phrases that mark a refusal, and phrases that report an error in the documents, in the form
         in which the protocol compares them.
     denials
-        Whether ``not X`` and ``X is wrong`` of a false answer X report an error too.
+        Whether ``not X`` and ``X is wrong`` also report an error, where X is a false answer.
     """
 
     name: str
@@ -154,7 +154,7 @@ _CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 def protocol_of(
     name: str, language: str, *, refusal: Rule = None, detection: Rule = None
 ) -> Protocol:
-    """Protocol by its name, for a language, with other rules for refusals and errors if given."""
+    """Return a protocol for a language, with optional rules for refusals and errors."""
     check_choice(name, PROTOCOLS, "protocol")
     if not isinstance(language, str) or not _CODE.fullmatch(language):
         raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")
@@ -163,7 +163,7 @@ def protocol_of(
 
 
 def _rule(rule: Rule, language: str, option: str) -> str | tuple[str, ...] | None:
-    """A rule for one language: its name, or the tuple of its phrases."""
+    """Return the rule for one language: its name, or the tuple of its phrases."""
     if rule is None or (isinstance(rule, str) and rule in ("phrase", "sentence", *BY_VERDICT)):
         return rule
     phrases: Any = rule
@@ -192,9 +192,7 @@ def _protocol(
         if rule is None and (name != "flexible" or chinese):
             rule = "phrase"
             if name == "released":
-                return lists[
-                    rule
-                ]  # as that code has them: the English one is never found in Chinese
+                return lists[rule]  # as in that code, so the English one is never found in Chinese
         found = rule if isinstance(rule, tuple) else lists.get(rule, ())
         if name == "released":
             compared = found
@@ -222,11 +220,12 @@ _FORMS = {
 
 
 def folded(text: str) -> str:
-    """Text in which the Unicode forms of one character are equal; letter case stays.
+    """Unify the Unicode forms of each character, but keep letter case.
 
-    NFKC; then every white space is a space, every hyphen, dash and minus sign is ``-``, and every
-    typographic quotation mark or apostrophe is the one of ASCII. Recent models write such forms
-    inside dates and names, such as a narrow no-break space in ``7 November``.
+    The function applies NFKC. Then it replaces every white space with a space, every hyphen, dash
+    and minus sign with ``-``, and every typographic quotation mark or apostrophe with that of
+    ASCII. Recent models write such forms in dates and names, such as a narrow no-break space in ``7
+    November``.
 
     >>> folded("7\u202fNovember\u00a01940, COVID\u201119, O\u2019Neill")
     "7 November 1940, COVID-19, O'Neill"
@@ -235,7 +234,7 @@ def folded(text: str) -> str:
 
 
 class _Punctuation(dict[int, int | None]):
-    """Translation table that deletes punctuation; characters are looked up when first seen."""
+    """Translation table that deletes punctuation; each character is added at its first use."""
 
     def __missing__(self, code: int) -> int | None:
         character = chr(code)
@@ -249,9 +248,10 @@ _MANY_MARKS = regex.compile(r"\p{M}{30}(?=\p{M})")
 
 
 def normalised(text: str) -> str:
-    """Text as ``flexible`` compares it: NFKC, lower case, without punctuation and articles.
+    """Normalise a text for ``flexible``: NFKC, lower case, no punctuation and no articles.
 
-    Punctuation is Unicode's category P and ASCII's ``$+<=>^`|~``; it leaves no space behind.
+    Punctuation means the Unicode category P and ``$+<=>^`|~``. It is deleted without leaving a
+    space.
 
     >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
     'us wellknown place'
@@ -278,7 +278,7 @@ class Normalised:
     answers
         The text that is searched for answers.
     unfolded
-        What `answers` would be without `folded`.
+        What `answers` would be without the function `folded`.
     protocol
         The protocol.
     """
@@ -290,12 +290,12 @@ class Normalised:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Words of the text that is searched for answers."""
+        """Return the words of the text that is searched for answers."""
         return frozenset(_words(self.answers, self.protocol))
 
 
 def normalise(response: str | None, protocol: Protocol) -> Normalised | None:
-    """A response as a protocol reads it; None if there is no response."""
+    """Normalise a response for a protocol; None if there is no response."""
     if is_missing(response):
         return None
     if not isinstance(response, str):
@@ -325,19 +325,20 @@ def _words(text: str, protocol: Protocol) -> list[str]:
 
 
 class Alias(NamedTuple):
-    """One way to write a part of the answer.
+    """One way to write an answer part.
 
     Attributes
     ----------
     text
-        As the reference has it.
+        As in the reference.
     needle
-        As it is looked for.
+        The form that is searched for.
     words
-        Its words, of which 80 % are enough (``flexible``, aliases of several words; else empty).
+        Its words, if 80 % of them are enough: under ``flexible``, for aliases of several words.
+        Otherwise empty.
     verbatim
-        Whether it is nothing but articles and punctuation, so that ``flexible`` looks for it in the
-        text as it is.
+        Whether it consists of articles and punctuation only. ``flexible`` searches for such an
+        alias in the unchanged text.
     """
 
     text: str
@@ -346,11 +347,11 @@ class Alias(NamedTuple):
     verbatim: bool = False
 
     def is_in(self, response: Normalised) -> bool:
-        """Whether the response contains the alias as a substring."""
+        """Return whether the response contains the alias as a substring."""
         return self.needle in (response.phrases if self.verbatim else response.answers)
 
     def words_in(self, response: Normalised) -> int:
-        """Number of the alias's words that are words of the response."""
+        """Count the words of the alias that are words of the response."""
         return sum(word in response.words for word in self.words)
 
 
@@ -358,7 +359,7 @@ Part = tuple[Alias, ...]
 
 
 def answer_parts(answer: Answer) -> list[list[str]]:
-    """Reference answer as a list of parts, each a list of aliases.
+    """Convert a reference answer to a list of parts, each of which is a list of aliases.
 
     >>> answer_parts("Tampa"), answer_parts(["a", "b"]), answer_parts([["a", "b"]])
     ([['Tampa']], [['a'], ['b']], [['a', 'b']])
@@ -373,12 +374,12 @@ def answer_parts(answer: Answer) -> list[list[str]]:
 
 
 def aliases_of(answer: Answer, protocol: Protocol) -> tuple[Part, ...]:
-    """Parts of a reference answer, with the aliases of each as a protocol looks for them."""
+    """Convert a reference answer to parts, with aliases in the form of a protocol."""
     return tuple(tuple(_alias(text, protocol) for text in part) for part in answer_parts(answer))
 
 
 def false_aliases_of(false_answer: FalseAnswer, protocol: Protocol) -> Part:
-    """False answers, none or more, as a protocol looks for them."""
+    """Convert false answers, of which there may be none, to the form of a protocol."""
     if is_missing(false_answer):
         return ()
     said = listed(false_answer)

@@ -1,22 +1,23 @@
 """TRACe of RAGBench: relevance, utilization, completeness and adherence, from sentence labels.
 
-Two definitions go by these names. ``variant="ragbench"`` is that of the benchmark (Friel et al.
-2024, arXiv 2407.11005) as its data publish it. ``variant="guide"`` is that of a popular visual
-guide, where relevance is the number of relevant sentences over 20 and utilization is relative to
-the relevant sentences. Below, R are the relevant, U the utilized and D all sentences of the context.
-The guide counts labels only, so under ``"guide"`` the context may be None, unless
-``unknown_keys="drop"`` needs it.
+There are two definitions of these names. ``variant="ragbench"`` is the definition of the benchmark
+(Friel et al. 2024, arXiv 2407.11005), which reproduces the scores in its data. ``variant="guide"``
+is the definition of a popular visual guide. There, relevance is the number of relevant sentences
+divided by 20, and utilization is relative to the relevant sentences. Below, R denotes the relevant
+sentences, U the utilized sentences and D all sentences of the context. The guide counts only
+labels, so the context may be None under ``"guide"``, unless ``unknown_keys="drop"`` requires it.
 
 ``length`` is what Len counts: sentences, their `ragnb.text.tokens` (``"token"``) or their
-`ragnb.text.graphemes` (``"character"``). Published records contain keys that name no sentence of
-the context. ``unknown_keys="count"`` counts them as the benchmark does (their length in tokens or
-characters is 0); ``"drop"`` leaves them out.
+`ragnb.text.graphemes` (``"character"``). Published records contain keys of sentences that are not
+in the context. ``unknown_keys="count"`` counts them as the benchmark does, with a length of 0 in
+tokens or characters. ``"drop"`` leaves them out.
 
-Sources disagree on the completeness of a response to a context without a relevant sentence. By
-default the variant decides: 1 under ``"ragbench"``, and under ``"guide"`` 1 if nothing is utilized
-either, else 0. ``when_none_relevant="one"``, ``"zero"`` or ``"undefined"`` (nan) chooses the value.
+Sources disagree on the completeness of a response to a context without relevant sentences. By
+default, it depends on the variant: under ``"ragbench"`` it is 1; under ``"guide"`` it is 1 if no
+sentence is utilized, and 0 otherwise. ``when_none_relevant="one"``, ``"zero"`` or ``"undefined"``
+(nan) sets the value.
 
-All functions raise InputError for an unknown option and for a field of another shape.
+All functions raise InputError for an unknown option and for a field of the wrong type.
 """
 
 import math
@@ -52,9 +53,9 @@ LENGTHS: dict[str, Callable[[str], int]] = {
     "character": lambda text: len(graphemes(text)),
 }
 NONE_RELEVANT = {"one": 1.0, "zero": 0.0, "undefined": math.nan}
-"""Completeness where no sentence is relevant, by ``when_none_relevant``."""
+"""Value of ``when_none_relevant`` -> completeness if no sentence is relevant."""
 GUIDE_SENTENCES = 20
-"""Number of relevant sentences that the guide takes for a relevance of 1."""
+"""Number of relevant sentences that have a relevance of 1 in the guide."""
 
 
 # ---- what the records of the metrics say -------------------------------------------------------
@@ -136,8 +137,9 @@ def relevance(
 ) -> float:
     """Context relevance: the share of the context that is relevant to the question.
 
-    Higher is better. At least 0, and at most 1 unless keys are repeated or unknown; nan when the
-    context has no sentence (or none of any length), or is None although it is needed.
+    Higher is better. The value is at least 0, and at most 1 unless keys are repeated or unknown. It
+    is nan if the context has no sentences or a total length of 0, or if it is None although it is
+    required.
 
     ``ragbench``: Len(R) / Len(D). ``guide``: min(1, number of R / 20).
 
@@ -192,7 +194,8 @@ def utilization(
 ) -> float:
     """Context utilization: the share of the context that the response uses.
 
-    A higher value means that more is used. Range, nan and other parameters as for `relevance`.
+    A higher value means that more of the context is used. The range, the undefined cases and the
+    other parameters are those of `relevance`.
 
     ``ragbench``: Len(U) / Len(D). ``guide``: min(1, number of U / number of R); 0 if R is empty.
 
@@ -247,12 +250,13 @@ def completeness(
 ) -> float:
     """Completeness: the share of the relevant sentences that the response uses.
 
-    Higher is better, in [0, 1]. It is nan when the context has no sentence or is None although it
-    is needed, when the relevant keys have no length (all of them unknown, with a length in tokens
-    or characters), and, if ``when_none_relevant="undefined"``, when no sentence is relevant.
+    The value is in [0, 1]; higher is better. It is nan if the context has no sentences, or is None
+    although it is required. It is also nan if the relevant keys have a length of 0, because all are
+    unknown and the length is in tokens or characters. With ``when_none_relevant="undefined"``, it
+    is nan if no sentence is relevant.
 
-    Len(R and U) / Len(R), each key once. If R is empty, see the top of the module. Parameters as
-    for `utilization`.
+    Completeness is Len(R and U) / Len(R), where each key counts once. See the top of the module for
+    an empty R. The parameters are those of `utilization`.
 
     Source: Friel et al. (2024), "Completeness"; equal to the published ``completeness_score``.
 
@@ -296,9 +300,9 @@ def adherence(
 ) -> float:
     """Adherence: 1.0 when the context supports every sentence of the response, else 0.0.
 
-    Higher is better; 0.0 or 1.0, never a fraction (see `supported_fraction`). It is 1.0 for a
-    response without sentences, and nan when the labels that the variant needs are None, or say
-    nothing about a sentence while no other is unsupported.
+    The value is 0.0 or 1.0, and never a fraction (see `supported_fraction`); higher is better. It
+    is 1.0 for a response without sentences. It is nan if the labels that the variant requires are
+    None, or if they lack a sentence while no other sentence is unsupported.
 
     Parameters
     ----------
@@ -329,7 +333,7 @@ def adherence(
     return math.nan if None in supported else 1.0
 
 
-# ---- scores made of these ----------------------------------------------------------------------
+# ---- scores derived from these -----------------------------------------------------------------
 
 
 @metric(
@@ -357,12 +361,14 @@ def supported_fraction(
 ) -> float:
     """Share of the response's sentences that are supported, sometimes mistaken for adherence.
 
-    Higher is better, in [0, 1]; 1 exactly where adherence is 1; nan for a response without
-    sentences, without the labels that the variant needs, or with a sentence that has no label.
+    The value is in [0, 1]; higher is better. It is 1 if and only if adherence is 1. It is nan for a
+    response without sentences, without the labels that the variant requires, or with a sentence
+    that has no label.
 
     ``ragbench``: 1 - (number of unsupported keys, each once) / (number of response sentences), at
-    least 0. ``guide``: (number of supported) / (number of labelled sentences); it ignores
-    ``response_sentences``, which are ``[key, text]`` pairs. Other parameters as for `adherence`.
+    least 0. ``guide``: (number of supported) / (number of labelled sentences). It ignores
+    ``response_sentences``, which are ``[key, text]`` pairs. The other parameters are those of
+    `adherence`.
 
     Source: none; neither the benchmark nor the guide publishes it.
 
@@ -412,12 +418,12 @@ def rmse_to_ideal(
 ) -> float:
     """Root mean square distance of relevance, utilization, completeness and adherence from 1.
 
-    Lower is better, in [0, 1] where the scores are; nan when one of them is. Parameters as for
-    `completeness` and `adherence`.
+    Lower is better. The value is in [0, 1] if the four scores are, and nan if one of them is. The
+    parameters are those of `completeness` and `adherence`.
 
     sqrt(((1 - relevance)^2 + (1 - utilization)^2 + (1 - completeness)^2 + (1 - adherence)^2) / 4).
-    The guide prints 0.437 for its own example. That is the distance with an adherence of 1; the
-    example's adherence is 0, and its distance 0.664.
+    The guide prints 0.437 for its own example. That is the distance for an adherence of 1. The
+    adherence of the example is 0, so its distance is 0.664.
 
     Source: the visual guide to TRACe, there "RMSE aggregation".
 
@@ -458,7 +464,7 @@ def consistency(
 ) -> float:
     """Closeness of the four scores to 1: one minus `rmse_to_ideal`, with the same parameters.
 
-    Higher is better, in [0, 1] where the scores are; nan when one of them is.
+    Higher is better. The value is in [0, 1] if the four scores are, and nan if one of them is.
 
     Source: the visual guide to TRACe.
 
@@ -492,14 +498,14 @@ def distance_from_ideal(*scores: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TraceScores:
-    """The TRACe scores of one response, and what is doubtful in its labels.
+    """The TRACe scores of one response, and the problems in its labels.
 
     Attributes
     ----------
     relevance, utilization, completeness, adherence, supported_fraction, rmse_to_ideal, consistency
-        See the functions of these names; ``nan`` where undefined.
+        See the functions of these names; ``nan`` if undefined.
     issues
-        One readable line per doubt; empty if there is none.
+        One line of text per problem; empty if there is none.
     """
 
     relevance: float
@@ -513,7 +519,7 @@ class TraceScores:
 
     @property
     def average(self) -> float:
-        """Mean of relevance, utilization, completeness and adherence; ``nan`` when one of them is."""
+        """Mean of relevance, utilization, completeness and adherence; ``nan`` if one of them is."""
         return (self.relevance + self.utilization + self.completeness + self.adherence) / 4
 
 
@@ -525,15 +531,15 @@ def trace_scores(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> TraceScores:
-    """All TRACe scores of one labelled response, and what is doubtful in its labels.
+    """Compute all TRACe scores of one labelled response, and list the problems in its labels.
 
     Parameters
     ----------
     record
-        Mapping, or row of a frame, with RAGBench's field names: `FIELDS` and, if there is one,
-        ``overall_supported``. A field that is missing although a score needs it leaves that score
-        nan, and is an issue. Under ``"guide"`` the scores need only the relevant keys, the utilized
-        keys and the support information.
+        Mapping, or row of a frame, with RAGBench's field names: `FIELDS` and optionally
+        ``overall_supported``. If a field that a score requires is missing, the score is nan and the
+        missing field is an issue. Under ``"guide"``, the scores require only the relevant keys, the
+        utilized keys and the support information.
     variant, length, unknown_keys, when_none_relevant
         See the top of the module.
 
@@ -582,9 +588,9 @@ class _Context:
     total
         Len(D): the sum over all sentences.
     unknown
-        Length of a key that names no sentence; None if such keys are left out.
+        Length of a key that is not in the context; None if such keys are left out.
     is_known
-        False where the scores are undefined: no sentence although a context is needed.
+        False if the scores are undefined, because a context is required and has no sentences.
     """
 
     lengths: Mapping[str, int]
@@ -593,11 +599,11 @@ class _Context:
     is_known: bool
 
     def kept(self, keys: Keys) -> list[str]:
-        """The keys without those that are left out."""
+        """Return the keys without those that are left out."""
         return [key for key in as_keys(keys) if self.unknown is not None or key in self.lengths]
 
     def length(self, keys: Keys | set[str]) -> int:
-        """Len of some sentences."""
+        """Return Len of the sentences with the given keys."""
         return sum(self.lengths.get(key, self.unknown or 0) for key in keys)
 
 

@@ -1,6 +1,6 @@
-"""Sentence labels of RAGBench: what they say about a response, and what in them is doubtful.
+"""Sentence labels of RAGBench: which sentences are supported, and which labels are problematic.
 
-All functions raise InputError for a field of another shape.
+All functions raise InputError for a field of the wrong type.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ FIELDS = (
     "sentence_support_information",
     "unsupported_response_sentence_keys",
 )
-"""The fields that TRACe is computed from."""
+"""The fields from which TRACe is computed."""
 
 SPECIAL_KEYS = {
     "supported_without_sentence": "supported by the context as a whole, or by the lack of something in it",
@@ -28,17 +28,17 @@ SPECIAL_KEYS = {
     "well_known_fact": "a fact that needs no source",
     "numerical_reasoning": "a calculation from numbers of the context",
 }
-"""Supporting keys that stand for no sentence."""
+"""Supporting keys that do not refer to a sentence."""
 
 VARIANTS = ("ragbench", "guide")
 UNKNOWN_KEYS = {"count": "counted", "drop": "dropped"}
-"""What happens to keys that name no sentence, and the word for it in an issue."""
+"""What happens to keys of unknown sentences -> the word for it in an issue."""
 
 
 def needed_fields(*, variant: str = "ragbench", unknown_keys: str = "count") -> tuple[str, ...]:
-    """Fields without which one of the scores is undefined under these options.
+    """Fields that the scores require under the given options.
 
-    The guide counts labels only. It needs the context only to know which keys it should drop.
+    The guide counts only labels. It requires the context only to know which keys to drop.
 
     >>> needed_fields(variant="guide")  # doctest: +NORMALIZE_WHITESPACE
     ('all_relevant_sentence_keys', 'all_utilized_sentence_keys',
@@ -56,9 +56,10 @@ def supported_sentences(
 ) -> list[tuple[str, bool | None]]:
     """Key of each labelled sentence, and whether the context supports it (None if unknown).
 
-    If the list ``supporting_sentence_keys`` is there, the sentence is supported under
-    ``"ragbench"`` when the list has a key, and under ``"guide"`` when ``fully_supported`` is true.
-    If the list is absent, ``fully_supported`` decides, and without it nothing is known.
+    If the label has a list ``supporting_sentence_keys``, the sentence is supported under
+    ``"ragbench"`` if the list is not empty, and under ``"guide"`` if ``fully_supported`` is true.
+    If the label has no such list, ``fully_supported`` decides. Without either, the support is
+    unknown.
 
     >>> supported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": []},
     ...                      {"response_sentence_key": "b", "fully_supported": True},
@@ -78,7 +79,7 @@ def supported_sentences(
 def unsupported_sentences(
     support: Sequence[Mapping[str, Any]], *, variant: str = "ragbench"
 ) -> list[str]:
-    """Keys of the sentences that the context does not support, see `supported_sentences`.
+    """Keys of the sentences that the context does not support; see `supported_sentences`.
 
     Under ``"ragbench"`` they equal the published ``unsupported_response_sentence_keys`` in 50 of
     50 records.
@@ -91,15 +92,15 @@ def unsupported_sentences(
 
 
 def is_fully_supported(label: Mapping[str, Any]) -> bool:
-    """Whether the support information of one sentence says ``fully_supported``; null means no."""
+    """Return whether the label of one sentence is ``fully_supported``; null means no."""
     return _flag(label.get("fully_supported")) is True
 
 
-# ---- shapes ------------------------------------------------------------------------------------
+# ---- types of fields ---------------------------------------------------------------------------
 
 
 def listed(value: Any, what: str) -> list[Any]:
-    """A field as a list; Parquet files give arrays."""
+    """Convert a field to a list, because Parquet files contain arrays."""
     if not isinstance(value, list | tuple | np.ndarray):
         raise InputError(
             f"{what} must be a list, got {type(value).__name__}; load_ragbench parses lists in text"
@@ -108,7 +109,7 @@ def listed(value: Any, what: str) -> list[Any]:
 
 
 def as_keys(keys: Any) -> list[str]:
-    """A field of sentence keys as a list of texts."""
+    """Convert a field of sentence keys to a list of texts."""
     checked = listed(keys, "a field of sentence keys")
     if not all(isinstance(key, str) for key in checked):
         raise InputError(f"a sentence key must be a text such as '0a', got {checked!r:.80}")
@@ -116,7 +117,7 @@ def as_keys(keys: Any) -> list[str]:
 
 
 def sentence_pairs(documents_sentences: Any) -> list[tuple[str, str]]:
-    """All sentences of all documents as (key, text), in order."""
+    """Return all sentences of all documents as (key, text) pairs, in order."""
     documents = listed(documents_sentences, "documents_sentences")
     return [pair for document in documents for pair in _pairs(document, "documents_sentences")]
 
@@ -132,7 +133,7 @@ def _pairs(sentences: Any, what: str) -> list[tuple[str, str]]:
 
 
 def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]:
-    """Response key, supporting keys and fully_supported of each label; None if absent."""
+    """Yield response key, supporting keys and fully_supported of each label; None if absent."""
     for label in listed(support, "sentence_support_information"):
         if not isinstance(label, Mapping):
             raise InputError(
@@ -160,10 +161,10 @@ def label_issues(
     unknown_keys: str = "count",
     unknown: str = "counted",
 ) -> tuple[str, ...]:
-    """Doubts about the labels of one record, one readable line each.
+    """List the problems in the labels of one record, one line of text each.
 
-    The lines name missing fields that a score needs, a context without sentences, keys that name
-    no sentence (``unknown`` says what happens to them), repeated and special keys, sentences
+    Problems are missing fields that a score requires, a context without sentences, keys of unknown
+    sentences (``unknown`` states what happens to them), repeated and special keys, sentences
     without support information, null ``fully_supported``, and labels that contradict each other.
 
     >>> label_issues({"documents_sentences": [[["0a", "One."]]],  # doctest: +NORMALIZE_WHITESPACE

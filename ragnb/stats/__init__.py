@@ -1,4 +1,5 @@
 """Statistics on arrays: intervals, paired tests, multiplicity, power, agreement.
 
-Arrays go in, frozen results come out. Import from the defining module; importing this package loads nothing.
+The functions take arrays and return immutable results. Import them from the modules that define
+them, because importing this package does not import its modules.
 """

@@ -1,9 +1,10 @@
-"""Two systems with 0/1 scores on the same items: McNemar tests, intervals of the difference.
+"""McNemar tests and intervals of the difference for two systems with 0/1 scores.
 
-Count the items with `paired_table` first. `tango_interval` inverts `tango_test`, which at a
-difference of 0 is `mcnemar_test` with ``method="asymptotic"``. The exact and mid-p McNemar tests
-are inverted by `ragnb.stats.effects.discordant_odds_ratio` with the method of the same name. No
-test inverts `newcombe_interval`.
+The systems must have scored the same items. Count these items with `paired_table` first.
+`tango_interval` inverts `tango_test`, which at a difference of 0 is `mcnemar_test` with
+``method="asymptotic"``. The exact and mid-p McNemar tests are inverted by
+`ragnb.stats.effects.discordant_odds_ratio` with the method of the same name. No test inverts
+`newcombe_interval`.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -119,7 +120,7 @@ def mcnemar_test(
 
 
 def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided") -> Any:
-    """p-values of McNemar tests, for whole numbers or arrays of the two kinds of discordant item.
+    """p-values of McNemar tests from the numbers of both kinds of discordant items.
 
     Examples
     --------
@@ -143,12 +144,12 @@ def _signed_root(b: Any, c: Any, method: str) -> Any:
 
 
 def binomial_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Probability of at most this many successes, which may be negative."""
+    """Probability of at most a number of successes, which may be negative."""
     return np.where(successes < 0, 0.0, bdtr(np.maximum(successes, 0), n, probability))
 
 
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Probability of fewer successes plus half of that of this many."""
+    """Probability of fewer successes plus half the probability of exactly this number."""
     below = binomial_cdf(successes - 1, n, probability)
     return (below + binomial_cdf(successes, n, probability)) / 2
 
@@ -335,7 +336,7 @@ def newcombe_interval(table: PairedTable, *, confidence_level: float = 0.95) -> 
 
 
 def _corrected_phi(table: PairedTable) -> float:
-    """Correlation of the two systems, with n / 2 taken off a positive numerator."""
+    """Correlation of the two systems, with n / 2 subtracted from a positive numerator."""
     both, b, c, neither = table.both, table.first_only, table.second_only, table.neither
     product = (both + b) * (c + neither) * (both + c) * (b + neither)
     numerator = float(both * neither - b * c)

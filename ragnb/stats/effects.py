@@ -1,4 +1,4 @@
-"""Effect sizes of a paired comparison: how large a difference is, besides how certain.
+"""Effect sizes of a paired comparison, which show how large a difference is.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -161,7 +161,7 @@ def discordant_odds_ratio(
 
 
 def _mid_p_limit(b: int, c: int, tail: float) -> float:
-    """Rate at which b or more successes of b + c, those of b halved, have probability `tail`."""
+    """Rate at which b or more of b + c successes (with mid-p) have the probability `tail`."""
     from scipy.optimize import brentq
 
     if not b:

@@ -14,22 +14,22 @@ from scipy.special import expit
 from ragnb.arguments import Floats, Integers
 from ragnb.results import SMALLEST_P
 
-#: Denominators tried for the step of a lattice: percents, halves to tenths, 1/100 of a percent.
+#: Denominators to try for the step of a lattice: percents, halves to tenths, 1/100 of a percent.
 DENOMINATORS = (100, 2520, 10_000)
 #: Longest Fourier transform, which takes about ten milliseconds.
 MAX_POINTS = 2**19
-#: Most additions spent on a convolution, which take about a millisecond.
+#: Largest number of additions for a convolution, which take about a millisecond.
 MAX_ADDITIONS = 3_000_000
 #: Largest value on a lattice, in steps.
 MAX_STEPS = 2**20
-#: Most numbers whose sign patterns are counted: 2**15 sums for each half, about two milliseconds.
+#: Largest number of values whose sign patterns are counted: 2**15 sums for each half, about two milliseconds.
 MAX_LISTED = 30
 #: Bins per standard deviation for scores that share no lattice.
 BINS_PER_SD = 64
 
 
 def find_lattice(values: Floats) -> tuple[Integers, int] | None:
-    """Values as whole multiples of 1/denominator, and that denominator.
+    """Express values as whole multiples of 1/denominator, and return that denominator.
 
     The result is None if no denominator of `DENOMINATORS` fits to within rounding error.
 
@@ -253,7 +253,7 @@ def _with_either_sign(sums: Floats, number: float) -> Floats:
 
 
 def to_lattice(differences: Floats) -> tuple[Integers, float]:
-    """Differences as whole numbers of steps, and the grid they were rounded to (0 if none).
+    """Express differences in whole steps, and return the grid to which they are rounded, or 0.
 
     They are rounded only if they share no lattice, to a thousandth of the power of ten at or above
     the largest of them. Rounding is an odd function, so a test of the rounded differences keeps its

@@ -2,8 +2,8 @@
 
 Use `rate_interval` for a rate (successes out of n), and `mean_interval` or `bca_interval` for a
 mean. If several items share a question, pass the questions to `mean_interval` as clusters.
-`jackknife_interval` serves for all other statistics that can be computed from sums, such as a ratio
-or an agreement coefficient.
+Use `jackknife_interval` for all other statistics that can be computed from sums, such as a ratio or
+an agreement coefficient.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -26,7 +26,7 @@ RATE_METHODS = {
     "jeffreys": ("jeffreys", "Jeffreys"),
     "wald": ("normal", "Wald (for comparison only)"),
 }
-"""Method of `rate_interval` -> its name in statsmodels, and as it is printed."""
+"""Method of `rate_interval` -> its name in statsmodels, and its printed name."""
 
 FEW_CLUSTERS = 30
 """With fewer clusters, the cluster-robust standard error is itself too uncertain."""
@@ -48,7 +48,7 @@ def rate_interval(
         The Wilson interval inverts the score test. Its coverage is near nominal on average from n =
         10 on. The coverage of Clopper-Pearson is never below nominal, so it is wider than needed.
         Jeffreys uses the equal tails of the Beta(x + 1/2, n - x + 1/2) posterior. The coverage of
-        Wald is far below nominal near rates of 0 and 1; it is here for comparison only.
+        Wald is far below nominal near rates of 0 and 1; use it for comparison only.
     confidence_level : float, default 0.95
         Nominal coverage.
 
@@ -100,8 +100,8 @@ def mean_interval(
         Key of the cluster (such as the question) of each item. The clusters are then the
         independent units. The method of the result says if there are fewer than 30 of them.
     confidence_level : float, default 0.95
-        Nominal coverage. It holds well from n = 50 on, and for fewer scores if they do not pile up
-        at one end.
+        Nominal coverage. The actual coverage is close to it for n >= 50, and for fewer scores if
+        they are not concentrated at one end of the range.
 
     Notes
     -----
@@ -224,7 +224,7 @@ def jackknife_interval(
     totals : array_like of shape (n_units, ..., k)
         Sums of each unit, which is an item or a cluster of items.
     bounds : tuple of float, optional
-        The limits are cut at these.
+        The limits are truncated at these bounds.
     confidence_level : float, default 0.95
         Nominal coverage.
 

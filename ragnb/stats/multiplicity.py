@@ -1,6 +1,6 @@
-"""Corrections of p-values for several tests that belong together.
+"""Corrections of p-values for multiple testing.
 
-A correction runs over one family of tests. An undefined p-value (NaN) stays undefined and does not
+A correction applies to one family of tests. An undefined p-value (NaN) stays undefined and does not
 count as a test. The results equal those of statsmodels' `multipletests`, which takes a thousand
 times longer because it collects garbage in every call. All functions raise InputError for arguments
 outside the stated range.
@@ -47,10 +47,11 @@ def as_p_values(values: ArrayLike) -> Floats:
 
 @accepts(p_values=as_p_values)
 def holm(p_values: ArrayLike) -> AdjustedPValues:
-    """Holm's correction, which keeps the probability of any false positive.
+    """Holm's correction, which controls the family-wise error rate.
 
-    It holds under any dependence of the tests. The i-th smallest of m p-values is multiplied by
-    m - i + 1; then they are made monotone. Holm (1979), Scand. J. Statist. 6, 65-70.
+    This is the probability of at least one false positive. The correction is valid for any
+    dependence between the tests. The i-th smallest of m p-values is multiplied by m - i + 1; then
+    they are made monotone. Holm (1979), Scand. J. Statist. 6, 65-70.
 
     >>> holm([0.01, 0.04, float("nan"), 0.03]).adjusted
     (0.03, 0.06, nan, 0.06)
@@ -60,9 +61,9 @@ def holm(p_values: ArrayLike) -> AdjustedPValues:
 
 @accepts(p_values=as_p_values)
 def bonferroni(p_values: ArrayLike) -> AdjustedPValues:
-    """Bonferroni's correction: every p-value times the number of tests.
+    """Bonferroni's correction: each p-value multiplied by the number of tests.
 
-    It keeps the probability of any false positive, as `holm` does, but it is less powerful. Dunn
+    It controls the family-wise error rate, as `holm` does, but it is less powerful. Dunn
     (1961), JASA 56, 52-64.
 
     >>> bonferroni([0.01, 0.04]).adjusted
@@ -73,7 +74,7 @@ def bonferroni(p_values: ArrayLike) -> AdjustedPValues:
 
 @accepts(p_values=as_p_values)
 def benjamini_hochberg(p_values: ArrayLike) -> AdjustedPValues:
-    """Benjamini and Hochberg's correction, which keeps the false discovery rate.
+    """Benjamini and Hochberg's correction, which controls the false discovery rate.
 
     This is the expected share of false positives among the significant tests. The tests must be
     independent or positively dependent. The i-th smallest of m p-values is multiplied by m / i;
@@ -100,7 +101,7 @@ def _adjust(
 
 
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
-"""The corrections by the name that tables use."""
+"""Name of a correction, as in tables -> its function."""
 
 ADJUSTED = ("p_adjusted", "correction", "family_size")
 """The columns that a correction adds to a table of p-values."""

@@ -136,7 +136,7 @@ def sign_flip_test(
 
 
 def _sign_flip_p(values: Floats, alternative: str) -> tuple[float, float]:
-    """p-value of the sum of the values with random signs, and the grid they were rounded to."""
+    """p-value of the sum of values with random signs, and the grid to which they are rounded."""
     upward = values.sum() >= 0 if alternative == "two-sided" else alternative == "greater"
     values = values[values != 0] if upward else -values[values != 0]  # symmetric distribution
     if values.size <= MAX_LISTED:
@@ -203,7 +203,7 @@ def _listed_limit(differences: Floats, tail: float) -> float:
 
 
 def _searched_limit(differences: Floats, tail: float) -> float:
-    """Lower limit, searched from the t limit on."""
+    """Lower limit, from a search that starts at the t limit."""
     from scipy.optimize import brentq
 
     half = t_half_width(differences, 1 - 2 * tail)
@@ -302,8 +302,7 @@ class EquivalenceResult:
         The larger one of the two one-sided p-values. Equivalence is shown if it is at most ``1 -
         confidence_level``.
     margin : float
-        Largest difference in either direction that counts as no difference, in the unit of the
-        scores.
+        Largest difference in either direction that counts as equivalent, in the unit of the scores.
     interval : Interval
         The mean difference with its interval at level ``2 * confidence_level - 1``, which inverts
         the test.
@@ -331,8 +330,8 @@ def tost(
     first, second : array_like of shape (n,)
         Scores of two systems on the same items. Without `second`, `first` contains the differences.
     margin : float
-        Largest mean difference that counts as none, in the unit of the scores. Choose it before you
-        see the data.
+        Largest mean difference that counts as equivalent, in the unit of the scores. Choose it
+        before you see the data.
     confidence_level : float, default 0.95
         One minus the level of each one-sided test; above 0.5.
 
@@ -408,7 +407,7 @@ def wilcoxon_test(
 
 
 def scaled_to_largest(values: Floats) -> Floats:
-    """Values divided by the largest absolute one and rounded, so that rounding error breaks no tie.
+    """Divide values by the largest absolute one and round, so that rounding error breaks no tie.
 
     Examples
     --------

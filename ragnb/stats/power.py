@@ -38,7 +38,7 @@ def sample_size(
     confidence_level: float = 0.95,
     power: float = 0.8,
 ) -> float:
-    """Number of questions at which a paired comparison shows a mean difference (Miller's formula).
+    """Number of questions needed to detect a mean difference of two systems (Miller's formula).
 
     The result is not rounded; take the next whole number.
 
@@ -59,7 +59,7 @@ def sample_size(
     confidence_level : float, default 0.95
         One minus the level of the two-sided test.
     power : float, default 0.8
-        Probability with which the test is to detect the difference.
+        Desired probability of detecting the difference.
 
     Notes
     -----
@@ -108,17 +108,18 @@ def mcnemar_mde(
     confidence_level : float, default 0.95
         One minus the level of the two-sided test.
     power : float, default 0.8
-        Probability with which the test is to detect the difference, above 1 - confidence_level.
+        Desired probability of detecting the difference, above 1 - confidence_level.
 
     Notes
     -----
     A difference d needs at least a share d of discordant items. The discordant share therefore
     stays at `discordance` for effects up to it, and equals the effect beyond: psi(d) =
     max(discordance, d). The better system alone is right on (psi(d) + d) / 2 of the items and the
-    other alone on (psi(d) - d) / 2. The result is the d at which the test has the wanted power. To
-    hold psi is usual for sample sizes (Connor 1987). If two rates move apart by d while their mean
-    and the covariance of the scores stay the same, psi grows by d^2 / 2 only. An effect above
-    `discordance` is a lower limit: it assumes that every discordant item favours the better system.
+    other alone on (psi(d) - d) / 2. The result is the d at which the test has the desired power.
+    Keeping psi constant is usual in sample size formulas (Connor 1987). If two rates move apart by
+    d while their mean and the covariance of the scores stay the same, psi grows by d^2 / 2 only. An
+    effect above `discordance` is a lower limit: it assumes that every discordant item favours the
+    better system.
 
     The power is exact (Suissa & Shuster 1991). The number of discordant items m is Binomial(n,
     psi); given m, the number that favours the better system is Binomial(m, (psi + d) / (2 psi));
@@ -220,7 +221,7 @@ def t_mde(
     confidence_level : float, default 0.95
         One minus the level of the test.
     power : float, default 0.8
-        Probability with which the test is to detect the difference, above 1 - confidence_level.
+        Desired probability of detecting the difference, above 1 - confidence_level.
 
     Notes
     -----
