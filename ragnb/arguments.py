@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
-    """Finite numbers, one per item."""
+    """Convert values to an array of finite numbers, one per item."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != dimensions:
         raise InputError(
@@ -46,7 +46,7 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
 
 
 def as_matrix(values: ArrayLike) -> Floats:
-    """Finite numbers, one row per item and one column per system."""
+    """Convert values to finite numbers, one row per item and one column per system."""
     return as_scores(values, dimensions=2)
 
 
@@ -89,7 +89,7 @@ def as_clusters(keys: ArrayLike) -> Integers:
 def _number_kind(
     sentence: str, allows: Callable[[float], bool], kept_as: type = float
 ) -> Callable[[Any], Any]:
-    """Kind of a finite number, from what it must be, the test of that, and the type it gets."""
+    """Return the check of a number that must be finite and within a range, which a sentence names."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, Real) or not isfinite(value):

@@ -27,8 +27,9 @@ UNSPACED = (
 """Content of a character class: the scripts that are written without spaces between words."""
 
 _SCRIPT = regex.compile(
-    r"(?V1)(?=[\p{L}--[\p{Common}\p{Inherited}]])"
-    rf"(?:{'|'.join(rf'(?P<{name}>\p{{{name}}})' for name in SCRIPTS)}|(?P<Other>.))"
+    r"(?V1)(?=[\p{L}--[\p{Common}\p{Inherited}]])(?:"
+    + "|".join(rf"(?P<{name}>\p{{{name}}})" for name in SCRIPTS)
+    + "|(?P<Other>.))"
 )
 _IGNORABLE = regex.compile(
     r"[\u00AD\u061C\u200C-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFE00-\uFE0F\uFEFF"
