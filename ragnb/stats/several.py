@@ -375,10 +375,9 @@ def rank_intervals(
     level, ranks = confidence_level, item_ranks(scores)
     codes = np.arange(len(scores)) if clusters is None else clusters
     sizes = np.bincount(codes)
-    n = sizes.size
-    if n < 2:
-        reason = f"needs 2 {'items' if clusters is None else 'clusters'}, got {n}"
-        rank = undefined_interval(nan, level, "rank", n, reason)
+    if sizes.size < 2:
+        reason = f"needs 2 {'items' if clusters is None else 'clusters'}, got {sizes.size}"
+        rank = undefined_interval(nan, level, "rank", sizes.size, reason)
         return tuple(
             SystemRank(replace(rank, estimate=r), rank, nan) for r in average_ranks(scores)
         )
