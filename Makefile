@@ -6,7 +6,6 @@
 #   make record     asks the local models again and writes the recorded replies
 #   make test-slow  the long twins of the tests, properties explored with new draws
 #   make test-versions  the lowest versions that pyproject.toml allows, and the newest there are
-#   make fuzz       replies and files with faults in them, by the million; FUZZ="--cases 20000 --seed 7" for fewer, or others
 #   make dist       builds wheel and source distribution in dist/ and tries each in an empty environment
 #   make bench      speed, beside peers: writes benchmarks/RESULTS.md; with Dask and Spark after `make .venv/scale`
 #   make bench-long how long `make figures` and `make test` take, kept for that page
@@ -21,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures fuzz test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz screenshots lab record bench bench-long lock readme format clean
+.PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz screenshots lab record bench bench-long lock readme format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -63,9 +62,6 @@ test-slow: .venv/gemma .venv/scale
 	$(PY) -m pytest -m slow tests
 	$(PY) -m pytest tests/scoring/test_partitions.py
 	$(PY) -m pytest -m "hypothesis and not slow" --hypothesis-profile=explore tests
-
-fuzz: .venv/ready
-	PYTHONPATH=tests nice -n 10 $(PY) -m fuzz $(FUZZ)
 
 # With Dask and Spark (which has no wheel), without the browser and the model. What runs the tests, and the oracles, are the
 # newest that go with the versions tried.

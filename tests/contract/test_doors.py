@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from contract import frames
-from fuzz import loaders
+from contract import records as valid
 from sklearn.linear_model import LogisticRegression
 
 import ragnb
@@ -73,11 +73,11 @@ judge_report = partial(
     ragnb.judge_report, annotators=["label", "label_b"], by="language", clusters="question_id"
 )
 trace_report = partial(ragnb.trace_report, judges={"mine": {"relevance": "mine"}})
-run_file = records(*loaders.RESPONSES[0])
-rgb_file = records(loaders.RGB[0], {**loaders.RGB[0], "id": 2})
-ragbench_file = records(loaders.RAGBENCH, {**loaders.RAGBENCH, "id": "8"})
-multilingual_file = records(*({**loaders.MULTILINGUAL[0][0], "id": number} for number in (1, 2)))
-evouna_file = records(loaders.EVOUNA[0], {**loaders.EVOUNA[0], "question": "where?"})
+run_file = records(*valid.RESPONSES[0])
+rgb_file = records(valid.RGB[0], {**valid.RGB[0], "id": 2})
+ragbench_file = records(valid.RAGBENCH, {**valid.RAGBENCH, "id": "8"})
+multilingual_file = records(*({**valid.MULTILINGUAL[0][0], "id": number} for number in (1, 2)))
+evouna_file = records(valid.EVOUNA[0], {**valid.EVOUNA[0], "question": "where?"})
 
 CALLS = {
     "score": (score, frames.responses),

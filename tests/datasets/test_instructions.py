@@ -40,6 +40,17 @@ def test_a_bad_file_says_what_it_needs(tmp_path, text, message):
         load_rgb_instructions(written(tmp_path, text))
 
 
+def test_braces_of_an_instruction_are_no_fields(tmp_path):
+    text = (
+        "en:\n  system: 'Say {this} or }'\n"
+        "  instruction: 'Write {\"answer\": 1}. {DOCS} {QUERY} {0!r:>{x}}'\n"
+    )
+    template = load_rgb_instructions(written(tmp_path, text))["en"]
+    system, user = template.messages({"passages": "p", "question": "q"})
+    assert system["content"] == "Say {this} or }"
+    assert user["content"] == 'Write {"answer": 1}. p q {0!r:>{x}}'
+
+
 @pytest.mark.data
 def test_the_real_file_gives_both_languages_and_has_the_checksum_of_the_catalogue(data_folder):
     path = data_folder / "rgb" / "instruction.yaml"

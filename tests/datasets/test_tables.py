@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ragnb.datasets.contexts import build_contexts
 from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.tables import read_table, write_table
 from ragnb.errors import InputError
 from ragnb.scoring import score, summarize
@@ -373,6 +374,21 @@ def test_infinity_is_kept_in_parquet(tmp_path):
 def test_half_a_surrogate_pair_in_a_reply_is_written_as_the_replacement_character(tmp_path):
     frame = pd.DataFrame({"a": ["x\ud800", "🙂"]}, dtype=object)
     assert read_table(write_table(frame, tmp_path / "t.jsonl"))["a"].tolist() == ["x\ufffd", "🙂"]
+
+
+def test_half_a_surrogate_pair_in_a_file_becomes_the_replacement_character(tmp_path):
+    record = (
+        '{"id": 1, "query": "a\\ud800b", "answer": "c", "positive": ["\\udfff"], "negative": ["x"]}'
+    )
+    (tmp_path / "a.jsonl").write_text(record)
+    row = load_rgb(tmp_path / "a.jsonl").iloc[0]
+    assert (row["question"], row["positive"]) == ("a\ufffdb", [["\ufffd"]])
+    assert read_table(tmp_path / "a.jsonl")["query"].tolist() == ["a\ufffdb"]
+
+
+def test_large_integers_stay_what_they_are(tmp_path):
+    (tmp_path / "t.jsonl").write_text(f'{{"a": {2**70}}}\n{{"a": null}}\n')
+    assert read_table(tmp_path / "t.jsonl")["a"].tolist() == [2**70, None]
 
 
 def test_csv_is_not_read(tmp_path):
