@@ -136,16 +136,17 @@ def answer_labels(
     >>> answer_labels("on 2nd January of 1892", "2 January, 1892", protocol="flexible")  # 2 of 3
     [0]
     """
-    if isinstance(refusal, str) and refusal in BY_VERDICT:
-        raise InputError(f"answer_labels has no verdicts, got refusal={refusal!r}; use is_correct")
     found = _find(response, answer, language=language, protocol=protocol, refusal=refusal)
     if isinstance(found, str):
-        raise InputError(f"answer_labels needs a response, got {response!r}")
+        raise InputError(
+            f"answer_labels needs a response, got {response!r:.80} with refusal={refusal!r:.80}; "
+            "use is_correct with the verdicts of a judge or person"
+        )
     return found.labels()
 
 
 def answer_evidence(
-    response: str | None, answer: Answer, *, noise_rate: float | None = None, **options: Any
+    response: str | None, answer: Answer, *, parts: str = "all", **options: Any
 ) -> str:
     """Explain `is_correct`: the refusal, or the alias that is found for each part.
 
@@ -154,13 +155,11 @@ def answer_evidence(
     >>> answer_evidence("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
     "part 1: 'Tampa'; part 2: not found"
     """
-    all_noise = _is_all_noise(noise_rate)
-    options.pop("parts", None)
     found = _find(response, answer, **options)
     if isinstance(found, str):
         return found
-    excused = found.is_released and all_noise and found.refusal
-    return f"{found.parts_in_words()}{', counted as right at noise rate 1' if excused else ''}"
+    counted = ", counted as right at noise rate 1" if found.refusal_is_right else ""
+    return found.parts_in_words() + counted
 
 
 @metric(
@@ -235,21 +234,19 @@ def is_correct(
     (0.0, 1.0)
     """
     check_choice(parts, PARTS, "parts")
-    all_noise = _is_all_noise(noise_rate)
     found = _find(
         response,
         answer,
         language=language,
         protocol=protocol,
+        noise_rate=noise_rate,
         refusal=refusal,
         judged_refusal=judged_refusal,
         refusal_label=refusal_label,
     )
     if isinstance(found, str):
         return math.nan
-    if protocol == "released" and all_noise and found.refusal:
-        return 1.0
-    return float(are_right(found.labels(), parts))
+    return float(found.refusal_is_right or are_right(found.labels(), parts))
 
 
 def are_right(labels: list[int], parts: str = "all") -> bool:
@@ -261,14 +258,6 @@ def are_right(labels: list[int], parts: str = "all") -> bool:
     (False, True, False)
     """
     return FOUND in labels and (parts == "any" or NOT_FOUND not in labels)
-
-
-def _is_all_noise(noise_rate: float | None) -> bool:
-    if is_missing(noise_rate):
-        return False
-    if not 0 <= as_real(noise_rate) <= 1:
-        raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
-    return noise_rate == 1
 
 
 # ---- negative rejection ------------------------------------------------------------------------
@@ -324,9 +313,7 @@ def refusal_evidence(response: str | None, **options: Any) -> str:
     "refusal: 'i cannot'"
     """
     found = _find(response, **options)
-    if isinstance(found, str):
-        return found
-    return found.refusal_in_words() or "no refusal phrase"
+    return found if isinstance(found, str) else found.refusal_in_words()
 
 
 def rejection_evidence(response: str | None, answer: Answer | None = None, **options: Any) -> str:
@@ -340,12 +327,12 @@ def rejection_evidence(response: str | None, answer: Answer | None = None, **opt
     found = _find(response, NO_ANSWER if is_missing(answer) else answer, **options)
     if isinstance(found, str):
         return found
-    said = found.refusal_in_words() or "no refusal phrase"
-    if not found.is_released:
-        return said
-    if is_missing(answer):
+    said = found.refusal_in_words()
+    if found.protocol == "released" and not found.parts:
         return f"{said}; no reference answer"
-    return said if found.refusal else f"{said}; {found.parts_in_words()}"
+    if found.protocol == "released" and not found.refusal:
+        return f"{said}; {found.parts_in_words()}"
+    return said
 
 
 @metric(
@@ -398,7 +385,7 @@ def is_rejection(
         judged_refusal=judged_refusal,
         refusal_label=refusal_label,
     )
-    if isinstance(found, str) or (protocol == "released" and is_missing(answer)):
+    if isinstance(found, str) or (protocol == "released" and not found.parts):
         return math.nan
     also_right = protocol == "released" and are_right(found.labels())
     return float(found.refusal is not None or also_right)
@@ -407,9 +394,7 @@ def is_rejection(
 # ---- counterfactual robustness -----------------------------------------------------------------
 
 
-def detection_evidence(
-    response: str | None, *, false_answer: FalseAnswer = None, **options: Any
-) -> str:
+def detection_evidence(response: str | None, **options: Any) -> str:
     """Explain `detects_error`: the phrase that is found, or whose verdict it is.
 
     The arguments are those of `detects_error`.
@@ -417,7 +402,7 @@ def detection_evidence(
     >>> detection_evidence("There are factual errors in the provided documents.")
     "error: 'factual errors'"
     """
-    found = _find(response, false_answer=false_answer, **options)
+    found = _find(response, **options)
     return found if isinstance(found, str) else found.error_in_words()
 
 
@@ -492,9 +477,7 @@ def detects_error(
     return math.nan if isinstance(found, str) else float(found.error is not None)
 
 
-def correction_evidence(
-    response: str | None, answer: Answer, *, false_answer: FalseAnswer = None, **options: Any
-) -> str:
+def correction_evidence(response: str | None, answer: Answer, **options: Any) -> str:
     """Explain `corrects_error`: the detection, the aliases, and a false answer that is kept.
 
     The arguments are those of `corrects_error`.
@@ -502,16 +485,16 @@ def correction_evidence(
     >>> correction_evidence("There are factual errors: it is Oslo.", "Oslo")
     "error: 'factual errors'; part 1: 'Oslo'"
     """
-    found = _find(response, answer, false_answer, **options)
+    found = _find(response, answer, **options)
     if isinstance(found, str):
         return found
     said = found.parts_in_words()
-    if found.response.protocol.name == "flexible":
+    if found.protocol == "flexible":
         kept = found.false_answer_kept()
         return f"{said}; false answer {kept.text!r} without the true one" if kept else said
     if not found.error:
         return found.error_in_words()
-    counted = ", counted as corrected" if found.is_released and found.refusal else ""
+    counted = ", counted as corrected" if found.protocol == "released" and found.refusal else ""
     return f"{found.error_in_words()}; {said}{counted}"
 
 
@@ -700,6 +683,8 @@ class Findings(NamedTuple):
     refusal, error
         The phrase that makes the response a refusal, or a report of errors. It is `BY_THE_VERDICT`
         if a judge or a person decided, and None if the response is neither.
+    refusal_is_right
+        Whether the response is a refusal that ``released`` counts as correct: at noise rate 1.
     """
 
     response: Normalised
@@ -707,15 +692,16 @@ class Findings(NamedTuple):
     false_answers: Part
     refusal: str | None
     error: str | None
+    refusal_is_right: bool
 
     @property
-    def is_released(self) -> bool:
-        """Whether the protocol is ``released``."""
-        return self.response.protocol.name == "released"
+    def protocol(self) -> str:
+        """The name of the protocol."""
+        return self.response.protocol.name
 
     def labels(self) -> list[int]:
         """Label of each part, or ``[REFUSED]``."""
-        if self.refusal and self.response.protocol.name != "flexible":
+        if self.refusal and self.protocol != "flexible":
             return [REFUSED]
         return part_labels(self.response, self.parts)
 
@@ -726,16 +712,20 @@ class Findings(NamedTuple):
         return next((alias for alias in self.false_answers if alias.is_in(self.response)), None)
 
     def refusal_in_words(self) -> str:
-        """Return why the response is a refusal, or an empty text if it is not."""
-        return f"refusal: {_quoted(self.refusal, self.response)}" if self.refusal else ""
+        """Return why the response is a refusal, or that it is not."""
+        if self.refusal is None:
+            return "no refusal phrase"
+        return f"refusal: {_quoted(self.refusal, self.response)}"
 
     def error_in_words(self) -> str:
         """Return why the response reports an error, or that it does not."""
-        return f"error: {_quoted(self.error, self.response)}" if self.error else "no error detected"
+        if self.error is None:
+            return "no error detected"
+        return f"error: {_quoted(self.error, self.response)}"
 
     def parts_in_words(self) -> str:
         """Return the refusal, or the alias found for each part."""
-        if self.refusal and self.response.protocol.name != "flexible":
+        if self.refusal and self.protocol != "flexible":
             return self.refusal_in_words()
         said = (_part_in_words(self.response, part) for part in self.parts)
         return "; ".join(f"part {number}: {words}" for number, words in enumerate(said, 1))
@@ -748,6 +738,7 @@ def _find(
     *,
     language: str = "en",
     protocol: str = "paper",
+    noise_rate: float | None = None,
     refusal: Rule = None,
     detection: Rule = None,
     judged_refusal: float | None = None,
@@ -759,6 +750,8 @@ def _find(
     rules = protocol_of(protocol, language, refusal=refusal, detection=detection)
     parts = () if answer is NO_ANSWER else aliases_of(answer, rules)
     false_answers = false_aliases_of(false_answer, rules)
+    if not is_missing(noise_rate) and not 0 <= as_real(noise_rate) <= 1:
+        raise InputError(f"noise_rate must be between 0 and 1, got {noise_rate!r}")
     text = normalise(response, rules)
     if text is None:
         return NO_RESPONSE
@@ -766,38 +759,36 @@ def _find(
     reported = _verdict(detection, judged_detection, detection_label)
     if NO_VERDICT in (refused, reported):
         return NO_VERDICT
-    if refused is None:
-        refused = _first(text.phrases, rules.refusals)
-    if reported is None:
-        reported = error_phrase(text, false_answers)
-    return Findings(text, parts, false_answers, refused or None, reported or None)
+    refused = refused or refusal_phrase(text)
+    reported = reported or error_phrase(text, false_answers)
+    all_noise = as_real(noise_rate) == 1
+    refusal_is_right = refused is not None and protocol == "released" and all_noise
+    return Findings(text, parts, false_answers, refused, reported, refusal_is_right)
 
 
 def _verdict(rule: Rule, judged: float | None, label: float | None) -> str | None:
-    """Return the verdict for a rule: `BY_THE_VERDICT`, "" or `NO_VERDICT`; None for phrases."""
-    if not isinstance(rule, str) or rule not in BY_VERDICT:
+    """Return `BY_THE_VERDICT` or `NO_VERDICT`; None for phrases, or if the verdict is negative."""
+    if rule not in BY_VERDICT:
         return None
     value = binary_verdict(judged if rule == "judge" else label)
-    return NO_VERDICT if math.isnan(value) else BY_THE_VERDICT if value else ""
+    if math.isnan(value):
+        return NO_VERDICT
+    return BY_THE_VERDICT if value else None
 
 
 def refusal_phrase(response: Normalised) -> str | None:
     """Return the first refusal phrase in a response, or None."""
-    return _first(response.phrases, response.protocol.refusals)
+    phrases = response.protocol.refusals
+    return next((phrase for phrase in phrases if phrase in response.phrases), None)
 
 
 def error_phrase(response: Normalised, false_answers: Part = ()) -> str | None:
     """Return the first phrase in a response that reports an error, or None."""
-    phrase = _first(response.phrases, response.protocol.errors)
-    if phrase is None and response.protocol.denials:
-        false = [alias.text.lower() for alias in false_answers]
-        denials = [denial for text in false for denial in (f"not {text}", f"{text} is wrong")]
-        phrase = _first(response.phrases, tuple(denials))
-    return phrase
-
-
-def _first(text: str, phrases: tuple[str, ...]) -> str | None:
-    return next((phrase for phrase in phrases if phrase in text), None)
+    phrases = list(response.protocol.errors)
+    for alias in false_answers if response.protocol.denials else ():
+        false = alias.text.lower()
+        phrases += [f"not {false}", f"{false} is wrong"]
+    return next((phrase for phrase in phrases if phrase in response.phrases), None)
 
 
 def part_labels(response: Normalised, parts: tuple[Part, ...]) -> list[int]:
@@ -808,7 +799,7 @@ def part_labels(response: Normalised, parts: tuple[Part, ...]) -> list[int]:
 def found_alias(response: Normalised, part: Part) -> Alias | None:
     """First alias in the response: as a substring or, under ``flexible``, by 80 % of its words."""
     for alias in part:
-        enough = 5 * alias.words_in(response) >= 4 * len(alias.words) if alias.words else False
+        enough = alias.words and 5 * alias.words_in(response) >= 4 * len(alias.words)
         if alias.is_in(response) or enough:
             return alias
     return None
@@ -816,19 +807,17 @@ def found_alias(response: Normalised, part: Part) -> Alias | None:
 
 def by_folding(response: Normalised, part: Part) -> bool:
     """Return whether a part is in the response only because ``paper`` folds Unicode forms."""
-    if response.protocol.name != "paper" or found_alias(response, part) is None:
-        return False
-    return not any(alias.text.lower() in response.unfolded for alias in part)
+    is_found = found_alias(response, part) is not None
+    return is_found and all(response.needs_folding(alias.text.lower()) for alias in part)
 
 
 _FOLDING = " (after folding Unicode forms)"
 
 
-def _quoted(phrase: str | None, response: Normalised) -> str:
+def _quoted(phrase: str, response: Normalised) -> str:
     if phrase == BY_THE_VERDICT:
-        return BY_THE_VERDICT
-    folded = response.protocol.name == "paper" and str(phrase) not in response.unfolded
-    return f"{phrase!r}{_FOLDING if folded else ''}"
+        return phrase
+    return f"{phrase!r}{_FOLDING if response.needs_folding(phrase) else ''}"
 
 
 def _part_in_words(response: Normalised, part: Part) -> str:

@@ -186,26 +186,32 @@ def _protocol(
     refusal: str | tuple[str, ...] | None,
     detection: str | tuple[str, ...] | None,
 ) -> Protocol:
-    def phrases(
-        rule: str | tuple[str, ...] | None, lists: Mapping[Any, tuple[str, ...]]
-    ) -> tuple[str, ...]:
-        if rule is None and (name != "flexible" or chinese):
-            rule = "phrase"
-            if name == "released":
-                return lists[rule]  # as in that code, so the English one is never found in Chinese
-        found = rule if isinstance(rule, tuple) else lists.get(rule, ())
-        if name == "released":
-            compared = found
-        else:
-            compared = tuple((folded(text) if name == "paper" else text).lower() for text in found)
-        if chinese and name != "flexible":
-            compared = tuple(text.replace(" ", "") for text in compared)
-        return compared
+    refusals = _phrases(name, chinese, refusal, _REFUSALS)
+    errors = _phrases(name, chinese, detection, _ERRORS)
+    return Protocol(name, chinese, refusals, errors, name == "flexible" and detection is None)
 
-    denials = name == "flexible" and detection is None
-    return Protocol(
-        name, chinese, phrases(refusal, _REFUSALS), phrases(detection, _ERRORS), denials
-    )
+
+def _phrases(
+    name: str,
+    chinese: bool,
+    rule: str | tuple[str, ...] | None,
+    lists: Mapping[Any, tuple[str, ...]],
+) -> tuple[str, ...]:
+    if rule is None and name == "released":
+        return lists["phrase"]  # as in that code, so the English one is never found in Chinese
+    if rule is None and (name == "paper" or chinese):
+        rule = "phrase"
+    phrases = rule if isinstance(rule, tuple) else lists.get(rule, ())
+    return tuple(_phrase_form(phrase, name, chinese) for phrase in phrases)
+
+
+def _phrase_form(text: str, name: str, chinese: bool) -> str:
+    """Return a text in the form in which a protocol compares it with phrases."""
+    if name == "flexible":
+        return text.lower()
+    if name == "paper":
+        text = folded(text).lower()
+    return text.replace(" ", "") if chinese else text
 
 
 # ---- normalisation -----------------------------------------------------------------------------
@@ -230,7 +236,7 @@ def folded(text: str) -> str:
     >>> folded("7\u202fNovember\u00a01940, COVID\u201119, O\u2019Neill")
     "7 November 1940, COVID-19, O'Neill"
     """
-    return (text if text.isascii() else _nfkc(text)).translate(_FORMS)
+    return unicodedata.normalize("NFKC", text).translate(_FORMS)
 
 
 class _Punctuation(dict[int, int | None]):
@@ -244,7 +250,6 @@ class _Punctuation(dict[int, int | None]):
 
 _PUNCTUATION = _Punctuation()
 _ARTICLES = frozenset({"a", "an", "the"})
-_MANY_MARKS = regex.compile(r"\p{M}{30}(?=\p{M})")
 
 
 def normalised(text: str) -> str:
@@ -256,15 +261,8 @@ def normalised(text: str) -> str:
     >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
     'us wellknown place'
     """
-    plain = text if text.isascii() else _nfkc(text)
-    words = plain.lower().translate(_PUNCTUATION).split()
+    words = unicodedata.normalize("NFKC", text).lower().translate(_PUNCTUATION).split()
     return " ".join(word for word in words if word not in _ARTICLES)
-
-
-def _nfkc(text: str) -> str:
-    if len(text) > 10_000:  # sorting long runs of marks takes quadratic time: cut them (UAX #15)
-        text = _MANY_MARKS.sub("\\g<0>\u034f", text)
-    return unicodedata.normalize("NFKC", text)
 
 
 @dataclass(frozen=True)
@@ -273,25 +271,32 @@ class Normalised:
 
     Attributes
     ----------
+    text
+        The response.
     phrases
         The text that is searched for phrases.
     answers
         The text that is searched for answers.
-    unfolded
-        What `answers` would be without the function `folded`.
     protocol
         The protocol.
     """
 
+    text: str
     phrases: str
     answers: str
-    unfolded: str
     protocol: Protocol
 
     @cached_property
     def words(self) -> frozenset[str]:
         """Return the words of the text that is searched for answers."""
         return frozenset(_words(self.answers, self.protocol))
+
+    def needs_folding(self, needle: str) -> bool:
+        """Return whether ``paper`` can find a text only after folding Unicode forms."""
+        plain = self.text.lower()
+        if self.protocol.chinese:
+            plain = plain.replace(" ", "")
+        return self.protocol.name == "paper" and needle not in plain
 
 
 def normalise(response: str | None, protocol: Protocol) -> Normalised | None:
@@ -305,16 +310,9 @@ def normalise(response: str | None, protocol: Protocol) -> Normalised | None:
 
 @lru_cache(maxsize=16384)
 def _normalise(response: str, protocol: Protocol) -> Normalised:
-    if protocol.name == "flexible":
-        text = normalised(response)
-        return Normalised(response.lower(), text, text, protocol)
-    if protocol.name == "released":
-        said = response.replace(" ", "") if protocol.chinese else response
-        return Normalised(said, said.lower(), said.lower(), protocol)
-    plain, text = response.lower(), folded(response).lower()
-    if protocol.chinese:
-        plain, text = plain.replace(" ", ""), text.replace(" ", "")
-    return Normalised(text, text, plain, protocol)
+    phrases = _phrase_form(response, protocol.name, protocol.chinese)
+    answers = normalised(response) if protocol.name == "flexible" else phrases.lower()
+    return Normalised(response, phrases, answers, protocol)
 
 
 def _words(text: str, protocol: Protocol) -> list[str]:
@@ -334,8 +332,7 @@ class Alias(NamedTuple):
     needle
         The form that is searched for.
     words
-        Its words, if 80 % of them are enough: under ``flexible``, for aliases of several words.
-        Otherwise empty.
+        Its words under ``flexible``, where 80 % of them are enough. Otherwise empty.
     verbatim
         Whether it consists of articles and punctuation only. ``flexible`` searches for such an
         alias in the unchanged text.
@@ -395,13 +392,11 @@ def _alias(text: str, protocol: Protocol) -> Alias:
     if protocol.name == "released":
         return Alias(text, text.lower())
     if protocol.name == "paper":
-        plain = folded(text).lower()
-        return Alias(text, plain.replace(" ", "") if protocol.chinese else plain)
+        return Alias(text, _phrase_form(text, "paper", protocol.chinese))
     needle = normalised(text)
     if not needle:
         return Alias(text, text.lower(), verbatim=True)
-    words = tuple(_words(needle, protocol))
-    return Alias(text, needle, words if words != (needle,) else ())
+    return Alias(text, needle, tuple(_words(needle, protocol)))
 
 
 def _is_said(text: object) -> bool:
