@@ -89,7 +89,7 @@ def as_clusters(keys: ArrayLike) -> Integers:
 def _number_kind(
     sentence: str, allows: Callable[[float], bool], kept_as: type = float
 ) -> Callable[[Any], Any]:
-    """Return the check of a number that must be finite and within a range, which a sentence names."""
+    """Return a check that a number is finite and in the range that `sentence` describes."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, Real) or not isfinite(value):

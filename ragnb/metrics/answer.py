@@ -260,8 +260,8 @@ def token_precision(
 ) -> float:
     """Share of the response's tokens that are in the reference.
 
-    The value is in [0, 1]; higher is better. Parameters and undefined cases are those of
-    `token_f1`.
+    The value is in [0, 1]; higher is better. It is nan in the same cases as `token_f1`, and it has
+    the same parameters.
 
     Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
 
@@ -286,8 +286,8 @@ def token_recall(
 ) -> float:
     """Share of the reference's tokens that are in the response.
 
-    The value is in [0, 1]; higher is better. Parameters and undefined cases are those of
-    `token_f1`.
+    The value is in [0, 1]; higher is better. It is nan in the same cases as `token_f1`, and it has
+    the same parameters.
 
     Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
 
@@ -318,8 +318,8 @@ def rouge_l(
 ) -> float:
     """ROUGE-L: F1 of the longest common subsequence of tokens, which depends on their order.
 
-    The value is in [0, 1]; higher is better. Parameters and undefined cases are those of
-    `token_f1`.
+    The value is in [0, 1]; higher is better. It is nan in the same cases as `token_f1`, and it has
+    the same parameters.
 
     ROUGE-L = 2PR / (P + R), where P = LCS / tokens of the response and R = LCS / tokens of the
     reference.
