@@ -194,8 +194,8 @@ def utilization(
 ) -> float:
     """Context utilization: the share of the context that the response uses.
 
-    A higher value means that more of the context is used. The range, the undefined cases and the
-    other parameters are those of `relevance`.
+    A higher value means that more of the context is used. The value is nan in the same cases as
+    `relevance`, and the range and the other parameters are the same, too.
 
     ``ragbench``: Len(U) / Len(D). ``guide``: min(1, number of U / number of R); 0 if R is empty.
 
