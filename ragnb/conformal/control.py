@@ -15,7 +15,7 @@ from math import ceil, inf, log, log1p, nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.arguments import Booleans, Floats, Integers, accepts
+from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
 
 THRESHOLDS: Floats = 1 / (1 + np.exp(-np.arange(51) / 10))
@@ -162,20 +162,15 @@ def calibrate_selective_risk(
     p_values = bdtr(n_errors, n_accepted, float(alpha))
     starts = np.unique(np.arange(N_STARTS) * grid.size // N_STARTS)
     level = float(delta) / starts.size
-    best = _lowest_passing(p_values, starts, level)
+    best, available = None, 0.0
+    for i in reversed(range(grid.size)):
+        available += level * (i in starts)
+        if p_values[i] <= available:
+            best = i
+        else:
+            available = 0.0
     settings = float(alpha), float(delta), labels.size
     if best is None:
         return SelectiveClassifier(inf, *settings, 0, 0, nan, level)
     counts = int(n_accepted[best]), int(n_errors[best])
     return SelectiveClassifier(float(grid[best]), *settings, *counts, float(p_values[best]), level)
-
-
-def _lowest_passing(p_values: Floats, starts: Integers, level: float) -> int | None:
-    """Position of the lowest threshold that the fallback procedure lets pass."""
-    best, handed_on = None, 0.0
-    for i in range(p_values.size - 1, -1, -1):
-        available = handed_on + level * (i in starts)
-        passes = p_values[i] <= available
-        best = i if passes else best
-        handed_on = available if passes else 0.0
-    return best

@@ -20,11 +20,6 @@ from ragnb.records import require_columns
 SCORE = ("metric", "value", "reason", "evidence", "signature")
 """Columns of a scores frame that describe the score. All others identify the response."""
 
-MISSING = ("raise", "drop", "indicator")
-
-Folds = list[tuple[Integers, Integers]]
-"""Training and held-out rows of each fold."""
-
 OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
 """Parts of a signature that depend on the response and not on the variant of the metric."""
 
@@ -182,7 +177,9 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
     return rng.permutation(n_folds)[number]
 
 
-def cross_validation_folds(data: XYData, random_state: int | None, n_folds: int = 5) -> Folds:
+def cross_validation_folds(
+    data: XYData, random_state: int | None, n_folds: int = 5
+) -> list[tuple[Integers, Integers]]:
     """Training and held-out rows of each fold, with whole groups, and both labels on each side.
 
     There are fewer folds if fewer groups have the rarer label.
@@ -312,7 +309,7 @@ def feature_frame(
     >>> feature_frame(scores).to_dict("list")
     {'f1': [0.5, 0.0], 'recall': [1.0, 0.0]}
     """
-    check_choice(missing, MISSING, "missing")
+    check_choice(missing, ("raise", "drop", "indicator"), "missing")
     require_columns(
         scores, ("example_id", "metric", "value", "reason", "signature"), "feature_frame"
     )
@@ -349,14 +346,14 @@ def _response_numbers(
     scores: pd.DataFrame, responses: pd.DataFrame | None
 ) -> tuple[Integers, pd.Index]:
     """Number of the response of each score, and the index labels of the responses."""
-    identity = [name for name in scores if name not in SCORE]
+    scored = _hashable(scores.drop(columns=[name for name in SCORE if name in scores]))
     if responses is None:
-        rows = _row_numbers(scores[identity])
-        return rows, pd.RangeIndex(rows.max() + 1)
+        responses = scored.drop_duplicates(ignore_index=True)
     require_columns(responses, ["example_id"], "feature_frame(responses=...)")
-    shared = [name for name in identity if name in responses]
-    numbers = _row_numbers(pd.concat([responses[shared], scores[shared]]))
-    known, rows = numbers[: len(responses)], numbers[len(responses) :]
+    shared = [name for name in scored if name in responses]
+    both = pd.concat([_hashable(responses[shared]), scored[shared]])
+    numbers = both.groupby(shared, sort=False, dropna=False).ngroup().to_numpy()
+    known, rows = np.split(numbers, [len(responses)])
     if len(set(known)) < len(known):
         raise InputError(
             f"feature_frame needs responses that differ in {', '.join(shared)}, got some that are "
@@ -370,10 +367,8 @@ def _response_numbers(
     return rows, responses.index
 
 
-def _row_numbers(frame: pd.DataFrame) -> Integers:
-    """Number of each distinct row in order of appearance; missing values count as equal."""
-    texts = frame.map(lambda value: repr(value) if isinstance(value, list) else value)
-    return texts.groupby(list(texts), sort=False, dropna=False).ngroup().to_numpy()
+def _hashable(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.map(lambda value: repr(value) if isinstance(value, list) else value)
 
 
 def _column_names(scores: pd.DataFrame) -> pd.Index:
@@ -383,8 +378,7 @@ def _column_names(scores: pd.DataFrame) -> pd.Index:
         signatures = part["signature"].unique()
         options = pd.DataFrame(
             [dict(o.partition(":")[::2] for o in s.split("|")) for s in signatures]
-        )
-        options = options.drop(columns=list(OF_THE_RESPONSE), errors="ignore")
+        ).drop(columns=list(OF_THE_RESPONSE), errors="ignore")
         differing = options.loc[:, options.nunique(dropna=False) > 1]
         for signature, row in zip(signatures, differing.to_dict("records"), strict=True):
             said = (f"{key}:{value}" for key, value in row.items() if isinstance(value, str))

@@ -207,11 +207,11 @@ def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.Data
             raise InputError(f"{name} must be 0 or 1 for each item, got {odd.tolist()[0]!r}")
     decided = items["judged"].astype(object).where(answered, items["y_hat"])
     right = (items["y_hat"] == items["y"]).astype(float)
-    items = items.assign(right=right, gain=(decided == items["y"]).astype(float) - right)
-    items = items.assign(answered=answered.astype(float), cluster=range(len(items)))
+    gain = (decided == items["y"]).astype(float) - right
+    clusters = np.arange(len(items))
     if groups is not None:
-        items["cluster"] = convert(items["group"].to_numpy(), "clusters", "groups")
-    return items
+        clusters = convert(items["group"].to_numpy(), "clusters", "groups")
+    return items.assign(right=right, gain=gain, answered=answered.astype(float), cluster=clusters)
 
 
 def _deferred(

@@ -30,8 +30,6 @@ from ragnb.ensemble.shift import differing, sample, shift_tests
 from ragnb.errors import InputError
 from ragnb.records import require_columns
 
-GUARANTEES = ("marginal", "class", "selective")
-
 STRENGTHS = (0.1, 1.0, 10.0)
 """Values of C among which the default classifier chooses."""
 
@@ -192,7 +190,7 @@ class MetricEnsemble:
     ([0, 1], [[True, False], [False, True]])
     """
 
-    @accepts(alpha="rate", delta="rate", guarantee=GUARANTEES)
+    @accepts(alpha="rate", delta="rate", guarantee=("marginal", "class", "selective"))
     def __init__(
         self,
         training: XYData,
@@ -242,15 +240,13 @@ class MetricEnsemble:
         """Set the options and calibrate; `fields` is what `save` writes."""
         self._fields = fields
         self.classifier, self.features = fields["classifier"], tuple(fields["features"])
-        options = (fields[name] for name in ("alpha", "delta", "guarantee"))
-        self.alpha, self.delta, self.guarantee = options
+        self.alpha, self.delta = fields["alpha"], fields["delta"]
+        self.guarantee = fields["guarantee"]
         data = fields["probability"], fields["labels"]
         self._conformal = ConformalClassifier.calibrate(
             *data, by_class=self.guarantee == "class", groups=fields["groups"]
         )
-        self._selective = None
-        if self.guarantee == "selective":
-            self._selective = calibrate_selective_risk(*data, self.alpha, self.delta)
+        self._selective = calibrate_selective_risk(*data, self.alpha, self.delta)
         X = pd.DataFrame(fields["known"], columns=list(self.features))
         self._known = sample(X, *data, fields["units"], fields["groups"])
 
@@ -321,18 +317,20 @@ class MetricEnsemble:
         probability = new["about", "probability"].to_numpy()
         names = None if groups is None else new["about", "group"].to_numpy()
         p_values = self._conformal.p_values(probability, groups=names)
-        if self._selective is None:
-            sets = self._conformal.sets(probability, self.alpha, groups=names)
-        else:
+        if self.guarantee == "selective":
             sets = self._selective.sets(probability)
-        if len(X) and not differing(shift := self._shift(new)).empty:
-            warnings.warn(
-                f"{shift.attrs['summary']} The guarantee holds only for responses like those in "
-                "the calibration part. Calibrate the ensemble on labelled responses of the new "
-                "kind. check_shift shows the tests.",
-                UserWarning,
-                stacklevel=3,
-            )
+        else:
+            sets = self._conformal.sets(probability, self.alpha, groups=names)
+        if len(X):
+            tests = shift_tests(self._known, new, by_class=self.guarantee == "class")
+            if not differing(tests).empty:
+                warnings.warn(
+                    f"{tests.attrs['summary']} The guarantee holds only for responses like those "
+                    "in the calibration part. Calibrate the ensemble on labelled responses of the "
+                    "new kind. check_shift shows the tests.",
+                    UserWarning,
+                    stacklevel=3,
+                )
         abstained = sets[:, 0] == sets[:, 1]
         deferred = abstained & (judicator is not None)
         judged = pd.Series(pd.NA, index=X.index, dtype="Int64")
@@ -436,17 +434,11 @@ class MetricEnsemble:
         >>> ensemble.check_shift(split.test.X / 2)["note"][0]
         'The new responses are distributed differently from the calibration responses.'
         """
-        if isinstance(new, XYData):
-            units = None if new.groups is None else new.groups.to_numpy()
-            found = self._sample(new.X, groups, new.y.to_numpy(), units)
-        else:
-            found = self._sample(new, groups)
+        X, y, units = (new.X, new.y, new.groups) if isinstance(new, XYData) else (new, None, None)
+        found = self._sample(X, groups, y, units)
         if found.empty:
             raise InputError("check_shift needs new responses, but X has no rows")
-        return self._shift(found)
-
-    def _shift(self, new: pd.DataFrame) -> pd.DataFrame:
-        return shift_tests(self._known, new, by_class=self.guarantee == "class")
+        return shift_tests(self._known, found, by_class=self.guarantee == "class")
 
     # ---- what is guaranteed ----------------------------------------------------------------------
 
@@ -464,18 +456,28 @@ class MetricEnsemble:
         """
         rows = []
         for (group, label), scores in self._conformal.scores.items():
-            found = coverage_distribution(scores.size, self.alpha)
-            rank, few = (of(scores.size, self.alpha) for of in (conformal_rank, too_few_items))
-            rows.append([group, label, scores.size, rank, found.mean(), *found.interval(0.9), few])
-        columns = ["group", "label", "n", "rank", "mean", "low", "high", "warning"]
-        return pd.DataFrame(rows, columns=columns)
+            n, found = scores.size, coverage_distribution(scores.size, self.alpha)
+            low, high = found.interval(0.9)
+            rows.append(
+                {
+                    "group": group,
+                    "label": label,
+                    "n": n,
+                    "rank": conformal_rank(n, self.alpha),
+                    "mean": found.mean(),
+                    "low": low,
+                    "high": high,
+                    "warning": too_few_items(n, self.alpha),
+                }
+            )
+        return pd.DataFrame(rows)
 
     def __repr__(self) -> str:
         return f"MetricEnsemble of {len(self.features)} metrics, {self.summary()}"
 
     def summary(self) -> str:
         """State the guarantee: what it means, and what it does not mean."""
-        if self._selective is None:
+        if self.guarantee != "selective":
             within = " of each class" * (self.guarantee == "class")
             within += " in each group" * (self._fields["groups"] is not None)
             few = self.coverage().query("warning != ''")

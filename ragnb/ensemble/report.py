@@ -12,7 +12,6 @@ from ragnb.ensemble.data import (
     aligned,
     binary,
     cross_validation_folds,
-    refuse_repeated_labels,
     require_both_labels,
 )
 from ragnb.ensemble.ensemble import fit_classifier
@@ -104,7 +103,6 @@ def feature_report(
     from sklearn.tree import DecisionTreeClassifier
 
     data = XYData(X, y, groups)
-    refuse_repeated_labels(data.X.index, "feature_report")
     require_both_labels(data.y, "feature_report")
     folds = cross_validation_folds(data, random_state, n_folds)
     held_out, losses = data.y * np.nan, []
@@ -125,8 +123,7 @@ def feature_report(
         stump = DecisionTreeClassifier(max_depth=1, random_state=random_state)
         accuracy = cross_val_score(stump, data.X[[name]], data.y, cv=folds).mean()
         rows[name] = {"accuracy": accuracy, "importance": loss} | _area(data, values)
-    known = held_out.dropna()
-    correct = (known > 0.5) == data.y[known.index]
+    correct = ((held_out > 0.5) == data.y)[held_out.notna()]
     rows["ensemble"] = {"accuracy": correct.mean()} | _area(data, held_out)
     share = max(data.y.mean(), 1 - data.y.mean())
     rows["more frequent label"] = {"auc": 0.5, "accuracy": share, "note": "predicted for all"}

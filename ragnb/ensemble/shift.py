@@ -47,21 +47,19 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
 
     Both are made by `sample`. See `MetricEnsemble.check_shift`.
     """
-    keys = [key for key in known if key[0] == "feature"] + [("about", "probability")]
+    cells: list[Any] = [(key, ALL) for key in known if key[0] == "feature"]
+    cells.append((("about", "probability"), ALL))
+    if new["about", "label"].notna().all():
+        cells += [(("about", SCORE), label) for label in ((0, 1) if by_class else (ALL,))]
     rows = []
     for group in new["about", "group"].unique():
         pair = [part[part["about", "group"] == group] for part in (known, new)]
-        cells: list[Any] = [(key, ALL, pair) for key in keys]
-        if new["about", "label"].notna().all():
-            for label in (0, 1) if by_class else (ALL,):
-                of_label = [part[part["about", "label"] == label] for part in pair]
-                cells.append((("about", SCORE), label, of_label if by_class else pair))
         # If the units of new responses are unknown, assume that they are as large as in calibration.
         usual = _unit_size(pair[0], 1.0)
-        rows += [
-            {"tested": key[1], "group": group, "label": label} | _test(parts, key, usual)
-            for key, label, parts in cells
-        ]
+        for key, label in cells:
+            of_label = [p if label == ALL else p[p["about", "label"] == label] for p in pair]
+            tested = {"tested": key[1], "group": group, "label": label}
+            rows.append(tested | _test(*of_label, key, usual))
     table = pd.DataFrame(rows).assign(**adjusted_columns([row["p_value"] for row in rows]))
     table["note"] = np.select(
         [table["p_value"].isna(), table["p_adjusted"] >= LEVEL, table["tested"] == SCORE],
@@ -89,7 +87,9 @@ def _unit_size(part: pd.DataFrame, usual: float) -> float:
     return usual if units.isna().all() else float((units.value_counts() ** 2).sum() / len(units))
 
 
-def _test(pair: list[pd.DataFrame], key: tuple[str, str], usual: float) -> dict[str, Any]:
+def _test(
+    known: pd.DataFrame, new: pd.DataFrame, key: tuple[str, str], usual: float
+) -> dict[str, Any]:
     """Kolmogorov-Smirnov test with a p-value that counts only independent responses.
 
     This is conservative however similar the responses of a unit are. At each point, the empirical
@@ -98,7 +98,6 @@ def _test(pair: list[pd.DataFrame], key: tuple[str, str], usual: float) -> dict[
     """
     from scipy.stats import ks_2samp, ksone, kstwo
 
-    known, new = pair
     test, side, distribution = "two-sample Kolmogorov-Smirnov", "two-sided", kstwo
     if key == ("about", SCORE):
         test, side, distribution = f"one-sided {test}", "greater", ksone
