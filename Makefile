@@ -92,7 +92,7 @@ lab: .venv/ready .venv/model
 	$(BIN)/jupyter lab notebooks
 
 record: .venv/gemma
-	$(PY) -m ragnb.experiments.recorded
+	PYTHONPATH=tests $(PY) -m recording.replies
 
 # One run of everything, on a machine that does nothing else; BENCH=--quick tries whether it goes through.
 bench: .venv/model .venv/bench

@@ -104,7 +104,7 @@ def test_names_are_imported_from_the_module_that_defines_them(path):
         (
             "pandas",
             set(
-                "scoring ensemble datasets llm reports annotation experiments figures tables widgets cli".split()
+                "stats scoring ensemble datasets llm reports annotation experiments figures tables widgets cli".split()
             ),
         ),
         ("matplotlib", {"figures"}),

@@ -1,24 +1,21 @@
 """Responses that somebody labelled correct or incorrect: what metrics, judges and ensembles are measured against.
 
-``python -m ragnb.experiments.labelled`` embeds the labelled replies again and writes their cosines anew.
+``tests/recording/cosines.py`` measures the cosines of the labelled replies again.
 """
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from ragnb.datasets.evouna import load_evouna
 from ragnb.errors import InputError
-from ragnb.experiments.likeness import embed_answers
 from ragnb.experiments.recorded import (
     data_file,
     recorded_labels,
     recorded_provenance,
     recorded_responses,
 )
-from ragnb.scoring.scores import score
 
 SAMPLES = {
     "sample-labelled-en": ("judged_answers", ("answer", "plain")),
@@ -93,7 +90,7 @@ def _sample(name: str) -> pd.DataFrame:
         .astype(int)
         .assign(request_key=labels["request_key"])
     )
-    replies = _replies(name)
+    replies = labelled_replies(name)
     frame = replies.merge(readings, on="request_key", how="left", validate="many_to_one")
     frame = frame.merge(recorded_cosines(), on="request_key", how="left", validate="many_to_one")
     if "question_id" not in frame:
@@ -103,7 +100,8 @@ def _sample(name: str) -> pd.DataFrame:
     return _described(frame, "authors' labels", labels.attrs["guideline"], {})
 
 
-def _replies(name: str) -> pd.DataFrame:
+def labelled_replies(name: str) -> pd.DataFrame:
+    """Recorded replies of a sample in `SAMPLES`, including those that nobody labelled."""
     recording, systems = SAMPLES[name]
     responses = recorded_responses(recording)
     return responses[responses["system"].isin(systems)]
@@ -135,22 +133,3 @@ def recorded_cosines() -> pd.DataFrame:
     """The cosine of each labelled reply with its reference, as the embeddings gave it once: ``request_key`` and value."""
     lines = data_file("answers.cosines.jsonl").read_text(encoding="utf-8").splitlines()
     return pd.DataFrame([json.loads(line) for line in lines])
-
-
-def measured_cosines(frame: pd.DataFrame) -> Any:
-    """The cosines of responses by the embeddings of this machine, to four digits."""
-    return score(embed_answers(frame), "semantic.embedding_cosine")["value"].round(4).to_numpy()
-
-
-def record_cosines() -> None:
-    """Embed the labelled replies and their references; write `recorded_cosines` anew."""
-    frames = [_replies(name).drop_duplicates("request_key") for name in SAMPLES]
-    made = [
-        frame[["request_key"]].assign(embedding_cosine=measured_cosines(frame)) for frame in frames
-    ]
-    lines = pd.concat(made).to_json(orient="records", lines=True)
-    data_file("answers.cosines.jsonl").write_text(lines, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    record_cosines()

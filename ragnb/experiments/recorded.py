@@ -1,14 +1,12 @@
 """Recorded replies of small local models on the embedded samples: the notebooks replay them, so they run in seconds.
 
-``python -m ragnb.experiments.recorded [NAME ...]`` asks the models again (about an hour on two cores) and writes the files
-anew. A recording is a store like any other: code that replays it runs a live model when ``store`` and ``base_url`` say so.
+``tests/recording/replies.py`` asks the models again. A recording is a store like any other: code that replays it asks a
+live model if it is given another ``store`` and a ``base_url``.
 """
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -23,7 +21,6 @@ from ragnb.experiments import multilingual
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
-from ragnb.llm.local import serve
 from ragnb.llm.store import Store
 
 
@@ -175,7 +172,7 @@ def recorded_store(name: str) -> Store:
         Unknown name.
     """
     store = Store(":memory:")
-    store.read_jsonl(_path(name, "replies.jsonl.gz"))
+    store.read_jsonl(recording_file(name, "replies.jsonl.gz"))
     return store
 
 
@@ -201,16 +198,6 @@ def recorded_responses(name: str) -> pd.DataFrame:
     return responses
 
 
-def reply_keys(responses: pd.DataFrame) -> set[str]:
-    """Keys of every reply behind some responses: their own, their judges' and their translations'."""
-    lists = [
-        responses[column].dropna()
-        for column in ("judge_keys", "translation_keys")
-        if column in responses
-    ]
-    return set(responses["request_key"]).union(*(keys for column in lists for keys in column))
-
-
 def recorded_ranking() -> pd.DataFrame:
     """The passages retrieved for each question of the multilingual sample, as `rank_passages` ranked them once.
 
@@ -223,7 +210,7 @@ def recorded_ranking() -> pd.DataFrame:
 
 def recorded_provenance(name: str) -> dict[str, Any]:
     """What was recorded: model, file, checksum, engine, date, settings, number of replies."""
-    return dict(json.loads(_path(name, "provenance.json").read_text(encoding="utf-8")))
+    return dict(json.loads(recording_file(name, "provenance.json").read_text(encoding="utf-8")))
 
 
 def recorded_labels(name: str) -> pd.DataFrame:
@@ -267,35 +254,8 @@ def recorded_labels(name: str) -> pd.DataFrame:
     return labels
 
 
-def record(name: str, store: Store) -> None:
-    """Ask the local model for every reply of a recording that ``store`` does not have; write the recording's files."""
-    keys = set[str]()
-    with serve(RECORDINGS[name].model) as endpoint:
-        options = {
-            "base_url": endpoint.base_url,
-            "store": store,
-            "max_concurrency": 2,
-            "timeout": 600.0,
-        }
-        for responses in RECORDINGS[name].run(endpoint.model, **options):
-            print(
-                f"recording {name}: {responses['system'].iloc[0]}, {len(responses)} responses",
-                flush=True,
-            )
-            keys.update(reply_keys(responses))
-        provenance: dict[str, Any] = dict(endpoint.provenance)
-    n_replies = store.write_jsonl(_path(name, "replies.jsonl.gz"), keys)
-    provenance |= {
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "parameters": RECORDINGS[name].parameters,
-        "n_replies": n_replies,
-    }
-    _path(name, "provenance.json").write_text(
-        json.dumps(provenance, indent=2) + "\n", encoding="utf-8"
-    )
-
-
-def _path(name: str, ending: str) -> Path:
+def recording_file(name: str, ending: str) -> Path:
+    """Path of a file of a recording, such as its ``"provenance.json"``."""
     if name not in RECORDINGS:
         raise InputError(
             f"a recording needs one of the names {', '.join(RECORDINGS)}; got {name!r}; choose one"
@@ -306,9 +266,3 @@ def _path(name: str, ending: str) -> Path:
 def data_file(name: str) -> Path:
     """Path of a recorded file."""
     return Path(str(resources.files("ragnb.experiments") / "data" / name))
-
-
-if __name__ == "__main__":
-    for each in sys.argv[1:] or RECORDINGS:
-        with Store(f"runs/record_{each}.sqlite") as progress_so_far:
-            record(each, progress_so_far)

@@ -8,13 +8,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from recording.evouna import METRICS, judged_answers
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ragnb.datasets.evouna import load_evouna
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
-from ragnb.experiments.evouna import METRICS, judged_answers
 from ragnb.scoring import score
 from ragnb.stats.prediction import auroc
 

@@ -5,21 +5,21 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
-
-from ragnb.errors import InputError
-from ragnb.experiments.evouna import (
+from recording.evouna import (
     COMMAND,
     METRICS,
     _coverage,
     _decisions,
-    evouna_results,
     judged_answers,
     label_draws,
     repeated_splits,
     summary,
     verdict_agreement,
 )
+from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
+
+from ragnb.errors import InputError
+from ragnb.experiments.evouna import evouna_results
 from ragnb.scoring import score
 
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from recording.cosines import measured_cosines
 
 import ragnb
 from ragnb.datasets.evouna import SYSTEMS
@@ -14,7 +15,6 @@ from ragnb.experiments.labelled import (
     COLUMNS,
     SAMPLES,
     load_labelled,
-    measured_cosines,
     recorded_cosines,
 )
 from ragnb.experiments.recorded import recorded_labels, recorded_responses

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from recording.replies import reply_keys
 
 import ragnb
 from ragnb.errors import InputError
@@ -11,7 +12,6 @@ from ragnb.experiments.recorded import (
     recorded_ranking,
     recorded_responses,
     recorded_store,
-    reply_keys,
 )
 
 

@@ -5,10 +5,11 @@ import os
 import shutil
 
 import pytest
+from recording.rgb_files import COMMAND, count_issues
 
 from ragnb.datasets.auditing import ISSUES
 from ragnb.errors import InputError
-from ragnb.experiments.rgb_files import COMMAND, count_issues, rgb_file_issues
+from ragnb.experiments.rgb_files import rgb_file_issues
 
 
 def test_every_file_has_every_issue_and_no_count_beyond_its_questions():

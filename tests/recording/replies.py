@@ -1,0 +1,59 @@
+"""Ask the local models for the recorded replies again: ``python -m recording.replies [NAME ...]``, in the folder ``tests``.
+
+It takes about an hour on two cores and can be interrupted and resumed.
+"""
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from ragnb.experiments.recorded import RECORDINGS, recording_file
+from ragnb.llm.local import serve
+from ragnb.llm.store import Store
+
+
+def reply_keys(responses: pd.DataFrame) -> set[str]:
+    """Keys of every reply behind some responses: their own, their judges' and their translations'."""
+    lists = [
+        responses[column].dropna()
+        for column in ("judge_keys", "translation_keys")
+        if column in responses
+    ]
+    return set(responses["request_key"]).union(*(keys for column in lists for keys in column))
+
+
+def record(name: str, store: Store) -> None:
+    """Ask the local model for every reply of a recording that ``store`` does not have; write the recording's files."""
+    keys = set[str]()
+    with serve(RECORDINGS[name].model) as endpoint:
+        options = {
+            "base_url": endpoint.base_url,
+            "store": store,
+            "max_concurrency": 2,
+            "timeout": 600.0,
+        }
+        for responses in RECORDINGS[name].run(endpoint.model, **options):
+            print(
+                f"recording {name}: {responses['system'].iloc[0]}, {len(responses)} responses",
+                flush=True,
+            )
+            keys.update(reply_keys(responses))
+        provenance: dict[str, Any] = dict(endpoint.provenance)
+    n_replies = store.write_jsonl(recording_file(name, "replies.jsonl.gz"), keys)
+    provenance |= {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "parameters": RECORDINGS[name].parameters,
+        "n_replies": n_replies,
+    }
+    recording_file(name, "provenance.json").write_text(
+        json.dumps(provenance, indent=2) + "\n", encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:] or RECORDINGS:
+        with Store(f"runs/record_{each}.sqlite") as progress_so_far:
+            record(each, progress_so_far)
