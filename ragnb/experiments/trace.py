@@ -15,7 +15,7 @@ from ragnb.errors import EndpointError, InputError
 from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.trace_labels import (
-    is_fully_supported,
+    as_flag,
     listed,
     sentence_pairs,
     unsupported_sentences,
@@ -235,7 +235,7 @@ def _contradiction(labels: Mapping[str, Any]) -> str | None:
     if labels["overall_supported"] and unsupported:
         return f"overall_supported is true, yet no key supports {_quoted(unsupported)}"
     if not labels["overall_supported"] and all(
-        map(is_fully_supported, labels["sentence_support_information"])
+        as_flag(label.get("fully_supported")) for label in labels["sentence_support_information"]
     ):
         return (
             None

@@ -21,9 +21,9 @@ All functions raise InputError for an unknown option and for a field of the wron
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.record import metric
@@ -34,7 +34,6 @@ from ragnb.metrics.trace_labels import (
     as_keys,
     label_issues,
     listed,
-    needed_fields,
     sentence_pairs,
     supported_sentences,
 )
@@ -128,7 +127,7 @@ _FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
     optional_under=_LABELS_ONLY,
 )
 def relevance(
-    relevant_keys: Keys,
+    relevant_keys: Keys | None,
     documents_sentences: Sequence[Sentences] | None = None,
     *,
     variant: str = "ragbench",
@@ -159,12 +158,12 @@ def relevance(
     (0.5, 0.05)
     """
     context = _context(documents_sentences, variant, length, unknown_keys)
-    relevant = context.kept(relevant_keys)
-    if not context.is_known:
+    if relevant_keys is None or not context.is_known:
         return math.nan
+    relevant = context.lengths_of(as_keys(relevant_keys))
     if variant == "guide":
         return min(1.0, len(relevant) / GUIDE_SENTENCES)
-    return _ratio(context.length(relevant), context.total)
+    return _ratio(sum(relevant), context.total)
 
 
 @metric(
@@ -184,8 +183,8 @@ def relevance(
     optional_under=_LABELS_ONLY,
 )
 def utilization(
-    relevant_keys: Keys,
-    utilized_keys: Keys,
+    relevant_keys: Keys | None,
+    utilized_keys: Keys | None,
     documents_sentences: Sequence[Sentences] | None = None,
     *,
     variant: str = "ragbench",
@@ -212,12 +211,13 @@ def utilization(
     (0.5, 1.0)
     """
     context = _context(documents_sentences, variant, length, unknown_keys)
-    relevant, utilized = context.kept(relevant_keys), context.kept(utilized_keys)
-    if not context.is_known:
+    if relevant_keys is None or utilized_keys is None or not context.is_known:
         return math.nan
+    relevant = context.lengths_of(as_keys(relevant_keys))
+    utilized = context.lengths_of(as_keys(utilized_keys))
     if variant == "guide":
         return min(1.0, len(utilized) / len(relevant)) if relevant else 0.0
-    return _ratio(context.length(utilized), context.total)
+    return _ratio(sum(utilized), context.total)
 
 
 @metric(
@@ -239,8 +239,8 @@ def utilization(
     optional_under=_LABELS_ONLY,
 )
 def completeness(
-    relevant_keys: Keys,
-    utilized_keys: Keys,
+    relevant_keys: Keys | None,
+    utilized_keys: Keys | None,
     documents_sentences: Sequence[Sentences] | None = None,
     *,
     variant: str = "ragbench",
@@ -268,14 +268,15 @@ def completeness(
     """
     check_choice(when_none_relevant, (None, *NONE_RELEVANT), "when_none_relevant")
     context = _context(documents_sentences, variant, length, unknown_keys)
-    relevant, utilized = set(context.kept(relevant_keys)), set(context.kept(utilized_keys))
-    if not context.is_known:
+    if relevant_keys is None or utilized_keys is None or not context.is_known:
         return math.nan
-    if relevant:
-        return _ratio(context.length(relevant & utilized), context.length(relevant))
+    relevant, utilized = set(as_keys(relevant_keys)), set(as_keys(utilized_keys))
+    lengths = context.lengths_of(relevant)
+    if lengths:
+        return _ratio(sum(context.lengths_of(relevant & utilized)), sum(lengths))
     if when_none_relevant:
         return NONE_RELEVANT[when_none_relevant]
-    return float(variant == "ragbench" or not utilized)
+    return float(variant == "ragbench" or not context.lengths_of(utilized))
 
 
 @metric(
@@ -322,15 +323,10 @@ def adherence(
     >>> adherence(labels, []), adherence(labels, [], variant="guide"), adherence(labels, ["a"])
     (1.0, 0.0, 0.0)
     """
-    check_choice(variant, VARIANTS, "variant")
-    if variant == "ragbench" and unsupported_keys is not None:
-        return float(not as_keys(unsupported_keys))
-    if support is None:
-        return math.nan
-    supported = [value for _, value in supported_sentences(support, variant=variant)]
-    if False in supported:
+    values = [value for _, value in _support_labels(support, unsupported_keys, variant)]
+    if False in values:
         return 0.0
-    return math.nan if None in supported else 1.0
+    return math.nan if None in values else 1.0
 
 
 # ---- scores derived from these -----------------------------------------------------------------
@@ -375,23 +371,29 @@ def supported_fraction(
     >>> supported_fraction([["a", "Yes."], ["b", "No."]], [], ["b"])
     0.5
     """
-    check_choice(variant, VARIANTS, "variant")
-    if variant == "ragbench" and unsupported_keys is not None:
-        unsupported = set(as_keys(unsupported_keys))
-    elif support is None:
+    labels = _support_labels(support, unsupported_keys, variant)
+    values = [value for _, value in labels]
+    if None in values:
         return math.nan
-    else:
-        supported = supported_sentences(support, variant=variant)
-        values = [value for _, value in supported]
-        if None in values:
-            return math.nan
-        if variant == "guide":
-            return _ratio(values.count(True), len(values))
-        unsupported = {key for key, value in supported if not value}
+    if variant == "guide":
+        return _ratio(values.count(True), len(values))
     if response_sentences is None:
         return math.nan
     n = len(listed(response_sentences, "response_sentences"))
+    unsupported = {key for key, value in labels if not value}
     return _ratio(max(0, n - len(unsupported)), n)
+
+
+def _support_labels(
+    support: Support | None, unsupported_keys: Keys | None, variant: str
+) -> list[tuple[str, bool | None]]:
+    """Return keys of sentences, and whether each is supported; None if that is unknown."""
+    check_choice(variant, VARIANTS, "variant")
+    if variant == "ragbench" and unsupported_keys is not None:
+        return [(key, False) for key in as_keys(unsupported_keys)]
+    if support is None:
+        return [("", None)]
+    return supported_sentences(support, variant=variant)
 
 
 @metric(
@@ -405,8 +407,8 @@ def supported_fraction(
     optional_under=_LABELS_ONLY,
 )
 def rmse_to_ideal(
-    relevant_keys: Keys,
-    utilized_keys: Keys,
+    relevant_keys: Keys | None,
+    utilized_keys: Keys | None,
     documents_sentences: Sequence[Sentences] | None,
     support: Support | None,
     unsupported_keys: Keys | None = None,
@@ -451,8 +453,8 @@ def rmse_to_ideal(
     optional_under=_LABELS_ONLY,
 )
 def consistency(
-    relevant_keys: Keys,
-    utilized_keys: Keys,
+    relevant_keys: Keys | None,
+    utilized_keys: Keys | None,
     documents_sentences: Sequence[Sentences] | None,
     support: Support | None,
     unsupported_keys: Keys | None = None,
@@ -517,11 +519,6 @@ class TraceScores:
     consistency: float
     issues: tuple[str, ...] = ()
 
-    @property
-    def average(self) -> float:
-        """Mean of relevance, utilization, completeness and adherence; ``nan`` if one of them is."""
-        return (self.relevance + self.utilization + self.completeness + self.adherence) / 4
-
 
 def trace_scores(
     record: Mapping[str, Any],
@@ -557,28 +554,25 @@ def trace_scores(
     options = {"variant": variant, "length": length, "unknown_keys": unknown_keys}
     fields = (present(record.get(name)) for name in FIELDS)
     documents, response, relevant, utilized, support, unsupported = fields
-    _context(documents, **options)  # checks the options and the context even if no key is given
-    check_choice(when_none_relevant, (None, *NONE_RELEVANT), "when_none_relevant")
     used = relevant, utilized, documents
-    four: list[float] = [math.nan] * 3 + [adherence(support, unsupported, variant=variant)]
-    if relevant is not None:
-        four[0] = relevance(relevant, documents, **options)
-    if relevant is not None and utilized is not None:
-        four[1] = utilization(*used, **options)
-        four[2] = completeness(*used, when_none_relevant=when_none_relevant, **options)
+    four = (
+        relevance(relevant, documents, **options),
+        utilization(*used, **options),
+        completeness(*used, when_none_relevant=when_none_relevant, **options),
+        adherence(support, unsupported, variant=variant),
+    )
     fraction = supported_fraction(response, support, unsupported, variant=variant)
     distance = distance_from_ideal(*four)
     has_length = length == "sentence" or unknown_keys == "drop"
     unknown = UNKNOWN_KEYS[unknown_keys] if has_length else "length 0"
-    issues = label_issues(record, variant=variant, unknown_keys=unknown_keys, unknown=unknown)
-    return TraceScores(*four, fraction, distance, 1 - distance, issues)  # type: ignore
+    issues = label_issues(record, variant=variant, unknown=unknown)
+    return TraceScores(*four, fraction, distance, 1 - distance, issues)
 
 
 # ---- lengths -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
+class _Context(NamedTuple):
     """Lengths of the sentences of the context.
 
     Attributes
@@ -598,26 +592,24 @@ class _Context:
     unknown: int | None
     is_known: bool
 
-    def kept(self, keys: Keys) -> list[str]:
-        """Return the keys without those that are left out."""
-        return [key for key in as_keys(keys) if self.unknown is not None or key in self.lengths]
-
-    def length(self, keys: Keys | set[str]) -> int:
-        """Return Len of the sentences with the given keys."""
-        return sum(self.lengths.get(key, self.unknown or 0) for key in keys)
+    def lengths_of(self, keys: Iterable[str]) -> list[int]:
+        """Return the length of each key that is not left out."""
+        lengths = [self.lengths.get(key, self.unknown) for key in keys]
+        return [length for length in lengths if length is not None]
 
 
 def _context(
     documents_sentences: Sequence[Sentences] | None, variant: str, length: str, unknown_keys: str
 ) -> _Context:
+    check_choice(variant, VARIANTS, "variant")
     check_choice(length, tuple(LENGTHS), "length")
-    needed = needed_fields(variant=variant, unknown_keys=unknown_keys)
+    check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
     if variant == "guide" and length != "sentence":
         raise InputError(
             f"length must be 'sentence' with variant 'guide', which counts sentences, got {length!r}"
         )
     if documents_sentences is None:
-        return _Context({}, 0, 1, is_known=FIELDS[0] not in needed)
+        return _Context({}, 0, 1, is_known=variant == "guide" and unknown_keys == "count")
     sizes = [(key, LENGTHS[length](text)) for key, text in sentence_pairs(documents_sentences)]
     unknown = None if unknown_keys == "drop" else int(length == "sentence")
     return _Context(dict(sizes), sum(size for _, size in sizes), unknown, is_known=bool(sizes))

@@ -35,22 +35,6 @@ UNKNOWN_KEYS = {"count": "counted", "drop": "dropped"}
 """What happens to keys of unknown sentences -> the word for it in an issue."""
 
 
-def needed_fields(*, variant: str = "ragbench", unknown_keys: str = "count") -> tuple[str, ...]:
-    """Fields that the scores require under the given options.
-
-    The guide counts only labels. It requires the context only to know which keys to drop.
-
-    >>> needed_fields(variant="guide")  # doctest: +NORMALIZE_WHITESPACE
-    ('all_relevant_sentence_keys', 'all_utilized_sentence_keys',
-     'sentence_support_information')
-    """
-    check_choice(variant, VARIANTS, "variant")
-    check_choice(unknown_keys, tuple(UNKNOWN_KEYS), "unknown_keys")
-    if variant == "ragbench":
-        return FIELDS[:5]
-    return FIELDS[2:5] if unknown_keys == "count" else (FIELDS[0], *FIELDS[2:5])
-
-
 def supported_sentences(
     support: Sequence[Mapping[str, Any]], *, variant: str = "ragbench"
 ) -> list[tuple[str, bool | None]]:
@@ -89,11 +73,6 @@ def unsupported_sentences(
     ['b']
     """
     return [key for key, value in supported_sentences(support, variant=variant) if value is False]
-
-
-def is_fully_supported(label: Mapping[str, Any]) -> bool:
-    """Return whether the label of one sentence is ``fully_supported``; null means no."""
-    return _flag(label.get("fully_supported")) is True
 
 
 # ---- types of fields ---------------------------------------------------------------------------
@@ -143,11 +122,12 @@ def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]
         yield (
             str(label.get("response_sentence_key")),
             None if supporting is None else as_keys(supporting),
-            _flag(label.get("fully_supported")),
+            as_flag(label.get("fully_supported")),
         )
 
 
-def _flag(value: Any) -> bool | None:
+def as_flag(value: Any) -> bool | None:
+    """Convert a field such as ``fully_supported`` to True, False, or None if it is neither."""
     return bool(value) if isinstance(value, bool | np.bool_) else None
 
 
@@ -155,11 +135,7 @@ def _flag(value: Any) -> bool | None:
 
 
 def label_issues(
-    record: Mapping[str, Any],
-    *,
-    variant: str = "ragbench",
-    unknown_keys: str = "count",
-    unknown: str = "counted",
+    record: Mapping[str, Any], *, variant: str = "ragbench", unknown: str = "counted"
 ) -> tuple[str, ...]:
     """List the problems in the labels of one record, one line of text each.
 
@@ -173,23 +149,25 @@ def label_issues(
      "all_relevant_sentence_keys: '0a' is repeated")
     """
     fields = {name: present(record.get(name)) for name in FIELDS}
-    needed = needed_fields(variant=variant, unknown_keys=unknown_keys)
+    needed = FIELDS[:5] if variant == "ragbench" else FIELDS[2:5]
+    if variant == "guide" and unknown == "dropped":  # it needs the context to know what to drop
+        needed = (FIELDS[0], *needed)
     return (
         *(f"{name} is missing" for name in needed if fields[name] is None),
         *_context_issues(fields, unknown),
-        *_response_issues(fields, _flag(record.get("overall_supported")), variant),
+        *_response_issues(fields, as_flag(record.get("overall_supported")), variant),
     )
 
 
 def _context_issues(fields: Mapping[str, Any], unknown: str) -> Iterator[str]:
     documents = fields["documents_sentences"]
     known = None if documents is None else [key for key, _ in sentence_pairs(documents)]
-    if known is not None:
-        yield from ([] if known else ["documents_sentences: the context has no sentence"])
-        yield from _repeats(known, "documents_sentences")
+    if known == []:
+        yield "documents_sentences: the context has no sentence"
+    yield from _repeats(known or (), "documents_sentences")
     for name in ("all_relevant_sentence_keys", "all_utilized_sentence_keys"):
         keys = [] if fields[name] is None else as_keys(fields[name])
-        for key in [] if known is None else _missing(keys, known):
+        for key in _missing(keys, known):
             special = "is a special key and " if key in SPECIAL_KEYS else ""
             yield f"{name}: {key!r} {special}names no sentence ({unknown})"
         yield from _repeats(keys, name)
@@ -207,8 +185,9 @@ def _supporting_issues(support: Any, known: list[str] | None) -> Iterator[str]:
         sentences = [sentence for key, sentence in rests_on if key == special]
         if sentences:
             yield f"sentence_support_information: special key {special!r} supports {_quoted(sentences)}"
+    missing = _missing((key for key, _ in rests_on if key not in SPECIAL_KEYS), known)
     for key, sentence in rests_on:
-        if known is not None and key not in known and key not in SPECIAL_KEYS:
+        if key in missing:
             yield (
                 f"sentence_support_information: {key!r}, which supports {sentence!r}, names no sentence"
             )
@@ -221,26 +200,26 @@ def _response_issues(
     given = fields["unsupported_response_sentence_keys"]
     labels = [] if support is None else list(_labels(support))
     labelled = [key for key, _, _ in labels]
+    known = None if response is None else [key for key, _ in _pairs(response, "response_sentences")]
     unsupported = None if given is None else as_keys(given)
     named = {
         "sentence_support_information": labelled,
         "unsupported_response_sentence_keys": unsupported or [],
     }
-    if response is not None:
-        known = [key for key, _ in _pairs(response, "response_sentences")]
-        yield from ([] if known else ["response_sentences: the response has no sentence"])
-        yield from _repeats(known, "response_sentences")
-        for key in [] if support is None else _missing(known, labelled):
-            yield f"response sentence {key!r} has no support information"
-        for name, keys in named.items():
-            for key in _missing(keys, known):
-                yield f"{name}: {key!r} names no sentence of the response"
+    if known == []:
+        yield "response_sentences: the response has no sentence"
+    yield from _repeats(known or (), "response_sentences")
+    for key in _missing(known or (), None if support is None else labelled):
+        yield f"response sentence {key!r} has no support information"
     for name, keys in named.items():
+        for key in _missing(keys, known):
+            yield f"{name}: {key!r} names no sentence of the response"
         yield from _repeats(keys, name)
     yield from _flag_issues(support, labels, variant)
     for key, supporting, fully in labels:
         yield from _contradictions(key, supporting, fully, unsupported)
-    yield from _overall_issues(overall, support, unsupported, variant)
+    if support is not None or unsupported is not None:
+        yield from _overall_issues(overall, support, unsupported, variant)
 
 
 def _flag_issues(
@@ -271,8 +250,6 @@ def _contradictions(
 def _overall_issues(
     overall: bool | None, support: Any, unsupported: list[str] | None, variant: str
 ) -> Iterator[str]:
-    if overall is None or (unsupported is None and support is None):
-        return
     if unsupported is None:
         sentences = supported_sentences(support, variant=variant)
     else:
@@ -284,9 +261,9 @@ def _overall_issues(
         yield f"overall_supported is {str(overall).lower()}, yet unsupported: {sentence}"
 
 
-def _missing(keys: Iterable[str], known: Iterable[str]) -> list[str]:
-    names = set(known)
-    return [key for key in dict.fromkeys(keys) if key not in names]
+def _missing(keys: Iterable[str], known: list[str] | None) -> list[str]:
+    """Keys that are not among the known ones; none if the known ones are not given."""
+    return [key for key in dict.fromkeys(keys) if known is not None and key not in known]
 
 
 def _repeats(keys: Iterable[str], name: str) -> Iterator[str]:

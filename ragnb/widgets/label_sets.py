@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, TraceScores, trace_scores
 from ragnb.metrics.trace_labels import (
+    as_flag,
     as_keys,
-    is_fully_supported,
     listed,
     sentence_pairs,
     unsupported_sentences,
@@ -33,15 +31,11 @@ class Support:
     @classmethod
     def read(cls, label: Mapping[str, Any]) -> "Support":
         """Support information as RAGBench writes it; an undecided ``fully_supported`` has the glyph ``?``."""
-        supporting, fully = (
-            present(label.get("supporting_sentence_keys")),
-            label.get("fully_supported"),
-        )
-        decided = isinstance(fully, bool | np.bool_)
+        supporting = present(label.get("supporting_sentence_keys"))
         return cls(
             key=str(label.get("response_sentence_key")),
             supporting=None if supporting is None else tuple(as_keys(supporting)),
-            glyph=("✓" if is_fully_supported(label) else "✗") if decided else "?",
+            glyph={True: "✓", False: "✗", None: "?"}[as_flag(label.get("fully_supported"))],
             explanation=_text(label.get("explanation")),
         )
 

@@ -153,7 +153,6 @@ def test_the_guides_example_gives_its_numbers():
         0.75,
         0.0,
     )
-    assert scores.average == pytest.approx(0.425)
     assert scores.rmse_to_ideal == pytest.approx(0.664, abs=5e-4)
     assert scores.consistency == pytest.approx(0.336, abs=5e-4)
     assert scores.supported_fraction == pytest.approx(2 / 3)
@@ -248,7 +247,6 @@ def test_without_a_context_sentence_nothing_about_the_context_is_defined(documen
         scores.utilization,
         scores.completeness,
         scores.rmse_to_ideal,
-        scores.average,
     )
     assert all(map(math.isnan, undefined))
     assert scores.adherence == 1.0
@@ -388,7 +386,6 @@ def test_the_guide_needs_labels_alone(record, expected):
     scores = trace_scores(record, variant="guide")
     assert (scores.relevance, scores.utilization, scores.completeness, scores.adherence) == expected
     assert scores.supported_fraction == 2 / 3
-    assert scores.average == pytest.approx(sum(expected) / 4)
     assert scores.rmse_to_ideal == pytest.approx(
         math.sqrt(sum((1 - score) ** 2 for score in expected) / 4)
     )
@@ -440,9 +437,6 @@ def test_where_nothing_is_relevant_completeness_is_what_is_chosen(variant, choic
         arguments = (relevant, utilized, documents, support, unsupported)
         assert rmse_to_ideal(*arguments, **options) == pytest.approx(distance, nan_ok=True)
         assert consistency(*arguments, **options) == pytest.approx(1 - distance, nan_ok=True)
-        assert scores.average == pytest.approx(
-            (scores.relevance + scores.utilization + value + 1) / 4, nan_ok=True
-        )
     assert (
         trace_scores(WALKTHROUGH, variant="guide", when_none_relevant=choice).completeness == 0.75
     )
