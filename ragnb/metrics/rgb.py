@@ -65,6 +65,7 @@ NO_RESPONSE = "no response"
 NO_VERDICT = "no verdict"
 PARTS = ("all", "any")
 BY_THE_VERDICT = "by the verdict"
+NOT_IN_WORDS = {"refusal": "no refusal phrase", "error": "no error detected"}
 NO_ANSWER = object()
 """Stands for the answer in `is_refusal` and `detects_error`, which do not need one."""
 
@@ -313,7 +314,7 @@ def refusal_evidence(response: str | None, **options: Any) -> str:
     "refusal: 'i cannot'"
     """
     found = _find(response, **options)
-    return found if isinstance(found, str) else found.refusal_in_words()
+    return found if isinstance(found, str) else found.in_words("refusal")
 
 
 def rejection_evidence(response: str | None, answer: Answer | None = None, **options: Any) -> str:
@@ -327,7 +328,7 @@ def rejection_evidence(response: str | None, answer: Answer | None = None, **opt
     found = _find(response, NO_ANSWER if is_missing(answer) else answer, **options)
     if isinstance(found, str):
         return found
-    said = found.refusal_in_words()
+    said = found.in_words("refusal")
     if found.protocol == "released" and not found.parts:
         return f"{said}; no reference answer"
     if found.protocol == "released" and not found.refusal:
@@ -403,7 +404,7 @@ def detection_evidence(response: str | None, **options: Any) -> str:
     "error: 'factual errors'"
     """
     found = _find(response, **options)
-    return found if isinstance(found, str) else found.error_in_words()
+    return found if isinstance(found, str) else found.in_words("error")
 
 
 @metric(
@@ -493,9 +494,9 @@ def correction_evidence(response: str | None, answer: Answer, **options: Any) ->
         kept = found.false_answer_kept()
         return f"{said}; false answer {kept.text!r} without the true one" if kept else said
     if not found.error:
-        return found.error_in_words()
+        return found.in_words("error")
     counted = ", counted as corrected" if found.protocol == "released" and found.refusal else ""
-    return f"{found.error_in_words()}; {said}{counted}"
+    return f"{found.in_words('error')}; {said}{counted}"
 
 
 @metric(
@@ -711,22 +712,19 @@ class Findings(NamedTuple):
             return None
         return next((alias for alias in self.false_answers if alias.is_in(self.response)), None)
 
-    def refusal_in_words(self) -> str:
-        """Return why the response is a refusal, or that it is not."""
-        if self.refusal is None:
-            return "no refusal phrase"
-        return f"refusal: {_quoted(self.refusal, self.response)}"
-
-    def error_in_words(self) -> str:
-        """Return why the response reports an error, or that it does not."""
-        if self.error is None:
-            return "no error detected"
-        return f"error: {_quoted(self.error, self.response)}"
+    def in_words(self, what: str) -> str:
+        """Return why the response is a ``"refusal"`` or reports an ``"error"``, or that it does not."""
+        phrase = self.refusal if what == "refusal" else self.error
+        if phrase is None:
+            return NOT_IN_WORDS[what]
+        if phrase == BY_THE_VERDICT:
+            return f"{what}: {phrase}"
+        return f"{what}: {phrase!r}{_FOLDING if self.response.needs_folding(phrase) else ''}"
 
     def parts_in_words(self) -> str:
         """Return the refusal, or the alias found for each part."""
         if self.refusal and self.protocol != "flexible":
-            return self.refusal_in_words()
+            return self.in_words("refusal")
         said = (_part_in_words(self.response, part) for part in self.parts)
         return "; ".join(f"part {number}: {words}" for number, words in enumerate(said, 1))
 
@@ -761,8 +759,7 @@ def _find(
         return NO_VERDICT
     refused = refused or refusal_phrase(text)
     reported = reported or error_phrase(text, false_answers)
-    all_noise = as_real(noise_rate) == 1
-    refusal_is_right = refused is not None and protocol == "released" and all_noise
+    refusal_is_right = bool(refused) and protocol == "released" and as_real(noise_rate) == 1
     return Findings(text, parts, false_answers, refused, reported, refusal_is_right)
 
 
@@ -812,12 +809,6 @@ def by_folding(response: Normalised, part: Part) -> bool:
 
 
 _FOLDING = " (after folding Unicode forms)"
-
-
-def _quoted(phrase: str, response: Normalised) -> str:
-    if phrase == BY_THE_VERDICT:
-        return phrase
-    return f"{phrase!r}{_FOLDING if response.needs_folding(phrase) else ''}"
 
 
 def _part_in_words(response: Normalised, part: Part) -> str:

@@ -47,18 +47,6 @@ REFUSAL_PHRASES = {"en": "insufficient information", "zh": "信息不足"}
 ERROR_PHRASES = {"en": "factual errors", "zh": "事实性错误"}
 """Key phrase of the agreed sentence about false documents."""
 
-REFUSAL_SENTENCES = {
-    "en": "i can not answer the question because of the insufficient information in documents",
-    "zh": "文档信息不足，因此我无法基于提供的文档回答该问题",
-}
-"""Refusal sentence requested by RGB's prompt, in lower case and without its full stop."""
-
-ERROR_SENTENCES = {
-    "en": "there are factual errors in the provided documents",
-    "zh": "提供文档的文档存在事实性错误",
-}
-"""Sentence about false documents requested by RGB's prompt, in the same form."""
-
 FLEXIBLE_REFUSALS = (
     "i can not answer the question because of the insufficient information in documents",
     "insufficient information in documents",
@@ -110,14 +98,21 @@ FLEXIBLE_ERRORS = (
 )
 """English phrases that report an error under ``flexible``. No Chinese list is known."""
 
+# "sentence": as RGB's prompt requests it, in lower case and without its full stop.
 _REFUSALS = {
     "phrase": tuple(REFUSAL_PHRASES.values()),
-    "sentence": tuple(REFUSAL_SENTENCES.values()),
+    "sentence": (
+        "i can not answer the question because of the insufficient information in documents",
+        "文档信息不足，因此我无法基于提供的文档回答该问题",
+    ),
     None: FLEXIBLE_REFUSALS,
 }
 _ERRORS = {
     "phrase": tuple(ERROR_PHRASES.values()),
-    "sentence": tuple(ERROR_SENTENCES.values()),
+    "sentence": (
+        "there are factual errors in the provided documents",
+        "提供文档的文档存在事实性错误",
+    ),
     None: FLEXIBLE_ERRORS,
 }
 
