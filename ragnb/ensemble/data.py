@@ -3,7 +3,7 @@
 `feature_frame` turns scores into features. `DataSplit` divides them into a training, a test and a
 calibration part.
 """
-# ruff: noqa: N803, N806 (X and y are the names of the field)
+# ruff: noqa: N803 (X and y are the names of the field)
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,6 @@ class SplitRatios:
             raise InputError(f"split ratios must be above 0 and sum to 1, got {shares}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class XYData:
     """Features of responses with their labels.
 
@@ -64,16 +63,12 @@ class XYData:
     {'a': 1, 'b': 0}
     """
 
-    X: pd.DataFrame
-    y: pd.Series
-    groups: pd.Series | None = None
-
-    def __post_init__(self) -> None:
-        X = finite(self.X, "XYData")
-        object.__setattr__(self, "X", X)
-        object.__setattr__(self, "y", binary(aligned(self.y, X.index, "y"), "y"))
-        if self.groups is not None:
-            object.__setattr__(self, "groups", aligned(self.groups, X.index, "groups"))
+    def __init__(
+        self, X: pd.DataFrame, y: Iterable[Any], groups: Iterable[Any] | None = None
+    ) -> None:
+        self.X = finite(X, "XYData")
+        self.y = binary(aligned(y, X.index, "y"), "y")
+        self.groups = None if groups is None else aligned(groups, X.index, "groups")
 
     def __len__(self) -> int:
         return len(self.X)

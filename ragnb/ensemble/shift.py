@@ -59,7 +59,7 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
         for key, label in cells:
             of_label = [p if label == ALL else p[p["about", "label"] == label] for p in pair]
             tested = {"tested": key[1], "group": group, "label": label}
-            rows.append(tested | _test(*of_label, key, usual))
+            rows.append(tested | _test(of_label, key, usual))
     table = pd.DataFrame(rows).assign(**adjusted_columns([row["p_value"] for row in rows]))
     table["note"] = np.select(
         [table["p_value"].isna(), table["p_adjusted"] >= LEVEL, table["tested"] == SCORE],
@@ -87,9 +87,7 @@ def _unit_size(part: pd.DataFrame, usual: float) -> float:
     return usual if units.isna().all() else float((units.value_counts() ** 2).sum() / len(units))
 
 
-def _test(
-    known: pd.DataFrame, new: pd.DataFrame, key: tuple[str, str], usual: float
-) -> dict[str, Any]:
+def _test(pair: list[pd.DataFrame], key: tuple[str, str], usual: float) -> dict[str, Any]:
     """Kolmogorov-Smirnov test with a p-value that counts only independent responses.
 
     This is conservative however similar the responses of a unit are. At each point, the empirical
@@ -98,6 +96,7 @@ def _test(
     """
     from scipy.stats import ks_2samp, ksone, kstwo
 
+    known, new = pair
     test, side, distribution = "two-sample Kolmogorov-Smirnov", "two-sided", kstwo
     if key == ("about", SCORE):
         test, side, distribution = f"one-sided {test}", "greater", ksone

@@ -106,6 +106,31 @@ def test_the_lines_of_the_original_example_run_unchanged(capsys, monkeypatch):
     assert MetricEnsemble is EnsembleMetric
 
 
+def test_the_original_parameters_have_their_original_names_order_and_defaults():
+    split = DataSplit(*metrics_and_labels(200), random_state=0)
+    by_name = {"training": split.train, "calibration": split.calibration}
+    predictors = (
+        EnsembleMetric(**by_name, random_state=7),
+        EnsembleMetric(**by_name, alpha=0.1, random_state=7),
+        EnsembleMetric(split.train, split.calibration, 0.1, 7),
+    )
+    judicator = split.test.y.eq(1).get  # an index label -> True or False
+    for predict in (
+        lambda predictor: predictor.predict(split.test.X),
+        lambda predictor: predictor.predict(X=split.test.X, judicator=judicator),
+    ):
+        (y_hat, y_set), *others = map(predict, predictors)
+        assert set(y_hat) == {0, 1}
+        assert (y_set.shape, set(y_set.ravel().astype(int))) == ((40, 2), {0, 1})
+        for other_hat, other_set in others:
+            assert (y_hat == other_hat).all()
+            assert (y_set == other_set).all()
+    accepted = y_set.sum(axis=1) == 1
+    assert not accepted.all()
+    assert (y_hat[accepted] == y_set[accepted, 1]).all()  # the second column is label 1
+    assert (y_hat[~accepted] == split.test.y[~accepted]).all()
+
+
 # ---- prediction --------------------------------------------------------------------------------------------------------
 
 
