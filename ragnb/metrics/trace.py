@@ -138,7 +138,7 @@ def relevance(
 
     Higher is better. The value is at least 0, and at most 1 unless keys are repeated or unknown. It
     is nan if the context has no sentences or a total length of 0, or if it is None although it is
-    required.
+    required. It is also nan if the keys are None.
 
     ``ragbench``: Len(R) / Len(D). ``guide``: min(1, number of R / 20).
 
