@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict
 from urllib.parse import urlsplit, urlunsplit
 
 import pandas as pd
@@ -157,25 +157,10 @@ def complete(
         "offline": offline,
         "keep_empty": keep_empty,
     }
-    run = _Run(requests, model, **options)
+    run = _Run(requests, model, options)
     with one_report(progress) as tally, _opened(store) as opened:
         if run.find_missing(opened):
             _in_own_loop(run.send(opened, tally), run.progress, show=progress)
-        return run.result(opened, tally)
-
-
-async def acomplete(
-    requests: pd.DataFrame, *, model: str, **options: Unpack[Options]
-) -> pd.DataFrame:
-    """`complete`, to be awaited by code that has an event loop of its own; the same options, result and errors."""
-    unknown = sorted(set(options) - set(Options.__annotations__))
-    if unknown:
-        raise TypeError(f"acomplete() got unexpected keyword arguments: {', '.join(unknown)}")
-    store, show = options.pop("store", DEFAULT_STORE), options.pop("progress", True)
-    run = _Run(requests, model, **options)
-    with one_report(show) as tally, _opened(store) as opened:
-        if run.find_missing(opened):
-            await _watched(run.send(opened, tally), run.progress, show=show)
         return run.result(opened, tally)
 
 
@@ -251,24 +236,14 @@ def say(line: str) -> None:
 class _Run:
     """One call of `complete`: what was asked for, what is missing, what came."""
 
-    def __init__(self, requests: pd.DataFrame, model: str, **options: Unpack[Options]) -> None:
-        self.requests, self.model = requests, model
-        self.base_url, self.offline = options.get("base_url"), options.get("offline", False)
-        self.repeats, self.keep_empty = options.get("repeats", 1), options.get("keep_empty", False)
-        self.max_concurrency, self.timeout = (
-            options.get("max_concurrency", 16),
-            options.get("timeout", 120.0),
-        )
-        self.max_retries = options.get("max_retries", 5)
+    def __init__(self, requests: pd.DataFrame, model: str, options: Options) -> None:
         _check_limits(options)
+        self.requests, self.model, self.options = requests, model, options
+        self.repeats = options["repeats"]
         self.asked = canonical_requests(requests, model, self.repeats)
-        limit, prices = options.get("budget_usd"), options.get("prices")
+        limit, prices = options["budget_usd"], options["prices"]
         price = price_of(model, prices) if limit is None else require_price(model, prices)
         self.budget = Budget(limit, price)
-        self.buckets = [
-            Bucket(options.get("requests_per_minute")),
-            Bucket(options.get("tokens_per_minute")),
-        ]
         self.keys = [request_key(request) for request in self.asked]
         if limit is not None:
             _require_bounds(self.asked)
@@ -286,7 +261,7 @@ class _Run:
         }
         self.jobs = [Job(key, request) for key, request in missing.items()]
         self.progress.total, self.progress.stored = len(known) + len(self.jobs), len(known)
-        if not self.offline:
+        if not self.options["offline"]:
             return bool(self.jobs)
         told = store.failures()
         self.failures = {job.key: told[job.key] for job in self.jobs if job.key in told}
@@ -301,30 +276,30 @@ class _Run:
         """Send what is missing; every reply is stored as it comes."""
         import openai
 
-        key, address = api_key(self.base_url), given_address(self.base_url)
+        base_url, timeout = self.options["base_url"], self.options["timeout"]
+        key, address = api_key(base_url), given_address(base_url)
         own = (
             openai.DefaultAsyncHttpxClient(trust_env=False) if is_here(address) else None
         )  # no proxy to this machine
         client = openai.AsyncOpenAI(
             api_key=key.areveal,
             base_url=address,
-            timeout=self.timeout,
+            timeout=timeout,
             max_retries=0,
             http_client=own,
         )
         async with client:
-            per_minute, tokens = self.buckets
             engine = Engine(
                 client,
                 Claims(store),
                 keep=lambda reply: store.add([reply]),
                 progress=self.progress,
-                max_retries=self.max_retries,
-                timeout=self.timeout,
+                max_retries=self.options["max_retries"],
+                timeout=timeout,
                 key=key,
                 address=shown_address(str(client.base_url)),
-                requests=per_minute,
-                tokens=tokens,
+                requests=Bucket(self.options["requests_per_minute"]),
+                tokens=Bucket(self.options["tokens_per_minute"]),
                 budget=self.budget,
                 refused=tally.refused.setdefault(self.model, set()),
             )
@@ -332,7 +307,7 @@ class _Run:
             tally.sent.update(job.key for job in self.jobs)
             try:
                 with key.out_of_logs():
-                    await engine.run(self.jobs, self.max_concurrency)
+                    await engine.run(self.jobs, self.options["max_concurrency"])
             finally:
                 tally.cost_usd += self.budget.spent
                 tally.unpriced = (
@@ -379,7 +354,7 @@ class _Run:
             )
             return self.failures.get(key, spent)
         why = why_no_text(reply)
-        return None if why == EMPTY and self.keep_empty else why
+        return None if why == EMPTY and self.options["keep_empty"] else why
 
 
 def why_no_text(reply: Reply) -> str | None:
@@ -533,19 +508,6 @@ def _in_own_loop(coroutine: Coroutine[Any, Any, None], progress: Progress, *, sh
         except BaseException:  # Ctrl-C, kernel interrupt: stop sending, keep what came
             loop.call_soon_threadsafe(task.cancel)
             finished.wait(5)
-            raise
-    task.result()
-
-
-async def _watched(coroutine: Coroutine[Any, Any, None], progress: Progress, *, show: bool) -> None:
-    task = asyncio.ensure_future(coroutine)
-    with _Bar(progress, show) as bar:
-        try:
-            while not task.done():
-                await asyncio.wait([task], timeout=0.1)
-                bar.draw()
-        except BaseException:
-            task.cancel()
             raise
     task.result()
 

@@ -3,11 +3,10 @@
 Every step is a `ragnb.llm.client.complete` on the same store, so it can be stopped, resumed and replayed without a network.
 """
 
-import json
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import pandas as pd
 
@@ -17,14 +16,11 @@ from ragnb.llm.client import (
     REPLY_COLUMNS,
     Options,
     Tally,
-    acomplete,
     complete,
     one_report,
 )
-from ragnb.llm.limits import Budget
-from ragnb.llm.prices import completion_bound, price_of, prompt_bound
 from ragnb.llm.requests import canonical_requests
-from ragnb.llm.store import Reply, Store, request_key
+from ragnb.llm.store import Store, request_key
 from ragnb.records import require_columns
 
 if TYPE_CHECKING:
@@ -46,15 +42,6 @@ _UNKNOWN_PARAMETER = re.compile(
     r"HTTP (?:400|422): .*(?:response_format|json_schema|structured.output)", re.I | re.S
 )
 _REFUSED_REQUESTS = re.compile(r"got HTTP 4(?:00|13|22)")
-
-
-class _Changed(TypedDict, total=False):
-    """Options of one step that differ from those of the run."""
-
-    repeats: int
-
-
-_Steps = Generator[tuple[pd.DataFrame, _Changed], pd.DataFrame, pd.DataFrame]
 
 
 def complete_structured(
@@ -102,34 +89,14 @@ def complete_structured(
     EndpointError, StoreError
         As for `complete`.
     """
+    _check(requests, structured)
+    formatted = _formatted(requests, schema)
     with _opened(options) as store, one_report() as tally:
-        run = _Run(requests, schema, model, structured, repair, store, tally, options)
-        while run.frame is None:
-            try:
-                run.take(complete(run.asked, model=model, **run.options))
-            except EndpointError as error:
-                run.refuse(error)
-        return run.frame
-
-
-async def acomplete_structured(
-    requests: pd.DataFrame,
-    schema: "type[BaseModel]",
-    *,
-    model: str,
-    structured: Structured = "auto",
-    repair: bool = True,
-    **options: Unpack[Options],
-) -> pd.DataFrame:
-    """`complete_structured`, to be awaited by code that has an event loop of its own; the same arguments and result."""
-    with _opened(options) as store, one_report() as tally:
-        run = _Run(requests, schema, model, structured, repair, store, tally, options)
-        while run.frame is None:
-            try:
-                run.take(await acomplete(run.asked, model=model, **run.options))
-            except EndpointError as error:
-                run.refuse(error)
-        return run.frame
+        ask = _Asker(model, store, tally, options)
+        use = ask.takes_format(requests, formatted) if structured == "auto" else structured
+        replies = ask(formatted if use else requests, repeats=options.get("repeats", 1))
+        frame = _read(replies, schema, use)
+        return _repaired(frame, schema, ask) if repair else frame
 
 
 def _opened(options: Options) -> AbstractContextManager[Store]:
@@ -137,133 +104,76 @@ def _opened(options: Options) -> AbstractContextManager[Store]:
     return nullcontext(store) if isinstance(store, Store) else Store(store)
 
 
-class _Run:
-    """One call: the steps, what is asked next (``asked``, ``options``), and at the end the ``frame``."""
+class _Asker:
+    """Calls `complete` for one step after the other, within one budget."""
 
-    def __init__(
-        self,
-        requests: pd.DataFrame,
-        schema: "type[BaseModel]",
-        model: str,
-        structured: Structured,
-        repair: bool,
-        store: Store,
-        tally: Tally,
-        options: Options,
-    ) -> None:
-        _check(requests, structured)
-        self.model, self.store, self.tally = model, store, tally
-        self.given: Options = {**options, "store": store}
-        self.budget = Budget(options.get("budget_usd"), price_of(model, options.get("prices")))
-        self.frame: pd.DataFrame | None = None
-        self.steps = self._all_steps(requests, schema, structured, repair)
-        self._ask(*next(self.steps))
+    def __init__(self, model: str, store: Store, tally: Tally, options: Options) -> None:
+        self.model, self.store, self.tally, self.options = model, store, tally, options
+        self.cost_before = tally.cost_usd
 
-    def take(self, replies: pd.DataFrame) -> None:
-        """Go on with the replies of a step; records are looked for in the replies as they came, with their reasoning."""
+    def __call__(self, requests: pd.DataFrame, repeats: int = 1) -> pd.DataFrame:
+        """Return the replies with their reasoning still in the text; an empty reply is kept."""
+        step: Options = {
+            **self.options,
+            "store": self.store,
+            "repeats": repeats,
+            "keep_empty": True,
+        }
+        if (limit := self.options.get("budget_usd")) is not None:
+            spent = self.tally.cost_usd - self.cost_before
+            step["budget_usd"] = max(0.0, limit - spent)
+        replies = complete(requests, model=self.model, **step)
         stored = self.store.get(replies["request_key"])
         pairs = zip(replies["request_key"], replies["response"], strict=True)
         came = [stored[key].response if text is not None else None for key, text in pairs]
-        replies = replies.assign(response=_column(came, replies.index)).drop(
-            columns="reasoning", errors="ignore"
-        )
-        self.budget.spent += sum(
-            _cost(reply, self.budget) for reply in self.store.get(self.unknown).values()
-        )
-        try:
-            self._ask(*self.steps.send(replies))
-        except StopIteration as end:
-            self.frame = end.value
+        replies = replies.assign(response=_column(came, replies.index))
+        return replies.drop(columns="reasoning", errors="ignore")
 
-    def refuse(self, error: EndpointError) -> None:
-        """Go on after a step that the endpoint refused, where that can be; raise the error where it cannot."""
-        try:
-            self._ask(*self.steps.throw(error))
-        except StopIteration as end:
-            self.frame = end.value
+    def stored(self, requests: pd.DataFrame) -> list[bool]:
+        """Return for each request whether its reply is in the store."""
+        keys = [request_key(request) for request in canonical_requests(requests, self.model)]
+        known = self.store.known(keys)
+        return [key in known for key in keys]
 
-    def _ask(self, asked: pd.DataFrame, changed: _Changed) -> None:
-        self.asked = asked
-        self.options: Options = {
-            **self.given,
-            **changed,
-            "keep_empty": True,
-        }  # an empty reply gets its repair turn
-        self.unknown: set[str] = set()
-        if self.budget.limit is not None:
-            self.options["budget_usd"] = max(0.0, self.budget.limit - self.budget.spent)
-            keys = _keys(asked, self.model, self.options.get("repeats", 1))
-            self.unknown = set(keys) - self.store.known(keys)
+    def takes_format(self, requests: pd.DataFrame, formatted: pd.DataFrame) -> bool:
+        """Return whether to send ``response_format``.
 
-    def _all_steps(
-        self,
-        requests: pd.DataFrame,
-        schema: "type[BaseModel]",
-        structured: Structured,
-        repair: bool,
-    ) -> _Steps:
-        formatted = _formatted(requests, schema)
-        use = (yield from self._probe(requests, formatted)) if structured == "auto" else structured
-        frame = _read((yield (formatted if use else requests), {}), schema, use)
-        return (yield from self._repair(frame, schema)) if repair else frame
-
-    def _probe(
-        self, requests: pd.DataFrame, formatted: pd.DataFrame
-    ) -> Generator[tuple[pd.DataFrame, _Changed], pd.DataFrame, bool]:
-        """Whether to send ``response_format``: the way whose first reply is stored, else what the endpoint takes."""
+        If the first reply is in the store, it decides. Otherwise up to three requests ask the endpoint.
+        """
         for frame, use in ((formatted, True), (requests, False)):
-            if self.store.known(_keys(frame.head(1), self.model)):
+            if any(self.stored(frame.head(1))):
                 return use
-        places = 0 if self.given.get("offline") else min(_PROBES, len(formatted))
+        places = 0 if self.options.get("offline") else min(_PROBES, len(formatted))
         for place in range(places):
-            row = (yield formatted.iloc[[place]], {"repeats": 1}).iloc[0]
+            row = self(formatted.iloc[[place]]).iloc[0]
             if row["response"] is not None:
                 return True
             if _UNKNOWN_PARAMETER.match(row["reason"]):
-                del self.tally.reasons[
-                    row["request_key"]
-                ]  # not lost: it is asked again without the format
+                # The request is not lost, because it is asked again without the format.
+                del self.tally.reasons[row["request_key"]]
                 return False
         return True
 
-    def _repair(self, frame: pd.DataFrame, schema: "type[BaseModel]") -> _Steps:
-        """One more turn for each reply without a record; the frame with what came of it."""
-        places = _unread(frame)
-        turns = _turns(frame.iloc[places], schema)
-        if not places:
-            return frame
-        try:
-            replies = yield turns, {"repeats": 1}
-        except EndpointError as error:
-            if not _REFUSED_REQUESTS.search(str(error)):
-                raise
-            return (
-                yield from self._repair_stored(
-                    frame, schema, places, turns, f"the repair turn failed: {error}"
-                )
-            )
-        return _merged(frame, places, _read(replies, schema, structured=False))
 
-    def _repair_stored(
-        self,
-        frame: pd.DataFrame,
-        schema: "type[BaseModel]",
-        places: list[int],
-        turns: pd.DataFrame,
-        reason: str,
-    ) -> _Steps:
-        """The frame with those repair turns that were answered before too many were refused."""
-        keys = _keys(turns, self.model)
-        known = self.store.known(keys)
-        answered = [n for n, key in enumerate(keys) if key in known]
-        refused = [place for place, key in zip(places, keys, strict=True) if key not in known]
+def _repaired(frame: pd.DataFrame, schema: "type[BaseModel]", ask: _Asker) -> pd.DataFrame:
+    """Give each reply without a record one more turn, and merge the results into the frame."""
+    places = _unread(frame)
+    if not places:
+        return frame
+    turns = _turns(frame.iloc[places], schema)
+    try:
+        replies = ask(turns)
+    except EndpointError as error:
+        if not _REFUSED_REQUESTS.search(str(error)):
+            raise
+        # The endpoint refused many turns in a row. Use those that it answered before.
+        answered = ask.stored(turns)
+        refused = [place for place, known in zip(places, answered, strict=True) if not known]
+        reason = f"the repair turn failed: {error}"
         frame = _with_reasons(frame, refused, [reason] * len(refused))
-        if not answered:
-            return frame
-        replies = yield turns.iloc[answered], {"repeats": 1}
-        return _merged(
-            frame, [places[n] for n in answered], _read(replies, schema, structured=False)
-        )
+        places = [place for place, known in zip(places, answered, strict=True) if known]
+        replies = ask(turns[answered])
+    return _merged(frame, places, _read(replies, schema, structured=False))
 
 
 def _check(requests: pd.DataFrame, structured: object) -> None:
@@ -276,18 +186,6 @@ def _check(requests: pd.DataFrame, structured: object) -> None:
             "'prompt'; put the text into 'messages', or use complete and parse_reply"
         )
     require_columns(requests, ["messages"], "complete_structured")
-
-
-def _keys(requests: pd.DataFrame, model: str, repeats: int = 1) -> list[str]:
-    return [request_key(request) for request in canonical_requests(requests, model, repeats)]
-
-
-def _cost(reply: Reply, budget: Budget) -> float:
-    """Dollars that a reply cost; where the endpoint tells no usage, its dearest."""
-    if reply.prompt_tokens is not None and reply.completion_tokens is not None:
-        return budget.cost(reply.prompt_tokens, reply.completion_tokens)
-    request = json.loads(reply.request)
-    return budget.cost(prompt_bound(request), completion_bound(request))
 
 
 def _formatted(requests: pd.DataFrame, schema: "type[BaseModel]") -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.client import acomplete, complete, one_report
+from ragnb.llm.client import complete, one_report
 from ragnb.llm.engine import retry_after, warn_of_refused
 from ragnb.llm.prices import estimate
 from ragnb.llm.store import Store
@@ -288,17 +288,14 @@ def test_no_requests_no_replies():
     assert complete(pd.DataFrame({"messages": []}), model="m", store=":memory:").empty
 
 
-def test_complete_works_inside_a_running_loop_and_acomplete_can_be_awaited(faults, chat):
+def test_complete_works_inside_a_running_loop(faults, chat):
     async def in_a_loop(server):
-        blocking = run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
-        awaited = await acomplete(
-            chat(3), model="m", base_url=server.base_url, store=":memory:", progress=False
-        )
-        return blocking, awaited
+        return run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
 
     with faults.FaultServer() as server:
-        blocking, awaited = asyncio.run(in_a_loop(server))
-    pd.testing.assert_frame_equal(blocking, awaited)
+        frame = asyncio.run(in_a_loop(server))
+    assert frame["reason"].isna().all()
+    assert len(server.calls) == 3
 
 
 def test_a_key_goes_into_the_header_and_nowhere_else(
@@ -505,11 +502,6 @@ def test_a_budget_needs_bounded_replies(chat):
             prices={"m": (1, 1)},
             store=":memory:",
         )
-
-
-def test_an_unknown_option_is_refused_by_the_awaitable_twin_too(chat):
-    with pytest.raises(TypeError, match="max_concurency"):
-        asyncio.run(acomplete(chat(1), model="m", max_concurency=1))
 
 
 def test_frames_put_together_may_have_repeated_index_labels(faults, chat):

@@ -11,7 +11,7 @@ import pytest
 
 from ragnb.errors import RagnbError
 from ragnb.llm import batch
-from ragnb.llm.client import acomplete, complete
+from ragnb.llm.client import complete
 from ragnb.llm.engine import Key
 from ragnb.llm.store import Store
 
@@ -115,13 +115,12 @@ def test_no_answer_brings_the_key_out_of_complete(faults, chat, key, tmp_path, l
             "max_retries": 1,
             "max_concurrency": 4,
         }
-        for call in (complete, lambda *asked, **given: asyncio.run(acomplete(*asked, **given))):
-            try:
-                frame = call(chat(n), progress=False, **options)
-            except RagnbError as error:
-                seen.append(shown(error))
-            else:
-                seen += [frame.to_json(), repr(frame), frame.to_string()]
+        try:
+            frame = complete(chat(n), progress=False, **options)
+        except RagnbError as error:
+            seen.append(shown(error))
+        else:
+            seen += [frame.to_json(), repr(frame), frame.to_string()]
         assert all(
             call.headers["authorization"] == f"Bearer {CANARY}"
             for call in server.calls
@@ -286,7 +285,6 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, m
             cells += [cell(f"client.complete(requests, {given.format('s')})")]
             if n % 3 == 0:  # one in three is enough for what complete shares with these
                 cells += [cell(f"batch.submit(requests, {given.format('b')})")]
-                cells += [cell(f"await client.acomplete(requests, {given.format('a')})")]
         book = nbformat.v4.new_notebook(cells=cells)
         nbclient.NotebookClient(
             book, timeout=120, kernel_name="python3", allow_errors=True
@@ -334,11 +332,6 @@ def test_a_notebook_shows_a_wrong_key_address_or_model_as_one_sentence_and_a_run
         sources = [
             f"client.complete(requests, {call.format(tmp_path, address)}" for address in addresses
         ]
-        sources += [
-            f"await client.acomplete(requests, {call.format(tmp_path, addresses[1])}".replace(
-                "s.sqlite", "a.sqlite"
-            )
-        ]
         sources[0] += ";"
         sources[1:] = [
             source.replace("s.sqlite", f"{n}.sqlite") for n, source in enumerate(sources[1:])
@@ -360,7 +353,7 @@ def test_a_notebook_shows_a_wrong_key_address_or_model_as_one_sentence_and_a_run
     assert "12 of 12 requests answered. Cost unknown (no price for m), " in told
     for cell, words in zip(
         bad,
-        ("needs a key", "model name that it knows", "no connection", "needs a key"),
+        ("needs a key", "model name that it knows", "no connection"),
         strict=True,
     ):
         (error,) = [output for output in cell.outputs if output.output_type == "error"]

@@ -11,7 +11,7 @@ from ragnb.errors import EndpointError, InputError
 from ragnb.llm import local
 from ragnb.llm.client import complete
 from ragnb.llm.store import Store
-from ragnb.llm.structured import STRUCTURED_COLUMNS, acomplete_structured, complete_structured
+from ragnb.llm.structured import STRUCTURED_COLUMNS, complete_structured
 from ragnb.prompts.parsing import strict_schema
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
@@ -409,41 +409,14 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_sent(frame, schema, 
         )
 
 
-def test_it_works_inside_a_running_loop_and_its_twin_can_be_awaited(faults, chat):
+def test_it_works_inside_a_running_loop(faults, chat):
     async def in_a_loop(server):
-        blocking = run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
-        awaited = await acomplete_structured(
-            chat(3),
-            Judgement,
-            model="m",
-            base_url=server.base_url,
-            store=":memory:",
-            progress=False,
-        )
-        return blocking, awaited
+        return run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
 
     with faults.FaultServer(answering(faults, BAD, formats=False, only=1)) as server:
-        blocking, awaited = asyncio.run(in_a_loop(server))
-    pd.testing.assert_frame_equal(blocking, awaited)
-    assert len(server.calls) == 2 * 5
-
-
-def test_the_awaited_twin_goes_on_after_refused_repair_turns(faults, chat):
-    async def wait(server):
-        return await acomplete_structured(
-            chat(12),
-            Judgement,
-            model="m",
-            base_url=server.base_url,
-            store=":memory:",
-            progress=False,
-        )
-
-    with faults.FaultServer(
-        answering(faults, BAD, faults.Answer(status=400, message="context full"))
-    ) as server:
-        frame = asyncio.run(wait(server))
-    assert frame["reason"].str.contains("context full").all()
+        frame = asyncio.run(in_a_loop(server))
+    assert frame["repaired"].tolist() == [False, True, False]
+    assert len(server.calls) == 5
 
 
 # ---- the real model ----------------------------------------------------------------------------------------------------
