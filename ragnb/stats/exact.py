@@ -18,8 +18,6 @@ from ragnb.results import SMALLEST_P
 DENOMINATORS = (100, 2520, 10_000)
 #: Longest Fourier transform, which takes about ten milliseconds.
 MAX_POINTS = 2**19
-#: Largest number of additions for a convolution, which take about a millisecond.
-MAX_ADDITIONS = 3_000_000
 #: Largest value on a lattice, in steps.
 MAX_STEPS = 2**20
 #: Largest number of values whose sign patterns are counted: 2**15 sums for each half, about two milliseconds.
@@ -28,15 +26,15 @@ MAX_LISTED = 30
 BINS_PER_SD = 64
 
 
-def find_lattice(values: Floats) -> tuple[Integers, int] | None:
-    """Express values as whole multiples of 1/denominator, and return that denominator.
+def find_lattice(values: Floats) -> tuple[Integers, float] | None:
+    """Write values as whole multiples of a step, and return the multiples and the largest such step.
 
     The result is None if no denominator of `DENOMINATORS` fits to within rounding error.
 
     Examples
     --------
     >>> find_lattice(np.array([0.5, -0.25]))
-    (array([ 50, -25]), 100)
+    (array([ 2, -1]), 0.25)
     """
     for denominator in DENOMINATORS:
         scaled = values * denominator
@@ -44,7 +42,9 @@ def find_lattice(values: Floats) -> tuple[Integers, int] | None:
         largest = np.abs(scaled).max(initial=0.0)
         error = np.abs(scaled - steps).max(initial=0.0)
         if largest <= MAX_STEPS and error <= 1e-7 * min(largest, 1.0):
-            return steps.astype(np.int64), denominator
+            multiples = steps.astype(np.int64)
+            divisor = max(int(np.gcd.reduce(multiples)), 1)
+            return multiples // divisor, divisor / denominator
     return None
 
 
@@ -84,7 +84,11 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
     """
     from scipy.fft import next_fast_len
 
-    n, origin, (step, binned_at) = values.size, values.min(), _step(values)
+    n, origin, sd = values.size, values.min(), float(values.std())
+    step = binned_at = sd / BINS_PER_SD
+    lattice = find_lattice(values - origin)
+    if lattice is not None and 14 * np.sqrt(n) * sd / lattice[1] <= MAX_POINTS:
+        step, binned_at = lattice[1], 0.0
     places = (values - origin) / step
     lower = np.floor(places + 1e-7).astype(np.int64)
     share = places - lower
@@ -110,17 +114,6 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
     return origin + step / n * first, step / n, cdf, below, binned_at
 
 
-def _step(values: Floats) -> tuple[float, float]:
-    """Step of the lattice of a bootstrap distribution, and the width of its bins or 0."""
-    lattice = find_lattice(values)
-    if lattice is not None:
-        step = int(np.gcd.reduce(lattice[0] - lattice[0].min())) / lattice[1]
-        if 14 * np.sqrt(values.size) * values.std() / step <= MAX_POINTS:
-            return step, 0.0
-    bins = float(values.std()) / BINS_PER_SD
-    return bins, bins
-
-
 # ---- the distribution of a sum with random signs -------------------------------------------------
 
 
@@ -133,9 +126,8 @@ def sign_flip_tail(steps: Integers) -> float:
     Notes
     -----
     With the total T of the magnitudes, the sum is 2 B - T, where B adds each magnitude with
-    probability 1/2. The tail is thus P(B >= b), b = (sum + T) / 2. A few small numbers are
-    convolved one at a time, which takes too long for many. A plain Fourier inversion would only be
-    accurate to 1e-16 in absolute terms and could return a negative tail. So B is first tilted
+    probability 1/2. The tail is thus P(B >= b), b = (sum + T) / 2. A plain Fourier inversion would
+    only be accurate to 1e-16 in absolute terms and could return a negative tail. So B is tilted
     exponentially until its mean is b (Esscher 1932; Daniels 1954). The tail is then exp(K(theta) -
     theta b) times a tilted expectation of order one, which is a Fourier sum over the few
     frequencies with a characteristic function above 1e-20. Nothing is resampled or asymptotic.
@@ -145,28 +137,14 @@ def sign_flip_tail(steps: Integers) -> float:
     >>> round(sign_flip_tail(np.array([1, 1, 2])), 12)  # one of 8 sign patterns
     0.125
     """
-    stride = max(int(np.gcd.reduce(steps)), 1)
-    magnitudes, counts = np.unique(np.abs(steps[steps != 0]) // stride, return_counts=True)
+    magnitudes, counts = np.unique(np.abs(steps[steps != 0]), return_counts=True)
     total = int(counts @ magnitudes)
-    target = (int(steps.sum()) // stride + total) // 2
+    target = (int(steps.sum()) + total) // 2
     if target <= 0:
         return 1.0
-    few = counts.sum() <= 1000 and counts.sum() * total <= MAX_ADDITIONS
-    upper_tail = _convolved_tail if few else _tilted_tail
     if 2 * target < total:
-        return 1.0 - upper_tail(magnitudes, counts, total - target + 1)
-    return upper_tail(magnitudes, counts, target)
-
-
-def _convolved_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
-    """P(B >= target), adding one magnitude at a time to the distribution of B."""
-    distribution = np.ones(1)
-    for magnitude in np.repeat(magnitudes, counts).tolist():
-        grown = np.zeros(distribution.size + magnitude)
-        grown[:-magnitude] = distribution
-        grown[magnitude:] += distribution
-        distribution = grown / 2
-    return float(distribution[target:].sum())
+        return 1.0 - _tilted_tail(magnitudes, counts, total - target + 1)
+    return _tilted_tail(magnitudes, counts, target)
 
 
 def _tilted_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
@@ -265,9 +243,7 @@ def to_lattice(differences: Floats) -> tuple[Integers, float]:
     (array([ 2, -1,  1]), 0.0)
     """
     lattice = find_lattice(differences)
-    if lattice is not None:
-        steps = lattice[0] // max(int(np.gcd.reduce(lattice[0])), 1)
-        if 10 * np.sqrt(float(steps @ steps)) <= MAX_POINTS:
-            return steps, 0.0
+    if lattice is not None and 10 * np.linalg.norm(lattice[0]) <= MAX_POINTS:
+        return lattice[0], 0.0
     grid = float(10.0 ** (np.ceil(np.log10(np.abs(differences).max())) - 3))
     return np.rint(differences / grid).astype(np.int64), grid

@@ -209,7 +209,7 @@ def _searched_limit(differences: Floats, tail: float) -> float:
     half = t_half_width(differences, 1 - 2 * tail)
     widest = max(half / 32, 10 * sqrt(float(differences @ differences)) / MAX_POINTS)
     lattice = find_lattice(differences)
-    step = int(np.gcd.reduce(lattice[0])) / lattice[1] if lattice else widest
+    step = lattice[1] if lattice else widest
     grid = step / ceil(step / widest)
     steps = np.rint(differences / grid).astype(np.int64)
 
