@@ -32,7 +32,7 @@ from ragnb.experiments.recorded import (
     recorded_provenance,
     recorded_responses,
 )
-from ragnb.llm.prices import price_table
+from ragnb.llm.budget import price_table
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sysconfig.get_path("scripts")) / "ragnb"

@@ -16,8 +16,8 @@ import pandas as pd
 
 from ragnb.errors import InputError, check_choice
 from ragnb.experiments.retrieval import require_examples
+from ragnb.llm.budget import count_tokens
 from ragnb.llm.client import EMPTY, complete, one_report
-from ragnb.llm.prices import count_tokens
 from ragnb.metrics.answer import exact_match
 from ragnb.metrics.language import language_identified
 from ragnb.prompts.multilingual import (

@@ -23,9 +23,8 @@ from urllib.parse import urlsplit, urlunsplit
 import pandas as pd
 
 from ragnb.errors import EndpointError, InputError
+from ragnb.llm.budget import Bucket, Budget, Price, dollars, price_of, require_price
 from ragnb.llm.engine import Engine, Job, Key, Progress
-from ragnb.llm.limits import Bucket, Budget
-from ragnb.llm.prices import Price, dollars, price_of, require_price
 from ragnb.llm.requests import Request, canonical_requests
 from ragnb.llm.store import Claims, Reply, Store, request_key
 from ragnb.records import count_reasons, reasoning_apart
@@ -105,7 +104,7 @@ def complete(
         of the prompt, and ``max_tokens``); what was received is kept, the rest stays unscored with the reason. Needs a known
         price and ``max_tokens`` in every request; failed attempts are taken to cost nothing.
     prices
-        Prices of your own, see `ragnb.llm.prices`.
+        Your own prices by model name, as for `ragnb.estimate`.
     repeats
         Ask every request so many times and keep every reply, to tell a model's own noise from that of the sample.
     timeout

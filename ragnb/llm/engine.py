@@ -17,8 +17,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ragnb.errors import EndpointError
-from ragnb.llm.limits import Bucket, Budget
-from ragnb.llm.prices import completion_bound, prompt_bound, prompt_tokens
+from ragnb.llm.budget import Bucket, Budget, completion_bound, prompt_bound, prompt_tokens
 from ragnb.llm.store import LEASE_SECONDS, Claims, Reply, canonical
 from ragnb.text import well_formed
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import EndpointError, InputError
+from ragnb.llm.budget import estimate
 from ragnb.llm.client import complete, one_report
 from ragnb.llm.engine import retry_after, warn_of_refused
-from ragnb.llm.prices import estimate
 from ragnb.llm.store import Store
 from ragnb.scoring import score
 

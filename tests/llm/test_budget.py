@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.llm.prices import count_tokens, estimate, price_of, price_table, require_price
+from ragnb.llm.budget import count_tokens, estimate, price_of, price_table, require_price
 from ragnb.llm.store import Reply, Store, canonical, request_key
 
 
