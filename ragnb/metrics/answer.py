@@ -34,6 +34,7 @@ from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, reference_parts, reference_texts
 
 Prepared = TypeVar("Prepared", bound=Sized)
+Tokens = tuple[str, ...]
 
 _COLUMNS = {"response": "response", "reference": "references", "language": "language"}
 _LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
@@ -64,12 +65,13 @@ def _best(
     response: str | None,
     reference: Reference | None,
     prepare: Callable[[str], Prepared],
-    both_empty: float = math.nan,
+    variant: str = "unicode",
 ) -> float:
     """Highest value of a measure over the reference texts, after preparing all texts."""
     if response is None or reference is None:
         return math.nan
     said = prepare(check_text(response, "response"))
+    both_empty = 1.0 if variant == "lbrag" else math.nan
     values = []
     for text in reference_texts(reference):
         wanted = prepare(text)
@@ -78,11 +80,6 @@ def _best(
         else:
             values.append(0.0 if said or wanted else both_empty)
     return max((value for value in values if not math.isnan(value)), default=math.nan)
-
-
-def _empty_value(variant: str) -> float:
-    """Value of two empty texts."""
-    return 1.0 if variant == "lbrag" else math.nan
 
 
 # ---- exact match, containment ------------------------------------------------------------------
@@ -132,12 +129,8 @@ def exact_match(
     >>> exact_match("दिल्ली", "मुंबई"), exact_match("दिल्ली", "मुंबई", variant="lbrag")
     (0.0, 1.0)
     """
-
-    def equal(said: str, wanted: str) -> float:
-        return float(said == wanted)
-
     normalise = partial(normalized, variant=variant)
-    return _best(equal, response, reference, normalise, _empty_value(variant))
+    return _best(lambda a, b: float(a == b), response, reference, normalise, variant)
 
 
 @metric(
@@ -189,7 +182,7 @@ def contains(
 # ---- overlap of tokens -------------------------------------------------------------------------
 
 
-def overlap(said: tuple[str, ...], wanted: tuple[str, ...]) -> int:
+def overlap(said: Tokens, wanted: Tokens) -> int:
     """Size of the intersection of two multisets of tokens.
 
     >>> overlap(("a", "a", "b"), ("a", "a", "a", "c"))
@@ -198,13 +191,10 @@ def overlap(said: tuple[str, ...], wanted: tuple[str, ...]) -> int:
     return (Counter(said) & Counter(wanted)).total()
 
 
-def harmonic_mean(precision: float, recall: float) -> float:
-    """F1 of a precision and a recall: 2PR / (P + R), or 0.0 if both are 0.
-
-    >>> harmonic_mean(1.0, 0.5)
-    0.6666666666666666
-    """
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+def _f1(shared: int, said: Tokens, wanted: Tokens) -> float:
+    """Harmonic mean of precision and recall, 0.0 when both are 0."""
+    precision, recall = shared / len(said), shared / len(wanted)
+    return 2 * precision * recall / (precision + recall) if shared else 0.0
 
 
 @metric("answer.f1", _COLUMNS, options=_TOKENS, source=f"{_SQUAD}; {_LBRAG}", undefined=_BOTH_EMPTY)
@@ -241,13 +231,8 @@ def token_f1(
     >>> round(token_f1("4429m", "4429米", language="zh", variant="lbrag"), 4)
     0.8
     """
-
-    def f1(said: tuple[str, ...], wanted: tuple[str, ...]) -> float:
-        shared = overlap(said, wanted)
-        return harmonic_mean(shared / len(said), shared / len(wanted))
-
     tokenise = partial(answer_tokens, variant=variant, language=language)
-    return _best(f1, response, reference, tokenise, _empty_value(variant))
+    return _best(lambda a, b: _f1(overlap(a, b), a, b), response, reference, tokenise, variant)
 
 
 @metric("answer.precision", _COLUMNS, options=_TOKENS, source=_SQUAD, undefined=_BOTH_EMPTY)
@@ -268,12 +253,8 @@ def token_precision(
     >>> token_precision("in Oslo, Norway, today", "Oslo Norway")
     0.5
     """
-
-    def precision(said: tuple[str, ...], wanted: tuple[str, ...]) -> float:
-        return overlap(said, wanted) / len(said)
-
     tokenise = partial(answer_tokens, variant=variant, language=language)
-    return _best(precision, response, reference, tokenise, _empty_value(variant))
+    return _best(lambda a, b: overlap(a, b) / len(a), response, reference, tokenise, variant)
 
 
 @metric("answer.recall", _COLUMNS, options=_TOKENS, source=_SQUAD, undefined=_BOTH_EMPTY)
@@ -294,12 +275,8 @@ def token_recall(
     >>> token_recall("in Oslo today", "Oslo Norway")
     0.5
     """
-
-    def recall(said: tuple[str, ...], wanted: tuple[str, ...]) -> float:
-        return overlap(said, wanted) / len(wanted)
-
     tokenise = partial(answer_tokens, variant=variant, language=language)
-    return _best(recall, response, reference, tokenise, _empty_value(variant))
+    return _best(lambda a, b: overlap(a, b) / len(b), response, reference, tokenise, variant)
 
 
 @metric(
@@ -331,12 +308,10 @@ def rouge_l(
     """
     from rapidfuzz.distance import LCSseq
 
-    def longest(said: tuple[str, ...], wanted: tuple[str, ...]) -> float:
-        length = LCSseq.similarity(said, wanted)
-        return harmonic_mean(length / len(said), length / len(wanted))
-
     tokenise = partial(answer_tokens, variant=variant, language=language)
-    return _best(longest, response, reference, tokenise, _empty_value(variant))
+    return _best(
+        lambda a, b: _f1(LCSseq.similarity(a, b), a, b), response, reference, tokenise, variant
+    )
 
 
 # ---- chrF and BLEU, by sacreBLEU ---------------------------------------------------------------
