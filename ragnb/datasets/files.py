@@ -14,7 +14,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
@@ -28,6 +30,34 @@ TITLES = {
     "multilingual": "a multilingual",
 }
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+Text = Annotated[str, Field(pattern=r"\S")]
+"""A text that is not blank."""
+Identifier = StrictInt | Annotated[str, Field(min_length=1)]
+"""An id as a file writes it: a whole number or a text."""
+
+
+class Record(BaseModel):
+    """Base class of the records of a file format."""
+
+    model_config = ConfigDict(strict=True)
+
+
+R = TypeVar("R", bound=Record)
+_ALLOWED = {
+    "string_type": "a text",
+    "string_pattern_mismatch": "a text that is not blank",
+    "string_too_short": "a text that is not empty",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "too_short": "a list that is not empty",
+    "dict_type": "an object",
+    "model_type": "an object",
+}
+"""Type of a pydantic error -> what is allowed."""
 
 
 def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) -> tuple[Path, str]:
@@ -138,6 +168,57 @@ def json_items(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
                 f"{where} needs to be a JSON object; got a {type(item).__name__}; mend it"
             )
         yield item, where
+
+
+def checked(model: type[R], record: Mapping[str, Any], where: str) -> R:
+    """Validate one record of a file.
+
+    Raises
+    ------
+    InputError
+        The record does not fit the model. The message names the place, the key, what is allowed
+        and what was found.
+    """
+    try:
+        return model.model_validate(record)
+    except ValidationError as error:
+        raise InputError(_complaint(error.errors(include_url=False), record, where)) from None
+
+
+def _complaint(errors: list[Any], record: Mapping[str, Any], where: str) -> str:
+    missing = [error for error in errors if error["type"] == "missing"]
+    if missing:
+        parent = missing[0]["loc"][:-1]
+        names = [str(error["loc"][-1]) for error in missing if error["loc"][:-1] == parent]
+        place = _place(where, _path(parent, record))
+        got = ", ".join(map(str, missing[0]["input"])) or "none"
+        return f"{place}: must have the key{'s'[: len(names) - 1]} {', '.join(names)}, got {got}"
+    paths = [_path(error["loc"], record) for error in errors]
+    deepest = max((path for path in paths if path[:1] == paths[0][:1]), key=len)
+    here = [error for error, path in zip(errors, paths, strict=True) if path == deepest]
+    place = _place(where, deepest)
+    if here[0]["type"] == "value_error":
+        return f"{place}: {here[0]['ctx']['error']}"
+    allowed = " or ".join(dict.fromkeys(_ALLOWED.get(one["type"], one["msg"]) for one in here))
+    return f"{place}: must be {allowed}, got {here[0]['input']!r:.60}"
+
+
+def _path(loc: tuple[int | str, ...], value: Any) -> tuple[int | str, ...]:
+    """The keys and positions in a location of pydantic, without the names of its types."""
+    path: list[int | str] = []
+    for part in loc:
+        if isinstance(part, int) or (isinstance(value, dict) and part in value):
+            path.append(part)
+            found = isinstance(value, list | dict)
+            value = value[part] if found else None
+    return tuple(path)
+
+
+def _place(where: str, path: tuple[int | str, ...]) -> str:
+    if not path:
+        return where
+    inner = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path[1:])
+    return f"{where}, key {path[0]}{''.join(inner)}"
 
 
 def _content(path: Path) -> bytes:

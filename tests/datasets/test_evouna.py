@@ -44,11 +44,11 @@ def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
     ("content", "message"),
     [
         ("[", "NQ.json needs JSON"),
-        ("[" * 100_000, "NQ.json needs JSON; got maximum recursion depth"),
-        ("{}", "got evouna/0 without question"),
-        ("[]", "needs a JSON list of records; got an empty one"),
-        ([{"question": "q"}], "got evouna/0 without golden_answer, answer_fid"),
-        (["text"], "NQ.json item 1 needs to be a JSON object; got a str"),
+        ("[]", "NQ.json must contain at least one question, got an empty list"),
+        ([record(), record(answer_gpt4=5)], "item 2, key answer_gpt4: must be a text, got 5"),
+        ([record(judge_fid="yes")], "item 1, key judge_fid: must be true or false, got 'yes'"),
+        ([{"question": "q"}], "item 1: must have the keys golden_answer, .* got question"),
+        ([{"id": 1, "query": "q"}], "must have the keys question, golden_answer, .* got id, query"),
     ],
 )
 def test_a_bad_file_says_what_it_needs(tmp_path, content, message):
