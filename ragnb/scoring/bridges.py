@@ -20,7 +20,10 @@ F1, COST = "answer.f1", "cost.translation_tokens"
 def _efficiency(
     f1_system: float, f1_direct: float, cost: float, *, variant: str, baseline: str, f1: str | None
 ) -> float:
-    """`bridging_efficiency`; the baseline and the variant of F1 only name the definition."""
+    """Cost-normalised bridging efficiency (CNBE): `bridging_efficiency` of one example.
+
+    The baseline and the variant of F1 only name the definition.
+    """
     return bridging_efficiency(f1_system, f1_direct, cost, variant=variant)
 
 
@@ -33,6 +36,14 @@ CNBE = Metric(
     source="kanoes/LBRAG-NEW experiments/scripts/experiment.py",
     options={"variant": "ratio", "baseline": "direct", "f1": "unicode"},
     condition="no translation",
+    variants={
+        "variant": {
+            "ratio": "Gain divided by cost; undefined without translation.",
+            "lbrag": "The same, and 0 if the cost is 0, as in the released code of LBRAG.",
+        },
+        "baseline": {"direct": "The system whose token F1 is subtracted."},
+        "f1": {"unicode": "The variant of `answer.f1`."},
+    },
 )
 """CNBE of a frame of pairs; `bridging` makes them."""
 

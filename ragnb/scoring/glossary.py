@@ -16,6 +16,7 @@ import pandas as pd
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape_markdown, tag
 from ragnb.metrics.record import METRICS, Metric
+from ragnb.scoring.bridges import CNBE
 from ragnb.scoring.definitions import suggestion
 
 HEADER = ("metric", "what it measures", "better", "range", "definitions", "source")
@@ -96,6 +97,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
       needs         response, language
       candidates    None       default  Any language that ragnb and the identifier know may occur.
                     other               A list of the language codes that may occur: the fewer, the fewer errors.
+      computed by   ragnb.metrics.language.language_identified
       reasoning     Only the answer is read; <think>…</think> is set apart.
       undefined     Where the response has no letter.
       source        Lui and Baldwin 2012; py3langid
@@ -109,6 +111,8 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
 
 
 def _named(given: object, name: str) -> tuple[Metric, ...]:
+    if name in ("cnbe", CNBE.name):
+        return (CNBE,)
     if name in METRICS:
         return (METRICS[name],)
     words = {known: _words(metric) for known, metric in METRICS.items()}
@@ -169,6 +173,7 @@ def _variants(metric: Metric) -> Iterator[tuple[str, Any, bool, str]]:
 def _facts(metric: Metric) -> list[tuple[str, str]]:
     """What holds for all variants of a metric, but for its direction and range."""
     facts = {
+        "computed by": _address(metric),
         "reasoning": _reasoning(metric),
         "undefined": metric.undefined,
         "no part of n": metric.condition,
@@ -176,6 +181,13 @@ def _facts(metric: Metric) -> list[tuple[str, str]]:
         "signature": metric.signature({}),
     }
     return [(name, text) for name, text in facts.items() if text]
+
+
+def _address(metric: Metric) -> str:
+    """Where the formula of a metric that ships is to be read."""
+    function = metric.function
+    inside = function.__module__.startswith("ragnb.")
+    return f"{function.__module__}.{function.__qualname__}" if inside else ""
 
 
 def _reasoning(metric: Metric) -> str:

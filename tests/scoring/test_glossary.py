@@ -274,3 +274,14 @@ def test_the_markdown_table_has_a_compact_row_a_metric():
 def test_the_table_in_readme_is_that_of_the_package():
     text = README.read_text("utf-8")
     assert with_table(text) == text, "README.md is behind METRICS: make readme"
+
+
+def test_the_function_that_computes_a_metric_is_named():
+    for metric in METRICS.values():
+        module, name = metric.function.__module__, metric.function.__name__
+        assert f"  computed by   {module}.{name}\n" in repr(definitions(metric.name))
+
+
+def test_cnbe_is_known_by_its_names():
+    assert repr(definitions("CNBE")) == repr(definitions("cost.cnbe"))
+    assert "Cost-normalised bridging efficiency" in repr(definitions("cnbe"))
