@@ -194,9 +194,11 @@ def _complaint(errors: list[Any], record: Mapping[str, Any], where: str) -> str:
         got = ", ".join(map(str, missing[0]["input"])) or "none"
         return f"{place}: must have the key{'s'[: len(names) - 1]} {', '.join(names)}, got {got}"
     paths = [_path(error["loc"], record) for error in errors]
-    deepest = max((path for path in paths if path[:1] == paths[0][:1]), key=len)
-    here = [error for error, path in zip(errors, paths, strict=True) if path == deepest]
-    place = _place(where, deepest)
+    # Of a union we report the value deepest inside that most of its types refuse.
+    first = [path for path in paths if path[:1] == paths[0][:1]]
+    worst = max(first, key=lambda path: (len(path), first.count(path)))
+    here = [error for error, path in zip(errors, paths, strict=True) if path == worst]
+    place = _place(where, worst)
     if here[0]["type"] == "value_error":
         return f"{place}: {here[0]['ctx']['error']}"
     allowed = " or ".join(dict.fromkeys(_ALLOWED.get(one["type"], one["msg"]) for one in here))
