@@ -6,7 +6,6 @@ from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
 from ragnb.datasets.contexts import build_contexts
 from ragnb.datasets.evouna import load_evouna
 from ragnb.datasets.instructions import load_rgb_instructions
-from ragnb.datasets.lbrag import load_lbrag_metrics
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
@@ -25,7 +24,6 @@ __all__ = [
     "catalogue",
     "load_annotations",
     "load_evouna",
-    "load_lbrag_metrics",
     "load_multilingual",
     "load_ragbench",
     "load_responses",

@@ -4,7 +4,6 @@ import math
 import pytest
 
 import ragnb
-from ragnb.datasets.lbrag import FIELDS, load_lbrag_metrics
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.tables import read_table, write_table
 from ragnb.errors import InputError
@@ -53,9 +52,6 @@ def written(tmp_path, records, name="20300101_0000_answers.jsonl"):
 @pytest.fixture
 def run(tmp_path):
     return load_responses(written(tmp_path, RUN))
-
-
-# ---- answers -----------------------------------------------------------------------------------------------------------
 
 
 def test_answers_of_a_run_load_as_they_are(run):
@@ -170,6 +166,7 @@ def test_loaded_answers_can_be_written_read_and_loaded_again(run, tmp_path):
     ("changes", "message"),
     [
         ({"pred_answer": 7}, "row 1: a response needs to be a text; got int"),
+        ({"translate_tokens": "many"}, "column translate_tokens must contain numbers .*many"),
         ({"gold_answer": 11}, "row 1: a reference answer must have a part"),
     ],
 )
@@ -183,131 +180,3 @@ def test_a_truncated_file_is_named_by_its_line(tmp_path):
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(InputError, match="answers.jsonl line 9 needs one JSON object"):
         load_responses(path)
-
-
-# ---- metrics -----------------------------------------------------------------------------------------------------------
-
-PUBLISHED = "em em_std f1 f1_std rlc rlc_std rlc_ok rlc_ok_std cost cost_std cnbe cnbe_std semantic_score semantic_score_std n"
-# the example of the seven-metric overview
-OVERVIEW = dict(
-    zip(
-        PUBLISHED.split(),
-        [
-            0.0,
-            0.0,
-            0.289,
-            0.341,
-            0.759,
-            0.317,
-            0.8,
-            0.4,
-            29.8,
-            18.2,
-            0.00237,
-            0.01157,
-            0.7,
-            0.422,
-            10.0,
-        ],
-        strict=True,
-    )
-)
-
-
-def metrics(tmp_path, content):
-    path = tmp_path / "20300101_0000_metrics.json"
-    path.write_text(
-        content if isinstance(content, str) else json.dumps(content, indent=2), encoding="utf-8"
-    )
-    return path
-
-
-def test_the_example_of_the_overview_is_one_row(tmp_path):
-    frame = load_lbrag_metrics(metrics(tmp_path, {"metrics": {"lbrag": OVERVIEW}}))
-    assert frame.columns.tolist() == ["system", *PUBLISHED.split()]
-    assert frame.iloc[0].to_dict() == {"system": "lbrag", **OVERVIEW}
-    assert frame.attrs["run"] == {}
-    assert PUBLISHED.split() == list(FIELDS)
-
-
-def test_systems_keep_their_order_and_the_rest_of_the_document_is_kept(tmp_path):
-    rest = {
-        "run_id": "r",
-        "num_test_queries": 2,
-        "baseline_f1": 0.25,
-        "llm_usage": {"total_tokens": 9},
-    }
-    systems = dict.fromkeys(["direct", "multi", "cross", "系统"], OVERVIEW)
-    frame = load_lbrag_metrics(metrics(tmp_path, {**rest, "metrics": systems}))
-    assert frame["system"].tolist() == list(systems)
-    assert frame.attrs["run"] == rest
-
-
-def test_missing_fields_are_nan_and_unknown_ones_are_kept(tmp_path):
-    some = {"em": 0, "f1": 0.5, "cnbe": None, "n": 1.0, "bleu": 3.5, "note": "früh"}
-    frame = load_lbrag_metrics(metrics(tmp_path, {"metrics": {"direct": some, "lbrag": OVERVIEW}}))
-    assert frame.columns.tolist() == ["system", *PUBLISHED.split(), "bleu", "note"]
-    assert frame.loc[0, ["em", "f1", "n", "bleu", "note"]].tolist() == [0.0, 0.5, 1.0, 3.5, "früh"]
-    gaps = frame.columns[frame.loc[0].isna()].tolist()
-    assert gaps == [name for name in PUBLISHED.split() if name not in some or name == "cnbe"]
-    assert frame[list(FIELDS)].dtypes.unique().tolist() == [float]
-    assert math.isnan(frame.loc[1, "bleu"])
-
-
-def test_metrics_of_a_run_are_the_summary_of_its_answers(tmp_path, run):
-    scored = run[run["references"].notna() & (run["system"] == "lbrag")]
-    values = ragnb.score(scored, "answer.f1", variant="lbrag")["value"]
-    said = {
-        "f1": 19 / 30,
-        "f1_std": math.sqrt(31 / 180),
-        "n": 5,
-    }  # of 1/2, 2/3, 1, 0 and 1: squares 31/45, over n - 1
-    frame = load_lbrag_metrics(metrics(tmp_path, {"metrics": {"lbrag": said}}))
-    assert values.mean() == pytest.approx(frame["f1"][0])
-    assert values.std(ddof=1) == pytest.approx(frame["f1_std"][0])
-    assert len(values) == frame["n"][0]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "metrics.json needs one JSON object a line; got an empty file"),
-        (
-            '{"metrics": {"lbrag": {"em": 0.0,',
-            "metrics.json needs JSON; got Expecting property name.*fetch it again",
-        ),
-        (
-            "[]",
-            "key metrics needs an object of metrics by name; got NoneType; is this the metrics.json of a run",
-        ),
-        ('["lbrag"]', "item 1 needs to be a JSON object; got a str"),
-        ({"run_id": "r"}, "key metrics needs an object of metrics by name; got NoneType"),
-        ({"metrics": [OVERVIEW]}, "key metrics needs an object of metrics by name; got list"),
-        ({"metrics": {}}, "got an empty object"),
-        (
-            {"metrics": {"lbrag": 0.5}},
-            "20300101_0000_metrics.json system lbrag needs an object of metrics by name; got float",
-        ),
-        (
-            {"metrics": {"lbrag": {"em": "0.5"}}},
-            "system lbrag key em needs a number; got '0.5'; write one, or null",
-        ),
-        ({"metrics": {"lbrag": {"n": True}}}, "system lbrag key n needs a number; got True"),
-    ],
-)
-def test_a_damaged_document_says_what_it_needs(tmp_path, content, message):
-    with pytest.raises(InputError, match=message):
-        load_lbrag_metrics(metrics(tmp_path, content))
-
-
-def test_answers_are_no_metrics_and_a_missing_file_is_said(tmp_path):
-    with pytest.raises(
-        InputError,
-        match="answers.jsonl key metrics needs an object.*is this the metrics.json of a run",
-    ):
-        load_lbrag_metrics(written(tmp_path, RUN))
-    with pytest.raises(
-        InputError,
-        match=r"load_lbrag_metrics needs a file that exists; got '.*none\.json', which does not",
-    ):
-        load_lbrag_metrics(tmp_path / "none.json")
