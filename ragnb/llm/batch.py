@@ -31,8 +31,7 @@ from ragnb.llm.batch_lines import Harvest, Seen
 from ragnb.llm.batch_provider import Gone, Provider, Refused, Unsure, address_of
 from ragnb.llm.client import count_answers, say, why_no_text
 from ragnb.llm.engine import warn_of_refused
-from ragnb.llm.requests import canonical_requests
-from ragnb.llm.store import Store, request_key
+from ragnb.llm.store import Store, canonical_requests, request_key
 
 MAX_REQUESTS, MAX_BYTES = 50_000, 200_000_000  # a file; OpenAI's limits
 SETTLE = 300.0

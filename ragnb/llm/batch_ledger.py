@@ -5,7 +5,7 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -276,7 +276,7 @@ def open_ledger(store: Store | str | Path, *, must_exist: bool = True) -> Iterat
             f"batches need the store that they were submitted with; got no file {path!r}; check the path"
         )
     with (
-        nullcontext(store) if isinstance(store, Store) else Store(path) as opened,
+        Store.open(store) as opened,
         closing(Ledger(opened)) as ledger,
     ):
         yield ledger

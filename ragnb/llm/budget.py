@@ -6,7 +6,6 @@ import math
 import os
 import time
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -17,8 +16,7 @@ import pandas as pd
 import regex
 
 from ragnb.errors import InputError
-from ragnb.llm.requests import Request, canonical_requests
-from ragnb.llm.store import Store, request_key
+from ragnb.llm.store import Request, Store, canonical_requests, request_key
 
 Price = tuple[float, float]
 """US dollars for a million prompt tokens and for a million completion tokens."""
@@ -141,7 +139,7 @@ def _stored(store: Store | str | Path | None, asked: list[Request]) -> set[str]:
         isinstance(store, Store) or os.path.exists(os.path.expanduser(str(store)))
     ):
         return set()
-    with nullcontext(store) if isinstance(store, Store) else Store(store) as opened:
+    with Store.open(store) as opened:
         return opened.known(map(request_key, asked))
 
 

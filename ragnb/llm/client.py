@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Collection, Coroutine, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +25,7 @@ import pandas as pd
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.budget import Bucket, Budget, Price, dollars, price_of, require_price
 from ragnb.llm.engine import Engine, Job, Key, Progress
-from ragnb.llm.requests import Request, canonical_requests
-from ragnb.llm.store import Claims, Reply, Store, request_key
+from ragnb.llm.store import Claims, Reply, Request, Store, canonical_requests, request_key
 from ragnb.records import count_reasons, reasoning_apart
 from ragnb.text import well_formed
 
@@ -157,7 +156,7 @@ def complete(
         "keep_empty": keep_empty,
     }
     run = _Run(requests, model, options)
-    with one_report(progress) as tally, _opened(store) as opened:
+    with one_report(progress) as tally, Store.open(store) as opened:
         if run.find_missing(opened):
             _in_own_loop(run.send(opened, tally), run.progress, show=progress)
         return run.result(opened, tally)
@@ -476,10 +475,6 @@ def _require_bounds(asked: list[Request]) -> None:
             f"a budget needs max_tokens in the parameters of every request; got {len(open_ended)} without (the first is "
             f"request {open_ended[0]}); add it"
         )
-
-
-def _opened(store: Store | str | Path) -> Any:
-    return nullcontext(store) if isinstance(store, Store) else Store(store)
 
 
 # ---- waiting -----------------------------------------------------------------------------------------------------------

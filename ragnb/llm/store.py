@@ -1,7 +1,8 @@
-"""The store of replies: one append-only SQLite file, so that nothing paid for is lost or paid for twice.
+"""Requests and the store of their replies: one append-only SQLite file, so that no reply is lost or paid for twice.
 
-A reply is kept under the hash of all that can change it (model, messages or prompt, parameters, number of the repeat), never
-of the key or the address. The first reply to a request stands; a store is readable with any SQLite tool::
+`canonical_requests` turns the rows of a frame into canonical requests: everything that can change a reply (model, messages
+or prompt, parameters, number of the repeat), but not the endpoint's key and address. The hash of a canonical request is the
+key of its reply. The first reply to a request is kept. Any SQLite tool can read a store::
 
     SELECT key, request, response, finish_reason, prompt_tokens, completion_tokens FROM replies;
 
@@ -18,17 +19,23 @@ import json
 import os
 import socket
 import sqlite3
-import sys
 import threading
 import time
 import uuid
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ragnb.errors import StoreError
+import pandas as pd
+
+from ragnb.errors import InputError, StoreError
+from ragnb.records import is_missing, require_columns
+
+Request = dict[str, Any]
+"""``model``, ``messages`` or ``prompt``, ``parameters`` and ``repeat``: everything that can change a reply."""
 
 VERSION = 1
 _WAIT_SECONDS = 60.0
@@ -73,6 +80,9 @@ _NAMES = [field.name for field in fields(Reply)]
 _INSERT = f"INSERT OR IGNORE INTO replies ({', '.join(_NAMES)}, checksum) VALUES ({', '.join('?' * (len(_NAMES) + 1))})"
 
 
+_AMONG = "WHERE key IN (SELECT value FROM json_each(?))"
+
+
 def canonical(request: Mapping[str, Any]) -> str:
     """One spelling of a request: JSON with sorted keys and no spaces, ASCII only.
 
@@ -85,6 +95,81 @@ def canonical(request: Mapping[str, Any]) -> str:
 def request_key(request: Mapping[str, Any]) -> str:
     """SHA-256 of the canonical request, in hex."""
     return hashlib.sha256(canonical(request).encode("ascii")).hexdigest()
+
+
+def canonical_requests(requests: pd.DataFrame, model: str, repeats: int = 1) -> list[Request]:
+    """Return the canonical requests of a frame row by row, each ``repeats`` times in a row.
+
+    Raises
+    ------
+    InputError
+        There is no column ``messages`` or ``prompt``, a request is empty or not JSON serialisable, the name of the model is
+        missing, or ``repeats`` is less than one.
+    """
+    if not isinstance(model, str) or not model.strip():
+        raise InputError(
+            f"a run needs the name of a model; got {model!r:.80}; name one that the endpoint has"
+        )
+    if not isinstance(repeats, int) or repeats < 1:
+        raise InputError(
+            f"repeats needs a whole number from 1 up; got {repeats!r}; 1 asks every request once"
+        )
+    columns = getattr(requests, "columns", ())
+    kind = "prompt" if "prompt" in columns and "messages" not in columns else "messages"
+    require_columns(requests, [kind], "a run")
+    options = requests["parameters"] if "parameters" in requests else [None] * len(requests)
+    asked = []
+    for place, (content, given) in enumerate(zip(requests[kind], options, strict=True)):
+        parameters = _parameters(given, place)
+        _check_request(kind, content, parameters, place)
+        request = {"model": model, kind: content, "parameters": parameters}
+        asked += [{**request, "repeat": repeat} for repeat in range(repeats)]
+    return asked
+
+
+def _parameters(given: Any, place: int) -> Mapping[str, Any]:
+    """Parameters without those that are None, because frames contain None for what a row does not set."""
+    if is_missing(given):
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"request {place} needs a mapping of parameters; got {given!r:.80}; write {{'temperature': 0}}"
+        )
+    return {
+        name: value.item() if hasattr(value, "item") else value  # numpy's numbers as Python's
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def _check_request(kind: str, content: Any, parameters: Mapping[str, Any], place: int) -> None:
+    right = (
+        isinstance(content, str)
+        if kind == "prompt"
+        else isinstance(content, list) and all(isinstance(message, Mapping) for message in content)
+    )
+    if not right or not content:
+        wanted = "a text" if kind == "prompt" else "a list of messages, each with role and content,"
+        raise InputError(
+            f"request {place} needs {wanted} in {kind!r}; got {content!r:.80}; render it again"
+        )
+    for name, part in ((kind, content), ("parameters", parameters)):
+        try:
+            canonical(part)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(
+                f"request {place} needs {name} that JSON knows; got {error}; change it"
+            ) from error
+    if parameters.get("n", 1) != 1:
+        raise InputError(
+            f"request {place} must ask for one reply, got n = {parameters['n']!r}; use repeats instead"
+        )
+    for name in ("max_tokens", "max_completion_tokens"):
+        most = parameters.get(name, 1)
+        if not isinstance(most, int) or most < 1:
+            raise InputError(
+                f"request {place} needs a whole number in {name}; got {most!r}; 64 is a short answer"
+            )
 
 
 class Store:
@@ -112,21 +197,25 @@ class Store:
                 "a store needs a path; got an empty one, which would keep nothing; name a file"
             )
         self.path = os.path.expanduser(str(path))
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._has_checksums = False  # unknown, or made by an earlier version
-        try:
+        with self._reporting():
             if self.path != ":memory:":
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
                 self.path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None
             )
-        except (sqlite3.Error, OSError) as error:
-            raise self._error(error) from error
+        self._db.row_factory = sqlite3.Row
         try:
             self._prepare()
         except BaseException:
             self._db.close()
             raise
+
+    @staticmethod
+    def open(store: "Store | str | Path") -> "AbstractContextManager[Store]":
+        """Open a file for a ``with`` block; a `Store` that is already open stays open afterwards."""
+        return nullcontext(store) if isinstance(store, Store) else Store(store)
 
     def __enter__(self) -> "Store":
         return self
@@ -153,44 +242,27 @@ class Store:
     def add(self, replies: Iterable[Reply]) -> None:
         """Append replies in one transaction; a key that is already stored keeps its first reply."""
         rows = [[getattr(reply, name) for name in _NAMES] for reply in replies]
-        try:
-            with self._lock, _transaction(self._db) as db:
-                if not self._look_for_checksums():
-                    db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
-                db.executemany(_INSERT, ([*row, _checksum(row)] for row in rows))
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+        with self._change() as db:
+            if not self._look_for_checksums():
+                db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+            db.executemany(_INSERT, ([*row, _checksum(row)] for row in rows))
 
     def get(self, keys: Iterable[str]) -> dict[str, Reply]:
         """Stored replies by key; keys that are not stored are left out."""
-        wanted, found = list(dict.fromkeys(keys)), {}
-        for start in range(0, len(wanted), 500):
-            some = wanted[start : start + 500]
-            replies = self._read(f"WHERE key IN ({', '.join('?' * len(some))})", some)
-            found.update({reply.key: reply for reply in replies})
-        return found
+        return {reply.key: reply for reply in self._read(_AMONG, [json.dumps(list(keys))])}
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that are stored."""
-        wanted, found = list(dict.fromkeys(keys)), set[str]()
-        for start in range(0, len(wanted), 500):
-            some = wanted[start : start + 500]
-            query = f"SELECT key FROM replies WHERE key IN ({', '.join('?' * len(some))})"
-            found.update(row[0] for row in self._execute(query, some))
-        return found
+        rows = self._execute(f"SELECT key FROM replies {_AMONG}", [json.dumps(list(keys))])
+        return {row[0] for row in rows}
 
     def note_failures(self, reasons: Mapping[str, str]) -> None:
-        """Remember why requests got no reply, so that a replay can say it; they are asked again by the next run."""
-        try:
-            with self._lock, _transaction(self._db):
-                self._db.execute(
-                    "CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL)"
-                )
-                self._db.executemany(
-                    "INSERT OR REPLACE INTO failures VALUES (?, ?)", list(reasons.items())
-                )
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+        """Store why requests got no reply, so that a replay can report it; the next run asks them again."""
+        with self._change() as db:
+            db.execute(
+                "CREATE TABLE IF NOT EXISTS failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL)"
+            )
+            db.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?)", list(reasons.items()))
 
     def failures(self) -> dict[str, str]:
         """Reasons of requests that have no reply, as their latest run gave them, by key."""
@@ -245,8 +317,7 @@ class Store:
 
     def _read(self, which: str, values: Iterable[Any] = ()) -> list[Reply]:
         """Replies after their checksums were verified."""
-        with self._lock:
-            checksum = "checksum" if self._look_for_checksums() else "NULL"
+        checksum = "checksum" if self._look_for_checksums() else "NULL"
         rows = self._execute(f"SELECT {', '.join(_NAMES)}, {checksum} FROM replies {which}", values)
         damaged = next((row for row in rows if not _is_whole(row)), None)
         if damaged is not None:
@@ -257,13 +328,10 @@ class Store:
         return [Reply(*row[:-1]) for row in rows]
 
     def _look_for_checksums(self) -> bool:
-        """Whether the table has the column; called with the lock held."""
+        """Whether the table has the column."""
         if not self._has_checksums:
-            try:
-                columns = self._db.execute("PRAGMA table_info(replies)").fetchall()
-            except sqlite3.Error as error:
-                raise self._error(error) from error
-            self._has_checksums = "checksum" in {column[1] for column in columns}
+            columns = self._execute("PRAGMA table_info(replies)")
+            self._has_checksums = "checksum" in {column["name"] for column in columns}
         return self._has_checksums
 
     def _prepare(self) -> None:
@@ -283,14 +351,12 @@ class Store:
         self._execute("PRAGMA synchronous = NORMAL")
 
     def _create(self) -> None:
-        try:
+        with self._reporting():
             self._switch_to_wal()
-            with _transaction(self._db):
-                self._db.execute(_SCHEMA.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))
-                self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                self._db.execute(f"PRAGMA user_version = {VERSION}")
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+        with self._change() as db:
+            db.execute(_SCHEMA.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1))
+            db.execute(f"PRAGMA application_id = {_APPLICATION}")
+            db.execute(f"PRAGMA user_version = {VERSION}")
 
     def _switch_to_wal(self) -> None:
         """Turn the write-ahead log on; here SQLite does not wait for another caller who is doing the same, so this does."""
@@ -304,22 +370,35 @@ class Store:
                     raise
                 time.sleep(0.01)
 
-    def _execute(self, query: str, values: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
-        try:
-            with self._lock:
-                return self._db.execute(query, list(values)).fetchall()
-        except sqlite3.Error as error:
-            raise self._error(error) from error
+    def _execute(self, query: str, values: Iterable[Any] = ()) -> list[sqlite3.Row]:
+        with self._lock, self._reporting():
+            return self._db.execute(query, list(values)).fetchall()
 
-    def _error(self, error: Exception) -> StoreError:
-        text = str(error)
-        advice = next(
-            (advice for sign, advice in _ADVICE.items() if sign in text),
-            "check the path and the disk",
-        )
-        return StoreError(
-            f"a store needs an SQLite file that it can read and write; got {text!r} for {self.path!r}; {advice}"
-        )
+    @contextmanager
+    def _change(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, during which no other thread or process can write."""
+        with self._lock, self._reporting():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Raise a `StoreError` that says what to do where SQLite raises an error."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            text = str(error)
+            signs = (advice for sign, advice in _ADVICE.items() if sign in text)
+            advice = next(signs, "check the path and the disk")
+            raise StoreError(
+                f"a store needs an SQLite file that it can read and write; got {text!r} for {self.path!r}; {advice}"
+            ) from error
 
 
 _ADVICE = {
@@ -337,7 +416,7 @@ def _checksum(values: Iterable[Any]) -> int:
     return zlib.crc32(json.dumps(plain, default=repr).encode("ascii"))
 
 
-def _is_whole(row: tuple[Any, ...]) -> bool:
+def _is_whole(row: sqlite3.Row) -> bool:
     """Whether a row matches its checksum, or, where it has none, its key matches its request."""
     *values, checksum = row
     if checksum is None:
@@ -363,20 +442,16 @@ class Claims:
         """Claim a request: ``"ours"`` if that worked, ``"theirs"`` if another run asks it, ``"stored"`` if it is done."""
         query = "SELECT owner, until, EXISTS (SELECT 1 FROM replies WHERE key = :key) FROM (SELECT :key AS key) "
         query += "LEFT JOIN claims USING (key)"
-        store = self._store
-        try:
-            with store._lock, _transaction(store._db) as db:
-                owner, until, stored = db.execute(query, {"key": key}).fetchone()
-                if stored:
-                    return "stored"
-                if owner and owner != self._owner and until > time.time() and _may_be_alive(owner):
-                    return "theirs"
-                db.execute(
-                    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-                    (key, self._owner, time.time() + LEASE_SECONDS),
-                )
-        except sqlite3.Error as error:
-            raise store._error(error) from error
+        with self._store._change() as db:
+            owner, until, stored = db.execute(query, {"key": key}).fetchone()
+            if stored:
+                return "stored"
+            if owner and owner != self._owner and until > time.time() and _may_be_alive(owner):
+                return "theirs"
+            db.execute(
+                "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
+                (key, self._owner, time.time() + LEASE_SECONDS),
+            )
         return "ours"
 
     def renew(self) -> None:
@@ -407,23 +482,6 @@ def _may_be_alive(owner: str) -> bool:
     return True
 
 
-class _transaction:  # noqa: N801  (used as a statement)
-    """BEGIN IMMEDIATE ... COMMIT, or ROLLBACK."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self.db = db
-
-    def __enter__(self) -> sqlite3.Connection:
-        self.db.execute("BEGIN IMMEDIATE")
-        return self.db
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.db.execute("COMMIT")
-        elif self.db.in_transaction:
-            self.db.execute("ROLLBACK")
-
-
 def _file(path: str | Path) -> Path:
     """The file that a path names; ``~`` is the home folder."""
     return Path(os.path.expanduser(path))
@@ -442,46 +500,3 @@ def _read_line(line: bytes, where: str) -> Reply:
             f"{where} needs a key that is the hash of its request; got another; the line was altered"
         )
     return reply
-
-
-def describe(path: str | Path) -> str:
-    """What is in a store, in a few lines: replies by model, tokens, first and last day, and the newest reply.
-
-    Raises
-    ------
-    StoreError
-        There is no such file, or it is no store.
-    """
-    if not os.path.isfile(_file(path)):
-        raise StoreError(
-            f"describe needs a store that exists; got {str(path)!r}, which does not; check the path"
-        )
-    with Store(path) as store:
-        rows = store._execute(
-            "SELECT json_extract(request, '$.model'), count(*), sum(prompt_tokens), sum(completion_tokens), "
-            "sum(response IS NULL), min(created), max(created) FROM replies GROUP BY 1 ORDER BY 1"
-        )
-        lines = [f"{path}: {len(list(store))} replies"]  # read, not counted, so that damage shows
-        for model, n, sent, received, empty, first, last in rows:
-            tokens = f"{sent or 0:,} prompt and {received or 0:,} completion tokens"
-            lines.append(
-                f"  {model}: {n} replies ({empty} without text), {tokens}, {str(first)[:10]} to {str(last)[:10]}"
-            )
-        newest = store._execute(
-            "SELECT request, response FROM replies ORDER BY created DESC LIMIT 1"
-        )
-        lines += (
-            [f"newest request: {newest[0][0][:300]}", f"newest reply:   {newest[0][1]!r:.300}"]
-            if newest
-            else []
-        )
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    try:
-        print(
-            describe(sys.argv[1]) if len(sys.argv) == 2 else "usage: python -m ragnb.llm.store FILE"
-        )
-    except StoreError as problem:
-        sys.exit(str(problem))

@@ -5,7 +5,6 @@ Every step is a `ragnb.llm.client.complete` on the same store, so it can be stop
 
 import re
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import pandas as pd
@@ -19,8 +18,7 @@ from ragnb.llm.client import (
     complete,
     one_report,
 )
-from ragnb.llm.requests import canonical_requests
-from ragnb.llm.store import Store, request_key
+from ragnb.llm.store import Store, canonical_requests, request_key
 from ragnb.records import require_columns
 
 if TYPE_CHECKING:
@@ -91,17 +89,13 @@ def complete_structured(
     """
     _check(requests, structured)
     formatted = _formatted(requests, schema)
-    with _opened(options) as store, one_report() as tally:
+    opened = Store.open(options.get("store", DEFAULT_STORE))
+    with opened as store, one_report() as tally:
         ask = _Asker(model, store, tally, options)
         use = ask.takes_format(requests, formatted) if structured == "auto" else structured
         replies = ask(formatted if use else requests, repeats=options.get("repeats", 1))
         frame = _read(replies, schema, use)
         return _repaired(frame, schema, ask) if repair else frame
-
-
-def _opened(options: Options) -> AbstractContextManager[Store]:
-    store = options.get("store", DEFAULT_STORE)
-    return nullcontext(store) if isinstance(store, Store) else Store(store)
 
 
 class _Asker:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ragnb.errors import StoreError
 from ragnb.llm.batch_ledger import open_ledger
-from ragnb.llm.store import LEASE_SECONDS, Claims, Reply, Store, canonical, describe, request_key
+from ragnb.llm.store import LEASE_SECONDS, Claims, Reply, Store, canonical, request_key
 
 
 def reply(number: int, response: str | None = "r") -> Reply:
@@ -174,7 +174,6 @@ def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch):
         assert store.path == str(home / "runs" / "s.sqlite")
         assert store.write_jsonl("~/runs/r.jsonl") == 1
         assert store.read_jsonl("~/runs/r.jsonl") == store.sync("~/runs/r.jsonl") == 0
-    assert "1 replies" in describe("~/runs/s.sqlite")
     with open_ledger("~/runs/s.sqlite") as ledger:
         assert ledger.store.path == str(home / "runs" / "s.sqlite")
     assert list(here.iterdir()) == []
@@ -210,8 +209,7 @@ def test_threads_share_a_store(tmp_path):
 
 WRITER = """
 import sys
-from ragnb.llm.batch_ledger import open_ledger
-from ragnb.llm.store import Reply, Store, canonical, describe, request_key
+from ragnb.llm.store import Reply, Store, canonical, request_key
 store = Store(sys.argv[1])
 for n in range(300):
     request = {"model": "m", "prompt": str(n), "parameters": {}, "repeat": 0}
@@ -247,23 +245,6 @@ def test_sync_makes_file_and_store_alike(tmp_path):
         assert two.sync(tmp_path / "r.jsonl") == 1
         assert one.sync(tmp_path / "r.jsonl") == 1
         assert {r.key for r in one} == {r.key for r in two} == {reply(n).key for n in (1, 2, 3)}
-
-
-def test_the_module_prints_what_is_in_a_store(tmp_path):
-    with Store(tmp_path / "s.sqlite") as store:
-        store.add([reply(1, "olá"), reply(2, None)])
-    command = [sys.executable, "-m", "ragnb.llm.store"]
-    told = subprocess.run([*command, str(tmp_path / "s.sqlite")], capture_output=True, text=True)
-    assert told.returncode == 0
-    assert "2 replies" in told.stdout
-    assert "m: 2 replies (1 without text), 3 prompt and 0 completion tokens" in told.stdout
-    assert not told.stderr
-    wrong = subprocess.run(
-        [*command, str(tmp_path / "none.sqlite")], capture_output=True, text=True
-    )
-    assert wrong.returncode == 1
-    assert "needs a store that exists" in wrong.stderr
-    assert not (tmp_path / "none.sqlite").exists()
 
 
 def test_a_closed_store_can_still_be_shown(tmp_path):
@@ -374,8 +355,6 @@ def test_a_damaged_reply_is_refused_with_what_to_do_and_the_others_are_read(tmp_
             store.get([reply(1).key, reply(2).key])
         with pytest.raises(StoreError, match="is damaged"):
             list(store)
-    with pytest.raises(StoreError, match="is damaged"):
-        describe(path)
 
 
 def test_numbers_of_either_kind_match_their_checksum(tmp_path):
