@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import create_model
 
 from ragnb.datasets.files import Record, Text, checked, json_items, locate, provenance
 from ragnb.errors import InputError
@@ -14,23 +15,18 @@ from ragnb.errors import InputError
 SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
 
 
-class EvounaRecord(Record):
-    """One question with the response of each system and a person's verdict on it."""
+_FIELDS: dict[str, Any] = {
+    "question": (Text, ...),
+    "golden_answer": (Text | None, ...),
+    **{f"answer_{system}": (str | None, ...) for system in SYSTEMS},
+    **{f"judge_{system}": (bool | None, ...) for system in SYSTEMS},
+    "improper": (bool, False),
+}
+EvounaRecord = create_model("EvounaRecord", __base__=Record, **_FIELDS)
+"""One question with the response of each system and a person's verdict on it.
 
-    question: Text
-    golden_answer: Text | None
-    """The gold variants, separated by ``/``. One improper question of NQ has none."""
-    improper: bool = False
-    answer_fid: str | None
-    judge_fid: bool | None
-    answer_gpt35: str | None
-    judge_gpt35: bool | None
-    answer_chatgpt: str | None
-    judge_chatgpt: bool | None
-    answer_gpt4: str | None
-    judge_gpt4: bool | None
-    answer_newbing: str | None
-    judge_newbing: bool | None
+One improper question of NQ has no golden answer.
+"""
 
 
 def load_evouna(source: str | Path) -> pd.DataFrame:
@@ -60,21 +56,21 @@ def load_evouna(source: str | Path) -> pd.DataFrame:
     path, name = locate(source, benchmark="evouna", samples={})
     rows: list[dict[str, Any]] = []
     for number, (item, where) in enumerate(json_items(path)):
-        record = checked(EvounaRecord, item, where)
+        record = checked(EvounaRecord, item, where).model_dump()
         question = {
             "example_id": f"evouna/{number}",
             "benchmark": "evouna",
             "task": "open",
             "language": "en",
-            "question": record.question,
-            "references": _references(record.golden_answer),
+            "question": record["question"],
+            "references": _references(record["golden_answer"]),
         }
         for system in SYSTEMS:
             judged = {
                 "system": system,
-                "response": getattr(record, f"answer_{system}"),
-                "verdict": getattr(record, f"judge_{system}"),
-                "improper": record.improper,
+                "response": record[f"answer_{system}"],
+                "verdict": record[f"judge_{system}"],
+                "improper": record["improper"],
             }
             rows.append(question | judged)
     if not rows:

@@ -1,9 +1,9 @@
 """RGB's own prompts, read from the benchmark's file, so that a run asks what the paper asked."""
 
-import os
 from pathlib import Path
+from typing import Any
 
-from ragnb.datasets.catalogue import find
+from ragnb.datasets.files import locate
 from ragnb.errors import InputError
 from ragnb.prompts.template import Template
 
@@ -11,56 +11,45 @@ _FIELDS = {"{DOCS}": "{passages}", "{QUERY}": "{question}"}
 
 
 def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, Template]:
-    """The benchmark's prompts by language, as templates that ``rgb_requests(prompt=...)`` takes.
+    """Load RGB's own prompts as templates by language, for ``rgb_requests(prompt=...)``.
 
     Parameters
     ----------
     source
-        A path to RGB's ``instruction.yaml``, or its catalogue name. The file is the benchmark's (CC BY-NC-SA 4.0) and no
-        part of ragnb.
+        A path to RGB's ``instruction.yaml``, or its catalogue name. The file belongs to the
+        benchmark (CC BY-NC-SA 4.0) and is not a part of ragnb.
 
     Raises
     ------
     InputError
-        Neither a path nor a known name, or a file without ``system`` and ``instruction`` (with ``{DOCS}`` and ``{QUERY}``) a
-        language.
+        The source is neither a path nor a known name, or the file has no ``system`` and
+        ``instruction`` (with ``{DOCS}`` and ``{QUERY}``) for each language.
 
     >>> instructions = load_rgb_instructions("instruction.yaml")  # doctest: +SKIP
     >>> requests = rgb_requests(examples, prompt=instructions["en"])  # doctest: +SKIP
     """
     import yaml
 
-    if not isinstance(source, str | Path):
-        raise InputError(
-            f"load_rgb_instructions needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()"
-        )
-    path = Path(source) if os.path.isfile(source) else find(str(source), benchmark="rgb")
+    path, _ = locate(source, benchmark="rgb", samples={})
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         got = next(iter(str(error).splitlines()), "")
-        raise InputError(f"{path.name} needs to be YAML; got {got}; download it again") from error
+        raise InputError(f"{path.name} must be YAML, got {got}; download it again") from error
     if not isinstance(content, dict) or not content:
         raise InputError(
-            f"{path.name} needs one entry a language; got {type(content).__name__}; download it again"
+            f"{path.name} must have one entry per language, got {content!r:.60}; download it again"
         )
-    return {
-        str(language): _template(str(language), texts, path.name)
-        for language, texts in content.items()
-    }
+    return {language: _template(language, texts, path.name) for language, texts in content.items()}
 
 
-def _template(language: str, texts: object, file: str) -> Template:
+def _template(language: str, texts: Any, file: str) -> Template:
     known = texts if isinstance(texts, dict) else {}
     system, user = known.get("system"), known.get("instruction")
-    if (
-        not isinstance(system, str)
-        or not isinstance(user, str)
-        or not all(field in user for field in _FIELDS)
-    ):
-        has = " and ".join(_FIELDS)
+    if not (isinstance(system, str) and isinstance(user, str) and all(f in user for f in _FIELDS)):
         raise InputError(
-            f"{file} needs, for {language}, a system text and an instruction with {has}; got {texts!r:.60}; fetch it again"
+            f"{file}, key {language}: must have a system text and an instruction with "
+            f"{' and '.join(_FIELDS)}, got {texts!r:.60}; download it again"
         )
     user = _literal(user)
     for theirs, ours in _FIELDS.items():
@@ -69,5 +58,5 @@ def _template(language: str, texts: object, file: str) -> Template:
 
 
 def _literal(text: str) -> str:
-    """A text whose braces are no fields of a template."""
+    """Escape the braces of a text, so that they are not fields of a template."""
     return text.replace("{", "{{").replace("}", "}}")

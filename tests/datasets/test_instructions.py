@@ -28,11 +28,15 @@ def test_the_files_prompts_become_templates_that_a_run_takes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("en: [", "needs to be YAML"),
-        ("just text", "one entry a language; got str"),
-        ("", "one entry a language; got NoneType"),
-        ("en:\n  system: a\n", "for en, a system text and an instruction with {DOCS} and {QUERY}"),
+        ("en: [", "instruction.yaml must be YAML"),
+        ("just text", "instruction.yaml must have one entry per language, got 'just text'"),
+        ("", "must have one entry per language, got None"),
+        (
+            "en:\n  system: a\n",
+            "instruction.yaml, key en: must have a system text and an instruction with {DOCS} and",
+        ),
         ("en:\n  system: a\n  instruction: '{DOCS}'\n", "got {'system': 'a'"),
+        ("query: Who?\nanswer: a\n", "key query: must have a system text .*, got 'Who"),
     ],
 )
 def test_a_bad_file_says_what_it_needs(tmp_path, text, message):
