@@ -1,8 +1,9 @@
 """Selective classification with a guarantee for the selective risk, by Learn then Test.
 
 The coverage of prediction sets is a guarantee over all items. If you rely on the accepted labels
-alone, you need another one: at most a share `alpha` of the accepted labels is wrong. It holds for
-all but a share `delta` of calibration sets, for any classifier.
+alone, you need another one: the error rate among the accepted labels, which is called the selective
+risk, is at most `alpha`. This holds with probability at least 1 - `delta` over calibration sets,
+for any classifier.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -37,16 +38,16 @@ class SelectiveClassifier:
         Smallest confidence (probability of the more probable label) at which a label is accepted;
         ``inf`` if none is.
     alpha, delta : float
-        Share of accepted labels that may be wrong, and share of calibration sets for which this
-        share may be exceeded.
+        Tolerated error rate among accepted labels, and tolerated probability of a calibration set
+        for which this rate is exceeded.
     n, n_accepted, n_errors : int
         Number of calibration items, number of items whose label is accepted, and number of wrong
         labels among them.
     p_value : float
-        p-value of the hypothesis that more than `alpha` of the accepted labels are wrong; ``nan``
-        if there is no threshold.
+        p-value of the hypothesis that the error rate among accepted labels is above `alpha`;
+        ``nan`` if there is no threshold.
     start_level : float
-        Level at which each start of the fallback procedure was tested, a share of `delta`.
+        Level at which each start of the fallback procedure was tested, a fraction of `delta`.
     """
 
     threshold: float
@@ -60,7 +61,7 @@ class SelectiveClassifier:
 
     @property
     def warning(self) -> str:
-        """The reason why no label is accepted; empty if there is a threshold."""
+        """Explain why no label is accepted; '' if a threshold was found."""
         if self.threshold <= 1:
             return ""
         fewest = ceil(log(self.start_level) / log1p(-self.alpha))
@@ -72,7 +73,9 @@ class SelectiveClassifier:
 
     @accepts(probability="probabilities")
     def sets(self, probability: Floats) -> Booleans:
-        """Labels that are not excluded, shape (n, 2): one if it is accepted, both otherwise.
+        """Prediction sets, shape (n, 2): a singleton if accepted, else both labels.
+
+        Column y is True if label y is in the set.
 
         Parameters
         ----------
@@ -100,10 +103,10 @@ def calibrate_selective_risk(
     *,
     thresholds: ArrayLike | None = None,
 ) -> SelectiveClassifier:
-    """Lowest confidence threshold at which at most a share `alpha` of accepted labels is wrong.
+    """Lowest confidence threshold that keeps the error rate among accepted labels at most `alpha`.
 
-    With probability at least 1 - `delta` over calibration sets, the share of errors among all
-    future items whose label is accepted is at most `alpha`. If no threshold passes, no label is
+    With probability at least 1 - `delta` over calibration sets, P(wrong | accepted) <= `alpha` for
+    future items. If no threshold passes, no label is
     accepted.
 
     Parameters
@@ -114,18 +117,18 @@ def calibrate_selective_risk(
     labels : array_like of shape (n,)
         True labels, 0 or 1.
     alpha : float, str, Fraction or Decimal
-        Share of the accepted labels that may be wrong, in (0, 1).
+        Tolerated error rate among accepted labels, in (0, 1).
     delta : float, str, Fraction or Decimal
-        Probability of a calibration set for which this share is exceeded, in (0, 1).
+        Tolerated probability of a calibration set for which this rate is exceeded, in (0, 1).
     thresholds : array_like, optional
         Confidences to try, from 0.5 to 1. **Choose them without these items.** By default, 51
         confidences from 0.5 to 0.993 in equal steps of the log-odds.
 
     Notes
     -----
-    For a threshold t, the null hypothesis is that more than `alpha` of the items with a confidence
-    of at least t have a wrong label. Given their number m, the number of errors among them is
-    Binomial(m, that share), so P(Binomial(m, alpha) <= errors) is a p-value, for any classifier and
+    For a threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among the
+    items with a confidence of at least t. Given their number m, the number of errors among them is
+    Binomial(m, r(t)), so P(Binomial(m, alpha) <= errors) is a p-value, for any classifier and
     any distribution of m.
 
     The thresholds are tested from the highest to the lowest by the fallback procedure. With

@@ -1,10 +1,10 @@
 """Split conformal prediction for two classes: p-values, prediction sets, and their coverage.
 
-A prediction set contains the labels that cannot be excluded. If the calibration items and the new
-items are exchangeable, the set misses the true label of at most a share `alpha` of the new items,
-on average over calibration sets. This is a guarantee about shares of items. It says nothing about a
-single item, nor about the items whose set contains exactly one label: for these, see
-`ragnb.conformal.control`.
+The *prediction set* of an item contains each label that cannot be excluded, because its p-value is
+above the miscoverage level `alpha`. If the calibration items and the new items are exchangeable,
+P(the set misses the true label) <= `alpha`, on average over calibration sets and new items. This
+says nothing about a single item, nor about the items whose set contains exactly one label: for
+these, see `ragnb.conformal.control`.
 
 Ranks are computed with fractions, because floats give a wrong rank in some cases. A float `alpha`
 is taken as the decimal number that it prints as: 0.1 is 1/10. So write ``alpha=0.1`` and not
@@ -35,16 +35,18 @@ ALL = "all"
 
 @accepts(n="count", alpha="rate")
 def conformal_rank(n: int, alpha: Fraction) -> int:
-    """Rank of the threshold among `n` calibration scores: k = ceil((n + 1)(1 - alpha)).
+    """Rank of the score that serves as the threshold: k = ceil((n + 1)(1 - alpha)).
 
-    A rank of n + 1 means that there is no threshold, so that no label can be excluded.
+    The rank is among the `n` calibration scores in ascending order. A rank of n + 1 means that
+    there is no threshold, so no label can be excluded.
 
     Parameters
     ----------
     n : int
         Number of calibration scores.
     alpha : float, str, Fraction or Decimal
-        Share of true labels that may be missed, in (0, 1).
+        Miscoverage level, in (0, 1): the tolerated proportion of prediction sets that miss the true
+        label.
 
     References
     ----------
@@ -63,8 +65,8 @@ def conformal_rank(n: int, alpha: Fraction) -> int:
 def coverage_distribution(n: int, alpha: Fraction) -> Any:
     """Distribution of the coverage over calibration sets of `n` items: Beta(k, n + 1 - k).
 
-    Each calibration set gives one coverage, which is the share of all future items whose set
-    contains the true label. For scores without ties, the coverages of different calibration sets
+    The coverage of a calibration set is P(the prediction set contains the true label) for future
+    items. For scores without ties, the coverages of different calibration sets
     have exactly this distribution. With ties, coverage is no lower. Without a threshold it is 1.
 
     The parameters are those of `conformal_rank`, which gives k.
@@ -93,7 +95,9 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
 
 @accepts(n="count", alpha="rate")
 def too_few_items(n: int, alpha: Fraction) -> str:
-    """Reason why `n` calibration items exclude no label at `alpha`; empty if they do.
+    """Explain why `n` calibration items are too few to exclude any label at `alpha`.
+
+    The result is an empty string if they suffice.
 
     Examples
     --------
@@ -210,17 +214,17 @@ class ConformalClassifier:
         *,
         groups: NDArray[Any] | None = None,
     ) -> Booleans:
-        """Labels that cannot be excluded, as an array of shape (n, 2).
+        """Prediction sets as a Boolean array of shape (n, 2).
 
-        Column y says whether label y is in the set, which means that its p-value is above `alpha`.
-        A set may contain both labels or neither; the classifier then abstains.
+        Column y is True if label y is in the set, which means that its p-value is above `alpha`. A
+        set may contain both labels or neither; the classifier then abstains.
 
         Parameters
         ----------
         probability, groups
             As for `p_values`.
         alpha : float, str, Fraction or Decimal
-            Share of true labels that may be missed, in (0, 1).
+            Miscoverage level, in (0, 1), as for `conformal_rank`.
 
         Warns
         -----

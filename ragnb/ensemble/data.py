@@ -26,7 +26,7 @@ OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class SplitRatios:
-    """Shares of the responses in the training, test and calibration part. They sum to 1.
+    """Proportions of the responses in the training, test and calibration part. They sum to 1.
 
     >>> SplitRatios(train=0.6, test=0.2, calibration=0.2)
     SplitRatios(train=0.6, test=0.2, calibration=0.2)
@@ -48,11 +48,11 @@ class XYData:
     Parameters
     ----------
     X : DataFrame
-        One row per response, one column per metric, all finite numbers. The index labels identify
-        the responses.
+        One row per response, one column per metric, all finite numbers. The index identifies the
+        responses.
     y : iterable
         Labels: 1 or True for the class to predict, 0 or False for the other. A Series is aligned
-        with X by its index labels. Becomes a Series of 0 and 1.
+        with X by its index. Becomes a Series of 0 and 1.
     groups : iterable, optional
         Group of each response, such as its question. Cross-validation keeps groups whole.
 
@@ -79,24 +79,24 @@ class XYData:
         return XYData(self.X.iloc[rows], self.y.iloc[rows], groups)
 
     def units(self) -> pd.Index:
-        """Return the group of each response, or its index label if there are no groups."""
+        """Return the group of each response, or the index of X if there are no groups."""
         return self.X.index if self.groups is None else pd.Index(self.groups)
 
 
 class DataSplit:
     """Random split of responses into a training, a test and a calibration part.
 
-    No group is in two parts. The parts have about the requested sizes, and about the same share of
-    each label. The split uses the folds of scikit-learn's ``StratifiedGroupKFold``.
+    No group is in two parts. The parts have about the requested sizes, and about the same
+    proportion of each label. The split uses the folds of scikit-learn's ``StratifiedGroupKFold``.
 
     Parameters
     ----------
     X : DataFrame
-        One row per response, one column per metric. The index labels must be unique.
+        One row per response, one column per metric. The index must be unique.
     y : iterable
         Labels, see `XYData`.
     split_ratios : SplitRatios
-        Shares of the parts.
+        Proportions of the parts.
     features : sequence of str, optional
         Columns of X to use; by default all except the column of ``groups``.
     oversample : bool, default False
@@ -154,7 +154,7 @@ class DataSplit:
 
 
 def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Integers:
-    """Fold number of each response, with whole groups and similar shares of each label."""
+    """Fold number of each response, with whole groups and similar proportions of each label."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     units = data.units()
@@ -221,7 +221,7 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
 
 
 def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
-    """Return one value per row of X: a Series by its index labels, anything else by its order."""
+    """Return one value per row of X: a Series by its index, anything else by its order."""
     if isinstance(values, pd.Series):
         found = values if values.index.equals(index) else values.reindex(index)
     else:
@@ -250,7 +250,7 @@ def binary(labels: pd.Series, name: str) -> pd.Series:
 
 
 def refuse_repeated_labels(index: pd.Index, who: str) -> None:
-    """Raise InputError if two rows have the same index label."""
+    """Raise InputError if two rows have the same index value."""
     if not index.is_unique:
         twice = index[index.duplicated()][0]
         raise InputError(
@@ -275,7 +275,7 @@ def feature_frame(
     """Turn scores into features for an ensemble: one row per response, one column per metric.
 
     Scores belong to the same response if they agree in all columns except those that describe the
-    score (`SCORE`), for example in example, system, language, noise rate and repeat.
+    score (`SCORE`), e.g. the same example, system, language, noise rate and repeat.
 
     Parameters
     ----------
@@ -283,18 +283,20 @@ def feature_frame(
         Scores of several metrics as `ragnb.score` returns them. Frames of several calls may be
         concatenated.
     responses : DataFrame, optional
-        The responses that were scored. The result then has their index labels, and one row for each
-        of them. Otherwise the rows are numbered in the order of the scores.
+        The responses that were scored. The result then has their index and one row per response.
+        Otherwise the rows are numbered in the order of the scores.
     missing : {"raise", "drop", "indicator"}
         What to do if a metric has no value. ``"raise"`` reports the metrics and the reasons.
         ``"drop"`` leaves such responses out; guarantees then hold only for responses that have all
-        values. ``"indicator"`` inserts 0 and adds a column ``"<metric>|missing"`` of 0 and 1.
+        values. ``"indicator"`` replaces missing values by 0. For each metric with missing values,
+        it also adds a column ``"<metric>|missing"``, which is 1 where a value was missing and 0
+        elsewhere.
 
     Returns
     -------
     DataFrame
-        The columns are named after the metrics. A metric in several variants has one column for
-        each, whose name contains the difference of their signatures:
+        The columns are named after the metrics. A metric in several variants has one column per
+        variant; the part of the signature that differs is appended to the column name:
         ``"rgb.accuracy|protocol:paper"``.
 
     Examples

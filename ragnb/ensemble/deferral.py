@@ -1,8 +1,8 @@
-"""Deferral: which items an ensemble should hand to a judge, and what that gains.
+"""Deferral of items from an ensemble to a judge, and the resulting accuracy.
 
 A *deferred* item gets the judge's verdict instead of the ensemble's label. If the judge gave no
-verdict (None or nan), the ensemble's label stays. `deferral_curve` defers more and more items, the
-least confident first. `deferral_point` defers chosen items, such as those on which a conformal
+verdict (None or nan), the ensemble's label is kept. `deferral_curve` defers more and more items,
+the least confident first. `deferral_point` defers chosen items, such as those on which a conformal
 ensemble abstains. `compare_deferral` tests such a choice against deferring none, all, or as many
 randomly chosen items.
 """
@@ -38,7 +38,7 @@ def deferral_curve(
     shares: Sequence[float] = SHARES,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of ensemble and judge together against the share of deferred items.
+    """Accuracy of the ensemble with judge as a function of the proportion of deferred items.
 
     The least confident items are deferred first. If a row defers only some of the items with equal
     confidence, it has the mean over all their orders, so the result depends neither on the order of
@@ -47,7 +47,7 @@ def deferral_curve(
     Parameters
     ----------
     y : array_like of shape (n,)
-        True labels, 0 or 1. Series are aligned with each other by their index labels.
+        True labels, 0 or 1. Series are aligned with each other by their index.
     probability : array_like of shape (n,)
         The ensemble's probability of label 1.
     judged : array_like of shape (n,)
@@ -57,7 +57,7 @@ def deferral_curve(
     groups : array_like of shape (n,), optional
         Question of each item, if several items share one. Intervals are then cluster-robust.
     shares : sequence of float
-        Shares to defer, in [0, 1], rounded to whole items. 0 and 1 are always included.
+        Proportions to defer, in [0, 1], rounded to whole items. 0 and 1 are always included.
     confidence_level : float, default 0.95
         Nominal coverage of each interval.
 
@@ -68,8 +68,8 @@ def deferral_curve(
         mean where a row divides ties), ``n_missing`` (deferred items without a verdict),
         ``accuracy, low, high, error, n, n_clusters, interval, confidence_level`` and
         ``point``, which names the two ends. Intervals are Wilson intervals without groups. Limits
-        are cut at 0 and 1. Each interval holds for one row only: a share that is chosen because the
-        curve is highest there does worse on other items.
+        are cut at 0 and 1. The confidence level applies to each row by itself. If you choose the
+        proportion with the highest accuracy, that accuracy is biased upwards.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def deferral_point(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of ensemble and judge together if the chosen items are deferred.
+    """Accuracy of the ensemble with judge if the chosen items are deferred.
 
     Parameters
     ----------
@@ -140,9 +140,10 @@ def compare_deferral(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Differences in accuracy between deferring the chosen items and policies without a choice.
+    """Accuracy gain of deferring the chosen items over deferring none, all or random ones.
 
-    A difference is above 0 if `policy` is better than `baseline`.
+    The gain is the difference between `policy` and `baseline`, so it is positive if the policy is
+    better.
 
     Parameters
     ----------
@@ -166,11 +167,11 @@ def compare_deferral(
     t-test and interval, or below 30 groups the exact sign-flip test of whole groups.
 
     Against random: deferring as many items, drawn without replacement, has the expected accuracy
-    mean(right) + share * mean(gain), where gain is the change in correctness (-1, 0 or 1) if the
-    judge decides. The difference is thus the covariance of being deferred and gain,
-    mean((deferred - share) (gain - mean(gain))). Its interval and test are Student's t
-    (cluster-robust with groups) on these products. They are rough if fewer than about ten gains
-    differ from 0.
+    mean(correct) + share * mean(gain), where correct is the correctness (0 or 1) of the ensemble's
+    label, and gain the change in correctness (-1, 0 or 1) if the judge decides. The difference is
+    thus the covariance of being deferred and gain, mean((deferred - share) (gain - mean(gain))).
+    Its interval and test are Student's t (cluster-robust with groups) on these products. They are
+    rough if fewer than about ten gains differ from 0.
 
     Examples
     --------

@@ -34,7 +34,11 @@ STRENGTHS = (0.1, 1.0, 10.0)
 """Values of C among which the default classifier chooses."""
 
 Judicator = Callable[[Any], Any]
-"""Function of the index label of one response. It returns True or False, 1 or 0, or None."""
+"""A judge that decides deferred cases (continuous-eval's word).
+
+It is a function of the index value of one response that returns True or False, 1 or 0, or None for
+no verdict.
+"""
 
 
 # ---- judicators ----------------------------------------------------------------------------------
@@ -42,13 +46,16 @@ Judicator = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class BatchJudicator:
-    """Judicator that receives all deferred responses at once.
+    """Judge that receives all deferred responses in a single call.
+
+    A *judicator* is continuous-eval's word for a judge that decides deferred cases.
 
     Parameters
     ----------
     function : callable
-        Takes the list of their index labels and returns one verdict for each, in the same order:
-        True or False, 1 or 0, or None for no verdict. It is not called with an empty list.
+        Called with the index values of the deferred responses; returns one verdict per response, in
+        the same order. A verdict is True or False, 1 or 0, or None if there is none. The function
+        is not called with an empty list.
 
     Examples
     --------
@@ -59,12 +66,12 @@ class BatchJudicator:
     function: Callable[[list[Any]], Sequence[Any]]
 
     def __call__(self, labels: Sequence[Any]) -> list[Any]:
-        """Return the verdicts on the responses with these index labels."""
+        """Return the verdicts on the responses with these index values."""
         return list(self.function(list(labels))) if len(labels) else []
 
 
 def verdicts_of(judicator: Judicator, labels: Sequence[Any]) -> list[bool | None]:
-    """Ask a judicator about the responses with these index labels, and check its verdicts."""
+    """Call a judicator with the index values of responses, and check its verdicts."""
     at_once = isinstance(judicator, BatchJudicator)
     verdicts = judicator(labels) if at_once else [judicator(label) for label in labels]
     odd = [verdict for verdict in verdicts if verdict is not None and verdict not in (0, 1)]
@@ -127,28 +134,28 @@ def _best_logistic_regression(training: XYData, class_weight: Any, random_state:
 
 
 class MetricEnsemble:
-    """Classifier over metrics whose predictions come with conformal prediction sets.
+    """Classifier on metric values with conformal prediction sets.
 
     It is trained on one part of the labelled responses and calibrated on another. One of three
     guarantees holds for new responses that are drawn like the calibration part. None of them is
     about a single response.
 
-    - ``"marginal"``: on average over calibration parts, the prediction sets of at least a share
-      1 - alpha of all new responses contain the correct label.
+    - ``"marginal"``: on average over calibration parts, P(the prediction set contains the correct
+      label) >= 1 - alpha for new responses.
     - ``"class"``: the same holds within each class. Then many correct answers cannot make up for
       errors on the rare incorrect ones.
-    - ``"selective"``: with probability at least 1 - delta over calibration parts, at most a share
-      alpha of the labels that the ensemble accepts is wrong.
+    - ``"selective"``: with probability at least 1 - delta over calibration parts, the error rate
+      among the labels that the ensemble accepts is at most alpha.
 
-    The ensemble *accepts* a label if the set contains nothing else. It *abstains* if the set
-    contains both labels or neither.
+    The prediction set contains each label that cannot be excluded. The ensemble *accepts* a label
+    if the set contains nothing else. It *abstains* if the set contains both labels or neither.
 
     Parameters
     ----------
     training, calibration : XYData
         Labelled responses with the same metrics. No response or group may be in both.
     alpha : float
-        Share of errors that the guarantee allows, in (0, 1).
+        Error rate that the guarantee allows, in (0, 1).
     random_state : int, optional
         Seed of all random steps; None gives a different result each time.
     classifier : optional
@@ -259,15 +266,15 @@ class MetricEnsemble:
         *,
         groups: Iterable[Any] | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Predict the labels of new responses, and the labels that cannot be excluded.
+        """Predict a label and a prediction set for each new response.
 
         Parameters
         ----------
         X : DataFrame
             One row per response with the columns `features`. Other columns are ignored.
         judicator : callable, optional
-            A function of an index label of X, or a `BatchJudicator`. It decides the responses on
-            which the ensemble abstains.
+            Judge that decides the responses on which the ensemble abstains: a function of one index
+            value of X, or a `BatchJudicator`.
         groups : iterable, optional
             Group of each row. Required if, and only if, the ensemble was calibrated by groups.
 
@@ -277,7 +284,7 @@ class MetricEnsemble:
             The accepted label, 0 or 1. If the ensemble abstains, it is the judicator's verdict, or
             the more probable label if there is no verdict.
         y_set : bool array of shape (n, 2)
-            Whether labels 0 and 1 are in the prediction set, whatever the judicator says.
+            Whether labels 0 and 1 are in the prediction set. It does not depend on the judicator.
 
         Warns
         -----
@@ -297,17 +304,17 @@ class MetricEnsemble:
         *,
         groups: Iterable[Any] | None = None,
     ) -> pd.DataFrame:
-        """Predict as `predict` does, and return everything known about each response.
+        """Like `predict`, but also return probabilities, p-values, sets and verdicts.
 
         Returns
         -------
         DataFrame
-            One row per response, with X's index labels: ``probability`` of label 1; ``p_value_0``
-            and ``p_value_1``, the conformal p-values (not used with ``"selective"``); ``in_set_0,
+            One row per response, with the index of X: ``probability`` of label 1; ``p_value_0`` and
+            ``p_value_1``, the conformal p-values (not used with ``"selective"``); ``in_set_0,
             in_set_1``; ``abstained``, whether the set contains both labels or neither; ``y_hat``,
             the label that the ensemble predicts itself; ``deferred``, whether the judicator was
-            asked; ``judged``, its verdict, missing if there is none; ``label``, the verdict or else
-            y_hat.
+            called; ``judged``, its verdict, missing if there is none; ``label``, the verdict or
+            else y_hat.
         """
         return self._decide(X, judicator, groups)
 
@@ -366,7 +373,7 @@ class MetricEnsemble:
     def check_shift(
         self, new: pd.DataFrame | XYData, *, groups: Iterable[Any] | None = None
     ) -> pd.DataFrame:
-        """Test whether new responses are distributed like the calibration responses.
+        """Test for distribution shift between new and calibration responses.
 
         The guarantee holds only for responses that are drawn as the calibration responses were.
         `predict` runs the same tests, without labels, and warns if an adjusted p-value is below
@@ -443,15 +450,15 @@ class MetricEnsemble:
     # ---- what is guaranteed ----------------------------------------------------------------------
 
     def coverage(self) -> pd.DataFrame:
-        """Expected coverage and its 90 % range for each class or group that the guarantee covers.
+        """Expected coverage with a 90 % interval for each class or group of the guarantee.
 
         Returns
         -------
         DataFrame
             One row per ``group`` and ``label`` (``"all"`` where they are taken together): ``n``
             calibration responses; ``rank`` of the threshold among their scores; ``mean`` coverage
-            over calibration parts of this size; ``low`` and ``high``, between which 90 % of their
-            coverages are (beta distribution); ``warning`` if they are too few to exclude any label.
+            over calibration parts of this size; ``low`` and ``high``, the 5 % and 95 % quantiles of
+            this coverage (beta distribution); ``warning`` if they are too few to exclude any label.
             With ``"selective"`` this is the coverage of the p-values and not of the sets.
         """
         rows = []
@@ -476,7 +483,7 @@ class MetricEnsemble:
         return f"MetricEnsemble of {len(self.features)} metrics, {self.summary()}"
 
     def summary(self) -> str:
-        """State the guarantee: what it means, and what it does not mean."""
+        """Describe what the guarantee does and does not promise."""
         if self.guarantee != "selective":
             within = " of each class" * (self.guarantee == "class")
             within += " in each group" * (self._fields["groups"] is not None)
@@ -501,7 +508,7 @@ class MetricEnsemble:
     # ---- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the ensemble to a file that runs no code when it is opened (skops, never pickle).
+        """Save the ensemble with skops, which does not execute code on loading.
 
         The file contains the fitted classifier, all options, and the features, probabilities,
         labels and groups of the calibration responses.
@@ -513,7 +520,7 @@ class MetricEnsemble:
 
     @classmethod
     def load(cls, path: str | Path, *, trusted: Sequence[str] = ()) -> "MetricEnsemble":
-        """Read an ensemble that `save` wrote. It predicts exactly what the saved one did.
+        """Load an ensemble that `save` wrote. Its predictions are those of the saved one.
 
         Parameters
         ----------
@@ -521,7 +528,7 @@ class MetricEnsemble:
             The file.
         trusted : sequence of str
             Types to allow in addition to those that are known to be safe, such as
-            ``["sklearn.tree._tree.Tree"]`` for a random forest of your own. The error names the
+            ``["sklearn.tree._tree.Tree"]`` for a custom random forest. The error names the
             types that a file needs.
 
         Warns

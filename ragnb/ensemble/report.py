@@ -29,7 +29,7 @@ def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
     Parameters
     ----------
     y, y_hat : iterable
-        True and predicted labels, 0 and 1. Two Series are aligned by their index labels.
+        True and predicted labels, 0 and 1. Two Series are aligned by their index.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def feature_report(
         - ``correlation``: Pearson correlation with the label.
         - ``importance``: mean loss of the ensemble's held-out AUROC if the metric is permuted.
           Metrics with the same information share it.
-        - ``note``: the reason if there are no numbers. A metric that does not vary has none.
+        - ``note``: the reason if numbers are missing, as for a constant metric.
     """
     from sklearn.inspection import permutation_importance
     from sklearn.model_selection import cross_val_score

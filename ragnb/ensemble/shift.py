@@ -1,4 +1,4 @@
-"""Tests of whether new responses are distributed like the calibration responses."""
+"""Tests for distribution shift between new and calibration responses."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def sample(
     units: Any = None,
     groups: Any = None,
 ) -> pd.DataFrame:
-    """Collect what the tests compare, one row per response.
+    """Build the table that the shift tests compare, with one row per response.
 
     The columns have two levels. ``("feature", name)`` is a feature. Under ``"about"`` there are the
     ``probability`` of label 1, the nonconformity score of the true label, the ``label``, the
@@ -43,9 +43,9 @@ def sample(
 
 
 def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd.DataFrame:
-    """Test whether new responses are distributed like known ones, one row per test.
+    """Test for distribution shift between new and calibration responses, one row per test.
 
-    Both are made by `sample`. See `MetricEnsemble.check_shift`.
+    Both tables are made by `sample`. See `MetricEnsemble.check_shift`.
     """
     cells: list[Any] = [(key, ALL) for key in known if key[0] == "feature"]
     cells.append((("about", "probability"), ALL))
@@ -76,7 +76,7 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
 
 
 def differing(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows that show a difference, the smallest p-value first."""
+    """Rows with significant differences, sorted by p-value."""
     found = table[table["p_adjusted"] < LEVEL]
     return found.sort_values(["p_adjusted", "statistic"], ascending=[True, False])
 

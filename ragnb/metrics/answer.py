@@ -105,10 +105,11 @@ def exact_match(
     variant: str = "unicode",
     language: str | None = None,
 ) -> float:
-    """Whether a response equals the reference once both are normalised (EM).
+    """1.0 if the response equals a reference text after normalisation, else 0.0 (EM).
 
-    The value is 0.0 or 1.0; higher is better. It is nan without a response or a reference. If both
-    are empty after normalisation, it is nan under ``unicode`` and 1.0 under ``lbrag``.
+    Higher is better. One of the reference texts is enough. The value is nan without a response or a
+    reference. If both are empty after normalisation, it is nan under ``unicode`` and 1.0 under
+    ``lbrag``.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def exact_match(
     variant
         How both are normalised: see `ragnb.metrics.normalization.normalized`.
     language
-        Accepted because all answer metrics accept it; it has no effect here.
+        Without effect. The parameter exists because the other answer metrics have it.
 
     Source: Rajpurkar et al. (2016), SQuAD, section 6.1, except for the normalisation; ``lbrag`` is
     ``exact_match`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
@@ -153,12 +154,12 @@ def contains(
     variant: str = "unicode",
     language: str | None = None,
 ) -> float:
-    """Whether the normalised response contains every part of the reference as a substring.
+    """1.0 if the response contains every part of the reference as a substring, else 0.0.
 
-    The value is 0.0 or 1.0; higher is better. It is nan without a response or a reference, and if
-    all aliases of a part are empty after normalisation, because every response would contain them.
-    The parameters are those of `exact_match`. A piece of a word is enough: ``1999`` contains
-    ``99``.
+    Higher is better. Response and reference are normalised first. For each part, one alias is
+    enough, and a piece of a word counts: ``1999`` contains ``99``. The value is nan without a
+    response or a reference, and if all aliases of a part are empty after normalisation, because
+    every response would contain them. The parameters are those of `exact_match`.
 
     Source: ours; other tools call it "lexical match" or "cover exact match".
 
@@ -207,9 +208,10 @@ def token_f1(
 ) -> float:
     """Harmonic mean of token precision and recall (F1).
 
-    The value is in [0, 1]; higher is better. It is nan without a response or a reference. If both
-    are empty after normalisation, it is nan under ``unicode`` and 1.0 under ``lbrag``. If only one
-    of them is empty, it is 0.0.
+    The value is in [0, 1]; higher is better. If there are several reference texts, it is the
+    largest value over them. It is nan without a response or a reference. If both are empty after
+    normalisation, it is nan under ``unicode`` and 1.0 under ``lbrag``. If only one of them is
+    empty, it is 0.0.
 
     F1 = 2PR / (P + R), where P = overlap / tokens of the response and R = overlap / tokens of the
     reference.
@@ -243,10 +245,10 @@ def token_precision(
     language: str | None = None,
     variant: str = "unicode",
 ) -> float:
-    """Share of the response's tokens that are in the reference.
+    """Proportion of the response's tokens that are in the reference.
 
-    The value is in [0, 1]; higher is better. It is nan in the same cases as `token_f1`, and it has
-    the same parameters.
+    The value is in [0, 1]; higher is better. It is the largest value over the reference texts. It
+    is nan in the same cases as `token_f1`. The parameters are those of `token_f1`.
 
     Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
 
@@ -265,10 +267,10 @@ def token_recall(
     language: str | None = None,
     variant: str = "unicode",
 ) -> float:
-    """Share of the reference's tokens that are in the response.
+    """Proportion of the reference's tokens that are in the response.
 
-    The value is in [0, 1]; higher is better. It is nan in the same cases as `token_f1`, and it has
-    the same parameters.
+    The value is in [0, 1]; higher is better. It is the largest value over the reference texts. It
+    is nan in the same cases as `token_f1`. The parameters are those of `token_f1`.
 
     Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
 
@@ -295,8 +297,8 @@ def rouge_l(
 ) -> float:
     """ROUGE-L: F1 of the longest common subsequence of tokens, which depends on their order.
 
-    The value is in [0, 1]; higher is better. It is nan in the same cases as `token_f1`, and it has
-    the same parameters.
+    The value is in [0, 1]; higher is better. It is the largest value over the reference texts. It
+    is nan in the same cases as `token_f1`. The parameters are those of `token_f1`.
 
     ROUGE-L = 2PR / (P + R), where P = LCS / tokens of the response and R = LCS / tokens of the
     reference.
@@ -339,8 +341,9 @@ def chrf(
 ) -> float:
     """F2 of character n-grams, n = 1 to 6 (chrF); with ``word_order=2`` also of words (chrF++).
 
-    The value is sacreBLEU's divided by 100, so it is in [0, 1]; higher is better. It is nan without
-    a response or a reference, and if both are blank. It uses characters instead of tokens, so
+    The value is sacreBLEU's divided by 100, so it is in [0, 1]; higher is better. It is the largest
+    value over the reference texts. It is nan without a response or a reference, and if both are
+    blank. The metric uses characters instead of tokens, so
     `language` has no effect. Letter case matters.
 
     Source: Popović (2015), chrF; computed by sacreBLEU's ``sentence_chrf``.
@@ -385,9 +388,10 @@ def bleu(
 ) -> float:
     """Geometric mean of the precisions of 1- to 4-grams, times a brevity penalty (sentence BLEU).
 
-    The value is sacreBLEU's divided by 100, so it is in [0, 1]; higher is better. It is nan where
-    `chrf` is nan. BLEU was designed for corpora and is not very informative for a short answer. We
-    use exponential smoothing and leave out n-grams longer than the answer (effective order).
+    The value is sacreBLEU's divided by 100, so it is in [0, 1]; higher is better. It is the largest
+    value over the reference texts. It is nan where `chrf` is nan. BLEU was designed for corpora and
+    is not very informative for a short answer. We use exponential smoothing and leave out n-grams
+    longer than the answer (effective order).
 
     Parameters
     ----------
@@ -412,7 +416,7 @@ def bleu(
 
 
 def bleu_tokenizer(language: str | None) -> str:
-    """Name of the sacreBLEU tokeniser that `bleu` uses for a language.
+    """Return the name of the sacreBLEU tokeniser that `bleu` uses for a language.
 
     It is ``zh`` for Chinese, ``char`` for other languages without spaces between words (Japanese,
     Thai, Lao, Khmer, Burmese and Tibetan), and ``13a`` for all others.

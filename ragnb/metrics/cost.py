@@ -1,4 +1,4 @@
-"""Cost of translating passages in tokens, and F1 gained per token (CNBE)."""
+"""Tokens spent on translating passages, and cost-normalised bridging efficiency (CNBE)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ VARIANTS = ("ratio", "lbrag")
     undefined="Never where the translations are recorded; 0 if there is none.",
 )
 def translation_tokens(passages: Sequence[Any] | None) -> float:
-    """Sum of the tokens spent on translating the passages of one response (cost).
+    """Sum of the tokens spent on translating the passages of one response.
 
     The value is at least 0; lower is better. It is 0.0 if no passage was translated, and nan if the
     passages were not recorded (None).
@@ -73,7 +73,7 @@ def _part(holder: Any, name: str, default: Any = None) -> Any:
 def bridging_efficiency(
     f1_system: float | None, f1_direct: float | None, cost: float, *, variant: str = "ratio"
 ) -> float:
-    """Token F1 gained per translated token, for one item (CNBE).
+    """Cost-normalised bridging efficiency (CNBE): token F1 gained per translated token of one item.
 
     Higher is better. The value is unbounded, and negative if translation lowers F1. It is nan if
     either F1 is unscored. At a cost of 0 it is undefined, so ``ratio`` gives nan. ``lbrag`` gives

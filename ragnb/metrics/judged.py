@@ -1,7 +1,7 @@
-"""Metrics from verdicts and scores of judges and people, and the cosine of embeddings.
+"""Metrics from the judgements of models and people, and the cosine of embeddings.
 
-The values of judges come from `ragnb.experiments.judges`. All functions raise InputError for a
-value that is not among the allowed ones.
+`ragnb.experiments.judges.judge_responses` adds a model's judgements to the responses. All functions
+raise InputError for a value that is not among the allowed ones.
 """
 
 import math
@@ -20,7 +20,7 @@ NEVER_JUDGED = "Never where there is a verdict."
 
 
 def binary_verdict(verdict: float | None) -> float:
-    """Convert a verdict to a value: 1.0 for yes, 0.0 for no, nan if there is none.
+    """Convert a verdict to a value: 1.0 for yes, 0.0 for no, nan if missing.
 
     >>> binary_verdict(True), binary_verdict(None)
     (1.0, nan)
@@ -40,12 +40,15 @@ def binary_verdict(verdict: float | None) -> float:
     undefined="Never where there is a score.",
 )
 def judged_similarity(score: float | None) -> float:
-    """Judge's score of how well a response means what the references say.
+    """Judge's score for the semantic similarity of response and reference.
 
-    The value is in [0, 1]; higher is better. It is nan if there is no score, because the response
-    is missing or empty, the reference is missing, or the judge's reply could not be parsed. The
-    published code gives 0.0 in these cases, and these zeros are part of its mean. The name of the
-    judge model is part of the signature.
+    The value is in [0, 1]; higher is better. The score comes from
+    ``ragnb.experiments.judges.judge_responses(..., "similarity")`` with the prompt
+    `ragnb.prompts.answer_judges.SIMILARITY`. The name of the judge model is part of the signature.
+
+    The value is nan if there is no score, because the response is missing or empty, the reference
+    is missing, or the judge's reply could not be parsed. The published code gives 0.0 in these
+    cases, and these zeros are part of its mean.
 
     Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py, except for the prompt and the
     treatment of missing scores.
@@ -68,12 +71,15 @@ def judged_similarity(score: float | None) -> float:
     undefined=NEVER_JUDGED,
 )
 def judged_correctness(verdict: float | None) -> float:
-    """Judged correctness of one response: 1.0 when a judge finds it correct by the references.
+    """1.0 if a judge finds the response correct given the references, else 0.0.
 
-    The value is 0.0 or 1.0; higher is better. It is nan if there is no verdict. The name of the
-    judge model is part of the signature.
+    Higher is better. The judgement comes from
+    ``ragnb.experiments.judges.judge_responses(..., "correctness")`` with the prompt
+    `ragnb.prompts.answer_judges.CORRECTNESS`, or from ``"bare_correctness"`` with the prompt
+    `ragnb.prompts.answer_judges.BARE_CORRECTNESS`. The value is nan if there is no judgement. The
+    name of the judge model is part of the signature.
 
-    Source: ours; the prompt is `ragnb.prompts.answer_judges.CORRECTNESS`.
+    Source: ours.
 
     >>> judged_correctness(1), judged_correctness(False)
     (1.0, 0.0)
@@ -89,7 +95,7 @@ def judged_correctness(verdict: float | None) -> float:
     undefined=NEVER_JUDGED,
 )
 def is_accepted(verdict: bool | float | str | None) -> float:
-    """Whether an annotator accepted a response: 1.0 or 0.0.
+    """1.0 if an annotator accepted the response, else 0.0.
 
     Higher is better. The value is nan if there is no verdict (None or nan).
 
@@ -119,7 +125,7 @@ def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
 
     The value is in [-1, 1], and higher means more similar. It is nan if either vector is zero. It
     cannot replace a measure of correctness: the embedding of a wrong number or name is close to
-    that of the right one. The name of the embedding model is part of the signature.
+    that of the correct one. The name of the embedding model is part of the signature.
 
     cosine = a·b / (‖a‖ ‖b‖) for one-dimensional vectors of the same length.
 

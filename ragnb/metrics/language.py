@@ -67,7 +67,7 @@ LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 
 
 def known_code(language: str | None) -> str:
-    """Key of a language in `LANGUAGE_SCRIPTS`: its code, or the part of the code before the region.
+    """Return the key of a language in `LANGUAGE_SCRIPTS`: its code, or the part before the region.
 
     >>> known_code("zh-TW"), known_code("pt-BR")
     ('zh_tw', 'pt')
@@ -82,7 +82,7 @@ def known_code(language: str | None) -> str:
 
 
 def primary_code(language: str) -> str:
-    """First part of a known language code: ``zh`` for ``zh_tw``.
+    """Return the first part of a known language code: ``zh`` for ``zh_tw``.
 
     >>> primary_code("zh_tw")
     'zh'
@@ -91,7 +91,7 @@ def primary_code(language: str) -> str:
 
 
 def scripts_of(language: str | None) -> frozenset[str]:
-    """Scripts in which a language is written.
+    """Return the scripts in which a language is written.
 
     >>> sorted(scripts_of("ja"))
     ['Han', 'Hiragana', 'Katakana']
@@ -118,7 +118,7 @@ _VARIANTS: Mapping[str, Mapping[Any, str]] = {
 def response_language_consistency(
     response: str | None, language: str, *, variant: str = "unicode"
 ) -> float:
-    """Share of a response's letters that belong to the script of the target language (RLC).
+    """Proportion of a response's letters that belong to a script of the target language (RLC).
 
     The value is in [0, 1]; higher is better. It is nan without a response. If no character counts,
     it is nan under ``unicode`` and 1.0 under ``lbrag``. RLC cannot distinguish languages that share
@@ -131,8 +131,8 @@ def response_language_consistency(
     language
         Code of the target language; see `LANGUAGE_SCRIPTS`. Under ``lbrag`` any code is allowed.
     variant
-        ``unicode``: letters of the language's scripts / letters that have a script of their own, in
-        the composed form (NFC). ``lbrag``: hits / characters except spaces, digits and
+        ``unicode``: letters of the language's scripts / letters of all scripts, counted in the
+        composed form (NFC). ``lbrag``: hits / characters except spaces, digits and
         `LBRAG_UNCOUNTED`. A hit is a kana or Han character for ``ja``, a Han character for ``zh``,
         a letter of any script for `LBRAG_ALPHABETIC`, and any of these for all other languages. An
         English answer to a Russian question therefore scores 1.0.
@@ -153,7 +153,7 @@ def response_language_consistency(
 
 
 def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
-    """Numerator and denominator of RLC: characters of the language, and all counted characters.
+    """Count the characters of the language and all counted characters: RLC is their ratio.
 
     The parameters are those of `response_language_consistency`.
 
@@ -198,9 +198,9 @@ def letters_by_script(text: str) -> Counter[str]:
 def response_in_language(
     response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6
 ) -> float:
-    """Whether a response is in the target language: RLC at or above a threshold (RLC_OK).
+    """1.0 if RLC reaches a threshold, so the response is in the target language, else 0.0 (RLC_OK).
 
-    The value is 0.0 or 1.0; higher is better. It is nan where RLC is nan. The threshold is in
+    Higher is better. The value is nan where RLC is nan. The threshold is in
     (0, 1]. All other parameters are those of `response_language_consistency`.
 
     Source: ``rlc_binary`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
@@ -220,7 +220,7 @@ def lbrag_counts(character: str) -> bool:
 
 
 def lbrag_rule(language: str | None) -> str:
-    """Key in `LBRAG_HITS` of the rule for a language.
+    """Return the key in `LBRAG_HITS` of the rule for a language.
 
     >>> lbrag_rule("zh_tw"), lbrag_rule("de"), lbrag_rule("ru")
     ('han', 'letter', 'any')
@@ -273,11 +273,11 @@ _IDENTIFIED_AS = {"nb": "no"}  # the identifier calls Bokmål Norwegian
 def language_identified(
     response: str | None, language: str, *, candidates: Sequence[str] | None = None
 ) -> float:
-    """Whether a language identifier assigns a response to the target language (RLC_LID).
+    """1.0 if an identifier assigns the response to the target language, else 0.0 (RLC_LID).
 
-    The value is 0.0 or 1.0; higher is better. It is nan without a response, and if the response has
-    no letter. Unlike RLC, it distinguishes English from German. It is often wrong for short
-    answers, especially names, and it makes more errors if there are more candidates.
+    Higher is better. The value is nan without a response, and if the response has no letter. Unlike
+    RLC, language identification distinguishes English from German. It is often wrong
+    for short answers, especially names, and it makes more errors if there are more candidates.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def language_identified(
 
 
 def identified_language(text: str, candidates: Sequence[str] | None = None) -> str:
-    """Most likely language of a text among the candidates, by default among all known languages.
+    """Return the most likely language of a text among the candidates, by default among all.
 
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'
@@ -318,7 +318,7 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
 
 
 def most_likely_language(texts: Sequence[str]) -> tuple[str, float]:
-    """Language with the highest mean probability over some texts, and this mean.
+    """Return the language with the highest mean probability over some texts, and this mean.
 
     The probabilities are those of the identifier for each text, over all known languages. Without
     any text the result is ``("", 0.0)``.

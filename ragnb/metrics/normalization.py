@@ -72,7 +72,7 @@ def answer_tokens(
 
 
 def code_form(language: str | None) -> str | None:
-    """Language code in lower case, with underscores.
+    """Convert a language code to lower case with underscores.
 
     >>> code_form("zh-CN")
     'zh_cn'

@@ -29,7 +29,7 @@ FLESCH = {
     undefined="Where the response has no word, or its language no published formula.",
 )
 def flesch_reading_ease(response: str | None, language: str) -> float:
-    """How easy a text is to read, from the length of its sentences and words (Flesch reading ease).
+    """Flesch reading ease, computed from the lengths of sentences and words.
 
     A higher value means that the text is easier to read. Most values are between 0 and 100, but the
     value is unbounded. It is nan without a response, without a word, and in a language without a

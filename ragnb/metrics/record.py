@@ -80,7 +80,7 @@ class Metric:
             )
 
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
-        """One line that names the definition of a value: version, metric, options and marks.
+        """Describe the definition of a value in one line: version, metric, options and marks.
 
         >>> words = Metric("own.words", len, {"response": "response"}, False, (0, 1000), "here",
         ...                options={"variant": "a"})

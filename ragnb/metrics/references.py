@@ -44,7 +44,7 @@ def reference_parts(reference: Reference) -> list[list[str]]:
 
 
 def reference_texts(reference: Reference) -> list[str]:
-    """All complete reference texts: one alias of each part, joined by spaces.
+    """Return all complete reference texts: one alias of each part, joined by spaces.
 
     >>> reference_texts([["Oslo", "Kristiania"], "1925"])
     ['Oslo 1925', 'Kristiania 1925']

@@ -95,7 +95,7 @@ Sentences = Mapping[str, Mapping[Any, str]]
 
 def _rule_sentences(what: str, judged: str, label: str) -> Mapping[Any, str]:
     return {
-        None: f"As the protocol says what {what} is.",
+        None: f"Whatever the protocol counts as {what}.",
         "phrase": f"{what.capitalize()} contains the key phrase of the agreed sentence.",
         "sentence": f"{what.capitalize()} contains the whole agreed sentence.",
         "judge": f"A judge decides, in the column {judged}.",
@@ -121,7 +121,7 @@ def answer_labels(
     protocol: str = "paper",
     refusal: Rule = None,
 ) -> list[int]:
-    """Label of each answer part: 1 found in the response, 0 not found; ``[-1]`` for a refusal.
+    """Label each answer part: 1 if found in the response, 0 if not; ``[-1]`` for a refusal.
 
     Under ``flexible``, the parts of a refusal are labelled, too.
 
@@ -196,18 +196,20 @@ def is_correct(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """Accuracy of one response: 1.0 when every answer part is found and it is no refusal, else 0.0.
+    """1.0 if every part of the answer is found and the response is not a refusal, else 0.0.
 
     Higher is better. The value is nan if there is no response, or if the verdict that ``refusal``
     requires is missing. Its mean over questions is RGB's accuracy, correct / n, for noise
-    robustness and for information integration. A response is correct if no part is labelled 0 and
-    at least one is labelled 1. Under ``flexible``, a response that is also a refusal can be
+    robustness and for information integration.
+
+    `answer_labels` computes the label of each part. With ``parts="all"``, a response is correct if
+    the labels contain 1 and no 0. Under ``flexible``, a response that is also a refusal can be
     correct.
 
     Parameters
     ----------
     response
-        What the model said.
+        The model's text.
     answer
         Text, or list of parts.
     language
@@ -215,8 +217,8 @@ def is_correct(
     protocol
         ``"paper"``, ``"released"`` or ``"flexible"``.
     noise_rate
-        Nominal share of passages without the answer. It has an effect only under ``released``,
-        where refusals at noise rate 1 count as correct.
+        Nominal proportion of passages without the answer. Only used by ``released``, which counts
+        refusals at noise rate 1 as correct.
     refusal
         How a refusal is recognised; see the top of this module.
     parts
@@ -273,9 +275,9 @@ def is_refusal(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """Whether a response is a refusal: 1.0 or 0.0.
+    """1.0 if the response is a refusal, else 0.0.
 
-    It depends on the passages whether a refusal is the right reaction.
+    Whether a refusal is the correct reaction depends on the passages.
 
     Under ``paper``, a refusal contains the key phrase of the agreed sentence, ``insufficient
     information`` or ``信息不足``, in any letter case; under ``released``, it must be in lower case.
@@ -306,7 +308,7 @@ def is_refusal(
 
 
 def refusal_evidence(response: str | None, **options: Any) -> str:
-    """Explain `is_refusal`: the phrase that is found, or whose verdict it is.
+    """Explain `is_refusal`: the phrase that is found, or who gave the verdict.
 
     The arguments are those of `is_refusal`.
 
@@ -364,12 +366,12 @@ def is_rejection(
     judged_refusal: float | None = None,
     refusal_label: float | None = None,
 ) -> float:
-    """Negative rejection (Rej) of one response to passages without the answer: 1.0 when it refuses.
+    """1.0 if the response refuses to answer from passages that lack the answer, else 0.0 (Rej).
 
-    Higher is better. Its mean is the rejection rate, refusals / n, which needs no reference answer.
-    Under ``released``, the mean is ``all_rate`` of the published code, (refusals + correct answers)
-    / n, and the value is nan without a reference answer. Use `is_refusal` for refusals alone. The
-    parameters are those of `is_correct`.
+    Higher is better. RGB calls this ability negative rejection. The mean is the rejection rate,
+    refusals / n. It needs no reference answer. Under ``released``, the mean is ``all_rate`` of the
+    published code, (refusals + correct answers) / n, and the value is nan without a reference
+    answer. Use `is_refusal` for refusals alone. The parameters are those of `is_correct`.
 
     Source: Chen et al. (2024), section 3, "Rejection rate"; ``all_rate`` of chen700564/RGB at
     commit 65ec39e4.
@@ -396,7 +398,7 @@ def is_rejection(
 
 
 def detection_evidence(response: str | None, **options: Any) -> str:
-    """Explain `detects_error`: the phrase that is found, or whose verdict it is.
+    """Explain `detects_error`: the phrase that is found, or who gave the verdict.
 
     The arguments are those of `detects_error`.
 
@@ -434,7 +436,7 @@ def detects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """Error detection (ED) of one response: 1.0 when it says that the passages are wrong, else 0.0.
+    """1.0 if the response states that the passages are wrong, else 0.0 (error detection, ED).
 
     Higher is better. The value is nan if there is no response, or if the verdict that ``detection``
     requires is missing. Its mean is ED.
@@ -479,7 +481,7 @@ def detects_error(
 
 
 def correction_evidence(response: str | None, answer: Answer, **options: Any) -> str:
-    """Explain `corrects_error`: the detection, the aliases, and a false answer that is kept.
+    """Explain `corrects_error`: detection, aliases, a false answer repeated by the response.
 
     The arguments are those of `corrects_error`.
 
@@ -532,15 +534,15 @@ def corrects_error(
     judged_detection: float | None = None,
     detection_label: float | None = None,
 ) -> float:
-    """Error correction (CR) of one response to false passages: 1.0 if it gives the true answer.
+    """1.0 if a response to false passages gives the true answer, else 0.0 (error correction, CR).
 
     Higher is better. The value is nan if no error is detected, except under ``flexible``. Its mean
     is CR, and the number of its values is the denominator of CR.
 
-    Under ``paper``, CR is the share of correct responses among those that detect an error. Under
-    ``released``, it is the share of responses without a part labelled 0 among those that detect an
-    error, so a refusal counts as corrected. Under ``flexible``, it is the share of correct
-    responses among all n, whether or not they detect an error. There, a response is not correct if
+    Under ``paper``, CR = (responses that detect an error and are correct) / (responses that detect
+    an error). Under ``released``, the numerator counts responses that detect an error and have no
+    part labelled 0, so a refusal counts as corrected. Under ``flexible``, CR = (correct responses)
+    / n, whether or not an error is detected. There, a response is not correct if
     its normalised text contains a false answer but not the true one, even if it contains 80 % of
     the words of the true one.
 
@@ -590,9 +592,9 @@ def corrects_error(
     undefined=NEVER_JUDGED,
 )
 def judged_rejection(judged_refusal: float | None) -> float:
-    """Judged negative rejection (Rej*) of one response: 1.0 when a judge sees a refusal.
+    """1.0 if a judge decides that the response is a refusal, else 0.0 (Rej*).
 
-    The value is 0.0 or 1.0; higher is better. It is nan if there is no verdict.
+    Higher is better. The value is nan if there is no verdict.
 
     Source: Chen et al. (2024), section 3, Rej*.
 
@@ -610,9 +612,9 @@ def judged_rejection(judged_refusal: float | None) -> float:
     undefined=NEVER_JUDGED,
 )
 def judged_error_detection(judged_detection: float | None) -> float:
-    """Judged error detection (ED*) of one response: 1.0 when a judge sees the errors detected.
+    """1.0 if a judge decides that the response reports the errors, else 0.0 (ED*).
 
-    The value is 0.0 or 1.0; higher is better. It is nan if there is no verdict.
+    Higher is better. The value is nan if there is no verdict.
 
     Source: Chen et al. (2024), section 3, ED*.
 
@@ -646,13 +648,13 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """Error correction over judged detection (CR over ED*): 1.0 if detected and answered right.
+    """1.0 if a response that reports the errors according to a judge is correct (CR over ED*).
 
-    Higher is better. The value is nan if there is no response, if there is no verdict, and if the
-    judge found no detection. Its mean is the CR printed in the paper, and the number of its values
-    is the denominator of CR: three, four and seven in the paper. A response that the protocol
-    recognises as a refusal is not correct. The released code counts it as corrected, but only in
-    its CR without a judge.
+    Higher is better. The value is 0.0 if such a response is not correct. It is nan if there is no
+    response, if there is no verdict, and if the judge decided that it does not report the errors.
+    Its mean is the CR printed in the paper, and the number of its values is the denominator of CR:
+    three, four and seven in the paper. A response that the protocol recognises as a refusal is not
+    correct. The released code counts it as corrected, but only in its CR without a judge.
 
     Source: Chen et al. (2024), section 3, "Error correction rate", table 7.
 
@@ -701,19 +703,19 @@ class Findings(NamedTuple):
         return self.response.protocol.name
 
     def labels(self) -> list[int]:
-        """Label of each part, or ``[REFUSED]``."""
+        """Return the label of each part, or ``[REFUSED]``."""
         if self.refusal and self.protocol != "flexible":
             return [REFUSED]
         return part_labels(self.response, self.parts)
 
     def false_answer_kept(self) -> Alias | None:
-        """Return the false answer that the response contains without the true one, or None."""
+        """Return a false answer in the response if the true one is not in it, else None."""
         if all(any(alias.is_in(self.response) for alias in part) for part in self.parts):
             return None
         return next((alias for alias in self.false_answers if alias.is_in(self.response)), None)
 
     def in_words(self, what: str) -> str:
-        """Return why the response is a ``"refusal"`` or reports an ``"error"``, or that it does not."""
+        """Describe why the response counts (or not) as a ``"refusal"`` or ``"error"`` report."""
         phrase = self.refusal if what == "refusal" else self.error
         if phrase is None:
             return NOT_IN_WORDS[what]
@@ -794,7 +796,7 @@ def part_labels(response: Normalised, parts: tuple[Part, ...]) -> list[int]:
 
 
 def found_alias(response: Normalised, part: Part) -> Alias | None:
-    """First alias in the response: as a substring or, under ``flexible``, by 80 % of its words."""
+    """Return the first alias in the response: a substring or, if flexible, 80 % of its words."""
     for alias in part:
         enough = alias.words and 5 * alias.words_in(response) >= 4 * len(alias.words)
         if alias.is_in(response) or enough:

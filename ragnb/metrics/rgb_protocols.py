@@ -343,7 +343,7 @@ class Alias(NamedTuple):
         return self.needle in (response.phrases if self.verbatim else response.answers)
 
     def words_in(self, response: Normalised) -> int:
-        """Count the words of the alias that are words of the response."""
+        """Count the words of the alias that also occur in the response."""
         return sum(word in response.words for word in self.words)
 
 

@@ -134,7 +134,7 @@ def relevance(
     length: str = "sentence",
     unknown_keys: str = "count",
 ) -> float:
-    """Context relevance: the share of the context that is relevant to the question.
+    """Context relevance: proportion of the context that is relevant to the question.
 
     Higher is better. The value is at least 0, and at most 1 unless keys are repeated or unknown. It
     is nan if the context has no sentences or a total length of 0, or if it is None although it is
@@ -191,7 +191,7 @@ def utilization(
     length: str = "sentence",
     unknown_keys: str = "count",
 ) -> float:
-    """Context utilization: the share of the context that the response uses.
+    """Context utilization: proportion of the context that the response uses.
 
     A higher value means that more of the context is used. The value is nan in the same cases as
     `relevance`, and the range and the other parameters are the same, too.
@@ -248,7 +248,7 @@ def completeness(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> float:
-    """Completeness: the share of the relevant sentences that the response uses.
+    """Completeness: proportion of the relevant sentences that the response uses.
 
     The value is in [0, 1]; higher is better. It is nan if the context has no sentences, or is None
     although it is required. It is also nan if the relevant keys have a length of 0, because all are
@@ -299,9 +299,9 @@ def completeness(
 def adherence(
     support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
 ) -> float:
-    """Adherence: 1.0 when the context supports every sentence of the response, else 0.0.
+    """1.0 if the context supports every sentence of the response, else 0.0 (adherence).
 
-    The value is 0.0 or 1.0, and never a fraction (see `supported_fraction`); higher is better. It
+    Higher is better. See `supported_fraction` for the proportion of supported sentences. The value
     is 1.0 for a response without sentences. It is nan if the labels that the variant requires are
     None, or if they lack a sentence while no other sentence is unsupported.
 
@@ -355,7 +355,7 @@ def supported_fraction(
     *,
     variant: str = "ragbench",
 ) -> float:
-    """Share of the response's sentences that are supported, sometimes mistaken for adherence.
+    """Proportion of the response's sentences that are supported, sometimes mistaken for adherence.
 
     The value is in [0, 1]; higher is better. It is 1 if and only if adherence is 1. It is nan for a
     response without sentences, without the labels that the variant requires, or with a sentence
@@ -464,9 +464,10 @@ def consistency(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> float:
-    """Closeness of the four scores to 1: one minus `rmse_to_ideal`, with the same parameters.
+    """1 - `rmse_to_ideal`.
 
-    Higher is better. The value is in [0, 1] if the four scores are, and nan if one of them is.
+    Higher is better. The value is in [0, 1] if the four scores are, and nan if one of them is. The
+    parameters are those of `rmse_to_ideal`.
 
     Source: the visual guide to TRACe.
 

@@ -38,7 +38,7 @@ UNKNOWN_KEYS = {"count": "counted", "drop": "dropped"}
 def supported_sentences(
     support: Sequence[Mapping[str, Any]], *, variant: str = "ragbench"
 ) -> list[tuple[str, bool | None]]:
-    """Key of each labelled sentence, and whether the context supports it (None if unknown).
+    """Return the key of each labelled sentence and whether it is supported (None if unknown).
 
     If the label has a list ``supporting_sentence_keys``, the sentence is supported under
     ``"ragbench"`` if the list is not empty, and under ``"guide"`` if ``fully_supported`` is true.
@@ -63,7 +63,7 @@ def supported_sentences(
 def unsupported_sentences(
     support: Sequence[Mapping[str, Any]], *, variant: str = "ragbench"
 ) -> list[str]:
-    """Keys of the sentences that the context does not support; see `supported_sentences`.
+    """Return the keys of the sentences that are not supported; see `supported_sentences`.
 
     Under ``"ragbench"`` they equal the published ``unsupported_response_sentence_keys`` in 50 of
     50 records.
@@ -79,7 +79,7 @@ def unsupported_sentences(
 
 
 def listed(value: Any, what: str) -> list[Any]:
-    """Convert a field to a list, because Parquet files contain arrays."""
+    """Convert a field to a list. Parquet files contain arrays instead of lists."""
     if not isinstance(value, list | tuple | np.ndarray):
         raise InputError(
             f"{what} must be a list, got {type(value).__name__}; load_ragbench parses lists in text"

@@ -92,7 +92,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     >>> [metric.name for metric in definitions("F1").metrics]
     ['answer.f1', 'answer.rouge_l']
     >>> definitions("language.rlc_lid")  # doctest: +ELLIPSIS
-    language.rlc_lid: Whether a language identifier assigns a response to the target language (RLC_LID).
+    language.rlc_lid: 1.0 if an identifier assigns the response to the target language, else 0.0 (RLC_LID).
       higher is better; 0 or 1
       needs         response, language
       candidates    None       default  Any language that ragnb and the identifier know may occur.

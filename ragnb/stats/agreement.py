@@ -23,7 +23,7 @@ from ragnb.stats.intervals import jackknife_interval
 
 
 def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None = None) -> Floats:
-    """Sums over the items of each cluster, from which every coefficient can be computed.
+    """Per-cluster sufficient statistics for all agreement coefficients.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
     Returns
     -------
     ndarray of shape (n_clusters, 4 + 4 * n_categories)
-        The number of items with a rating and the number of items with two or more ratings; the sum
-        of the shares of rater pairs that agree; the number of ratings that agree with another
-        rating of the same item (each item's agreeing pairs divided by the number of other raters).
-        Four blocks follow with one number per category: its share of each item's ratings, the
-        number of ratings of items with two or more, and how often the first and the second rater
-        chose it on items that both rated.
+        Sums over the items i of a cluster. Item i has r_i ratings, of which n_ik are in category k.
+        The first four columns are the number of items with r_i >= 1, the number of items with
+        r_i >= 2, sum_i a_i / r_i and sum_i a_i, where a_i = sum_k n_ik (n_ik - 1) / (r_i - 1).
+        Four blocks with one column per category k follow: sum_i n_ik / r_i, the sum of n_ik over
+        items with r_i >= 2, and how often the first and the second rater chose k on items that both
+        rated.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
 
 
 def percent_agreement(sums: Floats) -> Floats:
-    """Share of rater pairs that agree on an item, averaged over items.
+    """Proportion of rater pairs that agree on an item, averaged over items.
 
     It lies in [0, 1] and is not corrected for chance. `sums` is the result of `agreement_sums`,
     added up over items.
@@ -86,10 +86,11 @@ def percent_agreement(sums: Floats) -> Floats:
 
 
 def cohen_kappa(sums: Floats) -> Floats:
-    """Cohen's kappa: agreement of two raters beyond that expected from each rater's own shares.
+    """Cohen's kappa of two raters, with chance agreement from each rater's marginal distribution.
 
-    (p_o - p_e) / (1 - p_e), where p_e is the sum over categories of the product of the two raters'
-    shares. It lies in [-1, 1], is 0 at chance, and is nan where both use one and the same category.
+    (p_o - p_e) / (1 - p_e), p_e = sum_k p_1k p_2k, where p_rk is the proportion of category k among
+    the ratings of rater r. It lies in [-1, 1], is 0 at chance, and is nan where both use one and
+    the same category.
     Cohen, J. (1960). A coefficient of agreement for nominal scales. Educ. Psychol. Meas. 20, 37-46.
 
     >>> codes = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0)
@@ -102,11 +103,11 @@ def cohen_kappa(sums: Floats) -> Floats:
 
 
 def fleiss_kappa(sums: Floats) -> Floats:
-    """Fleiss' kappa: agreement of any number of raters beyond that expected from pooled shares.
+    """Fleiss' kappa of any number of raters, with chance agreement from the pooled distribution.
 
-    (p_o - p_e) / (1 - p_e), p_e = sum_k pi_k^2, where pi_k is the mean share of category k. Items
-    with a single rating count for pi only. It lies in [-1, 1], is 0 at chance, and is nan where all
-    ratings are the same.
+    (p_o - p_e) / (1 - p_e), p_e = sum_k pi_k^2, where pi_k is the mean proportion of category k.
+    Items with a single rating count for pi only. It lies in [-1, 1], is 0 at chance, and is nan
+    where all ratings are the same.
     Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychol. Bull. 76,
     378-382. Missing ratings: Gwet, K. L. (2014). Handbook of Inter-Rater Reliability.
     """
@@ -114,11 +115,11 @@ def fleiss_kappa(sums: Floats) -> Floats:
 
 
 def gwet_ac1(sums: Floats) -> Floats:
-    """Gwet's AC1: agreement beyond chance that stays high where one category prevails.
+    """Gwet's AC1: chance-corrected agreement that is robust to skewed category prevalence.
 
-    (p_o - p_e) / (1 - p_e), p_e = sum_k pi_k (1 - pi_k) / (q - 1), where pi_k is the mean share of
-    category k and q the number of categories. It lies in [-1, 1]. Items with a single rating count
-    for pi only.
+    (p_o - p_e) / (1 - p_e), p_e = sum_k pi_k (1 - pi_k) / (q - 1), where pi_k is the mean
+    proportion of category k and q the number of categories. It lies in [-1, 1]. Items with a single
+    rating count for pi only.
     Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high
     agreement. Br. J. Math. Stat. Psychol. 61, 29-48.
     """
@@ -205,7 +206,7 @@ def agreement_interval(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """A coefficient of agreement with its jackknife interval over items or clusters of items.
+    """Agreement coefficient with a jackknife interval over items or clusters of items.
 
     The estimate is nan where the coefficient is undefined. The limits are nan where the ratings do
     not vary enough to estimate them: with fewer than two units, where the coefficient is undefined

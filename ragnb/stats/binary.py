@@ -76,7 +76,7 @@ def paired_table(first: Booleans, second: Booleans) -> PairedTable:
 def mcnemar_test(
     table: PairedTable, *, method: str = "mid-p", alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """McNemar test that two systems succeed equally often on the same items.
+    """McNemar test of the null hypothesis that two systems have the same success rate.
 
     The p-value is in (0, 1]. It is 1 without discordant items, and ``nan`` without items.
 
@@ -87,7 +87,7 @@ def mcnemar_test(
     method : {"mid-p", "exact", "asymptotic", "asymptotic-cc"}
         ``"exact"`` guarantees the level of the test. ``"mid-p"`` halves the probability of the
         observed table; it keeps its level in practice and has more power. The statistic of both is
-        the number of items that only the first system gets right. ``"asymptotic"`` has a
+        the number of items on which only the first system is correct. ``"asymptotic"`` has a
         chi-squared statistic (1 df), ``"asymptotic-cc"`` the same with Edwards' continuity
         correction.
     alternative : {"two-sided", "greater", "less"}
@@ -120,7 +120,7 @@ def mcnemar_test(
 
 
 def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided") -> Any:
-    """p-values of McNemar tests from the numbers of both kinds of discordant items.
+    """p-values of McNemar tests from the two discordant counts.
 
     Examples
     --------
@@ -144,12 +144,12 @@ def _signed_root(b: Any, c: Any, method: str) -> Any:
 
 
 def binomial_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Probability of at most a number of successes, which may be negative."""
+    """Binomial CDF P(X <= k), where the number of successes k may be negative."""
     return np.where(successes < 0, 0.0, bdtr(np.maximum(successes, 0), n, probability))
 
 
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Probability of fewer successes plus half the probability of exactly this number."""
+    """Mid-p binomial CDF: P(X < k) + P(X = k) / 2 for k successes."""
     below = binomial_cdf(successes - 1, n, probability)
     return (below + binomial_cdf(successes, n, probability)) / 2
 
@@ -158,10 +158,10 @@ def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
 def mcnemar_bounds(
     first: int, second: int, n: int, *, method: str = "exact"
 ) -> tuple[float, float, str]:
-    """Smallest and largest McNemar p-value that two published numbers of successes allow.
+    """Smallest and largest McNemar p-value that are compatible with two published success counts.
 
-    The two systems answered the same items, but it was not published which of them each system got
-    right. The function therefore tests every pairing that agrees with the two totals.
+    The two systems answered the same items, but it was not published on which of them each system
+    was correct. The function therefore tests every pairing that agrees with the two totals.
 
     Parameters
     ----------
@@ -180,9 +180,9 @@ def mcnemar_bounds(
 
     Notes
     -----
-    If c items are right for the second system only, b = c + first - second are right for the first
-    only. c is between max(0, second - first) and min(second, n - first). More disagreement makes
-    the same difference less surprising.
+    If only the second system is correct on c items, only the first is correct on b = c + first -
+    second items. c is between max(0, second - first) and min(second, n - first). More disagreement
+    makes the same difference less surprising.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def mcnemar_bounds(
 def tango_test(
     table: PairedTable, *, null: float = 0.0, alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """Tango's score test that the difference of two paired rates has a given value.
+    """Tango's score test of the null hypothesis that two paired rates differ by `null`.
 
     The p-value is in (0, 1], and ``nan`` without items.
 

@@ -1,8 +1,8 @@
-"""What a gain costs: ratios of means, net benefit, and the frontier of several systems.
+"""Cost-effectiveness: ratios of means, net benefit, and the frontier of several systems.
 
-A ratio of means, such as gain / cost, has a confidence set (`fieller_interval`) that holds wherever
-the mean denominator lies. `ratio_of_means_bca` and `compare_ratios` hold only if it is clear of 0,
-and they warn if a t-test does not rule out 0.
+`fieller_interval` is a confidence set of a ratio of means, such as gain / cost. It is valid for any
+mean of the denominator. `ratio_of_means_bca` and `compare_ratios` are valid only if this mean is
+not near 0, and they warn if a t-test does not rule out 0.
 
 A ratio does not distinguish a gain that saves from a loss that costs, because both are negative,
 and at a cost of 0 it does not exist. The net benefit, gain - price * cost, has neither problem. It
@@ -54,7 +54,7 @@ class FiellerSet(Interval):
     limits: tuple[float, float]
 
     def contains(self, ratio: float) -> bool:
-        """Whether `ratio` lies in the set; False if the set is undefined."""
+        """Return whether `ratio` lies in the set; False if the set is undefined."""
         if self.kind == "two rays":
             return ratio <= self.limits[0] or ratio >= self.limits[1]
         return self.low <= ratio <= self.high
@@ -169,11 +169,12 @@ def ratio_of_means_bca(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """ABC interval of a ratio of means: the analytic approximation of the BCa bootstrap interval.
+    """Approximate bootstrap confidence (ABC) interval of a ratio of means.
 
-    Limits are NaN if Fieller's set is undefined, and if the denominator reaches 0 on the way to a
-    limit. The method says if the mean denominator does not differ significantly from 0; then only
-    `fieller_interval` holds.
+    It is an analytic approximation of the BCa bootstrap interval. Limits are NaN if Fieller's set
+    is undefined, and if the denominator reaches 0 on the way to a limit. The method of the result
+    states if the mean denominator does not differ significantly from 0. In this case, only
+    `fieller_interval` is valid.
 
     Parameters
     ----------
@@ -374,10 +375,10 @@ def mean_of_ratios(
     gains, costs : array_like of shape (n,)
         Gain and cost of each item.
     zero : {"nan", "zero"}
-        What becomes of items that cost nothing and thus have no ratio. ``"nan"`` leaves them out.
+        How to treat items with a cost of 0, which have no ratio. ``"nan"`` leaves them out.
         ``"zero"`` counts them as 0, which is the published rule (kanoes/LBRAG-NEW,
-        experiments/scripts/experiment.py). It pulls the mean toward 0 by the share of such items: a
-        system that never spends scores 0, whatever it gains.
+        experiments/scripts/experiment.py). It multiplies the mean by the proportion of items with a
+        cost, so a system without any cost scores 0 whatever it gains.
     clusters : array_like of shape (n,), optional
         Key of the question that several items share: cluster-robust interval.
     confidence_level : float, default 0.95
@@ -506,10 +507,10 @@ class IncrementalOption:
 def incremental_table(
     mean_gains: Floats, mean_costs: Floats, names: Sequence[str]
 ) -> tuple[IncrementalOption, ...]:
-    """Incremental cost-effectiveness of several systems, the cheapest first.
+    """Incremental cost-effectiveness table of several systems, sorted by cost.
 
-    It describes means. Whether a step is more than noise is answered by `net_benefit` or
-    `compare_ratios`.
+    It describes means without their uncertainty. Use `net_benefit` or `compare_ratios` to test a
+    step.
 
     Parameters
     ----------

@@ -72,9 +72,9 @@ def rank_biserial(
 ) -> Interval:
     """Matched-pairs rank-biserial correlation, the effect size of the Wilcoxon signed-rank test.
 
-    It is the share of the rank sum in favour of the first system minus the share against it, in
-    [-1, 1]. It is ``nan`` if fewer than two differences are not zero. The limits are ``nan`` if all
-    non-zero differences have the same influence.
+    It is (R+ - R-) / (R+ + R-), where R+ and R- are the rank sums of the positive and the negative
+    differences. It lies in [-1, 1]. It is ``nan`` if fewer than two differences are not zero. The
+    limits are ``nan`` if all non-zero differences have the same influence.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def rank_biserial(
 
     Notes
     -----
-    (R+ - R-) / (R+ + R-) without the zero differences, which equals the mean of sign(d_i + d_j)
-    over i <= j. The interval is t with the standard error of each item's linear influence, 2 mean_j
+    Zero differences are dropped. The estimate equals the mean of sign(d_i + d_j) over i <= j. The
+    interval is t with the standard error of each item's linear influence, 2 mean_j
     sign(d_i + d_j).
 
     References
@@ -117,7 +117,7 @@ def rank_biserial(
 def discordant_odds_ratio(
     table: PairedTable, *, confidence_level: float = 0.95, method: str = "mid-p"
 ) -> Interval:
-    """Odds ratio of the discordant items: right for the first system only over the second only.
+    """Odds ratio b / c, where only the first (b) or only the second (c) system is correct.
 
     It is in [0, inf], 1 for no difference, and ``nan`` without discordant items. The interval
     inverts `ragnb.stats.binary.mcnemar_test` with the same method: 1 is outside exactly if the test

@@ -27,9 +27,10 @@ BINS_PER_SD = 64
 
 
 def find_lattice(values: Floats) -> tuple[Integers, float] | None:
-    """Write values as whole multiples of a step, and return the multiples and the largest such step.
+    """Return the values as integer multiples of their largest common step, together with the step.
 
-    The result is None if no denominator of `DENOMINATORS` fits to within rounding error.
+    The result is None if the values are not multiples of 1/d, up to rounding error, for any d in
+    `DENOMINATORS`.
 
     Examples
     --------
@@ -52,28 +53,30 @@ def find_lattice(values: Floats) -> tuple[Integers, float] | None:
 
 
 def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float, float]:
-    """Distribution of the mean of n draws with replacement, that is, of infinitely many resamples.
+    """Bootstrap distribution of the mean of `values`, in the limit of infinitely many resamples.
 
     It is exact if the values are on a lattice. Otherwise each value is split between the two
-    neighbouring bins such that the mean is kept. The standard deviation then grows by a factor of
-    at most 1 + 1 / (8 * `BINS_PER_SD`**2).
+    neighbouring bins so that the mean is preserved. The standard deviation then grows by a factor
+    of at most 1 + 1 / (8 * `BINS_PER_SD`**2).
 
     Returns
     -------
     start, width : float
-        The first of a grid of means, and the width of the grid.
+        First point and spacing of the grid of means.
     cdf : ndarray
-        Probability of at most each grid point.
+        Cumulative distribution function at the grid points.
     below : float
-        Probability of a mean below the observed one, plus half of that of the observed one.
+        P(resampled mean < observed mean) + P(resampled mean = observed mean) / 2.
     binned_at : float
-        Width of the bins for scores that share no lattice; 0 if the distribution is exact.
+        Width of the bins if the values do not lie on a common lattice; 0 if the distribution is
+        exact.
 
     Notes
     -----
     The sum of n draws has the characteristic function phi(t)**n, where phi is that of one draw. One
     inverse FFT of its values at equally spaced t gives the distribution. The FFT covers 7.5
-    standard deviations to either side, at least 2048 steps, or the whole support. The probability
+    standard deviations on either side, but at least 2048 steps, or the whole support if that is
+    smaller. The probability
     beyond, 1e-12 for a normal distribution, is folded back in.
 
     Examples
@@ -118,7 +121,7 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
 
 
 def sign_flip_tail(steps: Integers) -> float:
-    """Probability that a sum of whole numbers with random signs is at least the given sum.
+    """Probability that a sum of integers with random signs is at least the observed sum.
 
     The result is in [2**-n, 1], positive, and accurate to about 1e-10 of itself however small it
     is.
@@ -201,7 +204,7 @@ def _live_frequencies(
 
 
 def listed_tail(differences: Floats) -> float:
-    """Probability that a sum of numbers with random signs is at least the given sum, by counting.
+    """Probability that a sum with random signs is at least the observed sum, by enumeration.
 
     At most `MAX_LISTED` numbers are practical. They need not be on a lattice. Sums count as equal
     if they differ by at most 1e-12 of the sum of all magnitudes.
@@ -231,11 +234,11 @@ def _with_either_sign(sums: Floats, number: float) -> Floats:
 
 
 def to_lattice(differences: Floats) -> tuple[Integers, float]:
-    """Express differences in whole steps, and return the grid to which they are rounded, or 0.
+    """Convert differences to integer steps; return them and the grid spacing (0 if exact).
 
-    They are rounded only if they share no lattice, to a thousandth of the power of ten at or above
-    the largest of them. Rounding is an odd function, so a test of the rounded differences keeps its
-    level exactly.
+    They are rounded only if they do not lie on a common lattice, to a thousandth of the power of
+    ten at or above the largest of them. Rounding is an odd function, so a test of the rounded
+    differences keeps its level exactly.
 
     Examples
     --------

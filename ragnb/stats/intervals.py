@@ -98,7 +98,7 @@ def mean_interval(
         Scores or paired differences.
     clusters : array_like of shape (n,), optional
         Key of the cluster (such as the question) of each item. The clusters are then the
-        independent units. The method of the result says if there are fewer than 30 of them.
+        independent units. The method of the result states if there are fewer than 30 of them.
     confidence_level : float, default 0.95
         Nominal coverage. The actual coverage is close to it for n >= 50, and for fewer scores if
         they are not concentrated at one end of the range.
@@ -135,10 +135,10 @@ def mean_interval(
 
 @accepts(values="scores", confidence_level="level")
 def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
-    """Bias-corrected and accelerated (BCa) bootstrap interval of a mean, without resampling.
+    """BCa bootstrap interval of a mean, computed from the exact bootstrap distribution.
 
-    The limits are ``nan`` for fewer than two values or if all are equal. No test inverts this
-    interval.
+    BCa means bias-corrected and accelerated. Nothing is resampled. The limits are ``nan`` for fewer
+    than two values or if all are equal. No test inverts this interval.
 
     Parameters
     ----------
@@ -152,11 +152,11 @@ def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     Notes
     -----
     The limits are the quantiles Phi(z0 + (z0 + z) / (1 - a (z0 + z))) of the bootstrap distribution
-    of the mean, where z0 is Phi^-1 of its probability below the observed mean (plus half of that at
-    it) and a = sum(d^3) / (6 sum(d^2)^1.5) with the deviations d from the mean. The bootstrap
-    distribution is that of infinitely many resamples. It is exact if the scores lie on a lattice.
-    Otherwise the scores are binned at 1/64 of their standard deviation, which moves the limits by
-    less than 1e-4 of the width.
+    of the mean m*, where z0 = Phi^-1(P(m* < m) + P(m* = m) / 2) for the observed mean m and a =
+    sum(d^3) / (6 sum(d^2)^1.5) with the deviations d from the mean. The bootstrap distribution is
+    that of infinitely many resamples. It is exact if the scores lie on a lattice. Otherwise the
+    scores are binned at 1/64 of their standard deviation, which moves the limits by less than 1e-4
+    of the width.
 
     References
     ----------
@@ -187,7 +187,10 @@ def bca_from_resamples(
     method: str,
     n: int,
 ) -> Interval:
-    """BCa interval of any statistic from its values in resamples and its acceleration."""
+    """BCa interval of a statistic, from its bootstrap replicates and acceleration constant.
+
+    Replicates that equal the estimate count half in the bias correction.
+    """
     tolerance = 1e-12 * max(1.0, abs(estimate))
     distance = resamples - estimate
     below = np.mean(distance < -tolerance) + np.mean(np.abs(distance) <= tolerance) / 2
@@ -267,7 +270,7 @@ def jackknife_interval(
 
 
 def unit_values(values: Floats, clusters: Integers | None) -> Floats:
-    """One value per independent unit, such that their mean is the mean over all items.
+    """Return one value per independent unit; their mean is the mean over all items.
 
     Without clusters these are the values themselves. With clusters, the ordinary standard error of
     their mean is the cluster-robust standard error, so that every t procedure for independent
@@ -288,7 +291,7 @@ def unit_values(values: Floats, clusters: Integers | None) -> Floats:
 
 
 def spread_problem(values: Floats, unit: str = "values") -> str:
-    """Reason why the spread of `values` is unknown, or an empty string.
+    """Explain why the standard deviation cannot be estimated; an empty string if it can.
 
     Examples
     --------
@@ -308,7 +311,7 @@ def t_half_width(values: Floats, confidence_level: float) -> float:
 
 
 def too_few(n: int, unit: str = "") -> str:
-    """Caution in the name of a method with fewer than `FEW_CLUSTERS` independent units.
+    """Warning suffix for a method name when there are fewer than `FEW_CLUSTERS` units.
 
     Examples
     --------

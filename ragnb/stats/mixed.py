@@ -25,7 +25,7 @@ AT_ZERO = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class RandomIntercept:
-    """A fitted model, or the reason why there is none.
+    """Result of fitting a random-intercept model.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class RandomIntercept:
         Degrees of freedom of effects that vary within groups, n - rank[X Z], and of the others,
         rank[X Z] - rank[X].
     residuals : ndarray
-        What neither the fixed effects nor the predicted intercepts explain, one per value.
+        Values minus fixed effects and predicted intercepts, one per value.
     problem : str
         Why nothing is estimated; empty if the model is fitted.
     group_variance, residual_variance, log_likelihood : float
@@ -67,18 +67,18 @@ class RandomIntercept:
 
     @property
     def at_zero(self) -> bool:
-        """Whether the variance between groups is estimated as 0, the end of its range."""
+        """Whether the variance between groups is estimated as 0, on the boundary of its range."""
         return self.group_variance < AT_ZERO * self.residual_variance
 
     def df(self, weights: ArrayLike) -> float:
-        """Degrees of freedom of a weighted sum of the coefficients; NaN if it is not determined."""
+        """Degrees of freedom of a linear contrast of the coefficients; NaN if not estimable."""
         if _rank(np.vstack([self.rows, weights])) > _rank(self.rows):
             return nan
         contained = _rank(np.vstack([self.within, weights])) == _rank(self.within)
         return float(self.df_within if contained else self.df_between)
 
     def contrast(self, weights: ArrayLike) -> tuple[float, float, float]:
-        """Estimate, standard error and degrees of freedom of a weighted sum of the coefficients."""
+        """Estimate, standard error and degrees of freedom of a linear contrast."""
         df = self.df(weights)
         if self.problem or np.isnan(df):
             return nan, nan, nan
@@ -91,7 +91,7 @@ class RandomIntercept:
 def random_intercept(
     values: Floats, design: Floats, groups: Integers, *, reml: bool = True
 ) -> RandomIntercept:
-    """Linear mixed model of values on fixed effects, with a normal intercept for each group.
+    """Fit a linear mixed model with fixed effects and a normal intercept for each group.
 
     There is no fit, but a `problem`, if the variance between groups cannot be separated from the
     rest, if no spread is left within groups, or if the search does not converge.

@@ -36,7 +36,7 @@ class AdjustedPValues:
 
 
 def as_p_values(values: ArrayLike) -> Floats:
-    """Numbers from 0 to 1, one per test; NaN where a test is undefined."""
+    """Convert p-values to an array of numbers from 0 to 1, with NaN for undefined tests."""
     p = np.asarray(values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
     if p.ndim != 1 or wrong.size:
@@ -49,7 +49,7 @@ def as_p_values(values: ArrayLike) -> Floats:
 def holm(p_values: ArrayLike) -> AdjustedPValues:
     """Holm's correction, which controls the family-wise error rate.
 
-    This is the probability of at least one false positive. The correction is valid for any
+    This rate is the probability of at least one false positive. The correction is valid for any
     dependence between the tests. The i-th smallest of m p-values is multiplied by m - i + 1; then
     they are made monotone. Holm (1979), Scand. J. Statist. 6, 65-70.
 
@@ -76,9 +76,9 @@ def bonferroni(p_values: ArrayLike) -> AdjustedPValues:
 def benjamini_hochberg(p_values: ArrayLike) -> AdjustedPValues:
     """Benjamini and Hochberg's correction, which controls the false discovery rate.
 
-    This is the expected share of false positives among the significant tests. The tests must be
-    independent or positively dependent. The i-th smallest of m p-values is multiplied by m / i;
-    then they are made monotone. Benjamini & Hochberg (1995), JRSS B 57, 289-300.
+    This rate is the expected proportion of false positives among the significant tests. The tests
+    must be independent or positively dependent. The i-th smallest of m p-values is multiplied by m
+    / i; then they are made monotone. Benjamini & Hochberg (1995), JRSS B 57, 289-300.
 
     >>> benjamini_hochberg([0.01, 0.04]).adjusted
     (0.02, 0.04)
@@ -110,7 +110,7 @@ ADJUSTED = ("p_adjusted", "correction", "family_size")
 def adjusted_columns(
     p_values: ArrayLike, correction: str = "holm", families: ArrayLike | None = None
 ) -> dict[str, Floats | Integers | str]:
-    """The columns `ADJUSTED` for a table of p-values, corrected within each family.
+    """Correct p-values within each family, and return the columns `ADJUSTED` for their table.
 
     By default all rows are one family.
 

@@ -51,7 +51,10 @@ from ragnb.stats.intervals import (
 
 
 def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
-    """First - second, with 0 for scores that differ by rounding error alone (1e-12 of the larger).
+    """Differences first - second, without rounding error.
+
+    Differences within rounding error (relative tolerance 1e-12) are set to exactly 0. Without
+    `second`, `first` is returned unchanged, because it then contains the differences.
 
     Examples
     --------
@@ -79,11 +82,11 @@ def sign_flip_test(
     null: float = 0.0,
     alternative: str = "two-sided",
 ) -> SignificanceResult:
-    """Exact sign-flip permutation test of a mean paired difference (Fisher's randomisation test).
+    """Exact sign-flip test of the null hypothesis that the mean paired difference is `null`.
 
-    The p-value is in (0, 1], and at least 2^(1-m) two-sided with m non-zero differences. It is 1 if
-    all differences are zero, and ``nan`` without items. `sign_flip_interval` inverts the test
-    without clusters.
+    This permutation test is Fisher's randomisation test. The p-value is in (0, 1], and at least
+    2^(1-m) two-sided with m non-zero differences. It is 1 if all differences are zero, and ``nan``
+    without items. `sign_flip_interval` inverts the test without clusters.
 
     Parameters
     ----------
@@ -100,8 +103,8 @@ def sign_flip_test(
     Notes
     -----
     If the systems are exchangeable on each item, every difference is as likely with either sign.
-    The p-value is the share of all 2^n sign patterns with a sum at least as extreme as the observed
-    one. No pattern is drawn at random. Up to 30 non-zero differences are counted by
+    The p-value is the proportion of all 2^n sign patterns with a sum at least as extreme as the
+    observed one. No pattern is drawn at random. Up to 30 non-zero differences are counted by
     `ragnb.stats.exact.listed_tail`; more go to `ragnb.stats.exact.sign_flip_tail`. The latter needs
     whole multiples of one step such as 0.01. Differences that share no such step are rounded to a
     thousandth of the power of ten at or above the largest of them, and the method of the result
@@ -151,7 +154,7 @@ def _sign_flip_p(values: Floats, alternative: str) -> tuple[float, float]:
 def sign_flip_interval(
     first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Sign-flip interval of a mean paired difference: the shifts that the test does not reject.
+    """Confidence interval of a mean paired difference, by inverting the sign-flip test.
 
     The limits are infinite if there are too few items to reject anything (n < 6 at 95 %), and
     ``nan`` if all differences are equal. The interval inverts `sign_flip_test` exactly up to 20
@@ -167,7 +170,7 @@ def sign_flip_interval(
     Notes
     -----
     Flipping the signs of a subset A of d - delta lowers the sum exactly if the mean of d over A
-    exceeds delta. The one-sided p-value at delta is thus the share of random subsets with a mean of
+    exceeds delta. The one-sided p-value at delta is thus the proportion of subsets with a mean of
     at most delta, and the limits are quantiles of subset means. With up to 20 items, all subsets
     are listed. With more, the test is evaluated at whole steps of a grid near the t limit, and the
     normal quantile of its p-value is interpolated linearly between them.
@@ -245,18 +248,19 @@ def paired_t_test(
     null: float = 0.0,
     alternative: str = "two-sided",
 ) -> SignificanceResult:
-    """Student's t-test of a mean paired difference, which is cluster-robust if clusters are given.
+    """Student's t-test of the null hypothesis that the mean paired difference is `null`.
 
-    The p-value is in (0, 1], and ``nan`` for fewer than two pairs (clusters) or if all are equal.
-    `ragnb.stats.intervals.mean_interval` inverts the test.
+    The test is cluster-robust if clusters are given. The p-value is in (0, 1], and ``nan`` for
+    fewer than two pairs (clusters) or if all are equal. `ragnb.stats.intervals.mean_interval`
+    inverts the test.
 
     Parameters
     ----------
     first, second : array_like of shape (n,)
         Scores of two systems on the same items. Without `second`, `first` contains the differences.
     clusters : array_like of shape (n,), optional
-        Key of the cluster (such as the question) of each item. The warning says if there are fewer
-        than 30 of them.
+        Key of the cluster (such as the question) of each item. A warning in the result states if
+        there are fewer than 30 of them.
     null : float, default 0.0
         Mean difference under the null hypothesis; ``null=-margin`` with ``alternative="greater"``
         tests non-inferiority.
@@ -320,7 +324,7 @@ class EquivalenceResult:
 def tost(
     first: Floats, second: Floats | None = None, *, margin: float, confidence_level: float = 0.95
 ) -> EquivalenceResult:
-    """Two one-sided t-tests (TOST) that the mean paired difference is within a margin of zero.
+    """Two one-sided t-tests (TOST) of the null hypothesis that abs(mean difference) >= `margin`.
 
     A small p-value shows equivalence. It is ``nan``, and equivalence is not shown, for fewer than
     two pairs or if all differences are equal.
@@ -360,11 +364,11 @@ def tost(
 def wilcoxon_test(
     first: Floats, second: Floats | None = None, *, alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """Wilcoxon signed-rank test of paired differences, which is exact even with ties.
+    """Wilcoxon signed-rank test of the null hypothesis that differences are symmetric about 0.
 
-    The p-value is in (0, 1]. It is 1 if all differences are zero, and ``nan`` without items. The
-    statistic is the rank sum of the positive differences. The effect size of this test is
-    `ragnb.stats.effects.rank_biserial`.
+    The test is exact even with ties, up to about 1,000 pairs. The p-value is in (0, 1]. It is 1 if
+    all differences are zero, and ``nan`` without items. The statistic is the rank sum of the
+    positive differences. The effect size of this test is `ragnb.stats.effects.rank_biserial`.
 
     Parameters
     ----------

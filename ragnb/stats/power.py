@@ -95,14 +95,15 @@ def mcnemar_mde(
     """Minimum detectable effect of the McNemar test, a difference of two rates.
 
     The result is in [0, 1]. It is ``nan`` if n is so small that the test does not reject even if
-    one system is right on every item and the other on none (n < 5 for mid-p at 95 %).
+    one system is correct on every item and the other on none (n < 5 for mid-p at 95 %).
 
     Parameters
     ----------
     n : int
         Number of items.
     discordance : float
-        Share of items that exactly one system gets right, in [0, 1], such as the observed one.
+        Proportion of items on which exactly one system is correct, in [0, 1], such as the observed
+        one.
     method : {"mid-p", "exact", "asymptotic", "asymptotic-cc"}
         The test, see `ragnb.stats.binary.mcnemar_test`.
     confidence_level : float, default 0.95
@@ -112,14 +113,13 @@ def mcnemar_mde(
 
     Notes
     -----
-    A difference d needs at least a share d of discordant items. The discordant share therefore
-    stays at `discordance` for effects up to it, and equals the effect beyond: psi(d) =
-    max(discordance, d). The better system alone is right on (psi(d) + d) / 2 of the items and the
-    other alone on (psi(d) - d) / 2. The result is the d at which the test has the desired power.
-    Keeping psi constant is usual in sample size formulas (Connor 1987). If two rates move apart by
-    d while their mean and the covariance of the scores stay the same, psi grows by d^2 / 2 only. An
-    effect above `discordance` is a lower limit: it assumes that every discordant item favours the
-    better system.
+    For a difference d, the proportion of discordant items is psi(d) = max(discordance, d), because
+    it cannot be less than d. Only the better system is correct on a proportion (psi(d) + d) / 2 of
+    the items, and only the other on (psi(d) - d) / 2. The result is the d at which the test has the
+    desired power. Keeping psi constant is usual in sample size formulas (Connor 1987). If two rates
+    move apart by d while their mean and the covariance of the scores stay the same, psi grows by
+    d^2 / 2 only. An effect above `discordance` is a lower limit: it assumes that every discordant
+    item favours the better system.
 
     The power is exact (Suissa & Shuster 1991). The number of discordant items m is Binomial(n,
     psi); given m, the number that favours the better system is Binomial(m, (psi + d) / (2 psi));
@@ -151,7 +151,7 @@ def mcnemar_mde(
 def mcnemar_power(
     n: int, first_only: float, second_only: float, method: str, confidence_level: float
 ) -> float:
-    """Power of the two-sided McNemar test for true shares of the two kinds of discordant item."""
+    """Power of the two-sided McNemar test given the true discordant proportions."""
     from scipy.stats import binom
 
     psi = min(first_only + second_only, 1.0)
@@ -164,7 +164,7 @@ def mcnemar_power(
 
 
 def critical_counts(discordant: Integers, method: str, confidence_level: float) -> Integers:
-    """Largest count of the rarer kind of discordant item that the McNemar test rejects, or -1.
+    """Largest value of the smaller discordant count at which the test rejects; -1 if none.
 
     Examples
     --------

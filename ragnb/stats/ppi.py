@@ -31,7 +31,7 @@ MOST_LABELS = 2**60
 
 @dataclass(frozen=True, slots=True)
 class PpiInterval(Interval):
-    """A mean from few labels and many verdicts, with the results of labels and judge alone.
+    """Prediction-powered estimate, with the labels-only and judge-only estimates.
 
     ``n`` counts the independent units with a label: items, or clusters.
 
@@ -68,7 +68,7 @@ class PpiInterval(Interval):
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """Precision that a number of labels gives, with the judge and without.
+    """Expected half-width for a number of labels, with and without the judge.
 
     Attributes
     ----------
@@ -348,7 +348,7 @@ def labels_needed(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Number of labels needed for a half-width of the interval, with the judge and without.
+    """Number of labels needed for a half-width of the interval, with and without the judge.
 
     A plan is only as good as its pilot: 30 labels estimate a correlation of .7 to about +-.2.
 
@@ -400,7 +400,7 @@ def expected_half_width(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Half-width of the interval for a number of labels, with the judge and without.
+    """Half-width of the interval for a number of labels, with and without the judge.
 
     It is the inverse of `labels_needed`. The parameters are those of `labels_needed`, with
     `n_labels` from 3 to `n_judged`.
@@ -457,9 +457,10 @@ def rogan_gladen(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Rate of success, from the judge's rate and its sensitivity and specificity.
+    """Rogan-Gladen estimate of a rate, which corrects the judge's rate for its errors.
 
-    The estimate and its limits are clipped to [0, 1]. They are NaN if no label is a success or no
+    The judge's sensitivity and specificity are estimated from the labelled items. The estimate and
+    its limits are clipped to [0, 1]. They are NaN if no label is a success or no
     label is a failure, and if sensitivity + specificity - 1 (Youden's index) is not above 0,
     because such a judge is no better than chance.
 

@@ -53,7 +53,8 @@ def auroc(
 
     Notes
     -----
-    The placement of an item is the share of the other class on the right side of it. DeLong's
+    The placement of an item is the proportion of the other class that it is ranked correctly
+    against, where ties count half. DeLong's
     variance is the variance of the positives' placements over their number plus that of the
     negatives' placements over theirs. With clusters, the deviation of each placement from the area,
     divided by the size of the item's class, is summed within clusters (Obuchowski).
@@ -85,9 +86,10 @@ def auroc(
 def delong_test(
     labels: Booleans, first: Floats, second: Floats, *, alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """DeLong's test that two scores of the same items have the same area under the ROC curve.
+    """DeLong's test of the null hypothesis that two scores have the same area under the ROC curve.
 
-    The alternative is the direction of the area of `first` minus that of `second`. The p-value is
+    Both scores are for the same items. The alternative is the direction of the area of `first`
+    minus that of `second`. The p-value is
     nan with fewer than two items of a class, and where the two scores' placements differ by a
     constant. `auroc_difference_interval` inverts this test.
 
@@ -330,7 +332,7 @@ class ReliabilityBin:
     mean_predicted : float
         Mean predicted probability inside the bin.
     observed : Interval
-        Share of positive labels inside the bin with its Wilson interval.
+        Proportion of positive labels inside the bin with its Wilson interval.
     """
 
     low: float
@@ -345,8 +347,8 @@ def expected_calibration_error(
 ) -> CalibrationError:
     """Expected calibration error (ECE) and its value for a perfectly calibrated model.
 
-    The ECE is the gap between the mean probability and the share of positive labels in a bin,
-    averaged over the bins with their numbers of items as weights. It is biased upwards: a perfectly
+    ECE = sum_b n_b / n abs(mean y - mean p), over the n_b items of each bin b with labels y and
+    probabilities p. It is biased upwards: a perfectly
     calibrated model does not score 0 but about ``expected_if_calibrated``, which grows with the
     number of bins and shrinks with the number of items. Only an excess over that value is evidence
     of miscalibration. The bins have equal width. A bin includes its lower edge, and the last one
@@ -354,7 +356,7 @@ def expected_calibration_error(
 
     Notes
     -----
-    sum_b n_b / n abs(mean y - mean p). ``expected_if_calibrated`` replaces each gap by sqrt(2 / pi)
+    ``expected_if_calibrated`` replaces each gap by sqrt(2 / pi)
     times the standard deviation of mean y if the p were true, sqrt(sum p (1 - p)) / n_b. This is
     the mean of a half-normal distribution.
 
@@ -392,7 +394,7 @@ def reliability_curve(
     n_bins: int = 10,
     confidence_level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
-    """Reliability curve: mean probability and observed share of positive labels in each bin.
+    """Reliability curve: mean probability and observed proportion of positive labels in each bin.
 
     A calibrated model lies on the diagonal. The bins are those of `expected_calibration_error`, and
     empty ones are left out. The confidence level holds for each bin by itself, not for the whole

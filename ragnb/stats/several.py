@@ -43,7 +43,7 @@ FEW_ITEMS = 10
 
 @dataclass(frozen=True, slots=True)
 class RankComparison:
-    """All pairs of systems compared, with their average ranks.
+    """Pairwise comparisons of all systems, with average ranks.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class RankComparison:
         Symmetric table with one row and one column per system, corrected over all pairs; 1 on the
         diagonal.
     confidence_level : float
-        Two systems are separated if their p-value is below 1 - `confidence_level`.
+        Two systems differ significantly if their p-value is below 1 - `confidence_level`.
     method : str
         Name of the test and of the correction.
     n : int
@@ -82,7 +82,7 @@ class SystemRank:
         Its rank by mean score; 1 is the best. The limits are whole numbers and hold for all systems
         at once.
     probability_best : float
-        Share of resamples in which its mean score is the highest, with ties shared equally.
+        Proportion of resamples in which its mean score is the highest, with ties shared equally.
     """
 
     average_rank: Interval
@@ -91,7 +91,7 @@ class SystemRank:
 
 
 def as_systems(scores: ArrayLike) -> Floats:
-    """Finite scores with one row per item and one column per system, for at least two systems."""
+    """Convert scores to a finite array of shape (n_items, n_systems), with two or more systems."""
     values = as_matrix(scores)
     if values.shape[1] < 2:
         raise InputError(f"must have one column per system, at least two, got shape {values.shape}")
@@ -129,16 +129,18 @@ def average_ranks(scores: ArrayLike) -> Floats:
 
 @accepts(scores=as_systems, method=("F", "chi2"))
 def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
-    """Friedman test that several systems score alike on the same items, corrected for ties.
+    """Friedman test of the null hypothesis that all systems have equal rank distributions.
 
-    The items must be independent. The p-value is 1 if no item separates the systems, and NaN for
-    fewer than two items. The method ``"F"`` is Iman and Davenport's test, which keeps its level
-    from about ten items on. ``"chi2"`` is Friedman's own test, which is conservative for few items
-    and many systems; for scores of 0 and 1 it is Cochran's Q test.
+    The test is corrected for ties. The items must be independent. The p-value is 1 if no item
+    separates the systems, and NaN for fewer than two items. The method ``"F"`` is Iman and
+    Davenport's test, which keeps its level from about ten items on. ``"chi2"`` is Friedman's own
+    test, which is conservative for few items and many systems; for scores of 0 and 1 it is
+    Cochran's Q test.
 
     Notes
     -----
-    Kendall's W is the share of the variance of the ranks within items that lies between systems.
+    Kendall's W is the proportion of the variance of the ranks within items that lies between
+    systems.
     chi2 = n (k - 1) W has k - 1 degrees of freedom, and F = (n - 1) W / (1 - W) has k - 1 and (k -
     1)(n - 1). If all items rank the systems in the same way, F is infinite and p is the exact
     probability of this, m^(1 - n) for m arrangements of the ranks of an item.
@@ -218,21 +220,21 @@ def pairwise_tests(
 def not_separated(
     average_ranks: Floats, p_values: ArrayLike, *, confidence_level: float = 0.95
 ) -> tuple[tuple[int, ...], ...]:
-    """Groups of systems that cannot be separated: the bars of a critical-difference diagram.
+    """Groups of systems that do not differ significantly: bars of a critical-difference diagram.
 
     A group is a longest run of systems, adjacent by average rank, in which no pair has a p-value
     below 1 - `confidence_level`. The best group comes first, and in each group the best system.
-    Systems that cannot be separated need not be equal, and the ends of two overlapping groups may
-    differ.
+    Systems without a significant difference need not be equal, and the ends of two overlapping
+    groups may differ significantly.
 
     Parameters
     ----------
     average_ranks : array_like of shape (k,)
         The systems are ordered by these.
     p_values : array_like of shape (k, k)
-        Corrected p-value of each pair. A pair without one (NaN) is not separated.
+        Corrected p-value of each pair. NaN counts as not significant.
     confidence_level : float, default 0.95
-        One minus the level at which two systems are separated.
+        One minus the significance level.
 
     Examples
     --------
@@ -263,11 +265,12 @@ def simultaneous_intervals(
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
 ) -> tuple[Interval, ...]:
-    """Max-T intervals of several means, which all hold at once with the given probability.
+    """Simultaneous max-T confidence intervals for several means.
 
-    They are wider than single intervals, and narrower than Bonferroni's where columns are
-    correlated. A column without spread has no limits (NaN) and does not count. A single column has
-    the t interval, up to resampling error.
+    All intervals contain their means at once with the given probability. They are wider than
+    one-at-a-time intervals, and narrower than Bonferroni's if the columns are correlated. A
+    constant column gets NaN limits and is left out of the maximum. For a single column the interval
+    is approximately the t interval.
 
     Parameters
     ----------
@@ -284,10 +287,12 @@ def simultaneous_intervals(
 
     Notes
     -----
-    c is the `confidence_level` quantile over resamples of max_j abs(sum of the resampled deviations
-    of column j) / root sum of their squares. The limits are mean -+ t se, where t is the quantile
-    of Student's t (units - 1 degrees of freedom) at the probability that c has under the normal
-    distribution, so that the intervals are wide enough in small samples.
+    The units are the n items or, if given, the n clusters. Let d_ij be the deviation of unit i from
+    the mean of column j, and S*_j the sum of these deviations over a resample of the units. Then c
+    is the `confidence_level` quantile, over resamples, of max_j abs(S*_j) / sqrt(sum_i d_ij^2). The
+    limits are mean -+ t se with t = F^-1(Phi(c)) and se = sqrt(sum_i d_ij^2 / (n (n - 1))), where F
+    is the t distribution with n - 1 degrees of freedom and Phi the normal one. Taking t instead of
+    c makes the intervals wide enough in small samples.
 
     References
     ----------
@@ -353,8 +358,8 @@ def rank_intervals(
     five in 67 %. A difference that is the same on every item is shown if the sign test shows it,
     2^(1 - n) k (k - 1) / 2 < 1 - `confidence_level`.
 
-    The probability of being the best is a share of resamples. Read it beside the interval, because
-    among equal systems it is near 0 or 1 by chance.
+    The probability of being the best is a proportion of resamples. Read it together with the
+    interval, because it can be near 0 or 1 by chance even if the systems are equal.
 
     References
     ----------

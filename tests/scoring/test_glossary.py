@@ -94,7 +94,7 @@ def test_the_function_hides_no_table_of_the_same_name():
 def test_a_card_says_all_there_is_to_one_metric():
     card = repr(definitions("rgb.error_correction"))
     assert card.splitlines()[:7] == [
-        "rgb.error_correction: Error correction (CR) of one response to false passages: 1.0 if it gives the true answer.",
+        "rgb.error_correction: 1.0 if a response to false passages gives the true answer, else 0.0 (error correction, CR).",
         "  higher is better; 0 or 1",
         "  needs         response, references; if there: language, false_answers, judged_refusal, refusal, judged_detection,",
         "                error_detected",
