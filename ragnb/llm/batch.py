@@ -17,21 +17,36 @@ if it is not there more than `SETTLE` seconds after it was announced, when no cr
 again.
 """
 
+import json
+import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterator
+import uuid
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from ragnb.errors import EndpointError, InputError
-from ragnb.llm.batch_ledger import Ledger, open_ledger
-from ragnb.llm.batch_lines import Harvest, Seen
-from ragnb.llm.batch_provider import Gone, Provider, Refused, Unsure, address_of
+from ragnb.errors import EndpointError, InputError, StoreError
+from ragnb.llm.batch_provider import (
+    Gone,
+    Harvest,
+    Provider,
+    Refused,
+    Seen,
+    Unsure,
+    address_of,
+    endpoint_of,
+    file_line,
+    split_into_files,
+)
 from ragnb.llm.client import count_answers, say, why_no_text
-from ragnb.llm.engine import warn_of_refused
-from ragnb.llm.store import Store, canonical_requests, request_key
+from ragnb.llm.engine import refused_parameter, warn_of_refused
+from ragnb.llm.store import Store, canonical, canonical_requests, request_key
+from ragnb.version import __version__
 
 MAX_REQUESTS, MAX_BYTES = 50_000, 200_000_000  # a file; OpenAI's limits
 SETTLE = 300.0
@@ -98,7 +113,7 @@ def submit(
         request_key(request): request for request in canonical_requests(requests, model, repeats)
     }
     address = address_of(base_url)
-    with open_ledger(store, must_exist=False) as ledger:
+    with _open_ledger(store, must_exist=False) as ledger:
         new = ledger.claim(wanted, model, address, max_requests, max_bytes)
         tickets = ledger.holding(wanted)
         try:
@@ -139,11 +154,10 @@ def status(
     EndpointError
         The endpoint refuses the key or cannot be reached.
     """
-    with open_ledger(store) as ledger:
+    with _open_ledger(store) as ledger:
         if _any_at(base_url, ledger.open(), "status"):
             with Provider(base_url, timeout, max_retries) as provider:
-                for _ in _look_up(ledger, provider):
-                    pass
+                list(_look_up(ledger, provider, provider.retrieve))
         return ledger.table()
 
 
@@ -158,7 +172,7 @@ def collect(
     """Batches after their replies were added to the store; the frame is that of `status`.
 
     Finished batches are downloaded, with what expired and cancelled ones have answered. A request without a reply keeps its
-    reason (see `failures`) and may be submitted again. Calling again changes nothing.
+    reason, which ``complete(..., offline=True)`` reports, and may be submitted again. Calling again changes nothing.
 
     Parameters
     ----------
@@ -175,41 +189,26 @@ def collect(
     EndpointError
         The endpoint refuses the key or cannot be reached; what was downloaded before is kept.
     """
-    with open_ledger(store) as ledger:
+    with _open_ledger(store) as ledger:
         brought = set()
         if _any_at(base_url, ledger.open(), "collect"):
             with Provider(base_url, timeout, max_retries) as provider:
-                for ticket, seen in _look_up(ledger, provider):
+                for ticket, seen in _look_up(ledger, provider, provider.retrieve):
                     if seen.state in FINAL:
                         _bring_home(ledger, provider, ticket, seen)
                         brought.add(ticket)
-        if outcomes := ledger.outcomes(brought):
-            ledger.store.note_failures(
-                {key: reason for key, reason in outcomes.items() if reason is not None}
-            )
+        if progress and brought:
+            outcomes = ledger.outcomes(brought)
             replies = ledger.store.get(outcomes)
-            if progress:
-                say(
-                    count_answers(
-                        [
-                            why_no_text(replies[key]) if key in replies else outcomes[key]
-                            for key in outcomes
-                        ]
-                    )
+            say(
+                count_answers(
+                    [
+                        why_no_text(replies[key]) if key in replies else reason
+                        for key, reason in outcomes.items()
+                    ]
                 )
+            )
         return ledger.table()
-
-
-def failures(store: Store | str | Path) -> pd.DataFrame:
-    """Requests that a batch left without a reply, and why: ``request_key, reason, batch_id, state``, the latest of each.
-
-    Requests that have a reply by now, or are pending again, are left out.
-    """
-    with open_ledger(store) as ledger:
-        frame = pd.DataFrame(
-            ledger.failures(), columns=["request_key", "reason", "batch_id", "state"]
-        )
-    return frame.drop_duplicates("request_key", keep="last", ignore_index=True)
 
 
 def cancel(
@@ -228,8 +227,8 @@ def cancel(
     batches
         Values of ``batch_id`` or ``ticket``; all open batches by default.
     forget
-        Ask nobody and give the named batches up: their requests may be submitted, and are then paid for, again. For batches
-        that the provider does not know.
+        Give the named batches up without asking the provider. Their requests may be submitted again, and are then paid for
+        again. This is for batches that the provider does not know.
 
     Raises
     ------
@@ -238,7 +237,7 @@ def cancel(
     EndpointError
         The endpoint refuses the key or cannot be reached.
     """
-    with open_ledger(store) as ledger:
+    with _open_ledger(store) as ledger:
         rows = _named(ledger, batches, forget)
         tickets = {row["ticket"] for row in rows}
         if forget:
@@ -246,8 +245,226 @@ def cancel(
                 ledger.finish(ticket, Harvest({}), "the batch was given up")
         elif _any_at(base_url, rows, "cancel"):
             with Provider(base_url, timeout, max_retries) as provider:
-                _cancel_all(ledger, provider, tickets)
+                ledger.release(tickets)
+                list(_look_up(ledger, provider, provider.cancel, tickets))
         return ledger.table(tickets)
+
+
+# ---- the ledger ---------------------------------------------------------------------------------------------------
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS batches (
+    ticket TEXT PRIMARY KEY,         -- made here before anything is sent; in the batch's metadata at the provider
+    batch_id TEXT,                   -- the provider's; NULL until it is known
+    state TEXT NOT NULL,             -- claimed, creating, then the provider's word
+    model TEXT NOT NULL,
+    endpoint TEXT NOT NULL,
+    base_url TEXT NOT NULL,
+    input_file_id TEXT,
+    announced TEXT,                  -- when creation was last begun; NULL when never
+    completed INTEGER,               -- the provider's counts
+    failed INTEGER,
+    malformed INTEGER,               -- lines of the output that could not be read
+    unknown INTEGER,                 -- lines of the output that belong to no request of the batch
+    reason TEXT,
+    created TEXT NOT NULL,           -- UTC, ISO 8601
+    collected TEXT,                  -- NULL while the batch is open
+    ragnb TEXT NOT NULL              -- version that made it
+);
+CREATE TABLE IF NOT EXISTS batch_requests (
+    ticket TEXT NOT NULL,
+    line INTEGER NOT NULL,           -- in the input file, from 1
+    key TEXT NOT NULL,
+    request TEXT,                    -- canonical JSON; NULL once the reply is stored
+    state TEXT NOT NULL,             -- pending, stored or failed
+    reason TEXT,
+    PRIMARY KEY (ticket, line)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX IF NOT EXISTS pending_once ON batch_requests (key) WHERE state = 'pending';
+"""
+_COUNTS = "n_requests completed failed n_pending n_stored n_failed malformed unknown".split()
+_TABLE = f"batch_id state {' '.join(_COUNTS)} reason model endpoint base_url created collected ticket".split()
+
+
+class Ledger:
+    """Which requests were sent where, and what became of them: two tables in the store's own file."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        for statement in filter(str.strip, _SCHEMA.split(";\n")):
+            store._execute(statement)
+
+    def claim(
+        self, wanted: Mapping[str, Any], model: str, address: str, max_requests: int, max_bytes: int
+    ) -> set[str]:
+        """Make the requests that are neither stored nor pending pending under new tickets, and return these."""
+        tickets = set[str]()
+        with self.store._change() as db:
+            refused = self._refused(model, address, _now())
+            pending = self._query("SELECT key FROM batch_requests WHERE state = 'pending'")
+            taken = {row["key"] for row in pending} | self.store.known(wanted)
+            free = {key: request for key, request in wanted.items() if key not in taken}
+            for part in split_into_files(free, refused, max_requests, max_bytes):
+                tickets.add(ticket := uuid.uuid4().hex)
+                endpoint = endpoint_of(next(iter(part.values())))
+                db.execute(
+                    "INSERT INTO batches (ticket, state, model, endpoint, base_url, created, ragnb) "
+                    "VALUES (?, 'claimed', ?, ?, ?, ?, ?)",
+                    (ticket, model, endpoint, address, _now(), __version__),
+                )
+                rows = (
+                    (ticket, place, key, canonical(request))
+                    for place, (key, request) in enumerate(part.items(), 1)
+                )
+                db.executemany(
+                    "INSERT INTO batch_requests VALUES (?, ?, ?, ?, 'pending', NULL)", rows
+                )
+        return tickets
+
+    def holding(self, keys: Collection[str]) -> set[str]:
+        """Tickets under which any of the keys is pending."""
+        rows = self._query("SELECT ticket, key FROM batch_requests WHERE state = 'pending'")
+        return {row["ticket"] for row in rows if row["key"] in keys}
+
+    def open(self) -> list[sqlite3.Row]:
+        """Batches whose replies are still to come, oldest first."""
+        return self._query("SELECT * FROM batches WHERE collected IS NULL ORDER BY created, ticket")
+
+    def unsent(self, tickets: set[str], address: str) -> list[sqlite3.Row]:
+        """Those of the tickets that have no batch yet."""
+        return [
+            row
+            for row in self.open()
+            if row["ticket"] in tickets and not row["batch_id"] and row["base_url"] == address
+        ]
+
+    def content(self, ticket: str) -> bytes:
+        """The input file of a batch."""
+        rows = self._query(
+            "SELECT key, request FROM batch_requests WHERE ticket = ? ORDER BY line", ticket
+        )
+        refused = self.refused(ticket)
+        return b"".join(file_line(row["key"], json.loads(row["request"]), refused) for row in rows)
+
+    def refused(self, ticket: str) -> set[str]:
+        """Parameters that the model had refused when the batch was claimed, so that its file has them not or renamed."""
+        rows = self._query("SELECT model, base_url, created FROM batches WHERE ticket = ?", ticket)
+        return self._refused(*rows[0]) if rows else set()
+
+    def _refused(self, model: str, address: str, before: str) -> set[str]:
+        query = "SELECT DISTINCT r.reason FROM batch_requests r JOIN batches b USING (ticket) "
+        query += "WHERE b.model = ? AND b.base_url = ? AND b.collected < ? AND r.reason LIKE 'HTTP 400: %'"
+        found = {
+            refused_parameter(row["reason"]) for row in self._query(query, model, address, before)
+        }
+        return {name for name in found if name}
+
+    def pending(self, ticket: str) -> dict[str, str]:
+        """Requests of a batch that wait for a reply, by key."""
+        query = "SELECT key, request FROM batch_requests WHERE ticket = ? AND state = 'pending'"
+        return {row["key"]: row["request"] for row in self._query(query, ticket)}
+
+    def announce(self, ticket: str, file_id: str, before: str | None) -> str | None:
+        """Store when creation begins, and return it; None if another process has announced or released the ticket."""
+        moment = _now()
+        query = "UPDATE batches SET state = 'creating', input_file_id = ?, announced = ? "
+        query += "WHERE ticket = ? AND batch_id IS NULL AND announced IS ? AND collected IS NULL"
+        with self.store._change() as db:
+            done = db.execute(query, (file_id, moment, ticket, before)).rowcount == 1
+        return moment if done else None
+
+    def withdraw(self, ticket: str, announced: str) -> None:
+        """Withdraw an announcement, because the provider refused to create the batch."""
+        query = "UPDATE batches SET state = 'claimed', announced = NULL WHERE ticket = ? AND announced = ?"
+        self._query(query + " AND batch_id IS NULL", ticket, announced)
+
+    def release(self, tickets: Collection[str]) -> None:
+        """Drop those of the tickets that were never announced: their requests may be submitted again."""
+        with self.store._change() as db:
+            for ticket in tickets:
+                db.execute("DELETE FROM batches WHERE ticket = ? AND announced IS NULL", (ticket,))
+                orphans = "ticket = ? AND ticket NOT IN (SELECT ticket FROM batches)"
+                db.execute(f"DELETE FROM batch_requests WHERE {orphans}", (ticket,))
+
+    def remember(self, ticket: str, seen: Seen) -> None:
+        """Store a batch as the provider shows it."""
+        query = "UPDATE batches SET batch_id = ?, state = ?, completed = ?, failed = ?, reason = ? "
+        query += "WHERE ticket = ? AND collected IS NULL"
+        shown = (seen.batch_id, seen.state, seen.completed, seen.failed, seen.reason)
+        self._query(query, *shown, ticket)
+
+    def note(self, ticket: str, reason: str) -> None:
+        """Store the reason why a batch cannot be retrieved now."""
+        self._query("UPDATE batches SET reason = ? WHERE ticket = ?", reason, ticket)
+
+    def finish(self, ticket: str, harvest: Harvest, otherwise: str) -> None:
+        """Close a batch: each pending request is stored, or has failed with a reason that a replay reports."""
+        pending = "WHERE ticket = ? AND state = 'pending'"
+        failed = [(reason, ticket, key) for key, reason in harvest.failed.items()]
+        with self.store._change() as db:
+            db.execute(
+                f"UPDATE batch_requests SET state = 'stored', request = NULL {pending} AND key IN (SELECT key FROM replies)",
+                (ticket,),
+            )
+            db.executemany(
+                f"UPDATE batch_requests SET state = 'failed', reason = ? {pending} AND key = ?",
+                failed,
+            )
+            db.execute(
+                f"UPDATE batch_requests SET state = 'failed', reason = ? {pending}",
+                (otherwise, ticket),
+            )
+            db.execute(
+                "UPDATE batches SET collected = ?, malformed = ?, unknown = ? WHERE ticket = ? AND collected IS NULL",
+                (_now(), harvest.malformed, harvest.unknown, ticket),
+            )
+            reasons = self.outcomes({ticket}).items()
+            self.store.note_failures({key: why for key, why in reasons if why is not None})
+
+    def outcomes(self, tickets: Collection[str]) -> dict[str, str | None]:
+        """Requests of batches that are closed: why each has no reply, None if it has one."""
+        rows = self._query(
+            "SELECT ticket, key, reason FROM batch_requests WHERE state != 'pending'"
+        )
+        return {row["key"]: row["reason"] for row in rows if row["ticket"] in tickets}
+
+    def table(self, tickets: Collection[str] | None = None) -> pd.DataFrame:
+        """One row a batch, oldest first."""
+        rows = self._query(
+            "SELECT b.*, count(*) AS n_requests, sum(r.state = 'pending') AS n_pending, "
+            "sum(r.state = 'stored') AS n_stored, sum(r.state = 'failed') AS n_failed "
+            "FROM batches b JOIN batch_requests r USING (ticket) "
+            "GROUP BY ticket ORDER BY b.created, ticket"
+        )
+        kept = [
+            [row[name] for name in _TABLE]
+            for row in rows
+            if tickets is None or row["ticket"] in tickets
+        ]
+        return pd.DataFrame(kept, columns=_TABLE).astype(dict.fromkeys(_COUNTS, "Int64"))
+
+    def _query(self, query: str, *values: Any) -> list[sqlite3.Row]:
+        return self.store._execute(query, values)
+
+
+@contextmanager
+def _open_ledger(store: Store | str | Path, *, must_exist: bool = True) -> Iterator[Ledger]:
+    """The ledger in a store's file; a store that was already open stays open afterwards."""
+    path = store.path if isinstance(store, Store) else os.path.expanduser(str(store))
+    if path == ":memory:":
+        raise InputError(
+            "batches need a store that outlives the process; got ':memory:'; pass the path of a file"
+        )
+    if must_exist and not os.path.exists(path):
+        raise StoreError(
+            f"batches need the store that they were submitted with; got no file {path!r}; check the path"
+        )
+    with Store.open(store) as opened:
+        yield Ledger(opened)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 # ---- the steps ---------------------------------------------------------------------------------------------------------
@@ -257,9 +474,8 @@ def _send_all(ledger: Ledger, provider: Provider, tickets: set[str]) -> None:
     _find_lost(ledger, provider)
     for row in ledger.unsent(tickets, provider.address):
         if row["announced"] is None:
-            _create(
-                ledger, provider, row, provider.upload(row["ticket"], ledger.content(row["ticket"]))
-            )
+            file_id = provider.upload(row["ticket"], ledger.content(row["ticket"]))
+            _create(ledger, provider, row, file_id)
         elif _age(row["announced"]) > SETTLE and not _found(ledger, provider, row["ticket"]):
             _create(ledger, provider, row, row["input_file_id"])
 
@@ -314,13 +530,23 @@ def _find_lost(ledger: Ledger, provider: Provider) -> None:
         ledger.remember(ticket, seen)
 
 
-def _look_up(ledger: Ledger, provider: Provider) -> Iterator[tuple[str, Seen]]:
-    """Open batches of this provider as they are now; one that it does not know gets a reason and is passed over."""
+def _look_up(
+    ledger: Ledger,
+    provider: Provider,
+    ask: Callable[[str], Seen],
+    tickets: Collection[str] | None = None,
+) -> Iterator[tuple[str, Seen]]:
+    """Open batches as the provider shows them when we retrieve or cancel them.
+
+    A batch that the provider does not know gets a reason and is passed over.
+    """
     _find_lost(ledger, provider)
     for row in ledger.open():
+        if tickets is not None and row["ticket"] not in tickets:
+            continue
         if row["batch_id"] and row["base_url"] == provider.address:
             try:
-                seen = provider.retrieve(row["batch_id"])
+                seen = ask(row["batch_id"])
             except Gone as gone:
                 ledger.note(
                     row["ticket"],
@@ -354,20 +580,6 @@ def _why_none(seen: Seen, malformed: int) -> str:
     said = f": {seen.reason}" if seen.reason else " without a line about this request"
     unread = f" ({malformed} lines of its output could not be read)" if malformed else ""
     return f"the batch {'was ' if seen.state == 'cancelled' else ''}{seen.state}{said}{unread}"
-
-
-def _cancel_all(ledger: Ledger, provider: Provider, tickets: set[str]) -> None:
-    _find_lost(ledger, provider)
-    ledger.release(tickets)
-    for row in ledger.open():
-        if row["ticket"] in tickets and row["batch_id"] and row["base_url"] == provider.address:
-            try:
-                ledger.remember(row["ticket"], provider.cancel(row["batch_id"]))
-            except Gone as gone:
-                ledger.note(
-                    row["ticket"],
-                    f"the provider does not know it with this key ({gone}): see cancel(forget=True)",
-                )
 
 
 def _named(ledger: Ledger, batches: Collection[str] | None, forget: bool) -> list[sqlite3.Row]:

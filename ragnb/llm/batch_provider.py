@@ -1,20 +1,155 @@
-"""The provider of batches: one endpoint's files and batches, and its errors said in our words."""
+"""The provider of batches: its files, its batches and its errors as ragnb reports them."""
 
+import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.batch_lines import Seen
-from ragnb.llm.client import api_key, given_address, is_here
-from ragnb.llm.engine import error_message, retry_after
+from ragnb.llm.client import api_key, given_address, is_here, shown_address
+from ragnb.llm.engine import (
+    AttemptFailed,
+    Job,
+    accepted,
+    error_message,
+    noted,
+    read_reply,
+    retry_after,
+)
+from ragnb.llm.store import Reply, Request, canonical
 from ragnb.version import __version__
 
 CREATE_TIMEOUT = 60.0  # far less than batch.SETTLE, after which no creation can still be under way
 _TICKET = "ragnb_ticket"
 _DEFAULT_ADDRESS = "https://api.openai.com/v1"
 _T = TypeVar("_T")
+
+
+# ---- the lines of its files ---------------------------------------------------------------------------------------
+
+
+def endpoint_of(request: Request) -> str:
+    """Path of the endpoint that answers a request."""
+    return "/v1/chat/completions" if "messages" in request else "/v1/completions"
+
+
+def file_line(key: str, request: Request, refused: Collection[str]) -> bytes:
+    """Line of the input file for a model that refuses some parameters; ASCII only, so that no line separator splits it."""
+    content = "messages" if "messages" in request else "prompt"
+    parameters = accepted(request["parameters"], refused)
+    body = {"model": request["model"], content: request[content], **parameters}
+    line = {"custom_id": key, "method": "POST", "url": endpoint_of(request), "body": body}
+    return canonical(line).encode("ascii") + b"\n"
+
+
+def split_into_files(
+    requests: Mapping[str, Request], refused: Collection[str], max_requests: int, max_bytes: int
+) -> Iterator[dict[str, Request]]:
+    """Split requests, in order, into files within the provider's limits; each file has one endpoint."""
+    part: dict[str, Request] = {}
+    size, endpoint = 0, ""
+    for key, request in requests.items():
+        length = len(file_line(key, request, refused))
+        if length > max_bytes:
+            raise InputError(
+                f"a batch file needs requests of at most {max_bytes} bytes; got one of {length} bytes "
+                f"({canonical(request)[:60]}...); shorten it, leave it out, or ask it with complete"
+            )
+        full = len(part) == max_requests or size + length > max_bytes
+        if part and (full or endpoint_of(request) != endpoint):
+            yield part
+            part, size = {}, 0
+        part[key], endpoint = request, endpoint_of(request)
+        size += length
+    if part:
+        yield part
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A batch as its provider shows it."""
+
+    batch_id: str
+    state: str
+    completed: int | None
+    failed: int | None
+    output_file_id: str | None
+    error_file_id: str | None
+    reason: str | None
+
+
+@dataclass
+class Harvest:
+    """What the files of a finished batch say about the requests ``asked`` (canonical JSON by key).
+
+    The requests were sent without the parameters ``refused``, or with these under another name.
+    """
+
+    asked: dict[str, str]
+    clean: Any = str
+    refused: Collection[str] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+    malformed: int = 0
+    unknown: int = 0
+
+    def read(self, content: bytes, block: int = 1000) -> Iterator[list[Reply]]:
+        """Replies of a file, some at a time; errors, malformed lines and unknown requests are noted."""
+        replies: list[Reply] = []
+        for line in content.split(b"\n"):
+            reply = self._read_line(line) if line.strip() else None
+            if reply:
+                replies.append(reply)
+            if len(replies) == block:
+                yield replies
+                replies = []
+        yield replies
+
+    def _read_line(self, line: bytes) -> Reply | None:
+        try:
+            entry = json.loads(line)
+            key = entry["custom_id"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            self.malformed += 1
+            return None
+        if not isinstance(key, str) or key not in self.asked:
+            self.unknown += 1
+            return None
+        request = json.loads(self.asked[key])
+        outcome = _outcome(Job(key, request), entry)
+        if isinstance(outcome, Reply):
+            return noted(
+                outcome, request["parameters"], accepted(request["parameters"], self.refused)
+            )
+        self.failed[key] = self.clean(outcome)
+        return None
+
+
+def _outcome(job: Job, entry: Mapping[str, Any]) -> Reply | str:
+    """The reply in an output line, or the reason why it has none."""
+    response = entry.get("response")
+    if not isinstance(response, Mapping):
+        return _complaint(entry.get("error"))
+    if response.get("status_code", 200) != 200:
+        body = response.get("body")
+        said = body.get("error", body) if isinstance(body, Mapping) else body
+        return f"HTTP {response.get('status_code')}: {_complaint(said)}"
+    try:
+        return replace(
+            read_reply(job, json.dumps(response.get("body")).encode("ascii"), 0.0), seconds=None
+        )
+    except AttemptFailed as failure:
+        return failure.reason
+
+
+def _complaint(error: Any) -> str:
+    if not isinstance(error, Mapping):
+        return str(error) if error else "neither a response nor an error"
+    code = f" ({error['code']})" if error.get("code") else ""
+    return f"{error.get('message') or 'an error without a message'}{code}"
+
+
+# ---- its files and batches ----------------------------------------------------------------------------------------
 
 
 class Gone(Exception):
@@ -105,18 +240,19 @@ class Provider:
     def find(self, rows: list[sqlite3.Row]) -> list[tuple[str, Seen]]:
         """Those of the announced batches that the provider has, by ticket."""
         wanted: dict[str, str] = {row["input_file_id"]: row["ticket"] for row in rows}
-        return self._ask("finding a batch again", lambda: self._find(wanted))
 
-    def _find(self, wanted: dict[str, str]) -> list[tuple[str, Seen]]:
-        found, met = dict[str, Seen](), set[str]()
-        for batch in self._client.batches.list(limit=100):
-            if batch.id in met:  # a provider without pages shows the first one for ever
-                break
-            met.add(batch.id)
-            ticket = wanted.get(batch.input_file_id) or (batch.metadata or {}).get(_TICKET, "")
-            if ticket in wanted.values() and ticket not in found:
-                found[ticket] = self._seen(batch)
-        return list(found.items())
+        def search() -> list[tuple[str, Seen]]:
+            found, met = dict[str, Seen](), set[str]()
+            for batch in self._client.batches.list(limit=100):
+                if batch.id in met:  # a provider without pages sends the first page again and again
+                    break
+                met.add(batch.id)
+                ticket = wanted.get(batch.input_file_id) or (batch.metadata or {}).get(_TICKET, "")
+                if ticket in wanted.values() and ticket not in found:
+                    found[ticket] = self._seen(batch)
+            return list(found.items())
+
+        return self._ask("finding a batch again", search)
 
     def retrieve(self, batch_id: str) -> Seen:
         """The batch as it is now."""
@@ -132,16 +268,16 @@ class Provider:
         return b"\n".join(map(self._key.clean_body, content.split(b"\n")))
 
     def cancel(self, batch_id: str) -> Seen:
-        """The batch after it was told to stop; one that has ended already is left as it is."""
-        return self._ask("cancel", lambda: self._cancel(batch_id), may_be_gone=True)
-
-    def _cancel(self, batch_id: str) -> Seen:
+        """The batch after a request to stop it; one that has ended already stays as it is."""
         import openai
 
-        try:
-            return self._seen(self._client.batches.cancel(batch_id))
-        except (openai.BadRequestError, openai.ConflictError):
-            return self._seen(self._client.batches.retrieve(batch_id))
+        def stop() -> Seen:
+            try:
+                return self._seen(self._client.batches.cancel(batch_id))
+            except (openai.BadRequestError, openai.ConflictError):
+                return self._seen(self._client.batches.retrieve(batch_id))
+
+        return self._ask("cancel", stop, may_be_gone=True)
 
     def clean(self, said: object) -> str:
         """Words of the provider, short and without the key."""
@@ -219,9 +355,5 @@ def _id(answer: Any) -> str:
 
 
 def address_of(base_url: str | None) -> str:
-    """The address as remembered: without user, password and query, any of which may hold a key."""
-    address = (
-        given_address(base_url) or _DEFAULT_ADDRESS
-    )  # a line of its own: a traceback may show all names in one
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+    """Address as the ledger stores it: without user, password and query, any of which may contain a key."""
+    return shown_address(given_address(base_url) or _DEFAULT_ADDRESS).rstrip("/")

@@ -376,8 +376,11 @@ class Store:
 
     @contextmanager
     def _change(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, during which no other thread or process can write."""
+        """One transaction, during which no other thread or process can write; a change within a change is part of it."""
         with self._lock, self._reporting():
+            if self._db.in_transaction:
+                yield self._db
+                return
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db

@@ -226,7 +226,6 @@ def test_no_answer_brings_the_key_out_of_a_batch(
             path,
             **there,
         )
-        seen.append(batch.failures(path).to_json())
     check("\n".join(seen), tmp_path, logs, capfd)
 
 
@@ -243,9 +242,7 @@ def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(
     path = tmp_path / "s.sqlite"
     with servers.BatchServer(result=echoing) as server:
         batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
-        seen = (
-            batch.collect(path, base_url=server.base_url).to_json() + batch.failures(path).to_json()
-        )
+        seen = batch.collect(path, base_url=server.base_url).to_json()
     replies = complete(chat(2), model="m", store=path, offline=True)
     assert replies["response"].tolist() == ["key [key]"] * 2
     check(seen + replies.to_json(), tmp_path, logs, capfd)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.errors import StoreError
-from ragnb.llm.batch_ledger import open_ledger
+from ragnb.llm.batch import status
 from ragnb.llm.store import LEASE_SECONDS, Claims, Reply, Store, canonical, request_key
 
 
@@ -174,8 +174,7 @@ def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch):
         assert store.path == str(home / "runs" / "s.sqlite")
         assert store.write_jsonl("~/runs/r.jsonl") == 1
         assert store.read_jsonl("~/runs/r.jsonl") == store.sync("~/runs/r.jsonl") == 0
-    with open_ledger("~/runs/s.sqlite") as ledger:
-        assert ledger.store.path == str(home / "runs" / "s.sqlite")
+    assert status("~/runs/s.sqlite").empty
     assert list(here.iterdir()) == []
 
 
