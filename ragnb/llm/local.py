@@ -124,7 +124,7 @@ def serve(
     file, sha256 = _model_file(chosen)
     engine = f"xllamacpp {_version('xllamacpp')}"
     order = {"path": str(file), "alias": chosen.name, "context": context_tokens, "threads": threads}
-    with _started([sys.executable, "-m", "ragnb.llm.server", json.dumps(order)]) as address:
+    with _started([sys.executable, "-m", "ragnb.llm.local", json.dumps(order)]) as address:
         yield Endpoint(f"{address}/v1", chosen.name, file.name, sha256, engine)
 
 
@@ -212,3 +212,31 @@ def _version(package: str) -> str:
         raise MissingPartError(
             f"the local model needs the package {package}; got none installed; run: {_INSTALL_ENGINE}"
         ) from None
+
+
+def _run_server(order: dict[str, object]) -> None:
+    """Serve the model file in ``order``, print the address, and wait until standard input closes.
+
+    The parent process holds the other end of that pipe. The server thus ends with its parent, however the parent ends.
+    """
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = order["path"]
+    params.model_alias = {order["alias"]}
+    params.n_ctx = order["context"]
+    params.n_parallel = 1
+    params.cache_prompt = False
+    params.cache_ram_mib = 0  # prompts are not reused, so none need be kept
+    for threads in (params.cpuparams, params.cpuparams_batch):
+        threads.n_threads = order["threads"]
+        threads.poll = 0  # waiting threads sleep, so that a busy machine is not made busier
+    params.ui = False
+    params.verbosity = -1
+    server = xllamacpp.Server(params)  # a free port on 127.0.0.1
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    _run_server(json.loads(sys.argv[1]))
