@@ -28,7 +28,7 @@ N_STARTS = 5
 
 @dataclass(frozen=True, slots=True)
 class SelectiveClassifier:
-    """Accepts a label if its probability reaches a threshold, and abstains otherwise.
+    """Classifier that accepts a label if its probability reaches a threshold, else abstains.
 
     Created by `calibrate_selective_risk`.
 

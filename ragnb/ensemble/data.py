@@ -154,7 +154,7 @@ class DataSplit:
 
 
 def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Integers:
-    """Fold number of each response, with whole groups and similar proportions of each label."""
+    """Draw the fold of each response, with whole groups and similar proportions of each label."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     units = data.units()
@@ -175,7 +175,7 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
 def cross_validation_folds(
     data: XYData, random_state: int | None, n_folds: int = 5
 ) -> list[tuple[Integers, Integers]]:
-    """Training and held-out rows of each fold, with whole groups, and both labels on each side.
+    """Return training and held-out rows of each fold, with whole groups and both labels in each.
 
     There are fewer folds if fewer groups have the rarer label.
     """

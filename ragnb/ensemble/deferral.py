@@ -192,7 +192,7 @@ def compare_deferral(
 
 
 def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.DataFrame:
-    """Collect for each item whether the ensemble is right and how the judge changes that.
+    """Collect for each item whether the ensemble is correct and how the judge changes that.
 
     ``right`` is 0 or 1, ``gain`` the change in correctness if the judge decides (-1, 0 or 1), and
     ``answered`` whether the judge gave a verdict.

@@ -422,7 +422,7 @@ class MetricEnsemble:
         The sets depend on the features only through the probability, so its row is the most
         important one without labels. A shift that changes the labels but not the features can only
         be seen if labels are given. With ``guarantee="class"`` a shift of the features alone may be
-        harmless, because the guarantee holds even if the shares of the classes change.
+        harmless, because the guarantee holds even if the class proportions change.
 
         References
         ----------

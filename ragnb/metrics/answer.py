@@ -1,9 +1,9 @@
 """Answer metrics: a response against its reference by exact match, F1, containment, ROUGE, BLEU.
 
-A reference is a text, or a list of *parts*, all of which are required in the answer. Each part is a
-text or a list of *aliases*, any of which is enough: ``["a", "b"]`` means a AND b, ``[["a", "b"]]``
-means a OR b. A reference text consists of one alias of each part, in the given order and joined by
-spaces. The value of a response is its highest value over all reference texts.
+A reference is a string, or a list of *parts*, all of which are required in the answer. Each part is
+a string or a list of *aliases*, any of which is enough. ``["a", "b"]`` means a AND b, and
+``[["a", "b"]]`` means a OR b. A reference text consists of one alias of each part, in the given
+order and joined by spaces. The value of a response is its highest value over all reference texts.
 
 Every value is nan when there is nothing to compare: no response (None), no reference (None), or
 both of them empty. If only one of them is empty, the value is 0.
@@ -14,10 +14,10 @@ take the answer out of it with `ragnb.text.split_reasoning`.
 
 Exact match and F1 differ from those of SQuAD. SQuAD removes *a, an, the* and deletes punctuation,
 so that "the cat" becomes "cat", "U.S." becomes "US", "10,000" becomes "10000" and "don't" becomes
-"dont". Here, articles are kept and punctuation separates words, in all languages, so the texts in
-each of these pairs are different. Use SQuAD's own script to compare with published SQuAD results.
+"dont". Here, articles are kept and punctuation separates words, in all languages, so the two
+strings of each pair are different. Use SQuAD's own script to compare with published SQuAD results.
 
-All functions raise InputError for a response that is not a text, a malformed reference, and an
+All functions raise InputError for a response that is not a string, a malformed reference, and an
 unknown variant or language.
 """
 
@@ -116,7 +116,7 @@ def exact_match(
     response
         The model's text.
     reference
-        A text, or parts with aliases (see the top of the module).
+        A string, or parts with aliases (see the top of the module).
     variant
         How both are normalised: see `ragnb.metrics.normalization.normalized`.
     language

@@ -1,7 +1,7 @@
 """Response language consistency (RLC): whether a response is in the target language.
 
 RLC uses the script of the letters; `language_identified` uses a language identifier. All functions
-raise InputError for a value that is not a text and for an unknown language or variant.
+raise InputError for a value that is not a string and for an unknown language or variant.
 """
 
 import math

@@ -4,7 +4,7 @@
 characters outside of a fixed list of Unicode blocks. This list lacks Devanagari, Greek, Tamil and
 Bengali, among others, so any two answers in Hindi are equal.
 
-All functions raise InputError for an unknown variant and for a value that is not a text.
+All functions raise InputError for an unknown variant and for a value that is not a string.
 """
 
 import re
@@ -83,7 +83,7 @@ def code_form(language: str | None) -> str | None:
 
 
 def check_text(value: object, what: str) -> str:
-    """Return `value` if it is a text, else raise `InputError`."""
+    """Return `value` if it is a string, else raise `InputError`."""
     if not isinstance(value, str):
         raise InputError(f"{what} must be a text, or None if there is none, got {value!r:.80}")
     return value

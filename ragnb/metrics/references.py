@@ -1,4 +1,4 @@
-"""Reference answers: a text, or a list of parts, each a text or a list of aliases."""
+"""Reference answers: a string, or a list of parts, each a string or a list of aliases."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ MOST_ALTERNATIVES = 10_000
 
 
 def listed(value: object) -> list[Any]:
-    """Convert a text to a list of one text, a tuple to a list, anything else to an empty list.
+    """Convert a string to a list of one string, a tuple to a list, others to an empty list.
 
     >>> listed("Oslo"), listed(("Oslo", "Bergen")), listed(7)
     (['Oslo'], ['Oslo', 'Bergen'], [])
@@ -27,8 +27,8 @@ def listed(value: object) -> list[Any]:
 def reference_parts(reference: Reference) -> list[list[str]]:
     """Convert a reference to a list of parts, each of which is a list of aliases.
 
-    A reference without parts, a part without aliases, or an alias that is not a text raises
-    InputError.
+    A reference without parts, a part without aliases, or an alias that is not a string
+    raises InputError.
 
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
     ([['Oslo']], [['a'], ['b', 'c']])

@@ -1,8 +1,8 @@
 """RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
 
-A reference answer is a list of *parts*, all of which a response must contain. A part is a text or a
-list of *aliases*, any of which is enough. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means a OR
-b.
+A reference answer is a list of *parts*, all of which a response must contain. A part is a string
+or a list of *aliases*, any of which is enough. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means
+a OR b.
 
 ``protocol`` selects the definition: ``"paper"`` is the definition in the paper, ``"released"`` is
 the published code (chen700564/RGB at commit 65ec39e4) including its errors, and ``"flexible"`` is a
@@ -15,13 +15,13 @@ recognised:
 ===================  ===============================================================================
 value                a response counts if
 ===================  ===============================================================================
-None (default)       the protocol's own rule says so
+None (default)       it meets the protocol's own rule
 ``"phrase"``         it contains the key phrase of the agreed sentence
 ``"sentence"``       it contains the whole agreed sentence
 a list of phrases    it contains one of them, in any letter case; under ``released``, as written
 a mapping            it contains one of the phrases for its language: ``{"en": [...], "zh": [...]}``
-``"judge"``          a judge says so, in ``judged_refusal`` or ``judged_detection``
-``"label"``          a person says so, in ``refusal_label`` or ``detection_label``
+``"judge"``          a judge decides so, in ``judged_refusal`` or ``judged_detection``
+``"label"``          a person decides so, in ``refusal_label`` or ``detection_label``
 ===================  ===============================================================================
 
 The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning
@@ -32,7 +32,7 @@ with `ragnb.text.split_reasoning`.
 The value of a metric is 1.0 or 0.0. It is nan if there is no response (None or nan), or if the
 required verdict of a judge or person is missing. Note that nan counts as true in an ``if``. All
 functions raise InputError for an unknown protocol or rule, a value that is not a language code, a
-response that is not a text, an answer without a part or with an empty alias, and a noise rate
+response that is not a string, an answer without a part or with an empty alias, and a noise rate
 outside of [0, 1].
 """
 
@@ -211,7 +211,7 @@ def is_correct(
     response
         The model's text.
     answer
-        Text, or list of parts.
+        A string, or a list of parts.
     language
         Language code.
     protocol
@@ -452,7 +452,7 @@ def detects_error(
     response, language, protocol
         As for `is_correct`.
     false_answer
-        The answer that the false passages give: a text, a list of texts, or None. Only
+        The answer that the false passages give: a string, a list of strings, or None. Only
         ``flexible`` uses it.
     detection
         How a report of errors is recognised; see the top of this module.
@@ -594,7 +594,7 @@ def corrects_error(
 def judged_rejection(judged_refusal: float | None) -> float:
     """1.0 if a judge decides that the response is a refusal, else 0.0 (Rej*).
 
-    Higher is better. The value is nan if there is no verdict.
+    Higher is better. The value is nan if there is no judgement.
 
     Source: Chen et al. (2024), section 3, Rej*.
 
@@ -614,7 +614,7 @@ def judged_rejection(judged_refusal: float | None) -> float:
 def judged_error_detection(judged_detection: float | None) -> float:
     """1.0 if a judge decides that the response reports the errors, else 0.0 (ED*).
 
-    Higher is better. The value is nan if there is no verdict.
+    Higher is better. The value is nan if there is no judgement.
 
     Source: Chen et al. (2024), section 3, ED*.
 
@@ -651,7 +651,7 @@ def judged_error_correction(
     """1.0 if a response that reports the errors according to a judge is correct (CR over ED*).
 
     Higher is better. The value is 0.0 if such a response is not correct. It is nan if there is no
-    response, if there is no verdict, and if the judge decided that it does not report the errors.
+    response, if there is no judgement, and if the judge decided that it does not report the errors.
     Its mean is the CR printed in the paper, and the number of its values is the denominator of CR:
     three, four and seven in the paper. A response that the protocol recognises as a refusal is not
     correct. The released code counts it as corrected, but only in its CR without a judge.

@@ -88,7 +88,7 @@ def listed(value: Any, what: str) -> list[Any]:
 
 
 def as_keys(keys: Any) -> list[str]:
-    """Convert a field of sentence keys to a list of texts."""
+    """Convert a field of sentence keys to a list of strings."""
     checked = listed(keys, "a field of sentence keys")
     if not all(isinstance(key, str) for key in checked):
         raise InputError(f"a sentence key must be a text such as '0a', got {checked!r:.80}")

@@ -217,8 +217,8 @@ def jackknife_interval(
     """Jackknife t interval of a smooth function of sums, leaving out one unit at a time.
 
     The limits are ``nan`` for fewer than two units, if the statistic is undefined with or without
-    one of them, or if no unit changes it. The method of the result says if there are fewer than 30
-    units.
+    one of them, or if no unit changes it. The method of the result states if there are fewer than
+    30 units.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def holm(p_values: ArrayLike) -> AdjustedPValues:
 
 @accepts(p_values=as_p_values)
 def bonferroni(p_values: ArrayLike) -> AdjustedPValues:
-    """Bonferroni's correction: each p-value multiplied by the number of tests.
+    """Bonferroni's correction, which multiplies each p-value by the number of tests.
 
     It controls the family-wise error rate, as `holm` does, but it is less powerful. Dunn
     (1961), JASA 56, 52-64.

@@ -298,7 +298,7 @@ def paired_t_test(
 
 @dataclass(frozen=True, slots=True)
 class EquivalenceResult:
-    """Result of two one-sided tests against a margin, with the interval that decides it.
+    """Result of an equivalence test, with the confidence interval that inverts it.
 
     Attributes
     ----------
@@ -411,7 +411,7 @@ def wilcoxon_test(
 
 
 def scaled_to_largest(values: Floats) -> Floats:
-    """Divide values by the largest absolute one and round, so that rounding error breaks no tie.
+    """Divide values by the largest absolute value and round, so that rounding error breaks no tie.
 
     Examples
     --------

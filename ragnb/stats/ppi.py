@@ -42,7 +42,7 @@ class PpiInterval(Interval):
     lam : float
         Weight λ of the judge (power tuning): 0 uses the labels alone, 1 the full correction.
     effective_sample_size : float
-        Number of labels that would alone give this standard error.
+        Number of labels that would give this standard error without the judge.
     classical : Interval
         The same interval from the labels alone (λ = 0).
     judge_only : Interval
@@ -144,7 +144,7 @@ def ppi_mean(
     """Prediction-powered mean (PPI++): mean of the labels, corrected by the judge's verdicts.
 
     The limits are NaN for fewer than three labels (two if `lam` is given) or clusters, and if
-    labels less verdicts have no spread.
+    the differences label - verdict have no spread.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def ppi_mean(
         A weight that is chosen in advance saves one degree of freedom.
     bounds : (float, float), optional
         Least and greatest possible label; (0, 1) if all labels are 0 or 1. The limits are clipped
-        to the bounds, and the method then says so.
+        to the bounds, and the method of the result then states this.
     confidence_level : float, default 0.95
         Nominal coverage. In simulations with 20 to 300 labels the coverage is .93 to .97 for rates
         of .1 to .95 and for normal, Beta(2, 2) and F1-like scores. It is up to .99 if one or two of

@@ -129,7 +129,7 @@ def auroc_difference_interval(
 
 
 def _placements(labels: Booleans, scores: Floats) -> Floats:
-    """For each item, the share of the other class on the right side of it; ties count half."""
+    """For each item, the proportion of the other class that it is ranked correctly against."""
     from scipy.stats import rankdata
 
     n_positive, n_negative = labels.sum(), (~labels).sum()

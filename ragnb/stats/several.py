@@ -9,7 +9,7 @@ question                                 function
 =======================================  ========================
 Do the systems differ at all?            `friedman_test`
 Which pairs differ?                      `pairwise_tests`
-Which systems cannot be separated?       `not_separated`
+Which do not differ significantly?       `not_separated`
 Which rank does each system have?        `rank_intervals`
 How large are all differences at once?   `simultaneous_intervals`
 =======================================  ========================
@@ -131,8 +131,8 @@ def average_ranks(scores: ArrayLike) -> Floats:
 def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
     """Friedman test of the null hypothesis that all systems have equal rank distributions.
 
-    The test is corrected for ties. The items must be independent. The p-value is 1 if no item
-    separates the systems, and NaN for fewer than two items. The method ``"F"`` is Iman and
+    The test is corrected for ties. The items must be independent. The p-value is 1 if every item
+    ranks all systems equally, and NaN for fewer than two items. The method ``"F"`` is Iman and
     Davenport's test, which keeps its level from about ten items on. ``"chi2"`` is Friedman's own
     test, which is conservative for few items and many systems; for scores of 0 and 1 it is
     Cochran's Q test.
