@@ -53,7 +53,8 @@ _ALLOWED = {
     "float_parsing": "a number",
     "bool_type": "true or false",
     "list_type": "a list",
-    "too_short": "a list that is not empty",
+    "too_short": "a list with {min_length} or more items",
+    "too_long": "a list with {max_length} or fewer items",
     "dict_type": "an object",
     "model_type": "an object",
 }
@@ -201,8 +202,8 @@ def _complaint(errors: list[Any], record: Mapping[str, Any], where: str) -> str:
     place = _place(where, worst)
     if here[0]["type"] == "value_error":
         return f"{place}: {here[0]['ctx']['error']}"
-    allowed = " or ".join(dict.fromkeys(_ALLOWED.get(one["type"], one["msg"]) for one in here))
-    return f"{place}: must be {allowed}, got {here[0]['input']!r:.60}"
+    allowed = [_ALLOWED.get(one["type"], one["msg"]).format(**one.get("ctx", {})) for one in here]
+    return f"{place}: must be {' or '.join(dict.fromkeys(allowed))}, got {here[0]['input']!r:.60}"
 
 
 def _path(loc: tuple[int | str, ...], value: Any) -> tuple[int | str, ...]:
@@ -304,45 +305,36 @@ def _well_formed(value: Any, written: str) -> Any:
     return json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if halves else value
 
 
-def parsed(value: Any, where: str) -> Any:
-    """A list that was stored as a text, written as JSON or as Python prints it; any other value as it is."""
+def parsed(value: Any) -> Any:
+    """Parse a list that was stored as a text, as JSON or as Python prints it.
+
+    Other values are returned unchanged.
+    """
     if not isinstance(value, str):
         return value
     try:
         return json_value(value)
     except ValueError:
-        return _python_literal(value, where)
+        return _python_literal(value)
 
 
-def _python_literal(value: str, where: str) -> Any:
+def _python_literal(value: str) -> Any:
     try:
         tree = ast.parse(value.strip(), mode="eval")
         literal = ast.literal_eval(tree)
-        written = sum(
-            token.type == tokenize.STRING
-            for token in tokenize.generate_tokens(io.StringIO(value.strip()).readline)
-        )
+        tokens = list(tokenize.generate_tokens(io.StringIO(value.strip()).readline))
     except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
         raise InputError(
-            f"{where} needs a list written as JSON or Python; got {value[:40]!r}; export it again"
+            f"must be a list written as JSON or Python, got {value[:40]!r}; export it again"
         ) from error
-    if written != sum(
-        isinstance(node, ast.Constant) and isinstance(node.value, str) for node in ast.walk(tree)
-    ):
-        raise InputError(  # ['0a' '0b'] is how numpy prints an array; Python would read it as ['0a0b']
-            f"{where} needs commas between the items of a list; got {value[:40]!r}; export lists, not arrays"
+    written = sum(token.type == tokenize.STRING for token in tokens)
+    texts = [node for node in ast.walk(tree) if isinstance(getattr(node, "value", None), str)]
+    if written != len(texts):  # numpy prints ['0a' '0b'], which Python would read as ['0a0b']
+        raise InputError(
+            f"must have commas between the items of a list, got {value[:40]!r}; export lists, not "
+            "arrays"
         )
     return literal
-
-
-def as_number(value: Any, where: str) -> float:
-    """A number as a float, or an InputError that says where it is none."""
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            f"{where} needs a number; got {value!r:.60}; write one, or null where there is none"
-        ) from error
 
 
 def texts(value: Any, where: str) -> list[str]:
@@ -355,28 +347,6 @@ def texts(value: Any, where: str) -> list[str]:
         )
         raise InputError(f"{where} needs a list of texts; got {got}; write a JSON list of strings")
     return list(value)
-
-
-def text(value: Any, where: str) -> str:
-    """A text that is not empty, or an InputError that says where it is not one."""
-    if not isinstance(value, str) or not value.strip():
-        got = repr(value) if isinstance(value, str) else type(value).__name__
-        raise InputError(f"{where} needs a text that is not empty; got {got}; write a JSON string")
-    return value
-
-
-def is_blank(value: Any) -> bool:
-    """Whether there is no text: None, or nothing but spaces."""
-    return value is None or (isinstance(value, str) and not value.strip())
-
-
-def identifier(value: Any, where: str) -> str:
-    """An id as text, or an InputError that says where it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        raise InputError(
-            f"{where} needs a number or a text; got {value!r}; give each question its own id"
-        )
-    return str(value)
 
 
 def refuse_duplicates(identifiers: Iterable[str], file: str) -> None:

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from ragnb.datasets.files import is_blank
 from ragnb.datasets.tables import renamed
 from ragnb.errors import InputError
 
@@ -31,7 +30,9 @@ def named_answers(frame: pd.DataFrame) -> pd.DataFrame:
         name: f"released_{name}" for name in RELEASED
     }
     named = renamed(frame, names)
-    named["references"] = [None if is_blank(gold) else gold for gold in frame["gold_answer"]]
+    named["references"] = [
+        None if gold is None or not str(gold).strip() else gold for gold in frame["gold_answer"]
+    ]
     if "translate_tokens" in frame:
         try:
             tokens = pd.to_numeric(frame["translate_tokens"]).fillna(0)

@@ -113,9 +113,9 @@ def spelled_list(cell: Any, where: str) -> Any:
     if not isinstance(cell, str) or not cell.lstrip().startswith(("[", "{")):
         return cell
     try:
-        items = parsed(cell, where)
-    except InputError:
+        items = parsed(cell)
+    except InputError as error:
         if _LIKE_A_LIST.match(cell):
-            raise
+            raise InputError(f"{where} {error}") from error
         return cell
     return items if isinstance(items, list | dict) else cell

@@ -488,7 +488,7 @@ def test_a_cell_that_spells_a_list_is_one_and_others_are_texts(tmp_path, cell, p
     "cell", ["['Oslo' 'Bergen']", "[Oslo, Bergen]", '["Oslo", "Ber', "['Oslo'", "[[Oslo]]", "[nan]"]
 )
 def test_a_cell_that_looks_like_a_list_and_is_none_is_named(tmp_path, cell):
-    with pytest.raises(InputError, match="row 1 column references needs"):
+    with pytest.raises(InputError, match="row 1 column references must"):
         loaded(
             tmp_path,
             ["question", "references", "response"],

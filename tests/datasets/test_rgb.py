@@ -221,16 +221,16 @@ def test_a_counterfactual_question_needs_both_its_keys(make, write_rgb, key):
     [
         ("base", {"query": " "}, "key query: must be a text that is not blank, got ' '"),
         ("base", {"id": None}, "key id: must be a whole number or a text, got None"),
-        ("base", {"answer": []}, "key answer: must be .* a list that is not empty, got "),
+        ("base", {"answer": []}, "key answer: must be .* a list with 1 or more items, got "),
         ("base", {"answer": [["a", 7]]}, r"key answer\[0\]\[1\]: must be a text, got 7"),
         ("base", {"positive": ["p", 1]}, r"key positive\[1\]: must be a text or a list, got 1"),
         ("base", {"negative": "n"}, "key negative: must be a list, got 'n'"),
         (
             "integration",
             {"positive": [["a"], []]},
-            r"key positive\[1\]: must be .*a list that is not empty, got ",
+            r"key positive\[1\]: must be .*a list with 1 or more items, got ",
         ),
-        ("fact", {"fakeanswer": []}, "key fakeanswer: must be .* a list that is not empty, got "),
+        ("fact", {"fakeanswer": []}, "key fakeanswer: must be .* a list with 1 or more items, got "),
         ("fact", {"positive_wrong": [1]}, r"key positive_wrong\[0\]: must be a text, got 1"),
     ],
 )
