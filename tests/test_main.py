@@ -705,7 +705,7 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
             "variant is set twice",
         ),
         (["--metrics", "answer.f1", "--benchmark", "ragbench"], "tiny.jsonl line 1"),
-        (["--metrics", "answer.f1", "--benchmark", "evouna"], "needs question, golden_answer"),
+        (["--metrics", "answer.f1", "--benchmark", "evouna"], "must have the keys golden_answer"),
         (["--metrics", "answer.f1", "--benchmark", "evouna", "--language", "en"], "got --language"),
         (["--metrics", "answer.f1", "--set", "language=fr"], "got 'language'; write --language"),
         (["--metrics", "answer.f1", "--set", "system=mine"], "got 'system'; write --system"),
