@@ -230,7 +230,11 @@ def test_a_counterfactual_question_needs_both_its_keys(make, write_rgb, key):
             {"positive": [["a"], []]},
             r"key positive\[1\]: must be .*a list with 1 or more items, got ",
         ),
-        ("fact", {"fakeanswer": []}, "key fakeanswer: must be .* a list with 1 or more items, got "),
+        (
+            "fact",
+            {"fakeanswer": []},
+            "key fakeanswer: must be .* a list with 1 or more items, got ",
+        ),
         ("fact", {"positive_wrong": [1]}, r"key positive_wrong\[0\]: must be a text, got 1"),
     ],
 )
