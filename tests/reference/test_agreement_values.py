@@ -166,22 +166,9 @@ def test_cohen_kappa_equals_statsmodels_and_its_interval_is_near() -> None:
 
 # Benjamini & Hochberg 1995, section 3.2: 15 p-values
 BH_1995 = [
-    0.0001,
-    0.0004,
-    0.0019,
-    0.0095,
-    0.0201,
-    0.0278,
-    0.0298,
-    0.0344,
-    0.0459,
-    0.324,
-    0.4262,
-    0.5719,
-    0.6528,
-    0.759,
-    1,
-]
+    0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.324,
+    0.4262, 0.5719, 0.6528, 0.759, 1,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -165,37 +165,13 @@ def test_wilcoxon_of_demsar() -> None:
     # Demsar 2006, JMLR 7, table 2: C4.5 and C4.5+m on 14 data sets, T = 12, R+ = 93. He splits the ranks of the two
     # zero differences (1.5 each, one to either side); we drop zeros, which leaves 12 ranks each lower by 2.
     c45 = [
-        0.763,
-        0.599,
-        0.954,
-        0.628,
-        0.882,
-        0.936,
-        0.661,
-        0.583,
-        0.775,
-        1.0,
-        0.94,
-        0.619,
-        0.972,
-        0.957,
-    ]
+        0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.0,
+        0.94, 0.619, 0.972, 0.957,
+    ]  # fmt: skip
     c45_m = [
-        0.768,
-        0.591,
-        0.971,
-        0.661,
-        0.888,
-        0.931,
-        0.668,
-        0.583,
-        0.838,
-        1.0,
-        0.962,
-        0.666,
-        0.981,
-        0.978,
-    ]
+        0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.0,
+        0.962, 0.666, 0.981, 0.978,
+    ]  # fmt: skip
     d = np.array(c45_m) - np.array(c45)
     result = wilcoxon_test(d)
     below = int((d < 0).sum())
@@ -207,33 +183,9 @@ def test_wilcoxon_of_demsar() -> None:
 
 # Efron & Tibshirani 1993, An Introduction to the Bootstrap, table 14.1: spatial test, A
 SPATIAL_A = [
-    48,
-    36,
-    20,
-    29,
-    42,
-    42,
-    20,
-    42,
-    22,
-    41,
-    45,
-    14,
-    6,
-    0,
-    33,
-    28,
-    34,
-    4,
-    32,
-    24,
-    47,
-    41,
-    24,
-    26,
-    30,
-    41,
-]
+    48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4,
+    32, 24, 47, 41, 24, 26, 30, 41,
+]  # fmt: skip
 
 
 def test_bca_building_blocks_of_the_spatial_test() -> None:

@@ -62,29 +62,15 @@ def exact_coverage(method: str, n: int, p: float) -> float:
     return float(binom.pmf(inside, n, p).sum())
 
 
-RATE_TABLE = {
-    ("wilson", 20): "holds",
-    ("wilson", 50): "holds",
-    ("wilson", 100): "holds",
-    ("wilson", 300): "holds",
-    ("jeffreys", 20): "holds",
-    ("jeffreys", 50): "holds",
-    ("jeffreys", 100): "holds",
-    ("jeffreys", 300): "holds",
-    ("clopper-pearson", 20): "at least",
-    ("clopper-pearson", 50): "at least",
-    ("clopper-pearson", 100): "at least",
-    ("clopper-pearson", 300): "at least",
-    ("wald", 20): "short",
-    ("wald", 50): "short",
-    ("wald", 100): "holds",
-    ("wald", 300): "holds",
-}
+RATE_TABLE = [
+    *[(method, n, "holds") for method in ("wilson", "jeffreys") for n in SIZES],
+    *[("clopper-pearson", n, "at least") for n in SIZES],
+    *[("wald", n, "short") for n in (20, 50)],
+    *[("wald", n, "holds") for n in (100, 300)],
+]
 
 
-@pytest.mark.parametrize(
-    ("method", "n", "expected"), [(*key, value) for key, value in RATE_TABLE.items()]
-)
+@pytest.mark.parametrize(("method", "n", "expected"), RATE_TABLE)
 def test_rate_coverage(method: str, n: int, expected: str) -> None:
     coverages = [exact_coverage(method, n, p) for p in (0.5, 0.7, 0.8, 0.9)]
     if expected == "holds":

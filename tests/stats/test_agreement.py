@@ -1,13 +1,11 @@
 """Coefficients of agreement: definitions, other libraries, invariants, edges, and the jackknife interval."""
 
-import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
-from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats import inter_rater
 
 from ragnb.errors import InputError
@@ -15,7 +13,6 @@ from ragnb.stats.agreement import (
     COEFFICIENTS,
     agreement_interval,
     agreement_sums,
-    as_codes,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac1,
@@ -51,19 +48,6 @@ def rated(seed=1, n=150, share=0.6, q=4):
 
 
 # ---- formulas ----------------------------------------------------------------------------------------------------------
-
-
-def test_alpha_is_that_of_the_krippendorff_package():
-    codes = rated()
-    theirs = krippendorff.alpha(
-        gaps(codes).T, level_of_measurement="nominal", value_domain=range(4)
-    )
-    assert float(krippendorff_alpha(total(codes, 4))) == pytest.approx(theirs)
-
-
-def test_kappa_is_that_of_scikit_learn():
-    codes = rated()[:, :2]
-    assert float(cohen_kappa(total(codes, 4))) == pytest.approx(cohen_kappa_score(*codes.T))
 
 
 def test_fleiss_kappa_is_that_of_statsmodels():
@@ -108,21 +92,6 @@ def test_a_category_that_nobody_chose_changes_ac1_only():
         assert same == (name != "Gwet's AC1")
 
 
-def test_sums_of_clusters_add_up():
-    rng = np.random.default_rng(8)
-    codes, clusters = rng.integers(-1, 3, (30, 3)), rng.permutation(np.arange(30) % 5)
-    sums = agreement_sums(codes, 3, clusters)
-    assert sums.shape == (5, 16)
-    np.testing.assert_allclose(sums.sum(axis=0), total(codes, 3))
-    np.testing.assert_allclose(sums[2], total(codes[clusters == 2], 3))
-
-
-def test_formulas_take_many_sums_at_once():
-    sums = agreement_sums(rated()[:, :2], 4, np.arange(150) // 30)
-    for formula in COEFFICIENTS.values():
-        assert formula(sums) == pytest.approx([float(formula(one)) for one in sums])
-
-
 @pytest.mark.filterwarnings("error")
 def test_one_category_is_undefined_but_for_percent_agreement_and_ac1():
     sums = total([[1, 1]] * 4, 3)
@@ -132,12 +101,6 @@ def test_one_category_is_undefined_but_for_percent_agreement_and_ac1():
         "Gwet's AC1",
     ]
     assert sum(np.isnan(value) for value in found.values()) == 3
-
-
-@pytest.mark.filterwarnings("error")
-def test_nothing_rated_twice_is_undefined():
-    sums = total([[1, -1], [-1, -1]], 2)
-    assert np.isnan([formula(sums) for formula in COEFFICIENTS.values()]).all()
 
 
 # ---- ratings -----------------------------------------------------------------------------------------------------------
@@ -169,14 +132,6 @@ def test_labels_of_a_frame_may_be_missing_in_any_of_pandas_types(kind: str, valu
         assert agreement_interval(name, frame) == agreement_interval(
             name, list(zip(first, second, strict=True))
         )
-
-
-def test_labels_may_be_of_several_types():
-    assert as_codes([["yes", 1], [np.nan, True], [1.0, "yes"]]).tolist() == [
-        [0, 1],
-        [-1, 1],
-        [1, 0],
-    ]
 
 
 def test_kappa_drops_what_either_rater_left_out() -> None:
@@ -222,16 +177,6 @@ def test_the_interval_is_the_jackknife_by_a_plain_loop(name, clusters) -> None:
     error = np.std(n * found.estimate - (n - 1) * np.array(without), ddof=1) / np.sqrt(n)
     assert found.n == n
     assert found.estimate - found.low == pytest.approx(t.ppf(0.975, n - 1) * error, rel=1e-9)
-
-
-def test_the_interval_of_kappa_is_near_the_asymptotic_one() -> None:
-    codes = rated(n=600)[:, :2]
-    table = np.histogram2d(*codes.T, bins=4)[0]
-    asymptotic = inter_rater.cohens_kappa(table)
-    found = agreement_interval("Cohen's kappa", codes)
-    assert (found.low, found.high) == pytest.approx(
-        (asymptotic.kappa_low, asymptotic.kappa_upp), abs=0.002
-    )
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)

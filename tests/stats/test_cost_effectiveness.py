@@ -250,10 +250,6 @@ def test_twins_share_their_row() -> None:
     ]
 
 
-def test_no_systems_no_rows() -> None:
-    assert incremental_table([], [], []) == ()
-
-
 def test_mistakes_are_named() -> None:
     with pytest.raises(
         InputError, match=r'costs must not be negative, got -3; zero="zero" counts such items as 0'

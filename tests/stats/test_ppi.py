@@ -160,12 +160,6 @@ def test_against_ppi_py() -> None:
         assert (high - low) <= result.high - result.low <= ratio * (high - low)
 
 
-def test_there_is_no_one_sided_option_to_be_ignored() -> None:
-    """ppi_mean_ci(alternative="larger") of ppi-python 0.2.3 returns the two-sided limits above unless lam is given."""
-    with pytest.raises(TypeError, match="alternative"):
-        ppi_mean(LABELS, JUDGED, REST, alternative="larger")  # type: ignore[call-arg]
-
-
 # ---- what must not matter, and what must -------------------------------------------------------------------------------
 
 
@@ -361,9 +355,6 @@ def test_too_few_units_are_undefined_with_a_reason() -> None:
     assert few.method.endswith("undefined: needs 3 clusters, got 2")
     assert np.isnan([few.low, few.high, few.effective_sample_size]).all()
     assert few.estimate == pytest.approx(ppi_mean(labels, judged, rest).estimate)
-
-
-# ---- bad input ---------------------------------------------------------------------------------------------------------
 
 
 # ---- mistakes ----------------------------------------------------------------------------------------------------------

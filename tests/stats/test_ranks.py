@@ -48,10 +48,6 @@ def test_no_items_have_no_ranks() -> None:
     assert np.isnan(average_ranks(np.zeros((0, 3)))).all()
 
 
-def test_ranks_of_zeros_and_of_0_1_scores() -> None:
-    assert item_ranks([[0, 0, 0], [1, 0, 1]]).tolist() == [[2, 2, 2], [1.5, 3, 1.5]]
-
-
 # Probability of being best: by listing all resamples
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import brentq
 from scipy.stats import norm
 
 from ragnb.results import Interval
@@ -95,16 +94,6 @@ def test_kinds_are_told_by_the_tests_of_either_mean(kind: str, n: int) -> None:
         paired_t_test(y - ratio * z).p_value for ratio in np.tan(np.linspace(-1.57, 1.57, 2001))
     )
     assert (lowest >= 0.05) == (kind == "whole line")
-
-
-@pytest.mark.parametrize("kind", KINDS[:2])
-def test_fieller_limits_by_root_search(kind: str) -> None:
-    y, z = example(kind)
-    found = fieller_interval(y, z, confidence_level=0.9)
-    for limit in found.limits:
-        around = sorted((limit - 0.05, limit + 0.05))
-        root = brentq(lambda ratio: paired_t_test(y - ratio * z).p_value - 0.1, *around, xtol=1e-14)
-        assert limit == pytest.approx(root, abs=1e-10)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -471,17 +460,8 @@ def test_comparison_says_when_a_denominator_may_be_0() -> None:
         (([], [], [], []), "needs 2 items, got 0"),
         (([1], [1], [1], [2]), "needs 2 items, got 1"),
         (([1, 2], [1, 2], [1, 3], [0, 0]), "the mean denominator is 0"),
-        (([1, 2], [1, -1], [1, 3], [1, 2]), "the mean denominator is 0"),
         (
             ([1, 2, 1], [1, 2, 2], [1, 3, 1], [0, 5, 0]),
-            "the difference has no spread, or no value without one item",
-        ),
-        (
-            ([1, 2, 1, 1], [1, 2, 2, 1], [1, 3, 1, 2], [0.1, 0.2, -0.3, 0.6]),
-            "the difference has no spread, or no value without one item",
-        ),
-        (
-            ([1, 2, 4], [1, 3, 2], [1, 2, 4], [1, 3, 2]),
             "the difference has no spread, or no value without one item",
         ),
         (
