@@ -15,7 +15,6 @@ from ragnb.scoring.columns import numbers
     "values",
     [
         pd.to_datetime(["2026-01-01", None]),
-        pd.Series([[1.0]], dtype=object),
         ["one"],
     ],
 )
@@ -27,10 +26,8 @@ def test_what_is_no_number_is_refused(values):
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ([1, 2], [1.0, 2.0]),
         ([True, None, 0.5], [1.0, math.nan, 0.5]),
         (pd.array([1, None], dtype="Int64"), [1.0, math.nan]),
-        (pd.array([True, None], dtype="boolean"), [1.0, math.nan]),
         ([Decimal("0.25"), None], [0.25, math.nan]),
         ([np.float32(0.5), pd.NA], [0.5, math.nan]),
         ([], []),

@@ -83,7 +83,7 @@ def test_the_reason_of_a_missing_response_is_carried_over():
     assert scores["reason"][[0, 3, 4]].isna().all()
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, np.nan, pd.NA, np.float64("nan")], ids=repr)
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA], ids=repr)
 def test_every_kind_of_missing_response_is_unscored(missing):
     assert score(frame([missing, "Oslo"]), "rgb.accuracy")["value"].isna().tolist() == [True, False]
 
@@ -210,11 +210,8 @@ def test_no_response_gives_no_row():
     [
         ("rgb.acuracy", {}, r"'rgb\.acuracy'; did you mean 'rgb\.accuracy'"),
         ("xyz", {}, r"'xyz'; use one of rgb\.accuracy"),
-        (["rgb.accuracy", "bleu"], {}, "'bleu'"),
         ("rgb.accuracy", {"protocl": "paper"}, r"options.*\(parts, protocol, refusal\).*protocl"),
         ("rgb.accuracy", {"protocol": "sacred"}, "protocol.*paper.*'sacred'"),
-        (WORDS, {"protocol": "paper"}, r"options.*\(none\).*protocol"),
-        ([], {}, "metric"),
     ],
 )
 def test_an_unknown_metric_or_option_is_refused(metrics, options, words):
@@ -226,11 +223,6 @@ def test_an_unknown_metric_or_option_is_refused(metrics, options, words):
 def test_a_missing_column_is_named_with_the_metric(column):
     with pytest.raises(InputError, match=rf"rgb\.accuracy needs.*without {column};"):
         score(frame().drop(columns=column), "rgb.accuracy")
-
-
-def test_what_is_no_frame_is_refused():
-    with pytest.raises(InputError, match=r"DataFrame.*list"):
-        score([{"response": "x"}], "rgb.accuracy")
 
 
 # ---- summarize ---------------------------------------------------------------------------------------------------------
@@ -316,7 +308,6 @@ def test_a_question_twice_in_one_cell_is_refused():
     [
         (scored([1.0]).drop(columns="value"), None, "summarize.*without value"),
         (scored([1.0]), "topic", r"summarize\(by=.*topic"),
-        ([], None, "DataFrame"),
     ],
 )
 def test_a_frame_without_what_summaries_need_is_refused(scores, by, words):
@@ -371,21 +362,11 @@ def test_the_worst_case_is_beyond_the_bounds_where_values_are(values, worst):
             {"by": "metric"},
             "columns of conditions, each once and none of them metric; got metric;",
         ),
-        (
-            scored([1.0], system="x"),
-            {"by": ["system", "system"]},
-            "each once .*; got system, system; leave out",
-        ),
     ],
 )
 def test_summaries_of_nothing_and_of_doubled_columns_are_refused(frame, options, message):
     with pytest.raises(InputError, match=message):
         summarize(frame, **options)
-
-
-def test_a_response_without_a_cluster_is_refused():
-    with pytest.raises(InputError, match="'topic' must be one key per item"):
-        summarize(scored([1.0, 0.0, 1.0], topic=["a", None, "a"]), by=[], cluster="topic")
 
 
 @pytest.mark.parametrize("protocol", ["paper", "released", "flexible"])
@@ -517,27 +498,12 @@ def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry)
     assert not entry.binary or set(scores["value"].dropna()) <= {0.0, 1.0}
 
 
-def test_a_threshold_out_of_range_names_the_row():
-    with pytest.raises(
-        InputError,
-        match="language.rlc_ok, row 0 .*: threshold must be above 0 and at most 1, got 2",
-    ):
-        score(frame(["Oslo"]), "language.rlc_ok", threshold=2)
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
         ("documents_sentences", [[["0a", "Oslo.", "!"]]]),
-        ("documents_sentences", [[["0a"]]]),
-        ("documents_sentences", [[["0a", 5]]]),
         ("documents_sentences", ["Oslo."]),
-        ("documents_sentences", [5]),
         ("all_relevant_sentence_keys", "0a"),
-        ("all_relevant_sentence_keys", [5]),
-        ("all_utilized_sentence_keys", [None]),
-        ("unsupported_response_sentence_keys", [["a"]]),
-        ("sentence_support_information", ["a"]),
         (
             "sentence_support_information",
             [{"response_sentence_key": "a", "supporting_sentence_keys": "0a"}],
@@ -551,11 +517,6 @@ def test_labels_of_another_shape_are_refused_by_the_metrics_that_read_them(field
         for name, values in CASES.items()
         if name.endswith(("sentences", "keys", "information"))
     }
-    labels |= (
-        {"unsupported_response_sentence_keys": [["a"], []]}
-        if field.startswith("unsupported")
-        else {}
-    )
     labels[field] = [labels[field][0], value]
     responses = frame(
         CASES["response"][:2],
@@ -651,11 +612,6 @@ def test_an_error_inside_a_metric_of_ones_own_is_shown_as_it_is():
     )
     with pytest.raises(TypeError, match="concatenate"):
         score(pd.DataFrame({"response": ["x"]}), own)
-
-
-def test_a_metric_needs_a_mapping_of_columns():
-    with pytest.raises(InputError, match="columns must be a mapping from arguments to columns"):
-        Metric("own.word", len, ["response"], True, (0, 1), "here")
 
 
 @pytest.mark.parametrize("spelled", ["['Oslo', 'Kristiania']", '[["Oslo", "Kristiania"]]'])
