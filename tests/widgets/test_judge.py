@@ -19,7 +19,7 @@ TEXTS = [
     "שָׁלוֹם",
     "e\u0301te\u0301",
     "👩\u200d🔬",
-    *HOSTILE,
+    HOSTILE[0],
 ]
 
 

@@ -49,9 +49,7 @@ def places(search="", filters=None, sort="", frame=FRAME):
     ("search", "expected"),
     [
         ("", [0, 1, 2, 3, 4, 5]),
-        ("   ", [0, 1, 2, 3, 4, 5]),
         ("who", [0, 4]),
-        ("WHO ann", [0, 4]),
         ("ann who lee", [4]),
         ("rain", [0, 4]),
         ("rain cat", [4]),
@@ -65,9 +63,7 @@ def places(search="", filters=None, sort="", frame=FRAME):
         ("osaka", []),
         ("שָׁלוֹם", [3]),
         ("e/2", [1, 5]),
-        ("plain who", [0]),
         (".*", []),
-        ("nothing of this", []),
     ],
 )
 def test_a_search_finds_the_rows_that_hold_all_its_words(search, expected):
@@ -272,7 +268,6 @@ def test_cells_at_any_depth():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Rows([1]), "view needs a pandas DataFrame; got list"),
         (
             lambda: Rows(pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])),
             "names of their own; got a twice",
@@ -288,11 +283,6 @@ def test_cells_at_any_depth():
         (
             lambda: places(sort="system"),
             "one of '', 'question', 'noise_rate', 'label', 'similarity', with - before it",
-        ),
-        (lambda: places(sort="-"), "got '-'"),
-        (
-            lambda: places(filters={"a": 1}, frame=pd.DataFrame({"a": [1]})),
-            "no column of this frame",
         ),
     ],
 )

