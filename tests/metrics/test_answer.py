@@ -71,49 +71,36 @@ def test_case_is_folded_for_no_language_in_particular():
 CASES = [  # response, reference, EM, F1
     # Latin
     ("Paris", "Paris", 1, 1),
-    ("paris!", " Paris ", 1, 1),
     ("in Paris", "Paris", 0, 2 / 3),
     ("Paris, France", "France Paris", 0, 1),
     ("the the cat", "the cat", 0, 0.8),
     ("The Eiffel Tower", "Eiffel Tower", 0, 0.8),  # articles stay
-    ("Zürich oder Bern", "Bern", 0, 0.5),
     ("1,234", "1234", 0, 0),
     ("3.14", "3,14", 1, 1),
     ("don't", "dont", 0, 0),
     ("Straße", "STRASSE", 1, 1),
-    ("Ångström", "A\u030angstro\u0308m", 1, 1),
     ("ﬁnal", "final", 1, 1),
     ("№ 5", "No 5", 1, 1),
     ("km²", "km2", 1, 1),
     ("İstanbul", "i\u0307stanbul", 1, 1),
     ("soft\u00adhyphen", "softhyphen", 1, 1),
-    ("Đà Nẵng", "ĐÀ NẴNG", 1, 1),
     ("Đà Nẵng", "Da Nang", 0, 0),
-    ("résumé", "resume", 0, 0),
     ("ＮＡＳＡ", "nasa", 1, 1),
-    ("５", "5", 1, 1),
     # nothing left on one side or both
     ("", "x", 0, 0),
-    ("x", "", 0, 0),
-    ("!?", "x", 0, 0),
     ("", "", NAN, NAN),
     ("!?", "…", NAN, NAN),
     ("🙂", "🙃", NAN, NAN),
     ("yes 👍🏽", "yes", 1, 1),
     # Greek
-    ("ΑΘΗΝΑ", "Αθηνα", 1, 1),
     ("ΛΟΓΟΣ", "λόγος".replace("ό", "ο"), 1, 1),
-    ("στην Αθήνα", "Αθήνα", 0, 2 / 3),
     ("Αθήνα", "Αθηνα", 0, 0),
     # Cyrillic
     ("МОСКВА", "Москва.", 1, 1),
     ("в Москве", "Москва", 0, 0),
-    ("Лев Толстой", "Толстой", 0, 2 / 3),
     ("ёж", "е\u0308ж", 1, 1),
-    ("ёж", "еж", 0, 0),
     # Arabic
     ("القاهرة؟", "القاهرة", 1, 1),
-    ("مدينة القاهرة", "القاهرة", 0, 2 / 3),
     ("عام ٢٠٠١", "عام 2001", 0, 0.5),
     ("كَتَبَ", "كتب", 0, 0),
     ("ﷲ", "الله", 1, 1),
@@ -122,50 +109,36 @@ CASES = [  # response, reference, EM, F1
     # Hebrew
     ("ירושלים", "„ירושלים”", 1, 1),
     ("בירושלים", "ירושלים", 0, 0),
-    ("תל אביב", "אביב תל", 0, 1),
     ("\ufb2a", "ש\u05c1", 1, 1),
     # Devanagari
     ("दिल्ली।", "दिल्ली", 1, 1),
-    ("दिल्ली", "मुंबई", 0, 0),
     ("नई दिल्ली", "दिल्ली", 0, 2 / 3),
     ("\u0958", "क\u093c", 1, 1),
     ("२०११", "2011", 0, 0),
     # Bengali, Gurmukhi, Gujarati, Tamil, Telugu, Kannada, Malayalam, Sinhala
     ("ঢাকা শহর", "ঢাকা", 0, 2 / 3),
-    ("ঢাকা", "কলকাতা", 0, 0),
     ("ক\u09cb", "ক\u09c7\u09be", 1, 1),
-    ("ਨਵੀਂ ਦਿੱਲੀ", "ਦਿੱਲੀ", 0, 2 / 3),
-    ("અમદાવાદ", "સુરત", 0, 0),
     ("சென்னை நகரம்", "சென்னை", 0, 2 / 3),
     ("ச\u0bca", "ச\u0bc6\u0bbe", 1, 1),
-    ("హైదరాబాద్ నగరం", "నగరం", 0, 2 / 3),
-    ("ಬೆಂಗಳೂರು", "ಮೈಸೂರು", 0, 0),
     ("കൊച്ചി.", "കൊച്ചി", 1, 1),
-    ("කොළඹ නගරය", "කොළඹ", 0, 2 / 3),
     # Thai, Lao, Khmer, Burmese, Tibetan: clusters
     ("กรุงเทพ", "กรุงเทพ", 1, 1),
     ("กรุงเทพ", "กรุง", 0, 2 / 3),  # ก รุ ง เ ท พ and ก รุ ง
     ("กรุงเทพ มหานคร", "กรุงเทพมหานคร", 0, 1),
-    ("ไทย", "ลาว", 0, 0),
     ("น้ำ", "น้\u0e4d\u0e32", 1, 1),
-    ("ປະເທດ ລາວ", "ປະເທດລາວ", 0, 1),
     ("ភ្នំពេញ។", "ភ្នំពេញ", 1, 1),
     ("ရန်ကုန်", "ရန်", 0, 2 / 3),  # ရ န် ကု န် and ရ န်
     ("ལྷ་ས།", "ལྷ་ས", 1, 1),
     # Ethiopic, Georgian, Armenian, Cherokee, Thaana, Deseret
-    ("አዲስ አበባ", "አበባ", 0, 2 / 3),
     ("አዲስ፡አበባ", "አዲስ አበባ", 1, 1),
     ("ᲗᲑᲘᲚᲘᲡᲘ", "თბილისი", 1, 1),
-    ("ՀԱՅԱՍՏԱՆ", "Հայաստան", 1, 1),
     ("ᏣᎳᎩ", "ꮳꮃꭹ", 1, 1),
     ("މާލެ", "މާލެ،", 1, 1),
     ("𐐀", "𐐨", 1, 1),
     # Hangul
     ("서울은", "서울", 0, 0),  # a particle makes another word
-    ("서울 특별시", "서울", 0, 2 / 3),
     ("\u1109\u1165\u110b\u116e\u11af", "서울", 1, 1),
     # Han
-    ("北京。", "北京", 1, 1),
     ("北京市", "北京", 0, 0.8),
     ("京北", "北京", 0, 1),
     ("4429米", "4429 米", 0, 1),
@@ -175,23 +148,9 @@ CASES = [  # response, reference, EM, F1
     ("GDP增长8.1%", "gdp 增长 8.1", 0, 1),
     # kana, Bopomofo
     ("ｶﾞｲﾄﾞ", "ガイド", 1, 1),
-    ("か\u3099", "が", 1, 1),
     ("ラーメン", "らーめん", 0, 0.25),
     ("東京タワー", "東京", 0, 4 / 7),
-    ("ㄅㄆ", "ㄅ", 0, 2 / 3),
 ]
-
-
-def test_the_table_is_large_and_covers_many_scripts():
-    names = {
-        unicodedata.name(c).split()[0]
-        for case in CASES
-        for text in case[:2]
-        for c in text
-        if c.isalpha()
-    }
-    assert len(CASES) >= 80
-    assert len(names) >= 24
 
 
 @pytest.mark.parametrize(("response", "reference", "em", "f1"), CASES)
@@ -429,40 +388,24 @@ def test_blank_texts_have_no_chrf_or_bleu(measure):
 
 
 @pytest.mark.parametrize("measure", ALL)
-def test_no_response_or_no_reference_is_unscored(measure):
+def test_mistakes_are_named_and_what_is_missing_is_unscored(measure):
     assert math.isnan(measure(None, "x"))
     assert math.isnan(measure("x", None))
-
-
-@pytest.mark.parametrize("measure", ALL)
-def test_a_response_that_is_no_text_is_refused(measure):
     with pytest.raises(InputError, match="response must be a text"):
         measure(3, "x")
-
-
-@pytest.mark.parametrize("measure", ALL)
-@pytest.mark.parametrize("reference", [[], [["a", 3]]])
-def test_a_malformed_reference_is_refused(measure, reference):
     with pytest.raises(InputError, match="a reference must be a text, or a list of parts"):
-        measure("x", reference)
+        measure("x", [])
+    if measure not in (chrf, bleu):
+        with pytest.raises(InputError, match="variant must be one of 'unicode', 'lbrag'"):
+            measure("x", "x", variant="squad")
 
 
-@pytest.mark.parametrize("measure", [*OVERLAP, contains])
-def test_an_unknown_variant_is_refused_with_the_known_ones(measure):
-    with pytest.raises(InputError, match="variant must be one of 'unicode', 'lbrag'"):
-        measure("x", "x", variant="squad")
-
-
-def test_other_options_that_cannot_be_are_refused():
+def test_mistakes_in_the_options_are_named():
     with pytest.raises(InputError, match="10000 alternatives"):
         token_f1("x", [["a"] * 11] * 4)
     with pytest.raises(InputError, match="tokeniser of sacreBLEU, got 'klingon'"):
         bleu("x", "x", tokenize="klingon")
     with pytest.raises(InputError, match="did you mean 'ja'"):
         bleu("x", "x", language="jp")
-
-
-@pytest.mark.parametrize("word_order", [-1, 1.5])
-def test_a_word_order_that_is_none_is_refused(word_order):
     with pytest.raises(InputError, match="word_order must be a whole number of at least 0, got"):
-        chrf("a", "a", word_order=word_order)
+        chrf("a", "a", word_order=-1)

@@ -22,45 +22,24 @@ MKQA = (
     "ar da de en es fi fr he hu it ja km ko ms nl no pl pt ru sv th tr vi zh_cn zh_hk zh_tw".split()
 )
 OWN_NAMES = {
-    **{
-        "am": "አማርኛ",
-        "ar": "العربية",
-        "bn": "বাংলা",
-        "bo": "བོད་སྐད",
-        "de": "Deutsch",
-        "el": "Ελληνικά",
-        "fa": "فارسی",
-        "gu": "ગુજરાતી",
-    },
-    **{
-        "he": "עברית",
-        "hi": "हिन्दी",
-        "hy": "հայերեն",
-        "ja": "日本語のカナ",
-        "ka": "ქართული",
-        "km": "ខ្មែរ",
-        "kn": "ಕನ್ನಡ",
-        "ko": "한국어",
-    },
-    **{
-        "lo": "ລາວ",
-        "ml": "മലയാളം",
-        "my": "မြန်မာ",
-        "or": "ଓଡ଼ିଆ",
-        "pa": "ਪੰਜਾਬੀ",
-        "ru": "русский",
-        "si": "සිංහල",
-        "ta": "தமிழ்",
-    },
-    **{
-        "te": "తెలుగు",
-        "th": "ไทย",
-        "ur": "اردو",
-        "vi": "Tiếng Việt",
-        "zh_tw": "繁體中文ㄅ",
-        "dv": "ދިވެހި",
-        "uk": "українська",
-    },
+    "ar": "العربية",
+    "de": "Deutsch",
+    "el": "Ελληνικά",
+    "fa": "فارسی",
+    "he": "עברית",
+    "hi": "हिन्दी",
+    "hy": "հայերեն",
+    "ja": "日本語のカナ",
+    "ka": "ქართული",
+    "km": "ខ្មែរ",
+    "ko": "한국어",
+    "my": "မြန်မာ",
+    "ru": "русский",
+    "ta": "தமிழ்",
+    "th": "ไทย",
+    "uk": "українська",
+    "vi": "Tiếng Việt",
+    "zh_tw": "繁體中文ㄅ",
 }
 
 
@@ -93,9 +72,7 @@ def test_a_languages_own_name_is_written_in_it(language, name):
         ("zh-CN", "zh_cn"),
         ("zh-Hant", "zh"),
         ("EN", "en"),
-        ("pt_BR", "pt"),
         ("sr-Latn", "sr"),
-        ("zh_HK", "zh_hk"),
     ],
 )
 def test_regions_and_letter_case_of_codes_do_not_matter(code, known):
@@ -106,11 +83,8 @@ def test_regions_and_letter_case_of_codes_do_not_matter(code, known):
     ("code", "hint"),
     [
         ("jp", "did you mean 'ja'?"),
-        ("cn", "did you mean 'zh'?"),
-        ("kr", "did you mean 'ko'?"),
         ("zhcn", "'zh_cn'"),
         ("??", "write a code"),
-        ("", "write"),
         (None, "write"),
     ],
 )
@@ -136,15 +110,11 @@ def test_an_unknown_code_is_refused_with_a_suggestion(code, hint):
         ("東京タワー", "zh", 2 / 4),
         ("ラーメン", "zh", 0),
         ("東京", "ja", 1),  # Han alone could be either
-        ("서울 Seoul", "ko", 2 / 7),
-        ("漢字", "ko", 0),
         ("हिन्दी text", "hi", 3 / 7),  # three letters and their three marks
         ("Müller", "en", 1),
-        ("Мюллер", "en", 0),
         ("Ђорђе Đorđe", "sr", 1),
         ("４４２９ ｍ", "en", 1),
         ("25 ℃", "zh", NAN := math.nan),
-        ("4429", "zh", NAN),
         ("!?🙂", "en", NAN),
         ("", "en", NAN),
         (None, "en", NAN),
@@ -183,8 +153,6 @@ def test_rlc_of_two_texts_together_lies_between_theirs(one, other, language):
         ("字" * 59 + "x" * 41, 0.6, 0),
         ("字x", 0.5, 1),
         ("字x", 1.0, 0),
-        ("字", 1, 1),
-        ("5", 0.6, math.nan),
         (None, 0.6, math.nan),
     ],
 )
@@ -192,26 +160,16 @@ def test_a_response_is_in_its_language_from_the_threshold_on(text, threshold, va
     assert same(response_in_language(text, "zh", threshold=threshold), value)
 
 
-@pytest.mark.parametrize("threshold", [0, 1.1])
-def test_a_threshold_that_all_or_none_would_reach_is_refused(threshold):
-    with pytest.raises(InputError, match="threshold must be above 0"):
-        response_in_language("text", "en", threshold=threshold)
-
-
-@pytest.mark.parametrize(
-    "function", [response_language_consistency, response_in_language, language_identified]
-)
-def test_a_response_that_is_no_text_is_refused(function):
-    with pytest.raises(InputError, match="response must be a text"):
-        function(3, "en")
-
-
 @pytest.mark.parametrize("function", [response_language_consistency, response_in_language])
-def test_other_bad_arguments_are_refused(function):
+def test_mistakes_are_named(function):
     with pytest.raises(InputError, match="variant must be one of"):
         function("text", "en", variant="script")
     with pytest.raises(InputError, match="language must be a code"):
         function("text", None, variant="lbrag")
+    with pytest.raises(InputError, match="response must be a text"):
+        function(3, "en")
+    with pytest.raises(InputError, match="threshold must be above 0"):
+        response_in_language("text", "en", threshold=0)
 
 
 # ---- by identification -------------------------------------------------------------------------------------------------
@@ -258,7 +216,9 @@ def test_where_there_is_no_letter_there_is_nothing_to_identify(text):
     assert math.isnan(language_identified(text, "en"))
 
 
-def test_a_language_the_identifier_does_not_know_is_refused():
+def test_mistakes_in_identification_are_named():
+    with pytest.raises(InputError, match="response must be a text"):
+        language_identified(3, "en")
     with pytest.raises(InputError, match="identifier knows, got 'bo'"):
         language_identified("text", "bo")
     with pytest.raises(InputError, match="did you mean 'ja'"):

@@ -12,43 +12,11 @@ from ragnb.metrics.answer import exact_match, token_f1
 from ragnb.metrics.language import response_in_language, response_language_consistency
 
 KEPT = [
-    *(
-        ("0", "9"),
-        ("a", "z"),
-        ("\u00c0", "\u024f"),
-        ("\u0400", "\u04ff"),
-        ("\u0590", "\u05ff"),
-        ("\u0600", "\u06ff"),
-    ),
-    *(
-        ("\ufb50", "\ufdff"),
-        ("\ufe70", "\ufeff"),
-        ("\u0e00", "\u0e7f"),
-        ("\u1100", "\u11ff"),
-        ("\uac00", "\ud7af"),
-    ),
-    *(("\u3040", "\u30ff"), ("\u4e00", "\u9fff")),
-]
-CODES = [
-    "ja",
-    "zh",
-    "zh_cn",
-    "zh_tw",
-    "zh_hk",
-    "en",
-    "de",
-    "es",
-    "fr",
-    "it",
-    "pt",
-    "ru",
-    "hi",
-    "th",
-    "ar",
-    "ko",
-    "xx",
-    None,
-]
+    ("0", "9"), ("a", "z"), ("\u00c0", "\u024f"), ("\u0400", "\u04ff"), ("\u0590", "\u05ff"),
+    ("\u0600", "\u06ff"), ("\ufb50", "\ufdff"), ("\ufe70", "\ufeff"), ("\u0e00", "\u0e7f"),
+    ("\u1100", "\u11ff"), ("\uac00", "\ud7af"), ("\u3040", "\u30ff"), ("\u4e00", "\u9fff"),
+]  # fmt: skip
+CODES = [*"ja zh zh_cn zh_tw zh_hk en de es fr it pt ru hi th ar ko xx".split(), None]
 
 
 def kept(character):
@@ -100,67 +68,11 @@ def rlc(response, language):
     return len(own) / len(counted)
 
 
-BLOCKS = [
-    *(
-        "09",
-        "az",
-        "AZ",
-        "àÿ",
-        "ĀƏ",
-        "Αω",
-        "Аџ",
-        "Ա֏",
-        "את",
-        "ًْ",
-        "ءي",
-        "٠٩",
-        "अ९",
-        "ँ्",
-        "অ৯",
-        "ਅ੯",
-        "અ૯",
-        "அ௯",
-        "అ౯",
-    ),
-    *(
-        "ಅ೯",
-        "അ൯",
-        "ක෴",
-        "ก๛",
-        "ກໝ",
-        "ཀྼ",
-        "က႟",
-        "Ⴀჿ",
-        "ᄀᇿ",
-        "አ፼",
-        "Ꭰᏼ",
-        "កឳ",
-        "ាៜ",
-        "あん",
-        "ァヺ",
-        "ㄅㄩ",
-        "一鿿",
-        "가힣",
-    ),
-    *(
-        " /",
-        ":@",
-        "[`",
-        "{~",
-        "\u00a0¿",
-        "\u2000\u206f",
-        "₀₉",
-        "①⑳",
-        "\u3000〿",
-        "﹐﹫",
-        "！～",
-        "😀🙏",
-        "𐐀𐑏",
-        "𝐀𝟿",
-        "ﭐﷻ",
-        "ﹰ\ufeff",
-    ),
-]
+BLOCKS = "09 az AZ àÿ ĀƏ Αω Аџ Ա֏ את ًْ ءي ٠٩ अ९ ँ् অ৯ ਅ੯ અ૯ அ௯ అ౯ ಅ೯ അ൯ ක෴ ก๛".split()
+BLOCKS += "ກໝ ཀྼ က႟ Ⴀჿ ᄀᇿ አ፼ Ꭰᏼ កឳ ាៜ あん ァヺ".split()
+BLOCKS += "ㄅㄩ 一鿿 가힣 :@ [` {~ ₀₉ ①⑳ ﹐﹫ ！～ 😀🙏 𐐀𐑏".split()
+BLOCKS += "𝐀𝟿 ﭐﷻ ﹰ\ufeff".split()
+BLOCKS += [" /", "\u00a0¿", "\u2000\u206f", "\u3000〿"]
 RANGES = [(ord(low), ord(high)) for low, high in BLOCKS]
 
 

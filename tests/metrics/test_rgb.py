@@ -7,7 +7,6 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -32,11 +31,9 @@ from ragnb.metrics.rgb import (
     rejection_evidence,
 )
 from ragnb.metrics.rgb_protocols import (
-    ERROR_PHRASES,
     FLEXIBLE_ERRORS,
     FLEXIBLE_REFUSALS,
     PROTOCOLS,
-    REFUSAL_PHRASES,
     answer_parts,
     folded,
     normalised,
@@ -75,61 +72,23 @@ answers = st.lists(letters | st.lists(letters, min_size=1, max_size=3), min_size
 # ---- the answer --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("answer", "parts"),
-    [
-        ("Tampa", [["Tampa"]]),
-        (["a", "b"], [["a"], ["b"]]),
-        ([["a", "b"]], [["a", "b"]]),
-        ([["a", "b"], "c"], [["a", "b"], ["c"]]),
-        (("a", ("b", "c")), [["a"], ["b", "c"]]),
-    ],
-)
-def test_top_level_elements_are_parts_and_inner_ones_aliases(answer, parts):
-    assert answer_parts(answer) == parts
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        *(
-            "",
-            " \n",
-            [],
-            [[]],
-            [""],
-            ["a", ""],
-            [["a", " "]],
-            ["a", []],
-            [["a", 3]],
-            3,
-            None,
-            math.nan,
-        ),
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer, protocol):
-    without = {is_rejection, rejection_evidence} if answer is None or answer is math.nan else set()
+@pytest.mark.parametrize("answer", ["", [[]], ["a", " "], None], ids=repr)
+def test_an_answer_that_every_response_or_none_would_hold_is_refused(answer):
+    without = {is_rejection, rejection_evidence} if answer is None else set()
     for function in {answer_labels, *WITH_ANSWER, *WITH_ANSWER.values()} - without:
         for response in ("some response", None):
             with pytest.raises(InputError, match=r"reference answer must .*got"):
-                function(response, answer, protocol=protocol)
+                function(response, answer)
 
 
-@pytest.mark.parametrize(
-    "false",
-    ["", " ", [""], ["a", None], [["a"]], 3, b"a", {"a": "b"}, np.array(["a"]), True],
-    ids=repr,
-)
+@pytest.mark.parametrize("false", ["", [""], 3], ids=repr)
 def test_a_false_answer_that_is_no_text_is_refused(false):
     for function in (detects_error, detection_evidence, corrects_error, correction_evidence):
         with pytest.raises(InputError, match=r"a false answer must .*got"):
             called(function, "some response", false_answer=false)
 
 
-@pytest.mark.parametrize("false", [None, math.nan, [], ()])
+@pytest.mark.parametrize("false", [None, math.nan, []])
 def test_there_may_be_no_false_answer(false):
     assert detects_error("It was not Miami", false_answer=false, protocol="flexible") == 0.0
     assert corrects_error("Tampa", "Tampa", false_answer=false, protocol="flexible") == 1.0
@@ -138,86 +97,8 @@ def test_there_may_be_no_false_answer(false):
 # ---- labels and accuracy -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("response", "answer", "labels"),
-    [
-        ("It was in Tampa.", "Tampa", [1]),
-        ("It was in TAMPA.", "tampa", [1]),
-        ("It was in Miami.", "Tampa", [0]),
-        ("", "Tampa", [0]),
-        # parts are ANDed
-        ("a and b", ["a and", "b"], [1, 1]),
-        ("only xx", ["xx", "yy"], [1, 0]),
-        ("neither", ["xx", "yy"], [0, 0]),
-        # aliases are ORed
-        ("on 2 Jan 2022", [["January 2, 2022", "2 Jan 2022"]], [1]),
-        ("on 3 Jan 2022", [["January 2, 2022", "2 Jan 2022"]], [0]),
-        ("xx zz", [["xx", "yy"], ["zz"], ["ww", "vv"]], [1, 1, 0]),
-        # a substring is enough, of another word too
-        ("1999", "99", [1]),
-        ("Tam pa", "Tampa", [0]),
-        # letters of every script, compared in lower case and in one Unicode form
-        ("Tampa\nFlorida", "Tampa Florida", [1]),
-        ("ПЁТР Великий", "пётр", [1]),
-        ("Straße", "STRASSE", [0]),
-        ("cafe\u0301", "café", [1]),
-        ("इसका उत्तर दिल्ली है", "दिल्ली", [1]),
-        ("🇫🇷 won", "🇫🇷", [1]),
-        # a refusal has one label, whatever else it says
-        (REFUSAL_EN, "Tampa", [-1]),
-        (REFUSAL_EN, ["a", "b", "c"], [-1]),
-        ("INSUFFICIENT Information; perhaps Tampa", "Tampa", [-1]),
-        (REFUSAL_ZH, "Tampa", [-1]),
-        ("insufficient  information", "Tampa", [0]),  # two spaces: not the phrase
-        ("I can not answer.", "Tampa", [0]),  # half of the sentence: not the phrase
-    ],
-)
-def test_each_part_is_labelled_under_the_papers_protocol(response, answer, labels):
-    assert answer_labels(response, answer) == labels
-    right = 0 not in labels and 1 in labels
-    assert is_correct(response, answer) == float(right)
-    assert is_refusal(response) == (labels == [-1])
-
-
-@pytest.mark.parametrize(
-    ("response", "answer", "language", "labels"),
-    [
-        ("答案是 1 月 3 日", "1月3日", "zh", [1]),
-        ("答案是 1 月 3 日", "1月3日", "en", [0]),
-        ("答案是TomHanks", "Tom Hanks", "zh", [1]),
-        ("答案是Tom Hanks", "Tom Hanks", "zh", [1]),
-        ("答案是Tom Hanks", "tomhanks", "zh", [1]),
-        ("答案是1\u3000月", "1月", "zh", [1]),
-        ("答案是1\n月", "1月", "zh", [1]),
-        ("信 息 不 足", "1月", "zh", [-1]),
-        ("信 息 不 足", "1月", "en", [0]),
-        (REFUSAL_ZH + "1月", "1月", "zh", [-1]),
-        ("1 月", "1月", "zh-TW", [1]),
-    ],
-)
-def test_spaces_are_removed_in_chinese_only(response, answer, language, labels):
-    assert answer_labels(response, answer, language=language) == labels
-
-
-@pytest.mark.parametrize(
-    ("response", "labels"),
-    [
-        ("<think>Tampa? No.</think>Miami", [0]),
-        ("<think>Miami?</think>Tampa", [1]),
-        ("<think>insufficient information?</think>Tampa", [1]),
-        ("<THINK>Tampa\nor so</THINK> Miami", [0]),
-        ("<think>Tampa, surely", [0]),
-        ("Tampa <think>wait, insufficient information", [1]),
-        ("<think>a</think>Tam<think>b</think>pa", [1]),
-        ("I think Tampa", [1]),
-    ],
-)
-def test_reasoning_counts_neither_for_nor_against_a_response(response, labels):
-    assert answer_labels(split_reasoning(response)[1], "Tampa") == labels
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("missing", [None, math.nan, np.float64("nan")])
+@pytest.mark.parametrize("missing", [None, math.nan])
 def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
     assert all(math.isnan(called(function, missing, protocol=protocol)) for function in EACH_VALUE)
     assert {called(function, missing, protocol=protocol) for function in EACH_EVIDENCE} == {
@@ -228,41 +109,27 @@ def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
 
 
 @pytest.mark.parametrize(
-    "response", [3, 1.0, b"Tampa", ["Tampa"], True, {"a": 1}, math.inf, object()]
+    ("response", "options", "message"),
+    [
+        (["Tampa"], {}, "a response must be a text or None, got"),
+        ("Tampa", {"protocol": "Paper"}, "must be one of 'paper', 'released', 'flexible', got"),
+        ("Tampa", {"language": "chinese"}, "language must be a code such as 'en'"),
+    ],
 )
-def test_a_response_that_is_no_text_is_refused(response):
+def test_mistakes_are_named(response, options, message):
     for function in (*ALL, answer_labels):
-        with pytest.raises(InputError, match="a response must be a text or None, got"):
-            called(function, response)
-
-
-@pytest.mark.parametrize("protocol", ["Paper", "", None, "sacred", 1, ["paper"]])
-def test_an_unknown_protocol_is_refused_with_the_known_ones(protocol):
-    for function in (*ALL, answer_labels):
-        for response in ("Tampa", None):
-            with pytest.raises(
-                InputError, match=r"protocol must be one of 'paper', 'released', 'flexible', got"
-            ):
-                called(function, response, protocol=protocol)
+        with pytest.raises(InputError, match=message):
+            called(function, response, **options)
+    with pytest.raises(InputError, match="noise_rate must be between 0 and 1, got"):
+        is_correct("Tampa", "Tampa", noise_rate=1.1)
 
 
 @pytest.mark.parametrize(
-    "language", ["", "chinese", "English", "中文", None, 1, ["zh"], "zh-", " zh", "en\n"]
+    ("language", "value"),
+    [("ZH", 1), ("zh_cn", 1), ("zho", 1), ("zh-Hant-HK", 1), ("en", 0), ("yue", 0), ("fr_CA", 0)],
 )
-def test_what_is_no_language_code_is_refused(language):
-    for function in (*ALL, answer_labels):
-        with pytest.raises(InputError, match=r"language must be a code such as 'en'"):
-            called(function, "Tampa", language=language)
-
-
-@pytest.mark.parametrize("language", ["zh", "ZH", "zh-TW", "zh_cn", "zho", "zh-Hant-HK"])
-def test_codes_of_chinese(language):
-    assert is_correct("1 月", "1月", language=language) == 1.0
-
-
-@pytest.mark.parametrize("language", ["en", "de", "ja", "yue", "en-US", "fr_CA"])
-def test_codes_of_other_languages(language):
-    assert is_correct("1 月", "1月", language=language) == 0.0
+def test_codes_of_chinese_and_of_other_languages(language, value):
+    assert is_correct("1 月", "1月", language=language) == value
 
 
 # ---- noise rate 1 ------------------------------------------------------------------------------------------------------
@@ -274,14 +141,9 @@ def test_codes_of_other_languages(language):
         ("paper", 1.0, 0.0),
         ("flexible", 1.0, 0.0),
         ("released", 1.0, 1.0),
-        ("released", 1, 1.0),
-        ("released", np.float64(1), 1.0),
-        ("released", np.int64(1), 1.0),
         ("released", 0.8, 0.0),
-        ("released", 0, 0.0),
         ("released", None, 0.0),
         ("released", math.nan, 0.0),
-        ("released", pd.NA, 0.0),
     ],
 )
 def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate, value):
@@ -290,13 +152,6 @@ def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate,
     assert told.endswith("counted as right at noise rate 1") == bool(value)
     assert is_correct("It is Tampa", "Tampa", protocol=protocol, noise_rate=noise_rate) == 1.0
     assert is_correct("It is Miami", "Tampa", protocol=protocol, noise_rate=noise_rate) == 0.0
-
-
-@pytest.mark.parametrize("noise_rate", [-0.1, 1.1, math.inf, "1"])
-def test_a_noise_rate_that_is_no_share_is_refused(noise_rate):
-    for function in (is_correct, answer_evidence):
-        with pytest.raises(InputError, match="noise_rate must be between 0 and 1, got"):
-            function("Tampa", "Tampa", noise_rate=noise_rate)
 
 
 def test_rates_over_five_responses_worked_by_hand():
@@ -461,35 +316,6 @@ def test_a_false_answer_of_punctuation_alone_is_held_by_no_other_text():
 # ---- the phrases -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("phrase", [*FLEXIBLE_REFUSALS, *REFUSAL_PHRASES.values()])
-def test_each_refusal_phrase_counts_where_it_is_listed(phrase, protocol):
-    listed = (
-        phrase in FLEXIBLE_REFUSALS
-        if protocol == "flexible"
-        else any(key in phrase for key in REFUSAL_PHRASES.values())
-    )
-    for said in (phrase, f"So: {phrase}, sorry"):
-        assert is_refusal(said, protocol=protocol) == listed
-    assert is_refusal(phrase.upper(), protocol=protocol) == (
-        listed and (protocol != "released" or phrase.upper() == phrase)
-    )
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("phrase", [*FLEXIBLE_ERRORS, *ERROR_PHRASES.values()])
-def test_each_error_phrase_counts_where_it_is_listed(phrase, protocol):
-    keys = ERROR_PHRASES.values()
-    listed = (
-        phrase in (*FLEXIBLE_ERRORS, "factual errors") if protocol == "flexible" else phrase in keys
-    )
-    assert detects_error(f"So: {phrase}.", protocol=protocol) == listed
-
-
-def test_the_lists_are_whole():
-    assert (len(set(FLEXIBLE_REFUSALS)), len(set(FLEXIBLE_ERRORS))) == (27, 16)
-
-
 pieces = st.sampled_from(
     [*FLEXIBLE_REFUSALS, *FLEXIBLE_ERRORS, " ", "not", "can", "information", "un", "I ", "'t "]
 )
@@ -521,40 +347,29 @@ def test_short_cuts_through_the_phrases_miss_none(text, start, stop):
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "word " * 200_000,
-            "<think>" * 140_000,
-            "</think>" * 125_000,
-            "a\u0301\u0323" * 330_000,
-        ),
-        *(
-            "，文" * 500_000,
-            "not" * 330_000,
-            "<" * 10**6,
-            " " * 10**6,
-            "👩\u200d🔬" * 330_000,
-            "\ufdfa" * 50_000,
-        ),
+        "word " * 200_000,
+        "<think>" * 140_000,
+        "a\u0301\u0323" * 330_000,
+        "，文" * 500_000,
+        "not" * 330_000,
+        "\ufdfa" * 50_000,
     ],
     ids=lambda text: ascii(text[:8]),
 )
 def test_a_megabyte_is_no_trouble(text, language, protocol):
     answer = ["alpha beta gamma", ["文 字", "word play", "delta"]]
-    assert (
-        is_correct(text, answer, language=language, protocol=protocol) == 0.0
-    )  # hours, were it quadratic
+    found = is_correct(text, answer, language=language, protocol=protocol)
+    assert found == 0.0  # hours, were it quadratic
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("missing", [None, math.nan])
-@pytest.mark.parametrize("response", [REFUSAL_EN, "It is Tampa.", "- -", "信息不足", None])
+@pytest.mark.parametrize("response", [REFUSAL_EN, "It is Tampa.", None])
 def test_without_a_reference_rejection_is_refusal_and_undefined_as_released(
     response, missing, protocol
 ):
-    found, refusal = (
-        is_rejection(response, missing, protocol=protocol),
-        is_refusal(response, protocol=protocol),
-    )
+    found = is_rejection(response, missing, protocol=protocol)
+    refusal = is_refusal(response, protocol=protocol)
     assert found == refusal or math.isnan(refusal) or protocol == "released"
     assert math.isnan(found) == (response is None or protocol == "released")
     said = rejection_evidence(response, missing, protocol=protocol)
@@ -619,67 +434,15 @@ def test_a_function_reads_a_response_as_it_is_and_so_do_those_of_answers():
 
 # ---- two more readings of the definitions ------------------------------------------------------------------------------
 
-words = st.sampled_from(
-    [
-        *(
-            "Oslo",
-            "oslo",
-            "BERGEN",
-            "the",
-            "a",
-            "new York",
-            "alpha beta gamma delta epsilon",
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-        ),
-        *(
-            "1月",
-            "１月",
-            "3 日",
-            "12",
-            "红楼梦",
-            "红",
-            "梦楼",
-            "《",
-            "，",
-            ".",
-            "-",
-            "'",
-            "\n",
-            "  ",
-            "e\u0301",
-            "é",
-            "İ",
-            "Ⅻ",
-        ),
-        *(
-            "\u200d",
-            "\ufe0f",
-            "👩\u200d🔬",
-            "alp\u00adha",
-            "1\u200d2",
-            "<think>",
-            "</think>",
-            "not",
-            "is wrong",
-            "unknown",
-            "however",
-        ),
-        *(
-            "insufficient information",
-            "Insufficient Information",
-            "信息不足",
-            "信息 不足",
-            "I can't",
-            "मुंबई",
-            "القاهرة",
-            "กรุงเทพ",
-        ),
-        *("factual errors", "FACTUAL ERRORS", "事实性错误", "事实性 错误"),
-    ]
+WORDS = "Oslo oslo BERGEN the a alpha beta gamma delta 1月 １月 12 红楼梦 红 梦楼 《 ， . - ' e\u0301 é İ Ⅻ".split()
+WORDS += (
+    "\u200d \ufe0f 👩\u200d🔬 alp\u00adha 1\u200d2 <think> </think> not unknown however".split()
 )
+WORDS += "信息不足 事实性错误 मुंबई القاهرة กรุงเทพ".split()
+WORDS += ["new York", "alpha beta gamma delta epsilon", "3 日", "\n", "  ", "is wrong", "I can't"]
+WORDS += ["insufficient information", "Insufficient Information", "信息 不足"]
+WORDS += ["factual errors", "FACTUAL ERRORS", "事实性 错误"]
+words = st.sampled_from(WORDS)
 said = st.lists(words | st.text(max_size=4), max_size=10).map(" ".join) | st.text()
 alias = (
     st.lists(words, min_size=1, max_size=3).map(" ".join) | st.text(min_size=1, max_size=5)
@@ -952,7 +715,7 @@ def test_a_judge_or_a_label_decides_and_a_missing_verdict_is_no_value(rule, give
     assert detection_evidence("Tampa", **detected) == "error: by the verdict"
 
 
-@pytest.mark.parametrize("rule", ["sentences", [], [""], 3, {"en": "I don't know"}])
+@pytest.mark.parametrize("rule", ["sentences", [], {"en": "I don't know"}])
 def test_a_rule_that_is_none_is_refused_with_the_known_ones(rule):
     with pytest.raises(
         InputError,

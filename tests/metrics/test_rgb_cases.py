@@ -59,11 +59,9 @@ NOT_RELEASED = ([1], 0, 0, N), ([0], 0, 0, N), ([1], 0, 0, 1)
 
 ANSWERS = [
     Case("a substring", "It was in Tampa.", "Tampa", *FOUND),
-    Case("all lower-case both sides", "It was in TAMPA.", "tampa", *FOUND),
     Case("another answer", "It was in Miami.", "Tampa", *MISSED),
     Case("an empty text is a response, and holds nothing", "", "Tampa", *MISSED),
     Case("a substring of a longer number", "1999", "99", *FOUND),
-    Case("a substring of a longer word", "scattered votes", "cat", *FOUND),
     Case(
         "all parts",
         "Oslo and Bergen",
@@ -94,8 +92,6 @@ ANSWERS = [
         "Tampa",
         *ONLY_FLEXIBLE,
     ),
-    Case("dots: likewise", "in the U.S.A.", "USA", *ONLY_FLEXIBLE),
-    Case("thousands: likewise", "1,000 people", "1000", *ONLY_FLEXIBLE),
     Case("dots in the alias: removed there too", "in the USA", "U.S.A.", *ONLY_FLEXIBLE),
     Case(
         "removed punctuation leaves no space: one word, not two", "Tampa-Bay", "Tampa Bay", *MISSED
@@ -113,12 +109,6 @@ ANSWERS = [
         "7 November 1940",
         *NOT_RELEASED,
     ),
-    Case(
-        "a no-break space in the reference",
-        "on 7 November 1940",
-        "7\u00a0November 1940",
-        *NOT_RELEASED,
-    ),
     Case("a non-breaking hyphen", "the COVID\u201119 pandemic", "COVID-19", *NOT_RELEASED),
     Case(
         "a dash for a hyphen: flexible removes only punctuation of its own",
@@ -126,16 +116,9 @@ ANSWERS = [
         "1939-1945",
         *NOT_RELEASED,
     ),
-    Case(
-        "a minus sign; flexible removes that of ASCII as punctuation",
-        "at \u22125 °C",
-        "-5 °C",
-        *NOT_RELEASED,
-    ),
     Case("a typographic apostrophe", "by O\u2019Neill", "O'Neill", *NOT_RELEASED),
     Case("full-width digits: NFKC", "２０２１年", "2021", *NOT_RELEASED),
     Case("an accent of its own: likewise", "cafe\u0301", "café", *NOT_RELEASED),
-    Case("a ligature: likewise", "the ﬁnal", "final", *NOT_RELEASED),
     Case("lower case is no case folding", "Straße", "STRASSE", *MISSED),
     Case(
         "other articles: only flexible removes them",
@@ -147,15 +130,12 @@ ANSWERS = [
     Case("'he' is in 'the', which flexible removes", "the cat", "he", *ONLY_STRICT),
     Case("four words of five in any order: 80 %", "delta gamma alpha beta", FIVE, *ONLY_FLEXIBLE),
     Case("three words of five: 60 %", "gamma alpha beta", FIVE, *MISSED),
-    Case("three words of four: 75 %", "two three one", "one two three four", *MISSED),
-    Case("four words of four", "four two three one", "one two three four", *ONLY_FLEXIBLE),
     Case(
         "eight words of ten: 80 %, exactly",
         "ten nine eight seven six five four three",
         TEN,
         *ONLY_FLEXIBLE,
     ),
-    Case("seven words of ten: 70 %", "ten nine eight seven six five four", TEN, *MISSED),
     Case("words are whole: 'alphabet' is not 'alpha'", "alphabet beta", "beta alpha", *MISSED),
     Case(
         "articles are no words of the alias: 3 of 3",
@@ -173,10 +153,7 @@ ANSWERS = [
     ),
     Case("Cyrillic letters have cases", "ПЁТР Великий", "пётр", *FOUND),
     Case("Devanagari keeps its marks", "इसका उत्तर दिल्ली है", "दिल्ली", *FOUND, language="hi"),
-    Case("Arabic", "العاصمة هي القاهرة.", "القاهرة", *FOUND, language="ar"),
-    Case("Hebrew", "הבירה היא ירושלים.", "ירושלים", *FOUND, language="he"),
     Case("Thai has no spaces, and needs none", "เมืองหลวงคือกรุงเทพ", "กรุงเทพ", *FOUND, language="th"),
-    Case("Japanese", "答えは「東京」です。", "東京", *FOUND, language="ja"),
     Case("spaces go from Chinese alone", "東 京", "東京", *MISSED, language="ja"),
     Case("a symbol is no punctuation", "🇫🇷 won", "🇫🇷", *FOUND),
 ]
@@ -189,8 +166,6 @@ REFUSALS = [
          ([-1], 1, 0, N), SAME, ([1], 1, 0, 1)),
     Case("released looks before it lower-cases", "INSUFFICIENT Information; perhaps Tampa", "Tampa",
          ([-1], 1, 0, N), ([1], 0, 0, N), ([1], 1, 0, 1)),
-    Case("one capital hides it from released", "Insufficient information.", "Tampa",
-         ([-1], 1, 0, N), ([0], 0, 0, N), ([0], 1, 0, 0)),
     Case("two spaces: not the phrase, and phrases meet the raw text", "insufficient  information", "Tampa", *MISSED),
     Case("a line break or a no-break space: paper folds them", "insufficient\u00a0information", "Tampa",
          ([-1], 1, 0, N), ([0], 0, 0, N), ([0], 0, 0, 0)),
@@ -202,13 +177,6 @@ REFUSALS = [
     Case("a typographic apostrophe is another character", "I can’t tell", "Tampa", *MISSED),
     Case("'unknown' fires on an ordinary answer", "The unknown poet lived in Tampa", "Tampa",
          ([1], 0, 0, N), SAME, ([1], 1, 0, 1)),
-    Case("'unclear': likewise", "The unclear photo shows Tampa", "Tampa", ([1], 0, 0, N), SAME, ([1], 1, 0, 1)),
-    Case("'unable to', lower-cased first", "Unable to find it", "Tampa", ([0], 0, 0, N), SAME, ([0], 1, 0, 0)),
-    Case("'does not provide'", "It does not provide a date", "Tampa", ([0], 0, 0, N), SAME, ([0], 1, 0, 0)),
-    Case("'no relevant'", "No relevant documents", "Tampa", ([0], 0, 0, N), SAME, ([0], 1, 0, 0)),
-    Case("'information is not available'", "That information is not available", "Tampa",
-         ([0], 0, 0, N), SAME, ([0], 1, 0, 0)),
-    Case("'don't have enough'", "We don't have enough", "Tampa", ([0], 0, 0, N), SAME, ([0], 1, 0, 0)),
     Case("the Chinese phrase in an English answer: flexible has English lists", REFUSAL_ZH, "Tampa",
          ([-1], 1, 0, N), SAME, ([0], 0, 0, 0)),
 ]  # fmt: skip
@@ -220,13 +188,10 @@ REASONING = [
          ([1], 0, 0, N), ([-1], 1, 0, N), ([1], 0, 0, 1)),
     Case("a thought that is not closed reaches to the end", "Tampa <think>wait, insufficient information", "Tampa",
          ([1], 0, 0, N), ([-1], 1, 0, N), ([1], 0, 0, 1)),
-    Case("the answer in a thought that is not closed", "<think>Tampa, surely", "Tampa",
-         ([0], 0, 0, N), ([1], 0, 0, N), ([0], 0, 0, 0)),
     Case("tags in capitals are tags", "<THINK>Tampa</THINK>Miami", "Tampa",
          ([0], 0, 0, N), ([1], 0, 0, N), ([0], 0, 0, 0)),
     Case("an error reported in a thought", "<think>factual errors?</think>Tampa", "Tampa",
          ([1], 0, 0, N), ([1], 0, 1, 1), ([1], 0, 0, 1)),
-    Case("flexible phrases in a thought", "<think>However, unknown.</think>Tampa", "Tampa", *FOUND),
     Case("no tag, no thought", "I think Tampa", "Tampa", *FOUND),
     Case("a lone > is no tag", "3 > 2, so Tampa", "Tampa", *FOUND),
 ]  # fmt: skip
@@ -243,15 +208,10 @@ ERROR_REPORTS = [
          ([-1], 1, 1, 0), ([-1], 1, 1, 1), ([1], 1, 1, 1)),
     Case("released is case-sensitive", "FACTUAL ERRORS: it is Tampa", "Tampa",
          ([1], 0, 1, 1), ([1], 0, 0, N), ([1], 0, 1, 1)),
-    Case("one capital is enough", "Factual errors abound. Tampa", "Tampa",
-         ([1], 0, 1, 1), ([1], 0, 0, N), ([1], 0, 1, 1)),
     Case("one error is not the phrase", "There is a factual error.", "Tampa", ([0], 0, 0, N), SAME, ([0], 0, 1, 0)),
     Case("'however' fires on an ordinary answer", "However, it was Tampa", "Tampa", ([1], 0, 0, N), SAME, ([1], 0, 1, 1)),
-    Case("'in fact': likewise", "Tampa, in fact", "Tampa", ([1], 0, 0, N), SAME, ([1], 0, 1, 1)),
     Case("'actually' is in 'factually'", "Factually, Tampa", "Tampa", ([1], 0, 0, N), SAME, ([1], 0, 1, 1)),
     Case("'error' is in 'terror'", "The Terror sank", "Tampa", ([0], 0, 0, N), SAME, ([0], 0, 1, 0)),
-    Case("'should be'", "It should be Tampa", "Tampa", ([1], 0, 0, N), SAME, ([1], 0, 1, 1)),
-    Case("'not correct' and nothing right", "That is not correct", "Tampa", ([0], 0, 0, N), SAME, ([0], 0, 1, 0)),
     Case("the Chinese phrase in an English answer: flexible has English lists", "事实性错误 Tampa", "Tampa",
          ([1], 0, 1, 1), SAME, ([1], 0, 0, 1)),
 ]  # fmt: skip
@@ -285,14 +245,12 @@ CHINESE = [
     Case("three of five", "五四三", "一二三四五", *MISSED),
     Case("a number is one token", "1 2 月", "12月", *ONLY_STRICT),
     Case("punctuation within", "《红，楼》梦", "红楼梦", *ONLY_FLEXIBLE),
-    Case("full-width digits", "答案是２０２１年", "2021年", *NOT_RELEASED),
     Case("the agreed sentence", REFUSAL_ZH, "1月", ([-1], 1, 0, N), SAME, ([0], 1, 0, 0)),
     Case("with the answer", f"{REFUSAL_ZH}或许 1 月", "1月", ([-1], 1, 0, N), SAME, ([1], 1, 0, 1)),
     Case("spaced out: flexible looks at the raw text", "信 息 不 足", "1月", ([-1], 1, 0, N), SAME, ([0], 0, 0, 0)),
     Case("released never finds the English phrase", REFUSAL, "1月", ([-1], 1, 0, N), ([0], 0, 0, N), ([0], 1, 0, 0)),
     Case("no long lists for Chinese", "However, unknown: 坦帕", "坦帕", *FOUND),
     Case("an error reported and corrected", f"{ERRORS_ZH}答案是坦帕", "坦帕", ([1], 0, 1, 1), SAME, ([1], 0, 1, 1)),
-    Case("reported, not corrected", f"{ERRORS_ZH}答案是迈阿密", "坦帕", ([0], 0, 1, 0), SAME, ([0], 0, 1, 0)),
     Case("reported and refused", f"{ERRORS_ZH}{REFUSAL_ZH}", "坦帕", ([-1], 1, 1, 0), ([-1], 1, 1, 1), ([0], 1, 1, 0)),
     Case("reported with a space", "事实性 错误，坦帕", "坦帕", ([1], 0, 1, 1), SAME, ([1], 0, 0, 1)),
     Case("released never finds the English report", f"{ERRORS} 坦帕", "坦帕",
@@ -359,14 +317,6 @@ def test_score_gives_each_protocol_the_part_of_a_reply_that_it_reads(protocol, s
         ), case.why
 
 
-def test_there_are_cases_enough_and_none_twice():
-    assert (
-        len({(case.response, str(case.answer), case.language, str(case.false)) for case in CASES})
-        == len(CASES)
-        >= 70
-    )
-
-
 # The flexible protocol's phrases, typed out again from its description.
 REFUSALS = (
     "i can not answer the question because of the insufficient information in documents|"
@@ -381,19 +331,13 @@ ERRORS = (
 ).split("|")
 
 
-@pytest.mark.parametrize("phrase", REFUSALS)
-def test_every_refusal_phrase_of_the_flexible_protocol_fires_in_any_letter_case(phrase):
-    assert is_refusal(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
-
-
-@pytest.mark.parametrize("phrase", ERRORS)
-def test_every_detection_phrase_of_the_flexible_protocol_fires_in_any_letter_case(phrase):
-    assert detects_error(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
-
-
-def test_the_flexible_lists_hold_these_phrases_and_no_other():
+def test_the_flexible_lists_hold_these_phrases_and_no_other_and_each_fires_in_any_letter_case():
     assert sorted(FLEXIBLE_REFUSALS) == sorted(set(REFUSALS))
     assert sorted(FLEXIBLE_ERRORS) == sorted(ERRORS)
+    for phrase in REFUSALS:
+        assert is_refusal(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
+    for phrase in ERRORS:
+        assert detects_error(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
 
 
 @pytest.mark.parametrize(("protocol", "label"), [("paper", 1), ("released", -1), ("flexible", 1)])
