@@ -1,12 +1,11 @@
 import json
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.figures import interval_note, plot_distribution, plot_noise_curve, save_figure, style
+from ragnb.figures import interval_note, plot_distribution, plot_noise_curve, save_figure
 
 
 @pytest.fixture
@@ -48,12 +47,6 @@ def test_published_curves_stand_behind_and_are_named(summaries):
     assert [0.9, 0.6] in [list(line.get_ydata()) for line in ax.lines]
 
 
-def test_lines_differ_in_more_than_colour(summaries):
-    lines = [container[0] for container in bars(plot_noise_curve(summaries))]
-    assert lines[0].get_marker() != lines[1].get_marker()
-    assert lines[0].get_linestyle() != lines[1].get_linestyle()
-
-
 def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
     contents = []
     for folder in ("one", "two"):
@@ -67,14 +60,6 @@ def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
     assert numbers["note"] == "é"
     assert numbers["signatures"] == ["ragnb:0|metric:m"]
     assert len(numbers["numbers"]) == len(summaries)
-
-
-def test_fonts_in_the_pdf_are_truetype(summaries, tmp_path):
-    pdf = save_figure(plot_noise_curve(summaries).figure, "f", summaries, folder=tmp_path)[
-        0
-    ].read_bytes()
-    assert b"/Type3" not in pdf
-    assert b"/Type42" in pdf or b"/CIDFontType2" in pdf
 
 
 @pytest.mark.parametrize("name", ["a/b", "a.png", "../a"])
@@ -111,18 +96,6 @@ def test_several_estimates_are_not_drawn_as_one_line(summaries, column):
         pytest.approx([0.9, 0.7, 0.5]),
         [0.3] * 3,
     ]
-
-
-def test_no_estimate_is_no_curve(summaries):
-    with pytest.raises(InputError, match="got none; choose rows"):
-        plot_noise_curve(summaries.head(0))
-
-
-def test_style_ends_with_its_block():
-    before = dict(mpl.rcParams)
-    with style():
-        assert mpl.rcParams["pdf.fonttype"] == 42
-    assert dict(mpl.rcParams) == before
 
 
 def test_drawing_on_axes_of_your_own(summaries):

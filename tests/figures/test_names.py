@@ -30,11 +30,7 @@ from ragnb.stats.several import pairwise_tests
 
 NAMES = {
     "gpt-4o ($5 in, $15 out)": "gpt-4o ($5 in, $15 out)",
-    "$$": "$$",
-    r"$\foo$": r"$\foo$",
-    r"\$5": r"\$5",
-    "_mine": "_mine",
-    "_$a_b$": "_$a_b$",
+    r"_$\foo$ \$5 $$": r"_$\foo$ \$5 $$",
     "<b>&a\x00\x08\ufffe\uffff\u202eb": "<b>&a⟨U+0000⟩⟨U+0008⟩⟨U+FFFE⟩⟨U+FFFF⟩⟨U+202E⟩b",
 }
 """Names, and what is seen of them."""

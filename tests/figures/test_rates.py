@@ -3,7 +3,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import seaborn as sns
 
 from ragnb.datasets.published import published
 from ragnb.errors import InputError
@@ -80,22 +79,10 @@ def test_many_series_keep_to_their_own_row():
     assert len(set(heights.round(6))) == 12
 
 
-def test_series_differ_by_marker_as_well_as_colour(two_languages):
-    lines = [container[0] for container in plot_rates(two_languages, series="language").containers]
-    assert (
-        len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == 2
-    )
-
-
 def test_marks_are_drawn_and_named(two_languages):
     ax = plot_rates(two_languages, series="language", marks={"gate": 0.7})
     assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.7]
     assert "gate" in [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def test_the_legend_of_unnamed_series_holds_the_marks_alone(two_languages):
-    texts = plot_rates(two_languages.head(3), marks={"gate": 0.7}).get_legend().get_texts()
-    assert [text.get_text() for text in texts] == ["gate"]
 
 
 def test_the_note_names_level_and_every_kind_of_interval(two_languages):
@@ -128,12 +115,6 @@ def test_it_draws_on_given_axes_and_leaves_settings_alone(two_languages):
     _, ax = plt.subplots()
     assert plot_rates(two_languages.head(3), ax=ax) is ax
     assert dict(mpl.rcParams) == before
-
-
-@pytest.mark.parametrize("name", ["闭卷", "مغلق", "सही", "ปิด", "e\u0301", "🙂"])
-def test_labels_in_any_script_are_kept(name):
-    labels = plot_rates(rates([(name, "en", 1, 2)])).get_yticklabels()
-    assert [tick.get_text() for tick in labels] == [name]
 
 
 def test_two_rates_in_one_place_are_refused(two_languages):
@@ -169,11 +150,3 @@ def test_n_stands_in_the_note_where_the_frame_holds_it():
         "95% Wilson intervals, n = 68",
         "95% Wilson intervals, n = 15-40",
     ]
-
-
-def test_colours_are_those_of_the_style_even_when_drawn_outside_of_it(two_languages):
-    ax = plot_rates(two_languages, series="language")
-    wanted = [mpl.colors.to_rgba(colour) for colour in sns.color_palette("colorblind")[:2]]
-    with mpl.rc_context({"axes.prop_cycle": mpl.cycler(color=["red", "lime"])}):
-        shown = [mpl.colors.to_rgba(container[0].get_color()) for container in ax.containers]
-    assert shown == wanted

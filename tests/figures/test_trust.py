@@ -127,12 +127,6 @@ def test_one_item_and_a_judge_that_changes_nothing_can_be_drawn(tmp_path):
     assert len(save_figure(ax.figure, "flat", flat, folder=tmp_path)) == 4
 
 
-@pytest.mark.parametrize("name", ["保形集合", "مجموعة", "सेट", "ชุด", "e\u0301", "🙂"])
-def test_names_in_any_script_are_kept(items, curve, name):
-    ax = plot_deferral(curve, points=unconfident(items, 0.1, name=name))
-    assert ax.containers[0].get_label().startswith(f"{name}: ")
-
-
 def test_it_draws_on_given_axes_and_leaves_settings_alone(curve):
     before = dict(mpl.rcParams)
     _, (left, right) = plt.subplots(1, 2)
