@@ -29,8 +29,6 @@ def test_the_files_prompts_become_templates_that_a_run_takes(tmp_path):
     ("text", "message"),
     [
         ("en: [", "instruction.yaml must be YAML"),
-        ("just text", "instruction.yaml must have one entry per language, got 'just text'"),
-        ("", "must have one entry per language, got None"),
         (
             "en:\n  system: a\n",
             "instruction.yaml, key en: must have a system text and an instruction with {DOCS} and",

@@ -173,10 +173,3 @@ def test_loaded_answers_can_be_written_read_and_loaded_again(run, tmp_path):
 def test_a_damaged_answer_is_named_by_its_row(tmp_path, changes, message):
     with pytest.raises(InputError, match=message):
         load_responses(written(tmp_path, [RUN[0], RUN[1] | changes]))
-
-
-def test_a_truncated_file_is_named_by_its_line(tmp_path):
-    path = written(tmp_path, RUN)
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(InputError, match="answers.jsonl line 9 needs one JSON object"):
-        load_responses(path)

@@ -346,8 +346,6 @@ def test_only_the_languages_that_are_asked_for_are_kept(file, wanted, found):
             "zh",
             "languages needs some of en, ja, th, hi, ar, he, vi, zh_tw, as rivers.jsonl has; got zh; choose among these",
         ),
-        (["ko", "en"], "as rivers.jsonl has; got ko;"),
-        ([], "languages must name at least one code"),
     ],
 )
 def test_a_language_that_is_not_there_is_refused(file, wanted, message):
@@ -378,22 +376,11 @@ ANSWER = [{"type": "entity", "text": "Nile"}]
     ("name", "content", "message"),
     [
         ("a.jsonl", [{"query": "q", "answer": "a"}] * 2, "a.jsonl: must contain questions with the keys id, language.*or data, got query, answer"),
-        ("a.json", [], "a.json: must contain questions with the keys .*, got none"),
-        ("a.json", ["text"], "a.json item 1 needs to be a JSON object; got a str"),
         ("a.jsonl", [parallel("en"), {"id": 1}], "a.jsonl line 2: must have the keys language, question, answers, got id"),
         ("a.jsonl", [parallel("en"), parallel("en")], "a.jsonl needs a different id.*got a/0/en more than once"),
-        ("a.jsonl", [parallel("en", question=" ")], "item 1, key question: must be a text that is not blank, got ' '"),
-        ("a.jsonl", [parallel("en", answers="Nile")], "key answers: must be a list, got 'Nile'"),
-        ("a.jsonl", [parallel("en", answers=["Nile", ""])], r"key answers\[1\]: must be a text that is not blank, got ''"),
         ("m.jsonl", [release(), release() | {"queries": []}], r"m.jsonl line 2, key queries: must be an object, got \[\]"),
-        ("m.jsonl", [release(ja=[*ANSWER, "x"])], r"key answers.ja\[1\]: must be an object, got 'x'"),
-        ("m.jsonl", [release(languages=("en",)) | {"queries": release()["queries"]}], "item 1: answers must have all languages of queries, got none in ja"),
-        ("m.jsonl", [release(ja=[{"text": 12}])], r"key answers.ja\[0\].text: must be a text, got 12"),
         ("s.json", [sampled(), sampled(answer=["x"])], "s.json item 2, key answer: must be a text, got "),
-        ("xquad.en.json", {"data": {}}, "xquad.en.json item 1, key data: must be a list, got {}"),
-        ("xquad.en.json", {"data": []}, "xquad.en.json must contain at least one question, got none"),
         ("xquad.en.json", {"data": [{"title": "x"}]}, r"item 1, key data\[0\]: must have the key paragraphs, got title"),
-        ("xquad.en.json", squad(question=None), r"key data\[0\].paragraphs\[0\].qas\[0\].question: must be a text, got None"),
     ],
 )  # fmt: skip
 def test_a_damaged_file_says_where_and_what_it_needs(file, name, content, message):
@@ -405,28 +392,15 @@ def test_a_damaged_file_says_where_and_what_it_needs(file, name, content, messag
     ("name", "content", "message"),
     [
         ("a.jsonl", b"", "a.jsonl needs one JSON object a line; got an empty file"),
-        ("a.jsonl", b"\xef\xbb\xbf \n", "a.jsonl needs one JSON object a line; got an empty file"),
         ("a.json", b"\x89PNG\r\n", "a.json needs UTF-8 text; got byte 0x89 at 0; is this a binary or compressed file"),
-        ("a.json", json.dumps([sampled()] * 2, indent=2).encode()[:-9], r"a.json needs JSON; got Invalid .*line 12 column 29 .*fetch it again"),
-        ("xquad.th.json", json.dumps(squad("en")).encode()[:90], r"xquad.th.json needs JSON; got Expecting property name.*column 91"),
         ("a.jsonl", json.dumps(parallel("en")).encode() + b'\n{"id": 1,', "a.jsonl line 2 needs one JSON object; got Expecting"),
-        ("a.json", b"[" * 100_000, "a.json needs JSON; got maximum recursion depth"),
         ("m.jsonl.gz", gzip.compress(b'{"example_id": 1}', mtime=0)[:-6], "m.jsonl.gz needs to be a whole compressed file"),
-        ("m.jsonl.gz", b"no gzip", "m.jsonl.gz needs to be a whole compressed file; got Not a gzipped file"),
     ],
 )  # fmt: skip
 def test_an_unreadable_file_says_so(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=message):
         load_multilingual(tmp_path / name)
-
-
-def test_a_byte_order_mark_and_blank_lines_do_not_matter(tmp_path):
-    lines = [json.dumps(parallel(code), ensure_ascii=False) for code in ("en", "hi")]
-    (tmp_path / "a.jsonl").write_bytes(
-        b"\xef\xbb\xbf\r\n" + "\r\n\r\n".join(lines).encode() + b"\n\n"
-    )
-    assert load_multilingual(tmp_path / "a.jsonl")["language"].tolist() == ["en", "hi"]
 
 
 @pytest.mark.parametrize(
@@ -438,8 +412,6 @@ def test_a_byte_order_mark_and_blank_lines_do_not_matter(tmp_path):
             "sample",
             "a multilingual source needs a file that exists or a catalogue name; got 'sample'",
         ),
-        ([], "load_multilingual found no JSON file in"),
-        (["sample-multilingual", None], "needs a path or a name; got NoneType"),
     ],
 )
 def test_a_source_that_is_none_is_refused(source, message):

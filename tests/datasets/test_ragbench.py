@@ -11,7 +11,6 @@ from ragnb.metrics.trace import trace_scores
 from ragnb.records import RAGBENCH_RESPONSE
 
 DROP = object()
-REQUIRED = [name for name, field in FIELDS.items() if field.is_required()]
 
 
 def record(number=1, **changes):
@@ -251,7 +250,6 @@ def test_a_catalogue_name_is_found_in_the_users_folder(tmp_path, monkeypatch):
         ("covidqa_tests", r"ragbench source.*'covidqa_tests'.*did you mean 'covidqa_test'"),
         ("en_fact", "ragbench source"),
         ("nowhere.jsonl", "a RAGBench source needs a file that exists"),
-        (7, "a RAGBench source needs a path or a name; got int"),
     ],
 )
 def test_a_source_that_is_not_there_is_named(source, words):
@@ -263,40 +261,27 @@ def test_a_source_that_is_not_there_is_named(source, words):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("key", REQUIRED)
-def test_a_missing_column_is_named_with_file_and_place(kind, key, load):
+def test_a_missing_column_is_named_with_file_and_place(kind, load):
     with pytest.raises(
-        InputError, match=rf"^mini\.\w+ (line|row) 1: must have the key {key}, got "
+        InputError, match=r"^mini\.\w+ (line|row) 1: must have the key response, got "
     ):
-        load([record(1, **{key: DROP})], kind)
+        load([record(1, response=DROP)], kind)
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"question": " "}, "key question: must be a text that is not blank, got ' '"),
-        ({"response": 3}, "key response: must be a text, got 3"),
         ({"documents": "one text"}, "key documents: must be a list written as JSON or Python"),
-        ({"documents": None}, "key documents: must be a list, got None"),
         (
             {"documents_sentences": [["0a", "x"]]},
             r"key documents_sentences\[0\]\[0\]: must be a list, got '0a'",
         ),
         (
-            {"documents_sentences": [[["0a"]]]},
-            r"key documents_sentences\[0\]\[0\]: must be a list with 2 or more items, got \['0a'\]",
-        ),
-        (
-            {"response_sentences": [["a", "x", "y"]]},
-            r"key response_sentences\[0\]: must be a list with 2 or fewer items, got ",
-        ),
-        (
             {"sentence_support_information": [{"response_sentence_key": "a"}]},
             r"key sentence_support_information\[0\]: must have the key supporting_sentence_keys, got",
         ),
-        ({"all_relevant_sentence_keys": [0]}, r"key .*_keys\[0\]: must be a text, got 0"),
         ({"adherence_score": 0.667}, "key adherence_score: must be true or false, got 0.667"),
-        ({"relevance_score": "high"}, "key relevance_score: must be a number, got 'high'"),
     ],
 )
 def test_a_wrong_value_is_named_with_file_line_and_key(changes, words, load):
@@ -308,14 +293,11 @@ def test_a_wrong_value_is_named_with_file_line_and_key(changes, words, load):
     "printed",
     [
         "['0a' '0b']",
-        "['0a'\n '0b']",
         "array(['0a'], dtype=object)",
         "['0a', ",
         "__import__('os').getcwd()",
-        "[" * 5000,
-        "0a",
     ],
-    ids=range(7),
+    ids=range(4),
 )
 def test_a_list_that_was_not_written_as_one_is_refused_and_never_guessed(printed, load):
     with pytest.raises(InputError, match=r"^mini\.csv row 1, key all_relevant_sentence_keys: must"):
@@ -339,17 +321,8 @@ def test_arrays_printed_by_pandas_are_refused(tmp_path):
             b'{"query": "q", "answer": "a"}',
             r"must have the keys id, .* got query, answer",
         ),
-        ("a.jsonl", b"[1]", r"a\.jsonl line 1 needs one JSON object; got a list"),
-        ("a.jsonl", b"{}\n{", r"a\.jsonl line 1: must have the keys id, question, .* got none"),
         ("a.parquet", b"PAR1 not really", r"a\.parquet needs to be a whole file"),
-        ("a.csv", b"", r"a\.csv needs a table with names in its first line"),
         ("a.csv", b"id,question\n", r"a\.csv must contain at least one response"),
-        (
-            "a.csv",
-            b"id,question\n1,2,3\n",
-            r"a\.csv needs as many cells a row as names in its first line",
-        ),
-        ("a.csv", b'id,question\n1,"2\n', r"a\.csv needs a table .* EOF inside string"),
         ("a.csv", b"id\n\xff\n", r"a\.csv needs text in UTF-8"),
     ],
 )

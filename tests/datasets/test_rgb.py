@@ -175,39 +175,29 @@ def test_a_published_file_under_another_name_is_recognised(rgb_file, tmp_path):
     ("content", "words"),
     [
         (b"", r"mini\.json.*empty file"),
-        (b" \r\n\t\n", r"mini\.json.*empty file"),
-        (b"\xef\xbb\xbf\n", r"mini\.json.*empty file"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", r"mini\.json line 1.*UTF-8.*binary"),
-        (b"\x00\x01\x02\x03", r"mini\.json line 1.*JSON object"),
         (gzip.compress(b'{"id": 1}', mtime=0), r"mini\.json line 1.*UTF-8.*compressed"),
-        ('{"id": 1}'.encode("utf-16"), r"mini\.json line 1.*UTF-8"),
         (b"[1, 2]", r"mini\.json line 1.*JSON object.*list"),
-        (b'"text"', r"mini\.json line 1.*JSON object.*str"),
-        (b"null", r"mini\.json line 1.*JSON object"),
         (b'{"id": 1', r"mini\.json line 1.*JSON object.*column"),
-        (b"[" * 100_000, r"mini\.json line 1.*JSON object"),
-        (b'{"id": ' + b"1" * 5000 + b"}", r"mini\.json line 1"),
     ],
-    ids="empty blank mark_only png nul gzip utf16 array text null truncated deep_nesting huge_number".split(),
+    ids="empty png gzip array truncated".split(),
 )
 def test_a_file_that_holds_no_objects_is_refused(write_rgb, content, words):
     with pytest.raises(InputError, match=words):
         load_rgb(write_rgb(content))
 
 
-@pytest.mark.parametrize("bad", ["{not json}", '{"id": 2', "[]", "Infinity"])
+@pytest.mark.parametrize("bad", ["{not json}", "[]"])
 def test_a_malformed_line_in_the_middle_is_named_by_its_number(make, write_rgb, bad):
     good = [json.dumps(make.base(n)) for n in range(3)]
     with pytest.raises(InputError, match=r"mini\.json line 3 .*JSON object"):
         load_rgb(write_rgb("\n".join([*good[:2], bad, good[2]]).encode()))
 
 
-@pytest.mark.parametrize("shape", ["base", "integration", "fact"])
-@pytest.mark.parametrize("key", ["id", "query", "answer", "positive", "negative"])
-def test_a_missing_key_is_named_with_file_and_line(make, write_rgb, shape, key):
-    build = getattr(make, shape)
+@pytest.mark.parametrize("key", ["id", "answer", "negative"])
+def test_a_missing_key_is_named_with_file_and_line(make, write_rgb, key):
     with pytest.raises(InputError, match=rf"mini\.json line 2: must have the key {key}, got "):
-        load_rgb(write_rgb([build(1), changed(build(2), {key: DROP})]))
+        load_rgb(write_rgb([make.base(1), changed(make.base(2), {key: DROP})]))
 
 
 @pytest.mark.parametrize("key", ["fakeanswer", "positive_wrong"])
@@ -220,21 +210,9 @@ def test_a_counterfactual_question_needs_both_its_keys(make, write_rgb, key):
     ("shape", "changes", "message"),
     [
         ("base", {"query": " "}, "key query: must be a text that is not blank, got ' '"),
-        ("base", {"id": None}, "key id: must be a whole number or a text, got None"),
         ("base", {"answer": []}, "key answer: must be .* a list with 1 or more items, got "),
         ("base", {"answer": [["a", 7]]}, r"key answer\[0\]\[1\]: must be a text, got 7"),
-        ("base", {"positive": ["p", 1]}, r"key positive\[1\]: must be a text or a list, got 1"),
         ("base", {"negative": "n"}, "key negative: must be a list, got 'n'"),
-        (
-            "integration",
-            {"positive": [["a"], []]},
-            r"key positive\[1\]: must be .*a list with 1 or more items, got ",
-        ),
-        (
-            "fact",
-            {"fakeanswer": []},
-            "key fakeanswer: must be .* a list with 1 or more items, got ",
-        ),
         ("fact", {"positive_wrong": [1]}, r"key positive_wrong\[0\]: must be a text, got 1"),
     ],
 )
@@ -249,7 +227,7 @@ def test_a_file_of_another_benchmark_is_refused(write_rgb):
         load_rgb(write_rgb([{"id": "1", "question": "Who?", "documents": []}]))
 
 
-@pytest.mark.parametrize("wrong", [["one"], ["w"] * 6, []])
+@pytest.mark.parametrize("wrong", [["one"], ["w"] * 6])
 def test_false_passages_must_match_the_true_ones_in_number(make, write_rgb, wrong):
     with pytest.raises(
         InputError, match=rf"line 1, key positive_wrong.*5 in positive, got {len(wrong)}"
@@ -262,7 +240,7 @@ def test_grouped_positives_and_false_passages_do_not_go_together(make, write_rgb
         load_rgb(write_rgb([make.fact(positive=[["a"], ["b"]], positive_wrong=["a", "b"])]))
 
 
-@pytest.mark.parametrize("ids", [(1, 1), (1, "1"), ("x", "y", "x")])
+@pytest.mark.parametrize("ids", [(1, 1), (1, "1")])
 def test_an_id_given_twice_is_refused(make, write_rgb, ids):
     with pytest.raises(InputError, match=rf"mini\.json.*different id.*{ids[0]}"):
         load_rgb(write_rgb([make.base(i) for i in ids]))
@@ -273,19 +251,17 @@ def test_questions_of_different_tasks_in_one_file_are_refused(make, write_rgb):
         load_rgb(write_rgb([make.base(1), make.integration(2)]))
 
 
-@pytest.mark.parametrize("as_path", [str, lambda path: path])
-def test_a_folder_and_a_missing_path_are_refused(tmp_path, as_path):
+def test_a_folder_and_a_missing_path_are_refused(tmp_path):
     with pytest.raises(InputError, match="folder"):
-        load_rgb(as_path(tmp_path))
+        load_rgb(tmp_path)
     with pytest.raises(InputError, match=r"exists.*nowhere\.json"):
-        load_rgb(as_path(tmp_path / "nowhere.json"))
+        load_rgb(str(tmp_path / "nowhere.json"))
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         ("en_refin", "did you mean 'en_refine'"),
-        ("zh-int", "did you mean 'zh_int'"),
         ("xyzzy", "use one of en, en_refine"),
     ],
 )
@@ -293,9 +269,3 @@ def test_an_unknown_catalogue_name_is_refused_with_a_suggestion(name, words, mon
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=words):
         load_rgb(name)
-
-
-@pytest.mark.parametrize("source", [None, 7, ["en"]])
-def test_a_source_that_is_neither_path_nor_name_is_refused(source):
-    with pytest.raises(InputError, match="source"):
-        load_rgb(source)

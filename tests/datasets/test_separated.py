@@ -23,10 +23,11 @@ ROWS = [
 FRAME = pd.DataFrame(ROWS, columns=["example_id", "question", "references", "response"])
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    ("separator", "ending", "lineterminator"),
+    [(",", "csv", "\n"), (";", "csv", "\r\n"), ("\t", "tsv", "\r\n"), ("\t", "csv", "\n")],
+)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("ending", ["csv", "tsv"])
-@pytest.mark.parametrize("lineterminator", ["\n", "\r\n"])
 def test_what_spreadsheets_write_is_read(tmp_path, separator, encoding, ending, lineterminator):
     path = tmp_path / f"own.{ending}"
     FRAME.to_csv(path, sep=separator, encoding=encoding, index=False, lineterminator=lineterminator)
@@ -70,7 +71,6 @@ HEADER = b"id,question,references,response\n"
             HEADER + "1,Who?,Paris,ä\n".encode("latin-1"),
             "text in UTF-8; got byte 0xe4 at 45; save it as UTF-8",
         ),
-        (HEADER + b"1,Who?,\xff\xfe,x\n", "text in UTF-8; got byte 0xff at 39"),
         (HEADER + b'1,Who?,"Paris,x\n', "names in its first line; got Error tokenizing data"),
         (b"", "names in its first line; got No columns to parse from file; mend it"),
         (HEADER, "at least one row; got a.csv without any"),
@@ -228,10 +228,9 @@ def test_files_of_the_released_code_have_parts_and_no_warning():
         assert load_responses(frame)["references"][0] == [["Paris"], ["1900"]]
 
 
-@pytest.mark.parametrize("alternatives", ["any", 1, []])
-def test_alternatives_are_yes_or_no(alternatives):
+def test_alternatives_are_yes_or_no():
     with pytest.raises(InputError, match=r"load_responses\(alternatives=...\) needs True or False"):
-        load_responses(of_lists("Paris"), alternatives=alternatives)
+        load_responses(of_lists("Paris"), alternatives="any")
 
 
 @pytest.mark.parametrize(
@@ -246,27 +245,3 @@ def test_a_verdict_is_read_as_spreadsheets_and_pandas_write_it(tmp_path, yes, no
     found = score(load_responses(path, language="en"), "annotator.verdict")
     assert found["value"].tolist()[:2] == [1.0, 0.0]
     assert found["reason"].tolist()[2] == "no verdict"
-
-
-@pytest.mark.parametrize("name", ["noise_rate", "judged_correct"])
-def test_half_a_character_is_no_number(name):
-    frame = pd.DataFrame(
-        {"question": ["q"], "references": ["a"], "response": ["x"], name: ["\ud800"]}, dtype=object
-    )
-    with pytest.raises(InputError, match="needs numbers; got"):
-        load_responses(frame, language="en")
-
-
-@pytest.mark.parametrize("source", ["x" * 20_000, "~nobody-of-this-name/t.csv", "a\x00b.csv"])
-def test_a_path_that_no_file_can_have_is_refused(source):
-    with pytest.raises(InputError, match="load_responses needs a file that exists"):
-        load_responses(source)
-
-
-@pytest.mark.parametrize("value", [["a", 1], {"a": 1}, np.array(3)])
-def test_a_list_among_texts_is_no_number(value):
-    frame = pd.DataFrame({"question": ["q", "r"], "references": ["a", "b"], "response": ["x", "y"]})
-    with pytest.raises(InputError, match="'noise_rate' needs numbers; got"):
-        load_responses(
-            frame.assign(noise_rate=pd.Series(["0.4", value], dtype=object)), language="en"
-        )

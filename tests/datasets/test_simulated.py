@@ -149,13 +149,9 @@ def test_the_frame_can_be_compared_and_saved(tmp_path):
     ("options", "message"),
     [
         ({"n_questions": 0}, "n_questions must be a whole number of at least 1, got 0"),
-        ({"systems": {}}, "systems needs a share strictly between 0 and 1"),
         ({"systems": {"a": 1.0}}, "got {'a': 1.0}; write 0.7"),
         ({"languages": "en"}, "languages needs different codes in a list; got 'en'"),
-        ({"languages": []}, "languages needs different codes"),
-        ({"languages": ["en", "en"]}, "languages needs different codes"),
         ({"shift": {"zh": 1.0}}, "shift needs a number for some of en; got .*'zh'"),
-        ({"shift": {"en": np.nan}}, "shift needs a number"),
         ({"question_share": 1.0}, "question_share needs a number from 0 up and below 1; got 1.0"),
     ],
 )
