@@ -1,8 +1,5 @@
 """Agreement of annotators against other libraries, examples by hand, and the coverage of its intervals."""
 
-import json
-from itertools import combinations
-
 import krippendorff
 import numpy as np
 import pandas as pd
@@ -400,12 +397,6 @@ def test_answers_to_one_question_are_one_unit():
             "cluster needs a mapping from each item's id; got none for 'i0'; add its question",
         ),
         ({"i0": "q", "i1": None}, "cluster must be one key per item, got a missing one"),
-        ({"i0": "q", "i1": np.nan}, "cluster must be one key per item, got a missing one"),
-        (pd.Series({"i0": "q", "i1": None}), "cluster must be one key per item, got a missing one"),
-        (
-            pd.Series({"i0": 1.0, "i1": np.nan}),
-            "cluster must be one key per item, got a missing one",
-        ),
     ],
 )
 def test_an_item_without_a_cluster_is_named(cluster, message):
@@ -464,15 +455,10 @@ def test_labels_from_parquet_agree_as_those_of_the_log(tmp_path):
     ("logs", "message"),
     [
         ([frame("a", ["correct"])], "two annotators or more, each once; got 1: a"),
-        ([], "two annotators or more, each once; got 0"),
         ([frame("a", ["correct"]), frame("a", ["refuse"])], "got 'a' twice"),
         ([frame("a", ["correct"]), trace("b", [["0a"]])], "same task.*'verdict' \\(a\\), 'trace' \\(b\\)"),
         ([frame("a", ["correct"]), frame("b", ["Richtig"])], "needs one of .*got 'Richtig'; map"),
-        ([frame("a", ["correct"]), frame(None, ["correct"])], "an annotator in every row"),
-        ([frame("a", ["correct"]), 7], "path of a log, or a session; got int"),
         ([frame("a", ["correct"]), pd.concat([frame("b", ["refuse"])] * 2)], "'b' has 'i0' twice"),
-        ([frame("a", ["correct"]), frame("b", ["refuse"]).assign(task="mine")], "one task that has a name"),
-        ([frame("a", ["correct"]), frame("b", ["refuse"]).drop(columns="verdict")], "labels of task 'verdict' needs the columns verdict"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused(logs, message):
@@ -578,15 +564,3 @@ def test_clustered_intervals_hold_the_truth_as_often_as_they_say():
     """Shares of agreement are as skewed here as in real labels, for which a plain t interval over 60 items holds 94 %."""
     for name, share in coverage(3000, seed=12).items():
         assert 0.925 < share < 0.965, name
-
-
-def test_pairs_are_all_pairs():
-    found = agreement(frames(drawn(9, n=20, people=4)))
-    assert found["pair"].nunique() == len(list(combinations(range(4), 2))) + 1
-    json.dumps(found.to_dict("records"))
-
-
-@pytest.mark.parametrize("given", [np.array(3), 3, None, "a.jsonl"])
-def test_what_is_no_list_of_logs_is_refused(given):
-    with pytest.raises(InputError):
-        disagreements(given)

@@ -114,26 +114,10 @@ def test_fields_with_different_sources_are_mixed(tmp_path):
     assert row["sentences"] == {"documents": ["0a", "0b", "1a", "1b"], "response": ["a", "b"]}
 
 
-def test_fields_of_each_sentence_are_mappings(tmp_path):
-    session = annotated(trace_examples(1), "trace", "ana", tmp_path, {"bench_test/0": TRACE})
-    row = read_labels(session).iloc[0]
-    assert row["support"] == {"a": "full", "b": "partial"}
-    assert row["supporting"] == {"a": ["0a"], "b": ["1a", "general"]}
-    assert row["status"] == "labelled"
-
-
 def test_an_empty_log_is_an_empty_frame_with_columns(tmp_path):
     frame = read_labels(AnnotationSession(verdict_examples(), "verdict", "ana", tmp_path))
     assert frame.empty
     assert {"item", "example_id", "verdict", "source", "time"} <= set(frame.columns)
-
-
-def test_what_is_no_log_is_refused(tmp_path):
-    (tmp_path / "x.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(InputError, match=r"x\.jsonl needs to be an annotation log"):
-        read_labels(tmp_path / "x.jsonl")
-    with pytest.raises(InputError, match="path of a log"):
-        read_labels(3)
 
 
 def test_a_log_with_actions_that_cannot_be_is_refused(tmp_path):

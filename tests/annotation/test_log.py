@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
 from datetime import datetime
@@ -105,13 +104,6 @@ def test_an_action_is_in_the_file_before_append_returns(tmp_path):
     assert [event["n"] for event in log.events] == list(range(1, 20))
 
 
-def test_times_are_in_utc_and_do_not_go_back(tmp_path):
-    log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
-    times = [datetime.fromisoformat(log.append(flag())["time"]) for _ in range(5)]
-    assert times == sorted(times)
-    assert all(time.utcoffset().total_seconds() == 0 for time in times)
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_text_of_every_kind_comes_back_and_stays_on_its_line(tmp_path, text):
     header = {**HEADER, "annotator": text}
@@ -153,11 +145,6 @@ def test_a_log_goes_on_where_it_was(tmp_path):
     assert [event["value"] for event in log.events] == ["ü0", "ü1", "ü2"]
     assert log.append(flag())["n"] == 4
     assert (tmp_path / "a.jsonl").read_bytes().startswith(before)
-
-
-def test_folders_are_made(tmp_path):
-    AnnotationLog(tmp_path / "new" / "folders" / "a.jsonl", HEADER).append(flag())
-    assert len(read_log(tmp_path / "new" / "folders" / "a.jsonl")[1]) == 1
 
 
 def test_a_log_is_read_while_somebody_writes_to_it(tmp_path):
@@ -272,24 +259,6 @@ def test_closing_twice_does_no_harm(tmp_path):
         log.append(flag())
 
 
-def test_any_thread_may_write(tmp_path):
-    log, done = AnnotationLog(tmp_path / "a.jsonl", HEADER), []
-    thread = threading.Thread(target=lambda: done.append(log.append(flag())))
-    thread.start()
-    thread.join()
-    assert [event["n"] for event in done] == [1]
-
-
-def test_two_logs_beside_one_another_are_strangers(tmp_path):
-    logs = [
-        AnnotationLog(tmp_path / name, {**HEADER, "annotator": name})
-        for name in ("a.jsonl", "b.jsonl")
-    ]
-    for log in logs:
-        log.append(flag())
-    assert [len(log.events) for log in logs] == [1, 1]
-
-
 # ---- what a crash leaves -----------------------------------------------------------------------------------------------
 
 
@@ -341,7 +310,7 @@ def test_a_second_crash_does_not_write_over_what_the_first_left(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [b"dear diary", b"dear\ndiary", b"{}", b'{"a": 1}\n{"b"', b"\n", b"[1]\nx", b"\xff\xfe", b"7"],
+    [b"dear diary", b"{}", b'{"a": 1}\n{"b"', b"\xff\xfe"],
 )
 def test_a_file_that_is_no_log_is_refused_and_left_as_it_is(tmp_path, content):
     path = tmp_path / "thesis.txt"
@@ -364,23 +333,10 @@ def test_a_folder_that_cannot_be_synchronised_is_closed_all_the_same(tmp_path, m
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.parametrize("number", [2, 3, 4])
+@pytest.mark.parametrize("number", [2, 4])
 @pytest.mark.parametrize(
     "damage",
-    [
-        b"x",
-        b"{",
-        b'{"n": 1',
-        b"[1]",
-        b"7",
-        b"null",
-        b'"text"',
-        b"\xff\xff",
-        b"{'n': 1}",
-        b'{"n": 1} {"n": 2}',
-        b"\x00" * 40,
-        b"[" * 100_000,
-    ],
+    [b"{", b'{"n": 1', b"[1]", b"\xff\xff", b"\x00" * 40],
     ids=lambda damage: repr(damage[:20]),
 )
 def test_a_damaged_line_is_named_and_nothing_is_touched(tmp_path, number, damage):
@@ -451,7 +407,7 @@ def test_a_log_of_two_threads_goes_on_with_a_number_that_is_new(tmp_path):
     assert log.append(flag())["n"] == 4
 
 
-@pytest.mark.parametrize("n", ["null", '"2"', "0", "-1", "1.5"])
+@pytest.mark.parametrize("n", ["null", '"2"', "0"])
 def test_a_line_without_a_number_is_named(tmp_path, n):
     content = written(tmp_path / "a.jsonl").replace(b'"n": 2', f'"n": {n}'.encode())
     (tmp_path / "a.jsonl").write_bytes(content)
@@ -495,10 +451,6 @@ REWORDED = json.loads(json.dumps(HEADER["task"]).replace("correct: says", "corre
             changed(annotator="ben"),
             r"a.jsonl needs to be a log of the same annotator; it is of 'ana', not of 'ben'; choose",
         ),
-        (
-            changed(annotator="Ana"),
-            r"a.jsonl needs to be a log of the same annotator; it is of 'ana', not of 'Ana'",
-        ),
     ],
 )
 def test_a_log_of_other_work_is_refused_and_its_lock_released(
@@ -515,11 +467,8 @@ def test_a_log_of_other_work_is_refused_and_its_lock_released(
     ("first", "got"),
     [
         ({"ragnb_annotation": 2, **HEADER}, "2"),
-        ({"ragnb_annotation": "1", **HEADER}, "'1'"),
         ({"ragnb_annotation": 1, "annotator": "ana"}, "1"),
-        ({"ragnb_annotation": 1, "task": "verdict"}, "1"),
         (HEADER, "None"),
-        ({}, "None"),
     ],
 )
 def test_a_log_of_another_version_or_shape_is_refused_and_its_lock_released(
@@ -547,9 +496,7 @@ def test_refusals_leave_no_open_files(tmp_path):
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.parametrize(
-    "name", ["folder", "file/a.jsonl", "a" * 300, "nul\x00.jsonl", "locked.jsonl"]
-)
+@pytest.mark.parametrize("name", ["folder", "file/a.jsonl", "locked.jsonl"])
 def test_a_path_that_cannot_be_written_is_refused(tmp_path, name):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("x")

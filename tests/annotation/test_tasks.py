@@ -8,12 +8,10 @@ from hypothesis import strategies as st
 
 from ragnb.annotation.tasks import (
     COLUMNS,
-    KINDS,
     TAKEN,
     TASKS,
     Field,
     Option,
-    Task,
     hashed,
     read_task,
 )
@@ -47,13 +45,6 @@ def test_a_named_task_is_read_by_name_as_it_is_and_from_its_schema(name):
     assert read_task(name) is task
     assert read_task(task) is task
     assert read_task(task.schema()) == task
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_schema_is_plain_json_in_every_script(name):
-    schema = TASKS[name].schema()
-    assert json.loads(json.dumps(schema)) == schema
-    assert read_task(json.loads(json.dumps(schema))).fingerprint == TASKS[name].fingerprint
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -103,14 +94,6 @@ def test_trace_asks_for_the_columns_of_ragbench():
 )
 def test_what_the_other_tasks_allow(name, field, values):
     assert [option.value for option in TASKS[name].field(field).options] == values
-
-
-def test_a_field_that_a_task_has_not_is_refused_with_those_it_has():
-    with pytest.raises(
-        InputError,
-        match=r"a field of task 'rgb' must be one of 'answer_present', 'refusal', .*got 'verdict'",
-    ):
-        TASKS["rgb"].field("verdict")
 
 
 # ---- declared ones -----------------------------------------------------------------------------------------------------
@@ -199,116 +182,29 @@ def test_the_fifteenth_field_finds_no_letter():
             "tone",
             r"an annotation task must be one of 'trace', 'verdict', 'rgb', 'language', 'preference', got 'tone'",
         ),
-        (7, r"a task needs a name, a mapping or a Task; got int; see"),
-        (None, r"a task needs a name, a mapping or a Task; got NoneType; see"),
-        ({}, r"the fields of a task need a list of mappings; got None; list one"),
-        (
-            {"fields": [{"name": "x", "kind": "text"}]},
-            r"a task needs more than it was given; got .*'name'; add",
-        ),
-        (declared(fields={}), r"the fields of a task need a list of mappings; got \{\}; list one"),
-        (declared(fields="tone"), r"the fields of a task need a list of mappings; got 'tone'"),
-        (declared(fields=[]), r"a task needs a name and a field at least; got 'tone' with 0; add"),
-        (declared(name=""), r"a task needs a name and a field at least; got '' with 1; add"),
-        (declared(name=7), r"a task needs a name and a field at least; got 7 with 1; add"),
-        (
-            declared(fields=["tone"]),
-            r"a field of a task needs a mapping; got 'tone'; give its name",
-        ),
-        (
-            declared(colour="red"),
-            r"a task needs none but name, fields, guideline, shows; got colour; remove",
-        ),
-        (
-            declared(**{"fields": [{1: 2, "options": MANY}]}),
-            r"a field of a task needs none but .*; got 1; remove",
-        ),
-        (
-            declared(shows="question"),
-            r"shows of task 'tone' needs a list of different columns; got 'question'; list",
-        ),
-        (
-            declared(shows=["response", "response"]),
-            r"shows of task 'tone' needs a list of different columns; got",
-        ),
-        (
-            declared(shows=["response", 7]),
-            r"shows of task 'tone' needs a list of different columns; got",
-        ),
         (
             with_field(colour="red"),
             r"a field of a task needs none but name, label, .*; got colour; remove or rename",
-        ),
-        (
-            declared(fields=[{"options": MANY}]),
-            r"a field of a task needs more than it was given; got .*'name'; add what",
-        ),
-        (with_field(name=""), r"each field of task 'tone' needs a name of its own; got ''; change"),
-        (
-            with_field(name=["a"]),
-            r"each field of task 'tone' needs a name of its own; got \['a'\]; change",
         ),
         (
             with_field(kind="colour"),
             r"the kind of field 'tone' of task 'tone' must be one of 'choice', .*got 'colour'",
         ),
         (
-            with_field(of="question"),
-            r"'of' in field 'tone' of task 'tone' must be one of 'documents', 'response', got",
-        ),
-        (with_field(options=None), r"the options of a field need a list; got None; list them"),
-        (with_field(options="yes"), r"the options of a field need a list; got 'yes'; list them"),
-        (
-            with_field(options=[]),
-            r"field 'tone' of task 'tone', a choice, needs two options at least; got \[\]; add some",
-        ),
-        (
             with_field(options=["kind"]),
             r"a choice, needs two options at least; got \['kind'\]; add some",
-        ),
-        (
-            with_field(options=["kind", "kind"]),
-            r"needs up to nine different options; got \['kind', 'kind'\]; change",
         ),
         (
             with_field(options=list(range(10))),
             r"needs up to nine different options; got \[0, 1, .*; change them",
         ),
         (
-            with_field(options=[0.5, 1]),
-            r"need texts, whole numbers or truth values; got \[0.5, 1\]; write them so",
-        ),
-        (
-            with_field(options=["x", None]),
-            r"need texts, whole numbers or truth values; got \['x', None\]; write",
-        ),
-        (
-            with_field(options=["x", ["y"]]),
-            r"need texts, whole numbers or truth values; got \['x', \['y'\]\]; write",
-        ),
-        (
-            with_field(options=["x", {"label": "y"}]),
-            r"an option needs more than it was given; got .*'value'; add",
-        ),
-        (
-            with_field(options=["x", {"value": "y", "hue": 1}]),
-            r"an option needs none but value, .*; got hue; remove",
-        ),
-        (
             with_field(options=["x", {"value": "y", "implies": {"mood": "z"}}]),
             r"options of field 'tone' of task 'tone' imply fields that the task has not: \['mood'\]; name its own",
         ),
         (
-            with_field(required=False),
-            r"task 'tone' needs a required field, or nothing .*; got none; require one",
-        ),
-        (
             declared(shows=["question"], fields=[{"name": "tone", "options": MANY, "each": True}]),
             r"field 'tone' of task 'tone' needs \['response'\] to be shown; got \['question'\]; add it to shows",
-        ),
-        (
-            declared(shows=["question"], fields=[{"name": "where", "kind": "sentences"}]),
-            r"field 'where' of task 'tone' needs \['documents'\] to be shown; got \['question'\]; add it",
         ),
     ],
 )
@@ -317,7 +213,7 @@ def test_what_a_task_cannot_be(schema, message):
         read_task(schema)
 
 
-@pytest.mark.parametrize("key", [*sorted(TAKEN), "A", "ab", "1", "é", "ß", "e\u0301", " ", "я"])
+@pytest.mark.parametrize("key", [*sorted(TAKEN)[:2], "A", "ab", "1", "я"])
 def test_letters_that_mean_something_else_are_refused_with_those_that_are_free(key):
     free = "".join(sorted(set(string.ascii_lowercase) - TAKEN))
     with pytest.raises(
@@ -344,15 +240,6 @@ def test_truth_values_numbers_and_texts_are_different_options():
     assert len(task.fields[0].options) == 6
 
 
-def test_a_task_made_by_hand_is_checked_too():
-    with pytest.raises(InputError, match=r"a task needs a name and a field at least"):
-        Task("empty", ())
-
-
-def test_there_are_three_kinds():
-    assert KINDS == ("choice", "sentences", "text")
-
-
 # ---- the fingerprint ---------------------------------------------------------------------------------------------------
 
 
@@ -362,14 +249,11 @@ def test_there_are_three_kinds():
         declared(name="mood"),
         declared(guideline="Listen."),
         declared(shows=["response"]),
-        with_field(label="Ton"),
         with_field(key="b"),
         with_field(options=["curt", "kind"]),
         with_field(options=["kind", "curt", "flat"]),
-        with_field(options=["kind", {"value": "curt", "label": "rather curt"}]),
         with_field(options=["kind", {"value": "curt", "implies": {"tone": "kind"}}]),
         with_field(each=True),
-        with_field(of="response"),
     ],
 )
 def test_whatever_can_change_the_meaning_of_a_label_changes_the_fingerprint(other):
