@@ -439,15 +439,6 @@ def test_where_nothing_is_relevant_completeness_is_what_is_chosen(variant, choic
     )
 
 
-@pytest.mark.parametrize("variant", trace.VARIANTS)
-def test_without_keys_a_score_of_the_context_is_undefined(variant):
-    documents = build((2, 2))["documents_sentences"]
-    assert math.isnan(relevance(None, documents, variant=variant))
-    for function in (utilization, completeness):
-        assert math.isnan(function(None, ["0a"], documents, variant=variant))
-        assert math.isnan(function(["0a"], None, documents, variant=variant))
-
-
 def test_without_any_labels_of_support_adherence_is_undefined():
     record = build(sentence_support_information=None, unsupported_response_sentence_keys=None)
     assert math.isnan(trace_scores(record).adherence)
