@@ -160,9 +160,7 @@ def test_score_shows_interval_count_worst_case_and_signature(file, printed):
     assert "metric:answer.contains|variant:unicode|lang:ar,en,fr,he,hi,ja,th,zh" in out
 
 
-@pytest.mark.parametrize(
-    "name", ["scores.jsonl", "scores.jsonl.gz", "scores.parquet", "deep/scores.jsonl"]
-)
+@pytest.mark.parametrize("name", ["scores.jsonl.gz", "scores.parquet", "deep/scores.jsonl"])
 def test_score_writes_the_scores_of_each_response(file, printed, tmp_path, name):
     printed("score", file, "--metrics", "answer.f1", "--out", tmp_path / name)
     written, expected = read_table(tmp_path / name), score(load_responses(file), "answer.f1")
@@ -300,7 +298,7 @@ def two(tmp_path):
 @pytest.mark.parametrize("files", [["good.jsonl", "bad.jsonl"], ["both.jsonl"]])
 @pytest.mark.parametrize(
     ("name", "printer"),
-    [("text", to_text), ("markdown", to_markdown), ("latex", to_latex), ("json", to_json)],
+    [("text", to_text), ("json", to_json)],
 )
 def test_compare_says_the_same_of_one_file_and_of_two(two, printed, files, name, printer):
     expected = compare(
@@ -417,30 +415,13 @@ def test_ids_of_csv_and_of_json_are_of_two_kinds(two, refused):
     assert "got numbers in 'numbered' and texts in 'typed', and 10 is not '10'" in refused(*asked)
 
 
-def test_files_of_one_name_in_two_folders_need_names(two, refused):
-    for folder in ("a", "b"):
-        (two / folder).mkdir()
-        rows = [{"question": "q", "language": "en", "references": "r", "response": folder}]
-        pd.DataFrame(rows).to_csv(two / folder / "pred.csv.gz", index=False)
-    files = two / "a" / "pred.csv.gz", two / "b" / "pred.csv.gz"
-    assert "got pred for 2 files; name what answered in each: --system a b" in refused(
-        "compare", *files, "--metrics", "answer.f1"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["good.jsonl"], "needs two systems"),
         (["good.jsonl", "bad.jsonl", "--baseline", "worse"], "got 'worse'"),
         (["good.jsonl", "bad.jsonl", "--method", "magic"], "got 'magic'"),
-        (["good.jsonl", "bad.jsonl", "--unpaired", "guess"], "got 'guess'"),
-        (["good.jsonl", "bad.jsonl", "--correction", "none"], "got 'none'"),
         (["good.jsonl", "bad.jsonl", "--system", "one"], "got 1 for 2 files"),
-        (
-            ["good.jsonl", "good.jsonl"],
-            "got good for 2 files; name what answered in each: --system a b",
-        ),
         (["good.jsonl", "bad.jsonl", "--cluster", "question_id"], "question_id"),
     ],
 )
@@ -592,21 +573,12 @@ def test_the_report_of_a_judge_counts_what_has_no_label(tmp_path, printed):
     [
         (["--kind", "rgb", "--option", "protocol=mine"], "got 'mine'"),
         (["--kind", "rgb", "--option", "colour=red"], "got 'colour'; choose out of protocol"),
-        (["--kind", "rgb", "--option", "confidence_level=0.9"], "got 'confidence_level'"),
-        (["--kind", "rgb", "--option", "responses=1"], "got 'responses'"),
-        (
-            ["--kind", "rgb", "--option", "protocol=3"],
-            "the option protocol needs a valid string; got 3",
-        ),
         (
             ["--kind", "judge", "--option", "threshold=high"],
             "the option threshold needs a valid number",
         ),
         (["--kind", "judge"], "without judged_correct, label"),
         (["--kind", "multilingual"], "baseline 'direct'"),
-        (["--kind", "trace"], "rgb.jsonl"),
-        (["--kind", "trace", "--set", "a=1"], "ragbench needs its own columns; got --set"),
-        (["--kind", "rgb", "--set", "source=1"], "got 'source'"),
         (["--kind", "rgb", "--set", "task=other"], "got the tasks other"),
         (["--kind", "rgb", "--level", "95"], "got 95"),
     ],
@@ -652,7 +624,6 @@ def test_an_audit_asks_for_as_many_passages_as_it_is_told(printed):
         (["no-such-name"], "no-such-name"),
         (["sample-en", "--only", "mistakes"], "got 'mistakes'"),
         (["sample-en", "--passages", "-1"], "passage_num"),
-        (["/"], "'/'"),
     ],
 )
 def test_audit_refuses_in_one_line(refused, arguments, said):
@@ -678,42 +649,20 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
         (["--metrics"], f"choose out of {', '.join(METRICS)}"),
         (["--metrics", "answer.ff"], "did you mean 'answer.f1'?"),
         (["--metrics", "trace.relevance"], "all_relevant_sentence_keys"),
-        (["--metrics", "answer.f1", "--option", "protocol=paper"], "got protocol"),
         (["--metrics", "answer.f1", "--option", "variant=mine"], "got 'mine'"),
-        (["--metrics", "answer.f1", "--option", "variant=[1]"], "needs a valid string; got [1]"),
-        (["--metrics", "answer.f1", "--option", "explain=true"], "got 'explain'"),
-        (["--metrics", "answer.f1", "--option", "responses=1"], "got 'responses'"),
         (
             ["--metrics", "answer.chrf", "--option", "word_order=two"],
             "word_order needs a valid integer",
         ),
-        (["--metrics", "language.rlc_lid", "--option", "candidates=3"], "candidates needs"),
         (["--metrics", "language.rlc_ok", "--option", "threshold=7"], "threshold"),
-        (["--metrics", "answer.f1", "--level", "2"], "got 2.0"),
         (["--metrics", "answer.f1", "--by", "colour"], "colour"),
-        (["--metrics", "answer.f1", "--set", "example_id=1", "--by", "system"], "cluster="),
         (["--metrics", "answer.f1", "--out", "scores.xlsx"], "got 'scores.xlsx'"),
-        (["--metrics", "answer.f1", "--out", "/dev/null/scores.jsonl"], "/dev/null"),
         (["--metrics", "answer.f1", "--columns", "question=q"], "without q"),
         (
             ["--metrics", "answer.f1", "--columns", "response=baseline", "response=ours"],
             "response is set twice, to 'baseline' and to 'ours'.",
         ),
-        (
-            ["--metrics", "answer.f1", "--set", "task=noise", "--set", "task=x"],
-            "task is set twice, to 'noise' and to 'x'.",
-        ),
-        (
-            ["--metrics", "answer.f1", "--option", "variant=lbrag", "variant=rgb"],
-            "variant is set twice",
-        ),
-        (["--metrics", "answer.f1", "--benchmark", "ragbench"], "tiny.jsonl line 1"),
-        (["--metrics", "answer.f1", "--benchmark", "evouna"], "must have the keys golden_answer"),
-        (["--metrics", "answer.f1", "--benchmark", "evouna", "--language", "en"], "got --language"),
         (["--metrics", "answer.f1", "--set", "language=fr"], "got 'language'; write --language"),
-        (["--metrics", "answer.f1", "--set", "system=mine"], "got 'system'; write --system"),
-        (["--metrics", "answer.f1", "--set", "source=mine"], "got 'source'; leave it out"),
-        (["--metrics", "answer.f1", "--set", "response=5"], "a response needs to be a text"),
     ],
 )
 def test_score_refuses_in_one_line(file, refused, arguments, said):
@@ -724,18 +673,11 @@ def test_score_refuses_in_one_line(file, refused, arguments, said):
     ("name", "content", "said"),
     [
         ("a.jsonl", b"", "at least one row"),
-        ("a.jsonl", b"[1]\n", "line 1"),
         ("a.jsonl", b'{"question": \n', "line 1"),
-        ("a.jsonl", b"\xff\xfe\x00", "line 1"),
         ("a.jsonl", b'{"question": "q", "references": "x", "response": 5}\n', "row 0"),
-        ("a.jsonl", b'{"question": "q", "references": {"a": 1}, "response": "r"}\n', "row 0"),
         ("a.jsonl.gz", b"no gzip", "whole file"),
-        ("a.parquet", b"no parquet", "whole file"),
         ("a.csv", b"\xe9", "text in UTF-8"),
-        ("a.csv", b"", "got"),
-        ("a.csv", b"question,references,response\n", "at least one row"),
         ("a.xlsx", b"PK", "ends in .jsonl"),
-        ("a.json", b"{", "a.json"),
         ("a\x1b[31m\n.jsonl", b"[]", "a⟨U+001B⟩[31m .jsonl"),
     ],
 )
@@ -744,7 +686,7 @@ def test_a_file_that_cannot_be_used_is_refused_in_one_line(tmp_path, refused, na
     assert said in refused("score", tmp_path / name, "--metrics", "answer.f1")
 
 
-@pytest.mark.parametrize("name", ["gone.jsonl", ".", "~/gone\u202e.jsonl"])
+@pytest.mark.parametrize("name", ["gone.jsonl", "~/gone\u202e.jsonl"])
 def test_a_file_that_does_not_exist_is_refused_in_one_line(refused, name):
     assert visible(refused("score", name, "--metrics", "answer.f1")).count("exists") == 1
 
@@ -754,16 +696,9 @@ def test_a_file_that_does_not_exist_is_refused_in_one_line(refused, name):
     [
         [],
         ["scores"],
-        ["score"],
         ["score", "a.jsonl"],
-        ["score", "a.jsonl", "--metric", "answer.f1"],
         ["score", "a.jsonl", "--metrics", "answer.f1", "--option", "protocol"],
-        ["score", "a.jsonl", "--metrics", "answer.f1", "--set", "=1"],
-        ["score", "a.jsonl", "--metrics", "answer.f1", "--set", "task=[1]"],
-        ["score", "a.jsonl", "--metrics", "answer.f1", "--level", "high"],
-        ["score", "a.jsonl", "--metrics", "answer.f1", "--digits", "-1"],
         ["score", "a.jsonl", "--metrics", "answer.f1", "--format", "pdf"],
-        ["report", "a.jsonl"],
         ["audit", "sample-en", "--\x1b[31mred"],
     ],
 )
@@ -785,7 +720,7 @@ def test_a_bug_shows_its_traceback(file, monkeypatch):
 # ---- text of every kind ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE[::3])
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "json"])
 def test_hostile_names_reach_no_terminal_unspelled(tmp_path, printed, name, form):
     (tmp_path / "a.jsonl").write_text(lines_of([row | {"system": name} for row in ROWS]), "utf-8")
@@ -835,7 +770,7 @@ def test_wide_and_combining_characters_are_aligned():
     ]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "cp1252", "gb18030"])
+@pytest.mark.parametrize("encoding", ["ascii", "gb18030"])
 def test_text_prints_in_whatever_encoding_the_terminal_has(tmp_path, encoding):
     (tmp_path / "a.jsonl").write_text(
         lines_of([row | {"system": "мой 系统 👩\u200d🔬"} for row in ROWS]), "utf-8"

@@ -274,11 +274,6 @@ def test_a_long_row_of_flags_is_no_trouble():
     ]  # minutes, if each flag counted those before it
 
 
-@given(any_text)
-def test_graphemes_lose_nothing(text):
-    assert "".join(graphemes(text)) == text
-
-
 @given(st.text(st.characters(max_codepoint=127)))
 @example("\r\n\n\r a\x00\x7f")
 @example("\n\r\x1f")

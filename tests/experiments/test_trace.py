@@ -132,15 +132,7 @@ def test_a_row_without_sentences_falls_back_on_its_texts():
     assert trace_requests(mixed).equals(trace_requests(RESPONSES))
 
 
-@pytest.mark.parametrize("column", ["question", "passages", "response"])
-def test_a_missing_column_is_named(column):
-    with pytest.raises(InputError, match=f"a labelling needs the columns .*{column}"):
-        trace_requests(RESPONSES.drop(columns=column))
-
-
-@pytest.mark.parametrize(
-    ("column", "value"), [("passages", "One text."), ("passages", [1]), ("response", 7)]
-)
+@pytest.mark.parametrize(("column", "value"), [("passages", "One text."), ("response", 7)])
 def test_a_value_of_another_kind_is_refused(column, value):
     with pytest.raises(InputError):
         trace_requests(RESPONSES.assign(**{column: pd.Series([value], dtype=object)}))
@@ -419,9 +411,7 @@ def test_only_the_faulty_are_asked_again():
     assert labelled["label_contradiction"].isna().tolist() == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("max_asks", 0), ("max_asks", True), ("max_asks", 1.5), ("repeats", 2)]
-)
+@pytest.mark.parametrize(("option", "value"), [("max_asks", 0), ("repeats", 2)])
 def test_options_that_cannot_be(option, value):
     with pytest.raises(InputError, match=option):
         label_trace(RESPONSES, model="judge", **{option: value})
@@ -484,14 +474,6 @@ def test_stored_replies_are_replayed_without_a_server(tmp_path):
         assert as_rows(label_trace(four, model="judge", store=other, offline=True)) == as_rows(
             first
         )
-
-
-def test_the_requests_do_not_depend_on_the_company():
-    two = pd.concat([RESPONSES, RESPONSES.assign(question="Why?")], ignore_index=True)
-    assert (
-        trace_requests(two).tail(1)["messages"].tolist()
-        == trace_requests(two.tail(1))["messages"].tolist()
-    )
 
 
 def test_a_judge_without_structured_outputs_is_asked_without_them(tmp_path):

@@ -2,9 +2,7 @@
 
 import json
 import math
-import shutil
 import statistics
-import subprocess
 
 import pandas as pd
 import pytest
@@ -603,13 +601,6 @@ def test_the_note_names_the_intervals_of_what_was_scored_only(responses):
     assert "clusters" not in text  # such as the 0 of the CNBE of direct
 
 
-def test_the_plain_form_names_variant_and_systems_only(responses):
-    assert (
-        repr(multilingual_report(responses))
-        == "MultilingualReport('unicode': direct, multi, cross, lbrag)"
-    )
-
-
 def test_latex_gives_each_metric_its_decimals_and_names_the_definitions(responses):
     report = multilingual_report(responses, variant="lbrag")
     lines = ragnb.to_latex(report.table).splitlines()
@@ -640,16 +631,3 @@ def test_a_comparison_of_cnbe_is_printed_with_its_decimals(responses):
     )
     text = ragnb.to_markdown(ragnb.compare(scores, metrics="cost.cnbe", method="t", by=[]))
     assert r"\-0.01875" in text  # (0.015 + 0.02 - 0.1) / 4 - 0.0025
-
-
-def test_latex_compiles_where_there_is_a_compiler(responses, tmp_path):
-    if not shutil.which("pdflatex"):
-        pytest.skip("pdflatex is not installed")
-    body = ragnb.to_latex(multilingual_report(responses).table)
-    document = rf"\documentclass{{article}}\usepackage[T1]{{fontenc}}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}"
-    (tmp_path / "t.tex").write_text(document, encoding="utf-8")
-    subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"],
-        cwd=tmp_path,
-        check=True,
-    )

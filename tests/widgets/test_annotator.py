@@ -4,7 +4,7 @@ import time
 
 import pandas as pd
 import pytest
-from hostile import HOSTILE, Reader, any_text, visible
+from hostile import Reader, any_text
 from hypothesis import given
 
 import ragnb
@@ -13,21 +13,6 @@ from ragnb.annotation.session import AnnotationSession
 from ragnb.errors import InputError, StoreError
 from ragnb.widgets import Annotator
 
-ELEMENTS = {
-    "div",
-    "p",
-    "b",
-    "i",
-    "mark",
-    "span",
-    "small",
-    "sup",
-    "table",
-    "tr",
-    "td",
-    "details",
-    "summary",
-}
 BY = {"id": ["example_id", "system"]}
 
 
@@ -324,42 +309,6 @@ def test_the_bundle_holds_the_static_page_and_the_widget(annotator):
     assert "application/vnd.jupyter.widget-view+json" in data
 
 
-def hostile(text, tmp_path):
-    frame = pd.DataFrame(
-        {"example_id": [text + "1", text + "2"], "question": text, "references": [[[text]]] * 2, "passages": [[text]] * 2,
-         "response": text}
-    )  # fmt: skip
-    options = [{"value": text + "x", "label": text}, {"value": "no", "label": text}]
-    task = {
-        "name": text,
-        "guideline": text,
-        "fields": [{"name": "f", "key": "q", "label": text, "options": options}],
-    }
-    return Annotator(
-        frame,
-        task,
-        text,
-        tmp_path / "log.jsonl",
-        suggestions={text + "1": {"f": "no"}},
-        suggested_by=text,
-    )
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_is_shown_and_does_nothing_else(text, tmp_path):
-    widget = hostile(text, tmp_path)
-    send(widget, "note", text=text)
-    reader = Reader(widget._repr_html_())
-    assert set(reader.elements) <= ELEMENTS
-    assert visible(text) in reader.text
-    for sent in (
-        widget.page["question"],
-        widget.page["references"][0],
-        widget.page["parts"][-1]["sentences"][0][1],
-    ):
-        assert sent == visible(text)
-
-
 @given(any_text)
 def test_any_text_is_written_and_read_back(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("any")
@@ -407,12 +356,6 @@ def test_it_shows_what_its_session_was_used_for_before_it_is_displayed(annotator
         "started",
         "untouched",
     ]
-
-
-def test_a_message_stays_when_the_annotator_is_displayed_again(annotator):
-    annotator.refresh(message="not saved", failed=True)
-    annotator._repr_mimebundle_()
-    assert (annotator.state["message"], annotator.state["failed"]) == ("not saved", True)
 
 
 def test_without_a_path_or_a_name_it_is_refused(records, tmp_path):

@@ -2,8 +2,7 @@ import math
 
 import pandas as pd
 import pytest
-from hostile import HOSTILE, Reader, any_text, visible
-from hypothesis import assume, example, given
+from hostile import Reader
 
 from ragnb.errors import InputError
 from ragnb.widgets.contexts import ContextBrowser, ContextView
@@ -86,25 +85,6 @@ def test_the_same_row_gives_the_same_page():
     assert repr(ContextView(row())) == "ContextView('Where is the harbour?', 3 passages)"
 
 
-@given(any_text, any_text, any_text, any_text.filter(str.strip))
-@example(*HOSTILE[:4])
-@example(*HOSTILE[4:8])
-@example(*HOSTILE[8:12])
-def test_hostile_text_is_shown_and_does_nothing_else(question, passage, response, alias):
-    assume(question)
-    view = page(
-        question=question,
-        passages=[passage, alias],
-        kinds=["positive", "negative"],
-        response=response,
-        references=[[alias]],
-    )
-    assert set(view.elements) <= {"div", "p", "b", "i", "mark", "small"}
-    assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
-    shown = f"[1] ✓ {visible(passage)}[2] ✗ {visible(alias)}response: {visible(response)}"
-    assert view.text.startswith(f"{visible(question)}✓ positive · ✗ negative{shown}")
-
-
 def test_the_verdict_is_that_of_the_metric_at_the_rows_noise_rate():
     refusal = "Insufficient information: insufficient information."
     for rate, verdict in (
@@ -150,17 +130,6 @@ def test_the_sliders_change_the_page(browser):
     assert "said of mini/2 at 0.4" in browser._page.value
     browser.question.value = 1
     assert "said of mini/1 at 0.4" in browser._page.value
-
-
-def test_the_static_page_stays_the_first_response_after_the_sliders_moved(browser):
-    before = browser._repr_mimebundle_()["text/html"]
-    browser.question.value = 2
-    assert browser._repr_mimebundle_()["text/html"] == before
-
-
-def test_sliders_reach_every_question_and_rate_in_order(browser):
-    assert (browser.question.min, browser.question.max) == (1, 2)
-    assert list(browser.noise.options) == [0.0, 0.4]
 
 
 def test_several_systems_are_refused():

@@ -48,10 +48,6 @@ def test_nothing_is_fetched_from_elsewhere(source):
     assert not found
 
 
-def test_there_is_something_to_look_at():
-    assert {"annotator.mjs", "logic.mjs", "rows.mjs"} <= {path.name for path in SOURCES}
-
-
 @pytest.mark.skipif(
     NODE is None, reason="NO NODE: node is not installed, so the front end is not read"
 )

@@ -295,16 +295,6 @@ def test_numbers_of_any_text_are_those_of_the_metrics(response, language):
     assert letters == letters_by_script(response)
 
 
-@given(mixed_text, languages)
-def test_both_ways_to_write_a_letter_have_the_same_numbers_under_unicode(response, language):
-    composed, decomposed = (
-        tables(response=unicodedata.normalize(form, response), language=language)
-        for form in ("NFC", "NFD")
-    )
-    assert composed[0][1] == decomposed[0][1]
-    assert composed[1:] == decomposed[1:]
-
-
 def test_scripts_stand_from_the_most_letters_to_the_fewest_with_what_they_are_to_the_language():
     assert tables(response="東京はあの高い Tokyo ab", language="ja")[1] == [
         ["script", "letters", "of ja?"],
@@ -480,31 +470,6 @@ def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, message, 
 
 
 # ---- hostile text ------------------------------------------------------------------------------------------------------
-
-
-@given(any_text, any_text, any_text, any_text | joined_text)
-@example(*HOSTILE[:4])
-@example(*HOSTILE[4:8])
-@example(*HOSTILE[8:12])
-@example("".join(HOSTILE), *HOSTILE[-3:])
-def test_hostile_text_is_shown_and_does_nothing_else(question, system, reference, response):
-    changes = {
-        "question": question,
-        "system": system,
-        "references": [[reference, "x"]],
-        "language": "en-<script>",
-    }
-    view = page(response=response, reason=question, **changes)
-    assert set(view.elements) <= ELEMENTS
-    assert {name for name, _ in view.attributes} <= {"class", "style", "dir"}
-    assert {value for name, value in view.attributes if name == "dir"} <= {"auto", "ltr", "rtl"}
-    asked = f"{visible(question)}language: en-<script>, written in Latinsystem: {visible(system)}"
-    assert view.text.startswith(f"{asked}references: {visible(reference)} or xresponse: ")
-    assert f"reason: {visible(question)}RLC" in view.text
-    assert not re.search(
-        r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2060-\u2069\u200e\u200f\ufeff]",
-        view.text,
-    )
 
 
 def test_a_page_can_be_written_whatever_it_holds():

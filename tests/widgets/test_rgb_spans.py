@@ -20,7 +20,6 @@ def seen(response, answer="-", **options):
 @pytest.mark.parametrize(
     ("response", "answer", "options", "expected"),
     [
-        ("In OSLO, oslo.", "Oslo", {}, [("OSLO", "part 1"), ("oslo", "part 1")]),
         (
             "2021 in Tampa Bay",
             [["Tampa Bay", "Tampa"], "2021"],
@@ -33,19 +32,13 @@ def seen(response, answer="-", **options):
             {},
             [("Tampa", "part 1")],
         ),  # the first alias given decides
-        ("Bergen", "Oslo", {}, []),
-        ("", "Oslo", {}, []),
         ("Insufficient Information", "-", {}, [("Insufficient Information", "refusal")]),
-        ("Insufficient Information", "-", {"protocol": "released"}, []),
-        ("FACTUAL errors", "-", {}, [("FACTUAL errors", "error")]),
-        ("not Bergen", "-", {"false_answer": ["Bergen"]}, [("Bergen", "false answer")]),
         (
             "It was Not Bergen",
             "-",
             {"false_answer": "Bergen", "protocol": "flexible"},
             [("Not Bergen", "error"), ("Bergen", "false answer")],
         ),
-        ("i cannot, unclear", "-", {"protocol": "flexible"}, [("i cannot", "refusal")]),
         # Chinese: spaces are removed from the response, the flexible protocol keeps them
         (
             "信 息 不足，巴 黎",
@@ -53,21 +46,8 @@ def seen(response, answer="-", **options):
             {"language": "zh"},
             [("信 息 不足", "refusal"), ("巴 黎", "part 1")],
         ),
-        (
-            "事实性错误：巴黎",
-            "巴黎",
-            {"language": "zh", "protocol": "flexible"},
-            [("事实性错误", "error"), ("巴黎", "part 1")],
-        ),
         ("信 息不足", "-", {"language": "zh", "protocol": "flexible"}, []),
         # a response is read as it is: what reads the reasoning too is decided before
-        ("<think>Oslo</think>Oslo", "Oslo", {}, [("Oslo", "part 1"), ("Oslo", "part 1")]),
-        (
-            "<think>Oslo</think>Oslo",
-            "Oslo",
-            {"protocol": "released"},
-            [("Oslo", "part 1"), ("Oslo", "part 1")],
-        ),
         # the flexible normaliser: width, punctuation, articles, spaces, and most of the words
         ("the Ｕ.S. of\n A", "US of a", {"protocol": "flexible"}, [("Ｕ.S. of", "part 1")]),
         ("a Well-Known, place", "well known place", {"protocol": "flexible"}, []),
@@ -84,17 +64,9 @@ def seen(response, answer="-", **options):
             {"protocol": "flexible"},
             [("five", "part 1"), ("four", "part 1"), ("three", "part 1"), ("two", "part 1")],
         ),
-        (
-            "十月一日北京",
-            "北京十月一号",
-            {"language": "zh", "protocol": "flexible"},
-            [("十月一", "part 1"), ("北京", "part 1")],
-        ),
         ("so $+ it is", "$+", {"protocol": "flexible"}, [("$+", "part 1")]),
         # other scripts
-        ("في باريس", "باريس", {"language": "ar"}, [("باريس", "part 1")]),
         ("बड़ा दिल्ली", "दिल्ली", {"language": "hi", "protocol": "flexible"}, [("दिल्ली", "part 1")]),
-        ("อยู่ที่กรุงเทพ", "กรุงเทพ", {"language": "th", "protocol": "flexible"}, [("กรุงเทพ", "part 1")]),
         ("ｶﾞは東京", "東京", {"language": "ja", "protocol": "flexible"}, [("東京", "part 1")]),
         ("İ 👩\u200d🔬 Oslo", "Oslo", {}, [("Oslo", "part 1")]),
     ],

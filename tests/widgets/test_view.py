@@ -228,15 +228,6 @@ def test_the_list_has_the_titles_around_the_row_and_asks_for_others(labelled):
     assert len(said) == 2
 
 
-def test_each_question_to_the_frame_makes_a_new_version(labelled):
-    shown = view(labelled)
-    versions = [shown._list.found["version"]]
-    for search in ("a", "ab", ""):
-        shown.search = search
-        versions.append(shown._list.found["version"])
-    assert versions == sorted(set(versions))
-
-
 def test_ten_thousand_rows_are_sent_by_the_window_only(labelled):
     many = pd.concat([labelled] * 15, ignore_index=True)
     shown = view(many)
