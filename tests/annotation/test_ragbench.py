@@ -10,7 +10,6 @@ import ragnb
 from ragnb.annotation.items import build_items
 from ragnb.annotation.ragbench import ragbench_labels, trace_values, trace_warnings
 from ragnb.annotation.tasks import TASKS
-from ragnb.annotation.values import check_value
 from ragnb.metrics.trace import trace_scores
 from ragnb.metrics.trace_labels import FIELDS
 
@@ -86,16 +85,6 @@ def numbers(scores):
         getattr(scores, name)
         for name in ("relevance", "utilization", "completeness", "adherence", "supported_fraction")
     ]
-
-
-@PAIRS
-def test_every_record_of_the_sample_is_labelled_and_allowed(record, item):
-    values = trace_values(record, item)
-    assert all(
-        check_value(TRACE.field(name), item, value) is not None
-        for (name, _), value in values.items()
-    )
-    assert len(values) == 3 + 2 * len(item.keys("response")) - fully(record).count(None)
 
 
 def test_the_sample_holds_what_makes_the_way_back_hard():

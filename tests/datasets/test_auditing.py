@@ -59,7 +59,6 @@ def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file
     [
         ("base", {}, {}),
         ("integration", {"groups": (3, 3)}, {}),
-        ("fact", {}, {}),
         (
             "base",
             {"positives": 2, "negatives": 1},
@@ -71,7 +70,6 @@ def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file
         ("base", {"positives": 4}, {"noise_differs": "1/5 at 0"}),
         ("base", {"negatives": 4}, {"few_passages": "4 at 1"}),
         ("integration", {"groups": (1, 1)}, {"noise_differs": "3/5 at 0, 3/5 at 0.2, 3/5 at 0.4"}),
-        ("fact", {"positives": 3}, {"few_passages": "3 at 0"}),
         ("fact", {"negatives": 0}, {"no_negatives": "negative is empty"}),
         (
             "base",

@@ -8,7 +8,6 @@ from importlib import resources
 import pytest
 
 from ragnb.datasets.auditing import audit
-from ragnb.datasets.contexts import build_contexts
 from ragnb.datasets.rgb import SAMPLES, load_rgb
 from ragnb.metrics.rgb import FOUND, answer_labels
 
@@ -114,14 +113,6 @@ def test_passages_are_of_a_passages_length(name, language, size):
 
 def test_the_audit_finds_nothing(name, language, size):
     assert audit(load_rgb(name)).empty
-
-
-@pytest.mark.parametrize("correct_rate", [0.0, 0.2, 0.4])
-def test_contexts_are_full_at_every_rate(name, language, size, correct_rate):
-    contexts = build_contexts(
-        load_rgb(name), noise_rate=[0.0, 0.2, 0.4, 0.6], correct_rate=correct_rate
-    )
-    assert set(contexts["n_passages"]) == {5}
 
 
 def test_it_says_who_wrote_it(name, language, size):
