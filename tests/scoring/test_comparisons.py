@@ -385,11 +385,6 @@ def test_ids_that_are_numbers_in_one_system_and_texts_in_another_are_told(unpair
         compare(frame, unpaired=unpaired)
 
 
-def test_ids_of_several_kinds_within_a_system_are_compared():
-    frame = scored({"a": [1, 0], "b": [0, 0]}, ids=[10, "ten"])
-    assert compare(frame).iloc[0]["n_pairs"] == 2
-
-
 # ---- degenerate and bad input ------------------------------------------------------------------------------------------
 
 

@@ -43,11 +43,8 @@ def test_arms_that_differ_in_order_share_the_definition_and_not_the_experiment()
         {"model": "other"},
         {"parameters": [{"temperature": 1.0, "seed": 0}] * 3},
         {"template": "t:2:ab"},
-        {"passage_num": 10},
         {"noise_rate": 0.6},
-        {"correct_rate": 0.2},
         {"system": "other"},
-        {"language": "de"},
     ],
 )
 def test_each_condition_is_in_it(change):
