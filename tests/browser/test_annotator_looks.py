@@ -60,7 +60,6 @@ def shares(screen):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_picture_of_a_theme_has_its_ground_and_letters_that_differ(book, theme):
-    book.set_viewport_size({"width": 1200, "height": 1500})  # nothing of it lies under JupyterLab
     screen = trace(book, f"pictured {theme}")
     change_theme(book, theme)
     bright_letters = (
@@ -75,7 +74,6 @@ def test_a_picture_of_a_theme_has_its_ground_and_letters_that_differ(book, theme
         if ground > 0.7:
             break
     change_theme(book, "light")
-    book.set_viewport_size({"width": 1200, "height": 900})
     assert ground > 0.7
     assert 0.005 < letters < 0.2
 
