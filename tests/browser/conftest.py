@@ -11,7 +11,11 @@ def lab(tmp_path_factory):
     with lab_page(folder, ["import ragnb.widgets, browser.items"]) as page:
         page.folder = folder
         wait_for_kernel(page)
-        page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+        # Without the file browser the annotator has the width that the tests expect. JupyterLab
+        # may open that panel until it has restored its layout.
+        page.evaluate(
+            "() => window.jupyterapp.restored.then(() => window.jupyterapp.shell.collapseLeft())"
+        )
         yield page
 
 
@@ -20,6 +24,5 @@ def book(lab):
     """The same page, as long as nothing goes wrong on it: no error, no dialog, no request to anywhere else."""
     lab.errors.clear()
     yield lab
-    # The status bar of JupyterLab (React) raises this when cells are replaced while it is drawn.
-    assert not [error for error in lab.errors if "'removeChild' on 'Node'" not in error]
+    assert not lab.errors
     assert not lab.outside

@@ -159,7 +159,7 @@ def _listen(page):
         "request",
         lambda request: page.outside.append(request.url) if _is_outside(request.url) else None,
     )
-    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("pageerror", lambda error: page.errors.append(f"{error}\n{error.stack}"))
     page.on(
         "dialog", lambda dialog: (page.errors.append(f"dialog: {dialog.message}"), dialog.dismiss())
     )
