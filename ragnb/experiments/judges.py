@@ -15,16 +15,19 @@ from pydantic import BaseModel
 from ragnb.errors import InputError
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.rgb_protocols import answer_parts
-from ragnb.prompts.answer_judges import (
+from ragnb.prompts.judges import (
     BARE_CORRECTNESS,
     CORRECTNESS,
+    DETECTION,
+    REFUSAL,
     SIMILARITY,
     CorrectnessVerdict,
+    DetectionVerdict,
+    RefusalVerdict,
     SamenessVerdict,
     SimilarityScore,
     readable_references,
 )
-from ragnb.prompts.rgb_judges import DETECTION, REFUSAL, DetectionVerdict, RefusalVerdict
 from ragnb.prompts.template import Message, Template
 from ragnb.records import reasoning_apart, require_columns
 from ragnb.text import well_formed

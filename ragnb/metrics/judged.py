@@ -44,7 +44,7 @@ def judged_similarity(score: float | None) -> float:
 
     The value is in [0, 1]; higher is better. The score comes from
     ``ragnb.experiments.judges.judge_responses(..., "similarity")`` with the prompt
-    `ragnb.prompts.answer_judges.SIMILARITY`. The name of the judge model is part of the signature.
+    `ragnb.prompts.judges.SIMILARITY`. The name of the judge model is part of the signature.
 
     The value is nan if there is no score, because the response is missing or empty, the reference
     is missing, or the judge's reply could not be parsed. The published code gives 0.0 in these
@@ -75,8 +75,8 @@ def judged_correctness(verdict: float | None) -> float:
 
     Higher is better. The judgement comes from
     ``ragnb.experiments.judges.judge_responses(..., "correctness")`` with the prompt
-    `ragnb.prompts.answer_judges.CORRECTNESS`, or from ``"bare_correctness"`` with the prompt
-    `ragnb.prompts.answer_judges.BARE_CORRECTNESS`. The value is nan if there is no judgement. The
+    `ragnb.prompts.judges.CORRECTNESS`, or from ``"bare_correctness"`` with the prompt
+    `ragnb.prompts.judges.BARE_CORRECTNESS`. The value is nan if there is no judgement. The
     name of the judge model is part of the signature.
 
     Source: ours.

@@ -1,78 +1,66 @@
-"""A model's reply read as a validated record, or one line that says why it cannot be.
+"""Read a model's reply as a validated record, or give one line that says why it cannot be read.
 
-A judgement is never guessed: what a reader could take in two ways is left unread, with the reason.
+A judgement is never guessed. A text that a reader could take in two ways stays unread.
 """
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, RootModel, ValidationError
 
 from ragnb.errors import InputError
-from ragnb.prompts.complaints import LONGEST_REASON, complaint, one_line, shown_value
-from ragnb.prompts.punctuation import Unfaithful, repaired
 from ragnb.text import strip_reasoning, well_formed
 
 Record = TypeVar("Record", bound=BaseModel)
 
-DEEPEST = 64
-"""Levels of brackets in an object; deeper ones are not read."""
-MOST_OBJECTS = 100
-"""Objects side by side in a reply; a reply with more is no judgement."""
+LONGEST_REASON = 200
+"""Characters of a reason."""
 LONGEST_REPAIR = 20_000
-"""Characters of a reply's objects together; longer ones have to be JSON as they stand."""
-LONGEST_INTEGER = 300
-"""Digits of an integer; longer ones may be out of a float's range."""
+"""Characters of all objects of a reply that json-repair may work on; its time grows fast."""
 
 _START = re.compile(r"""\{(?=\s*+(?:["'“}/\#]|[^\W\d]\w*+\s*+:))""")
-_TOKEN = re.compile(
-    r""""(?:[^"\\]|\\.?)*+("?)|(?<=[{\[(,:\s])'(?:[^'\\]|\\.?)*+('?)|[{}\[\]]""", re.DOTALL
+_STRING = re.compile(r""""(?:[^"\\]|\\.?)*+("?)|(?<=[{\[(,:\s])'(?:[^'\\]|\\.?)*+('?)""", re.DOTALL)
+_TOKEN = re.compile(rf"{_STRING.pattern}|[{{}}\[\]]", re.DOTALL)
+_COMMENT = re.compile(
+    rf"({_STRING.pattern})|//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?", re.DOTALL
 )
 _STEP = {"{": 1, "[": 1, "}": -1, "]": -1}
 _COMPLETE = ('"', "'", "}", "]", "true", "false", "null", "True", "False", "None")
-_FENCE = re.compile(r"(?:```|~~~)[\w.+-]*\s*\Z")
+_GOES_ON = re.compile(r"\s*+[^\s,:}\])]")
+_PUNCTUATION = re.compile(r"""\\[bfnrt]|[\s\x00-\x1f"'“”‘’{}\[\](),:\\]+""")
+_WORDS = {
+    "missing": "required but missing",
+    "greater_than_equal": "{shown} is below {ge}",
+    "less_than_equal": "{shown} is above {le}",
+    "greater_than": "{shown} is not above {gt}",
+    "less_than": "{shown} is not below {lt}",
+    "literal_error": "{shown} is not {expected}",
+    "enum": "{shown} is not {expected}",
+    "int_type": "{shown} is not an integer",
+    "float_type": "{shown} is not a number",
+    "bool_type": "{shown} is not true or false",
+    "string_type": "{shown} is not a string",
+    "list_type": "{shown} is not a list",
+    "extra_forbidden": "not a field of the schema",
+}
+"""Kind of a validation error -> our words. They are part of the repair turns in recorded stores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed(Generic[Record]):
-    """What a reply says: a validated record, or one line that says why there is none; never both, never neither.
+    """The content of a reply: a validated record, or one line that says why there is none.
 
-    ``found`` is the way to the JSON: ``plain`` (the reply is one object), ``fence`` (in a code fence), ``embedded`` (inside
-    prose), ``closed`` (only the last brace was missing), ``repaired`` (by json-repair); None when no record was read.
+    ``found`` says how the JSON was found: ``plain`` (the reply is one object), ``embedded`` (in a
+    code fence or in prose), ``closed`` (only the last brace was missing) or ``repaired`` (by
+    json-repair). It is None without a record.
     """
 
     record: Record | None = None
     reason: str | None = None
     found: str | None = None
-
-    def __post_init__(self) -> None:
-        if (self.record is None) == (self.reason is None):
-            raise InputError(
-                "a Parsed needs a record or a reason; got both or neither; give one of them"
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """An outermost object in a reply; ``fault`` says why it is not read at all."""
-
-    source: str
-    way: str
-    fault: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading(Generic[Record]):
-    """What one object says, and whether it speaks for the reply: it names a field of the schema."""
-
-    parsed: Parsed[Record]
-    speaks: bool
 
 
 class _Unreadable(ValueError):
@@ -80,62 +68,49 @@ class _Unreadable(ValueError):
 
 
 def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
-    """The record in a model's reply, or the reason why there is none.
+    """Read the record in a model's reply, or give the reason why there is none.
 
-    The last outermost object that names a field of the schema speaks for the reply. Time grows with the length of the
-    reply, whatever it holds; no text makes it raise.
+    The last outermost object that mentions a field of the schema decides.
 
     Parameters
     ----------
     text
-        The reply; None when there is none.
+        The reply; None if there is none.
     schema
-        A pydantic model with fields; what it forbids is left unread, never bent.
+        A pydantic model with fields. It is applied in strict mode.
 
     Returns
     -------
     Parsed
-        ``record``, an instance of ``schema``, or ``reason``, one printable line of at most 200 characters.
+        ``record``, an instance of ``schema``, or ``reason``, one line of at most 200 characters.
 
     Raises
     ------
     InputError
-        ``schema`` is no pydantic model with named fields.
+        ``schema`` is not a pydantic model with named fields.
 
     Notes
     -----
-    ==============================  ====================================================================================
+    ==============================  ===========================================================
     Reply                           Decision
-    ==============================  ====================================================================================
-    ``<think>`` passages            left out, also when only ``</think>`` is there; not looked for when the whole reply is
-                                    one object; an unclosed one reaches to the end: "reasoning only"
-    fences, prose before, after     left out; objects anywhere in the text are found, brackets inside strings are text
-    object inside another           not looked at: a quotation inside a broken object is never its verdict
-    list, wrapper around a record   objects in a list are read as several objects; a wrapper object is not opened
-    several objects                 the last one that names a field decides, and must be valid; earlier ones that are valid
-                                    must say the same, or there is a reason; earlier invalid ones (drafts, an echo of the
-                                    asked form) and objects that name no field are passed over
-    line breaks in strings          accepted
-    single quotes, trailing         repaired by json-repair, and accepted only when words, numbers and signs are the same
-    commas, comments, True, None,   before and after, in the same order: ``4 or 5``, ``<3``, ``4%`` and keys given twice stay
-    bare words                      unread, ``4/5`` and ``4,5`` become texts, which no number field takes
-    quotes inside a string          unread, like a missing comma: what is inside may be a quotation that looks like a verdict
-    cut off                         accepted when only the last brace is missing, behind a finished string, list, object,
-                                    true, false or null; a number may have gone on, a comma or an open list announces more
-    wrong types                     pydantic's strict mode for JSON: "4" is not 4, true is not 1, 1 is not true, 4 is no
-                                    text; 4 is 4.0 and 4.0 is 4, for JSON has one kind of number. A schema that wants more
-                                    says so with a ``BeforeValidator``
-    out of range                    a reason, never clipped
-    extra keys                      the schema's ``extra`` decides (pydantic ignores them unless told otherwise)
-    keys given twice                accepted when the values are the same, else a reason
-    NaN, Infinity, 1e999            a reason; so are integers of more than 300 digits
-    none of the fields, ``{}``      a reason, even if every field has a default: nothing was said
-    empty, none, refusal            a reason; a refusal's own words begin it
-    lone surrogates                 U+FFFD, as any decoder does: a record can be saved as UTF-8
-    nested deeper than 64           a reason
-    more than 100 objects           a reason
-    broken, and very long           a reason: objects of more than 20,000 characters together are not repaired
-    ==============================  ====================================================================================
+    ==============================  ===========================================================
+    reasoning, fences, prose        left out; brackets inside strings are text
+    object inside another           not looked at, because it may be a quotation
+    several objects                 the last one that mentions a field must be valid; earlier
+                                    valid ones must agree with it; earlier invalid ones, such as
+                                    drafts or an echo of the requested form, are passed over
+    single quotes, trailing         repaired by json-repair, and accepted only if all words,
+    commas, comments, True, None    numbers and signs are the same before and after; ``4 or 5``,
+                                    ``<3`` and quotes inside a string stay unread
+    cut off                         accepted if only the last brace is missing, behind a
+                                    finished string, list, object, true, false or null
+    wrong types                     a reason: "4" is not 4; but 4.0 is 4, because JSON has one
+                                    kind of number
+    out of range, NaN, 1e999        a reason, never clipped
+    a key twice                     accepted if the values are equal, else a reason
+    none of the fields              a reason, even if every field has a default
+    empty, none, refusal            a reason, which begins with the words of a refusal
+    ==============================  ===========================================================
 
     Examples
     --------
@@ -153,268 +128,200 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
     if not isinstance(text, str):
         return Parsed(reason="there is no reply")
     answer = _answer(text)
-    objects = list(islice(_objects(answer), MOST_OBJECTS + 1))
+    objects = list(_objects(answer))
     if not objects:
-        return Parsed(reason=one_line(_nothing(text, answer)))
-    if len(objects) > MOST_OBJECTS:
-        return Parsed(reason=f"more than {MOST_OBJECTS} JSON objects in the reply")
-    repair = sum(len(item.source) for item in objects) <= LONGEST_REPAIR
-    return _decision([_read(item, schema, repair=repair) for item in objects])
+        nothing = "the reply is reasoning only" if text.strip() else "the reply is empty"
+        return Parsed(
+            reason=one_line(f"no JSON object in the reply: {answer}" if answer else nothing)
+        )
+    repair = sum(len(source) for source, _ in objects) <= LONGEST_REPAIR
+    aliases = [field.validation_alias for field in schema.model_fields.values()]
+    names = {*schema.model_fields, *(alias for alias in aliases if isinstance(alias, str))}
+    speaking = [item for item in objects if any(name in item[0] for name in names)]
+    *earlier, last = [_read(*item, schema, repair) for item in speaking or objects[-1:]]
+    for other in earlier:
+        if last.record and other.record and other.record != last.record:
+            return Parsed(reason=_contradiction(other.record, last.record))
+    return last
 
 
 def repair_message(reason: str, schema: type[BaseModel]) -> str:
-    """What a repair turn says to the model: why its reply cannot be used, and the form that is asked for."""
+    """Text of a repair turn: why the reply cannot be used, and the form that is requested."""
     form = json.dumps(strict_schema(schema), ensure_ascii=False)
     return (
-        f"Your reply cannot be used. {reason}\nReply again with one JSON object and nothing else. It has to fit this JSON "
-        f"schema:\n{form}"
+        f"Your reply cannot be used. {reason}\nReply again with one JSON object and nothing else. "
+        f"It has to fit this JSON schema:\n{form}"
     )
 
 
 def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """JSON schema of a model as structured outputs want it: every field required, no others, no titles, no defaults.
+    """JSON schema of a model in the form that structured outputs require.
 
-    Raises
-    ------
-    InputError
-        ``schema`` is no pydantic model with named fields.
+    Every field is required, no other fields are allowed, and there are no titles or defaults. A
+    ``schema`` that is not a pydantic model with named fields raises InputError.
     """
     _check(schema)
-    tightened: dict[str, Any] = _tightened(schema.model_json_schema())
-    return tightened
+    return _tightened(schema.model_json_schema())
 
 
-def _check(schema: type[BaseModel]) -> None:
-    fits = (
-        isinstance(schema, type)
-        and issubclass(schema, BaseModel)
-        and not issubclass(schema, RootModel)
-    )
-    if not fits or not schema.model_fields:
-        raise InputError(f"a reply is read with a pydantic model that has fields; got {schema!r:.80}; write a subclass of "
-                         "pydantic.BaseModel with the fields of the record")  # fmt: skip
+def _check(schema: Any) -> None:
+    fits = isinstance(schema, type) and issubclass(schema, BaseModel)
+    if not fits or issubclass(schema, RootModel) or not schema.model_fields:
+        raise InputError(f"schema must be a pydantic model that has fields, got {schema!r:.80}")
 
 
-def _tightened(node: Any) -> Any:
+def _tightened(node: Any, names: bool = False) -> Any:
+    """A part of a JSON schema without annotations; ``names`` if its keys are names, not keywords."""
     if isinstance(node, list):
         return [_tightened(item) for item in node]
     if isinstance(node, float) and node.is_integer():
-        return int(
-            node
-        )  # versions of pydantic write 1 or 1.0, and the schema is part of what a stored reply is known by
+        return int(node)  # Versions of pydantic differ, and stored replies are keyed by the schema.
     if not isinstance(node, dict):
         return node
     kept = {
-        name: _part(name, part)
+        name: part if name in ("enum", "const") and not names
+        else _tightened(part, names=not names and name in ("properties", "$defs"))
         for name, part in node.items()
-        if name not in ("title", "default", "examples")
-    }
-    if "properties" in kept:
+        if names or name not in ("title", "default", "examples")
+    }  # fmt: skip
+    if "properties" in kept and not names:
         kept |= {"required": list(kept["properties"]), "additionalProperties": False}
     return kept
 
 
-def _part(keyword: str, part: Any) -> Any:
-    """One keyword's value; the names under ``properties`` and ``$defs`` are no keywords, values of ``enum`` no schemas."""
-    if keyword in ("properties", "$defs"):
-        return {name: _tightened(node) for name, node in part.items()}
-    return part if keyword in ("enum", "const") else _tightened(part)
-
-
-# ---- finding objects -------------------------------------------------------------------------------------------------
+# ---- finding objects -----------------------------------------------------------------------------
 
 
 def _answer(text: str) -> str:
-    """The reply without reasoning; a reply that is one object is left alone, whatever its strings hold."""
+    """The reply without reasoning; a reply that is one object may have any text in its strings."""
     text = text.strip()
     if _START.match(text) and _extent(text, 0)[0] == len(text):
         return text
     return re.split("</think>", strip_reasoning(text), flags=re.IGNORECASE)[-1].strip()
 
 
-def _objects(text: str) -> Iterator[_Object]:
-    """Outermost objects in order; one that never closes reaches to the end, so that the text is walked through once."""
+def _objects(text: str) -> Iterator[tuple[str, str]]:
+    """Outermost objects in order, each with the way in which it was found."""
     start = _START.search(text)
     while start:
-        end, deepest, missing = _extent(text, start.start())
+        end, missing = _extent(text, start.start())
         source = text[start.start() : end] + (missing or "")
-        fault = f"nested deeper than {DEEPEST} levels" if deepest > DEEPEST else None
-        if missing is None:
-            fault = fault or "the JSON object is cut off before its end"
-        yield _Object(source, "closed" if missing else _way(text, start.start(), end), fault)
+        way = "plain" if len(source) == len(text) else "embedded"
+        if missing != "":
+            way = "closed" if missing else "cut"
+        yield source, way
         start = _START.search(text, end)
 
 
-def _extent(text: str, start: int) -> tuple[int, int, str | None]:
-    """End of an object, levels of its brackets, and what its end lacks: nothing, a brace, or (None) more than a brace."""
-    depth = deepest = 0
-    torn = False
+def _extent(text: str, start: int) -> tuple[int, str | None]:
+    """End of an object, and what it lacks: nothing, the last brace, or more than that (None)."""
+    depth, torn = 0, False
     for token in _TOKEN.finditer(text, start):
         depth += _STEP.get(token.group(), 0)
-        deepest = max(deepest, depth)
         if not depth:
-            return token.end(), deepest, ""
+            return token.end(), ""
         torn = token.lastindex is not None and not token.group(token.lastindex)
     only_a_brace = depth == 1 and not torn and text.endswith(_COMPLETE)
-    return len(text), deepest, "}" if only_a_brace else None
+    return len(text), "}" if only_a_brace else None
 
 
-def _way(text: str, start: int, end: int) -> str:
-    if end - start == len(text):
-        return "plain"
-    return "fence" if _FENCE.search(text[max(0, start - 40) : start]) else "embedded"
+# ---- reading one object --------------------------------------------------------------------------
 
 
-def _nothing(text: str, answer: str) -> str:
-    if not text.strip():
-        return "the reply is empty"
-    return (
-        f"no JSON object in the reply: {answer[:LONGEST_REASON]}"
-        if answer
-        else "the reply is reasoning only"
-    )
-
-
-# ---- reading one object ----------------------------------------------------------------------------------------------
-
-
-def _read(item: _Object, schema: type[Record], *, repair: bool) -> _Reading[Record]:
+def _read(source: str, way: str, schema: type[Record], repair: bool) -> Parsed[Record]:
+    if way == "cut":
+        return Parsed(reason="the JSON object is cut off before its end")
     try:
-        value, repaired = _decoded(item, repair=repair)
-    except _Unreadable as error:
-        speaks = any(name in item.source for name in _names(schema))
-        return _Reading(Parsed(reason=one_line(str(error))), speaks)
-    parsed = _validated(value, schema, "repaired" if repaired else item.way)
-    return _Reading(parsed, parsed.record is not None or not _names(schema).isdisjoint(value))
+        try:
+            value = _loaded(source)
+        except json.JSONDecodeError as error:
+            if not repair:
+                raise _Unreadable(f"not JSON, and too long to repair ({error})") from error
+            value, way = _repaired(source, error), "repaired"
+        text = well_formed(json.dumps(value, ensure_ascii=False, allow_nan=False))
+        record = schema.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        return Parsed(reason=_complaint(error))
+    except (ValueError, RecursionError) as error:
+        return Parsed(reason=one_line(str(error)))
+    if not record.model_fields_set:
+        fields = ", ".join(schema.model_fields)
+        return Parsed(reason=one_line(f"the JSON object names none of the fields {fields}"))
+    return Parsed(record=record, found=way)
 
 
-def _decoded(item: _Object, *, repair: bool) -> tuple[dict[str, Any], bool]:
-    """The object's value, and whether it took a repair."""
-    if item.fault:
-        raise _Unreadable(item.fault)
-    try:
-        return _loaded(item.source), False
-    except _Unreadable:
-        raise
-    except ValueError as error:
-        if not repair:
-            raise _Unreadable(
-                f"not JSON, and more than {LONGEST_REPAIR} characters, too many to repair ({error})"
-            ) from error
-        return _mended(item.source, str(error)), True
+def _loaded(source: str) -> Any:
+    return json.loads(source, strict=False, object_pairs_hook=_pairs, parse_float=_number)
 
 
-def _mended(source: str, complaint: str) -> dict[str, Any]:
-    try:
-        return _loaded(json.dumps(repaired(source)))
-    except Unfaithful as error:
-        raise _Unreadable(
-            f"not JSON, and cannot be repaired without guessing ({complaint})"
-        ) from error
-
-
-def _loaded(source: str) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(
-        source,
-        strict=False,
-        object_pairs_hook=_unambiguous,
-        parse_constant=_no_number,
-        parse_float=_number,
-        parse_int=_integer,
-    )
-    return value
-
-
-def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for name, part in pairs:
         if name in value and repr(value[name]) != repr(part):
-            raise _Unreadable(
-                f"{name}: given twice, as {shown_value(value[name])} and {shown_value(part)}"
-            )
+            raise _Unreadable(f"{name}: given twice, as {_shown(value[name])} and {_shown(part)}")
         value[name] = part
     return value
 
 
-def _no_number(text: str) -> Any:
-    raise _Unreadable(f"{text[:40]} is no number that JSON and a float can hold")
-
-
 def _number(text: str) -> float | int:
-    """A number with a point or exponent; an integer when it is one, for JSON has one kind of number."""
     value = float(text)
-    if not math.isfinite(value):
-        _no_number(text)
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _integer(text: str) -> int:
-    return int(text) if len(text) <= LONGEST_INTEGER else _no_number(text)
+def _repaired(source: str, complaint: Exception) -> Any:
+    """The value that json-repair makes of an object, if only punctuation had to change.
 
+    On its own, json-repair guesses: it makes 4 of ``4 or 5`` and 3 of ``<3``.
+    """
+    import json_repair
 
-def _validated(value: dict[str, Any], schema: type[Record], found: str) -> Parsed[Record]:
+    bare = _COMMENT.sub(lambda match: match.group(1) or " ", source)
+    # A string that goes on behind its end has quotes inside, which might be a quoted verdict.
+    quoted = any(_GOES_ON.match(bare, string.end()) for string in _STRING.finditer(bare))
     try:
-        record = schema.model_validate_json(
-            well_formed(json.dumps(value, ensure_ascii=False)), strict=True
+        value = json_repair.repair_json(
+            source, return_objects=True, skip_json_loads=True, strict=True
         )
-    except ValidationError as error:
-        return Parsed(reason=one_line(complaint(error)))
-    if not record.model_fields_set:
-        return Parsed(
-            reason=one_line(
-                f"the JSON object names none of the fields {', '.join(schema.model_fields)}"
-            )
-        )
-    dumped = record.model_dump(mode="json", by_alias=True)
-    for name in value:
-        if name in dumped and _bent(value[name], dumped[name]):
-            return Parsed(
-                reason=one_line(
-                    f"{name}: {shown_value(value[name])} is not {shown_value(dumped[name])}"
-                )
-            )
-    return Parsed(record=record, found=found)
-
-
-def _bent(given: Any, kept: Any) -> bool:
-    """Whether somewhere true or false became a number or the other way round, as ``Literal[1, 2]`` takes true for 1."""
-    if isinstance(given, dict) and isinstance(kept, dict):
-        return any(_bent(given[name], kept[name]) for name in given if name in kept)
-    if isinstance(given, list) and isinstance(kept, list):
-        return any(map(_bent, given, kept))
-    numbers = isinstance(given, int | float) and isinstance(kept, int | float)
-    return numbers and isinstance(given, bool) != isinstance(kept, bool)
-
-
-@lru_cache(maxsize=256)
-def _names(schema: type[BaseModel]) -> frozenset[str]:
-    """Names of the fields, and their aliases where these are plain names."""
-    aliases = {field.validation_alias for field in schema.model_fields.values()}
-    return frozenset(schema.model_fields) | frozenset(
-        alias for alias in aliases if isinstance(alias, str)
+        written = json.dumps(value, ensure_ascii=False)
+    except Exception:  # The library may fail in any way on a text that was made to break it.
+        value, written = None, ""
+    before, after = (
+        _PUNCTUATION.sub("", text).casefold().replace("none", "null") for text in (bare, written)
     )
+    if not isinstance(value, dict) or quoted or before != after:
+        raise _Unreadable(f"not JSON, and cannot be repaired without guessing ({complaint})")
+    return _loaded(written)
 
 
-def _decision(readings: list[_Reading[Record]]) -> Parsed[Record]:
-    """What the last object that speaks says, unless an earlier valid one says something else."""
-    speaking = [reading.parsed for reading in readings if reading.speaks] or [readings[-1].parsed]
-    last = speaking[-1].record
-    for earlier in speaking[:-1]:
-        if (
-            last is not None
-            and earlier.record is not None
-            and (difference := _difference(earlier.record, last))
-        ):
-            return Parsed(
-                reason=one_line(f"several JSON objects contradict each other: {difference}")
-            )
-    return speaking[-1]
+# ---- reasons -------------------------------------------------------------------------------------
 
 
-def _difference(one: BaseModel, other: BaseModel) -> str | None:
-    """The first field in which two records differ, with both values."""
+def one_line(text: str) -> str:
+    """A text on one line of at most 200 printable characters."""
+    start = text[: 5 * LONGEST_REASON]
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in start).split())
+    return line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + "…"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _complaint(error: ValidationError) -> str:
+    """The first of pydantic's errors in a line: ``score: 7 is above 5 (less_than_equal)``."""
+    first, *others = error.errors(include_url=False)
+    words = first["msg"]
+    if first["type"] in _WORDS:
+        shown = _shown(first["input"])
+        words = _WORDS[first["type"]].format(shown=shown, **first.get("ctx", {}))
+    more = f"; and {len(others)} more" if others else ""
+    place = ".".join(map(str, first["loc"])) or "the record"
+    return one_line(f"{place[:60]}: {words[:100]} ({first['type']}){more}")
+
+
+def _contradiction(one: BaseModel, other: BaseModel) -> str:
     ours, theirs = one.model_dump(mode="json"), other.model_dump(mode="json")
-    for name in [*ours, *theirs]:
-        if repr(ours.get(name)) != repr(theirs.get(name)):
-            return f"{name}: {shown_value(ours.get(name))} and {shown_value(theirs.get(name))}"
-    return None
+    name = next((name for name in ours if ours[name] != theirs.get(name)), "")
+    values = f"{_shown(ours.get(name))} and {_shown(theirs.get(name))}"
+    return one_line(f"several JSON objects contradict each other: {name}: {values}")

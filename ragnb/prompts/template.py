@@ -1,9 +1,15 @@
-"""Prompt templates: readable text with a name, a version and a hash that becomes part of a metric's signature."""
+"""Prompt templates: readable texts with a name, a version and a hash for the signature of a metric.
+
+The texts are in the folder ``data``, in one TOML file per family of prompts.
+"""
 
 import hashlib
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import resources
 from string import Formatter
+from typing import Any
 
 from ragnb.errors import InputError
 
@@ -12,12 +18,10 @@ Message = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What is asked of a model: a system message (may be empty) and a user message with ``{fields}``.
+    """A prompt: a system message, which may be empty, and a user message with ``{fields}``.
 
-    Raises
-    ------
-    InputError
-        A lone brace, or braces around something else than a name; ``{{`` and ``}}`` are braces of the text.
+    A template with a lone brace, or with braces around anything but a name, raises InputError. Write
+    ``{{`` and ``}}`` for braces of the text.
     """
 
     name: str
@@ -25,21 +29,21 @@ class Template:
     system: str
     user: str
     kind: str = "chat"
-    """``"chat"``, or ``"completion"``: ``user`` is then a text to continue."""
+    """``"chat"``, or ``"completion"`` if ``user`` is a text to continue."""
 
     def __post_init__(self) -> None:
         try:
             for text in (self.system, self.user):
-                text.format(**dict.fromkeys(self.fields, ""))
+                text.format_map(dict.fromkeys(self.fields, ""))
         except (AttributeError, LookupError, ValueError) as error:
             raise InputError(
-                f"the template {self.name} needs a field's name between braces; got a text that cannot be filled in "
-                f"({error!s:.60}); write {{{{ for a brace, and }}}} for one that closes"
+                f"the template {self.name} must have the name of a field between braces, got a text "
+                f"that cannot be filled in ({error!s:.60}); write {{{{ and }}}} for braces"
             ) from error
 
     @property
     def id(self) -> str:
-        """Name, version and the first eight hex digits of the text's SHA-256: ``rgb.answer.en:1:0a1b2c3d``."""
+        """Name, version and first eight hex digits of the texts' SHA-256: ``rgb.plain.en:1:0a1b2c3d``."""
         digest = hashlib.sha256(f"{self.system}\0{self.user}".encode()).hexdigest()
         return f"{self.name}:{self.version}:{digest[:8]}"
 
@@ -50,24 +54,30 @@ class Template:
         return tuple(dict.fromkeys(named))
 
     def messages(self, values: Mapping[str, str]) -> list[Message]:
-        """Chat messages with the fields filled in; braces inside values are left as they are.
+        """Fill in the fields of both messages. Braces inside values are left as they are.
 
-        Raises
-        ------
-        InputError
-            A field without a value.
+        A field without a value raises InputError.
         """
-        self._require(values)
         texts = [("system", self.system), ("user", self.user)]
-        return [{"role": role, "content": text.format(**values)} for role, text in texts if text]
+        try:
+            return [
+                {"role": role, "content": text.format_map(values)} for role, text in texts if text
+            ]
+        except KeyError as error:
+            raise InputError(f"the template {self.name} has no value for {error}") from None
 
-    def text(self, values: Mapping[str, str]) -> str:
-        """Text to continue, with the fields filled in; see `messages`."""
-        self._require(values)
-        return self.user.format(**values)
+    def render(self, values: Mapping[str, str]) -> list[Message] | str:
+        """Fill in the fields: chat messages, or the text to continue of a completion template."""
+        messages = self.messages(values)
+        return messages[-1]["content"] if self.kind == "completion" else messages
 
-    def _require(self, values: Mapping[str, str]) -> None:
-        missing = [name for name in self.fields if name not in values]
-        if missing:
-            raise InputError(f"the template {self.name} needs values for {', '.join(self.fields)}; got none for "
-                             f"{', '.join(missing)}; add them")  # fmt: skip
+
+def load_family(family: str) -> dict[str, Any]:
+    """Read a TOML file of prompts; its ``templates`` become a mapping of names to `Template`."""
+    file = resources.files("ragnb.prompts") / "data" / f"{family}.toml"
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    templates = {
+        name: Template(**{"name": name, "system": "", **texts})
+        for name, texts in data["templates"].items()
+    }
+    return data | {"templates": templates}
