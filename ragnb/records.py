@@ -154,6 +154,7 @@ COLUMNS: dict[str, str] = {
     "low": "lower limit of the interval",
     "high": "upper limit of the interval",
     "interval": "kind of interval",
+    "problem": "why the limits of an interval are undefined; missing where they are defined",
     "confidence_level": "nominal coverage of the interval",
     "unscored": "number of responses without a value, and the reasons; empty if all have one",
     "n": "number of responses",

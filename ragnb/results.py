@@ -1,7 +1,8 @@
 """Result classes of the statistical functions. They are immutable and print their method."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,8 @@ class Interval:
         Name of the interval, as printed under tables and figures.
     n : int
         Number of independent units behind the estimate.
+    problem : str
+        Why the limits are undefined; empty if they are defined.
     """
 
     estimate: float
@@ -31,12 +34,31 @@ class Interval:
     confidence_level: float
     method: str
     n: int
+    problem: str = field(default="", kw_only=True)
 
     def __str__(self) -> str:
-        return (
-            f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}] ("
-            f"{self.confidence_level:.0%} {self.method}, n = {self.n})"
-        )
+        return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}] ({self.basis})"
+
+    @property
+    def basis(self) -> str:
+        """Confidence level, method, problem and n: ``95% t, n = 12``."""
+        problem = f"; undefined: {self.problem}" if self.problem else ""
+        return f"{self.confidence_level:.0%} {self.method}{problem}, n = {self.n}"
+
+    def columns(self, estimate: str = "mean") -> dict[str, Any]:
+        """Return the values of a row of a frame, with the estimate under the given name.
+
+        ``problem`` is among them only if the limits are undefined. A frame in which all limits are
+        defined therefore has no such column.
+        """
+        row = {
+            estimate: self.estimate,
+            "low": self.low,
+            "high": self.high,
+            "interval": self.method,
+            "confidence_level": self.confidence_level,
+        }
+        return row | {"problem": self.problem} if self.problem else row
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +99,8 @@ class SignificanceResult:
 def undefined_interval(
     estimate: float, confidence_level: float, method: str, n: int, reason: str
 ) -> Interval:
-    """Return an interval with limits of ``nan``; its method states the reason."""
-    return Interval(estimate, nan, nan, confidence_level, f"{method}; undefined: {reason}", n)
+    """Return an interval with limits of ``nan``; its problem states the reason."""
+    return Interval(estimate, nan, nan, confidence_level, method, n, problem=reason)
 
 
 def undefined_test(alternative: str, method: str, n: int, reason: str) -> SignificanceResult:

@@ -21,6 +21,7 @@ from ragnb.annotation.labelled import (
 from ragnb.annotation.tasks import Field
 from ragnb.arguments import Integers, convert
 from ragnb.errors import InputError
+from ragnb.reports.frames import as_frame
 from ragnb.reports.judge_agreement import coefficients
 from ragnb.reports.judge_data import interval_columns
 from ragnb.stats.intervals import mean_interval
@@ -102,7 +103,7 @@ def agreement(
                     asked, [people[i] for i in chosen], groups, level
                 )
                 rows += [{"field": asked.name, **told, **row} for row in found]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return as_frame(rows, COLUMNS)
 
 
 def disagreements(logs: Any) -> pd.DataFrame:

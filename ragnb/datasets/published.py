@@ -109,11 +109,7 @@ def _share(printed: float, n: int, confidence_level: float) -> dict[str, object]
         "n": n,
         "count": count,
         "exact": abs(100 * count / n - printed) <= 0.005 + 1e-9,
-        "mean": found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "interval": found.method,
-        "confidence_level": confidence_level,
+        **found.columns(),
     }
 
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from ragnb.arguments import Floats, accepts, convert
 from ragnb.errors import InputError
+from ragnb.results import Interval
 from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
 from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
@@ -66,7 +67,7 @@ def deferral_curve(
     DataFrame
         One row per number of deferred items: ``share, n_deferred, n_judged`` (verdicts, or their
         mean where a row divides ties), ``n_missing`` (deferred items without a verdict),
-        ``accuracy, low, high, error, n, n_clusters, interval, confidence_level`` and
+        ``accuracy, low, high, interval, confidence_level, error, n, n_clusters`` and
         ``point``, which names the two ends. Intervals are Wilson intervals without groups. Limits
         are cut at 0 and 1. The confidence level applies to each row by itself. If you choose the
         proportion with the highest accuracy, that accuracy is biased upwards.
@@ -230,23 +231,20 @@ def _deferred(
         n_judged = float(share @ items["answered"])
         if items["group"].isna().all():
             low, high = proportion_confint(right.sum(), n, alpha=1 - level, method="wilson")
-            interval = "Wilson"
+            found = Interval(right.mean(), low, high, level, "Wilson", n)
         else:
             found = mean_interval(right, clusters, confidence_level=level)
-            low, high, interval = found.low, found.high, found.method
         yield {
             "share": step / n,
             "n_deferred": step,
             "n_judged": n_judged,
             "n_missing": step - n_judged,
-            "accuracy": right.mean(),
-            "low": np.clip(low, 0, 1),
-            "high": np.clip(high, 0, 1),
+            **found.columns("accuracy"),
+            "low": np.clip(found.low, 0, 1),
+            "high": np.clip(found.high, 0, 1),
             "error": 1 - right.mean(),
             "n": n,
             "n_clusters": clusters.max() + 1,
-            "interval": interval,
-            "confidence_level": level,
         }
 
 
@@ -274,11 +272,7 @@ def _compared(
         "baseline": other,
         "accuracy": first.mean(),
         "baseline_accuracy": second.mean(),
-        "difference": interval.estimate,
-        "low": interval.low,
-        "high": interval.high,
-        "interval": interval.method,
-        "confidence_level": level,
+        **interval.columns("difference"),
         "test": test.method,
         "statistic": test.statistic,
         "p_value": test.p_value,

@@ -201,9 +201,7 @@ def _labels(rows: pd.DataFrame, label: Sequence[str] | None, group: str | None) 
 
 def _differences_note(rows: pd.DataFrame) -> str:
     both = zip(rows["interval"], rows["duality"], strict=True)
-    kinds = " / ".join(
-        dict.fromkeys(f"{kind.split('; undefined')[0]} ({dual})" for kind, dual in both)
-    )
+    kinds = " / ".join(dict.fromkeys(f"{kind} ({dual})" for kind, dual in both))
     pairs = dict.fromkeys(rows["system"].astype(str) + " - " + rows["baseline"].astype(str))
     whose = f"{next(iter(pairs))}; " if len(pairs) == 1 else ""
     level = rows["confidence_level"].iloc[0]

@@ -175,7 +175,7 @@ def _bias_note(rows: pd.DataFrame) -> str:
 
 def _intervals(rows: pd.DataFrame) -> str:
     """The kinds of interval, and whether some rest on few clusters."""
-    plain = [kind.split("; undefined")[0].split(" (fewer than")[0] for kind in rows["interval"]]
+    plain = [kind.split(" (fewer than")[0] for kind in rows["interval"]]
     few = " (some: < 30 clusters)" if rows["interval"].str.contains("fewer than").any() else ""
     return (
         f"{rows['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(plain))} intervals{few}"

@@ -141,5 +141,5 @@ def _note(comparison: RankComparison, ranks: Sequence[SystemRank] | None) -> str
     if not ranks:
         return said
     average, by_mean = ranks[0].average_rank, ranks[0].rank
-    kinds = f"{average.method.split('; undefined')[0]}; {by_mean.method.split('; undefined')[0]}"
+    kinds = f"{average.method}; {by_mean.method}"
     return f"{said}\n{average.confidence_level:.0%} intervals, {average.n} units: {kinds}"

@@ -121,7 +121,7 @@ def _draw_points(ax: Axes, points: pd.DataFrame) -> None:
 
 def _note(rows: pd.DataFrame) -> str:
     """Level and kind of the intervals, and n: ``95% pointwise Wilson intervals, n = 235``."""
-    kind, _, clusters = str(rows["interval"].iloc[0]).split("; undefined")[0].partition(", ")
+    kind, _, clusters = str(rows["interval"].iloc[0]).partition(", ")
     said = f"{rows['confidence_level'].iloc[0]:.0%} pointwise {kind} intervals"
     n = f"n = {rows['n'].iloc[0]}"
     return f"{said},\n{n} in {clusters}" if clusters else f"{said}, {n}"

@@ -15,6 +15,7 @@ import pandas as pd
 from ragnb.arguments import convert
 from ragnb.errors import InputError
 from ragnb.records import is_missing
+from ragnb.reports.frames import as_frame
 from ragnb.results import Interval
 from ragnb.scoring.bridges import COST, F1, known_metric, paired_f1
 from ragnb.stats.cost_effectiveness import (
@@ -134,9 +135,8 @@ def efficiency(
         "confidence_level",
     ]
     means = [f"{name}{limit}" for name in ("gain", "cost") for limit in ("", "_low", "_high")]
-    return pd.DataFrame(
-        rows, columns=[*first, *means, "zero_cost_share", "n", "n_units", "left_out", "signature"]
-    )
+    counts = ["zero_cost_share", "n", "n_units", "left_out"]
+    return as_frame(rows, [*first, *means, *counts, "signature"])
 
 
 def _signature(scores: pd.DataFrame, systems: list[Any]) -> str:
@@ -171,8 +171,7 @@ def _readings(group: pd.DataFrame, level: float) -> list[dict[str, Any]]:
 
 
 def _limits(found: Interval) -> dict[str, Any]:
-    limits = {"estimate": found.estimate, "low": found.low, "high": found.high}
-    return limits | {"interval": found.method, "confidence_level": found.confidence_level}
+    return found.columns("estimate")
 
 
 def ratio_differences(
@@ -205,7 +204,7 @@ def ratio_differences(
         "interval",
         "confidence_level",
     ]
-    table = pd.DataFrame(rows, columns=[*first, "p_value", *ADJUSTED, "cost_ratio", "n", "warning"])
+    table = as_frame(rows, [*first, "p_value", *ADJUSTED, "cost_ratio", "n", "warning"])
     return table.assign(**adjusted_columns(table["p_value"]))
 
 
@@ -267,7 +266,7 @@ def benefits(
             told = {"system": system, "price": price, "net_benefit": limits.pop("estimate")}
             rows.append(told | limits | {"acceptability": share} | _counts(group))
     first = ["system", "price", "net_benefit", "low", "high", "interval", "confidence_level"]
-    return pd.DataFrame(rows, columns=[*first, "acceptability", "n", "n_units"])
+    return as_frame(rows, [*first, "acceptability", "n", "n_units"])
 
 
 def incremental(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:

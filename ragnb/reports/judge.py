@@ -335,7 +335,7 @@ def _how(report: JudgeReport) -> str:
         *report.bias["interval"],
         *report.calibration["interval"],
     ]
-    named = "; ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in kinds))
+    named = "; ".join(dict.fromkeys(kinds))
     over = f"clusters: {report.clusters}" if report.clusters else "responses taken as independent"
     return f"Intervals: {report.agreement['confidence_level'].iloc[0]:.0%}, {over}: {named}."
 

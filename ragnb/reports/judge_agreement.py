@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Booleans, Floats, Integers
+from ragnb.reports.frames import as_frame
 from ragnb.reports.judge_data import Judged, interval_columns
 from ragnb.results import Interval
 from ragnb.stats.agreement import (
@@ -55,7 +56,7 @@ def agreement(judged: Judged) -> pd.DataFrame:
     for (one, first), (two, second) in combinations(judged.annotators.items(), 2):
         told = {"pair": f"{one} - {two}", "rater": one, "against": two, "signature": ""}
         rows += [told | row for row in _between(judged, first, second)]
-    return pd.DataFrame(rows)[list(_AGREEMENT)]
+    return as_frame(rows, _AGREEMENT)
 
 
 def ceiling(judged: Judged) -> pd.DataFrame:
@@ -65,9 +66,8 @@ def ceiling(judged: Judged) -> pd.DataFrame:
     """
     if len(judged.annotators) < 2:
         return pd.DataFrame(columns=list(_CEILING))
-    return pd.DataFrame([row for judge in judged.scores for row in _ceiling_rows(judged, judge)])[
-        list(_CEILING)
-    ]
+    rows = [row for judge in judged.scores for row in _ceiling_rows(judged, judge)]
+    return as_frame(rows, _CEILING)
 
 
 def share(values: Floats, units: Integers | None, level: float) -> Interval:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Floats
+from ragnb.reports.frames import as_frame
 from ragnb.reports.judge_data import Judged, interval_columns, kind_of
 from ragnb.scoring.comparisons import compare
 from ragnb.stats.prediction import pearson
@@ -47,9 +48,8 @@ def length_correlations(judged: Judged) -> pd.DataFrame:
     if "response" not in judged.frame:
         return pd.DataFrame(columns=list(_LENGTH))
     sizes = lengths(judged.frame)
-    return pd.DataFrame(
-        [row for judge in judged.scores for row in _correlations(judged, judge, sizes)]
-    )[list(_LENGTH)]
+    rows = [row for judge in judged.scores for row in _correlations(judged, judge, sizes)]
+    return as_frame(rows, _LENGTH)
 
 
 def lengths(frame: pd.DataFrame) -> Floats:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import Floats, Integers
+from ragnb.reports.frames import as_frame
 from ragnb.reports.judge_agreement import share
 from ragnb.reports.judge_data import Judged, interval_columns, kind_of
 from ragnb.stats.prediction import brier_score, expected_calibration_error, reliability_curve
@@ -25,9 +26,7 @@ def curve(judged: Judged) -> pd.DataFrame:
     """Reliability curve: one row a judge and bin of its scores."""
     columns = ["judge", "bin_low", "bin_high", "mean_predicted", "mean", "low", "high", "interval", "confidence_level",
                "n_units", "n", "n_scored", "ece", "expected_if_calibrated", "signature"]  # fmt: skip
-    return pd.DataFrame(
-        [row for judge in judged.scores for row in _bins(judged, judge)], columns=columns
-    )
+    return as_frame([row for judge in judged.scores for row in _bins(judged, judge)], columns)
 
 
 def _scored(judged: Judged, judge: str) -> tuple[Floats, Floats, Integers | None]:
@@ -49,6 +48,7 @@ def _errors(judged: Judged, judge: str) -> dict[str, Any]:
         "brier": brier.estimate,
         "brier_low": brier.low,
         "brier_high": brier.high,
+        **({"problem": brier.problem} if brier.problem else {}),
         "interval": kind_of(brier.method),
         "confidence_level": judged.level,
         "n": int((~np.isnan(judged.labels)).sum()),

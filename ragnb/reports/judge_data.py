@@ -122,14 +122,7 @@ def read_judged(
 
 def interval_columns(found: Interval) -> dict[str, Any]:
     """An interval as columns of a frame of summaries."""
-    return {
-        "mean": found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "interval": kind_of(found.method),
-        "confidence_level": found.confidence_level,
-        "n_units": found.n,
-    }
+    return found.columns() | {"interval": kind_of(found.method), "n_units": found.n}
 
 
 def kind_of(method: str) -> str:

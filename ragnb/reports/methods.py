@@ -409,7 +409,7 @@ def _detectable(comparisons: pd.DataFrame) -> list[str]:
 
 def _intervals(frame: pd.DataFrame) -> str:
     levels = _listed(f"{100 * level:g}%" for level in _distinct(frame["confidence_level"]))
-    kinds = _distinct(str(kind).split("; undefined")[0] for kind in frame["interval"])
+    kinds = _distinct(frame["interval"])
     return f"{levels} intervals ({' / '.join(kinds)})"
 
 

@@ -297,11 +297,15 @@ def _table(scores: pd.DataFrame, keys: list[str], level: float) -> pd.DataFrame:
     absent = {
         "n": 0,
         "n_scored": 0,
-        "interval": "t; undefined: not asked for",
+        "interval": "t",
         "signature": "",
         "confidence_level": level,
     }
-    return table.fillna(absent).astype({"n": int, "n_scored": int})[[*cells, *_COLUMNS]]
+    never = table["n"].isna()
+    if never.any():
+        table.loc[never, "problem"] = "not asked for"
+    table = table.fillna(absent).astype({"n": int, "n_scored": int})
+    return table[[*cells, *_COLUMNS, *(["problem"] if "problem" in table else [])]]
 
 
 def _summaries(

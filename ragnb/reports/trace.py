@@ -284,13 +284,7 @@ def _check_adherence(label: str, wanted: Floats) -> None:
 
 
 def _interval(found: Interval, name: str) -> dict[str, Any]:
-    return {
-        name: found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "interval": found.method,
-        "confidence_level": found.confidence_level,
-    }
+    return found.columns(name)
 
 
 def _test(result: SignificanceResult) -> dict[str, Any]:
@@ -299,6 +293,7 @@ def _test(result: SignificanceResult) -> dict[str, Any]:
 
 
 _NOT_SHOWN = {
+    "problem",
     "confidence_level",
     "statistic",
     "correction",

@@ -248,7 +248,6 @@ def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[st
         "n_dropped": n_dropped,
         "mean": _mean(pairs.first),
         "baseline_mean": _mean(pairs.second),
-        "difference": _mean(pairs.differences),
         **_outcome(PROCEDURES[name], pairs, design),
         "why": f"{why}; clusters: {unit}" if unit else why,
         "signature": signature,
@@ -261,10 +260,8 @@ def _outcome(procedure: Procedure, pairs: Pairs, design: _Design) -> dict[str, A
     test = procedure.test(*arguments)
     effect = procedure.effect(*arguments, confidence_level=design.level)
     return {
-        "low": interval.low,
-        "high": interval.high,
-        "interval": interval.method,
-        "confidence_level": design.level,
+        **interval.columns("difference"),
+        "difference": _mean(pairs.differences),
         "test": test.method,
         "statistic": test.statistic,
         "p_value": test.p_value,

@@ -126,11 +126,7 @@ def _summary(
     missing, total = len(group) - len(scored), float(scored["value"].sum())
     return {
         "unscored": _unscored(group),
-        "mean": found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "interval": found.method,
-        "confidence_level": confidence_level,
+        **found.columns(),
         "n": len(group),
         "n_scored": len(scored),
         "worst_low": (total + missing * lowest) / len(group) if missing else found.estimate,

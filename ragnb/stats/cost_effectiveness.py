@@ -63,9 +63,7 @@ class FiellerSet(Interval):
         shown = f"[{self.low:.4g}, {self.high:.4g}]"
         if self.kind == "two rays":
             shown = f"(-inf, {self.limits[0]:.4g}] or [{self.limits[1]:.4g}, inf)"
-        return (
-            f"{self.estimate:.4g} {shown} ({self.confidence_level:.0%} {self.method}, n = {self.n})"
-        )
+        return f"{self.estimate:.4g} {shown} ({self.basis})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +133,8 @@ def fieller_interval(
     n, level, estimate = y.size, confidence_level, _ratio(numerator, denominator)
     method = _named("Fieller", n, clusters)
     if problem := _ratio_problem(y, z, clusters):
-        method += f"; undefined: {problem}"
-        return FiellerSet(estimate, nan, nan, level, method, n, "undefined", (nan, nan))
+        undefined = estimate, nan, nan, level, method, n
+        return FiellerSet(*undefined, "undefined", (nan, nan), problem=problem)
     scale = stdtrit(n - 1, (1 + level) / 2) / sqrt(n * (n - 1))
     dy, dz = scale * (y - y.mean()), scale * (z - z.mean())
     kind, *limits = _fieller_limits(float(y.mean()), float(z.mean()), dy, dz)

@@ -235,6 +235,7 @@ def ppi_mean(
     undefined = np.isnan(found.low) or np.isnan(classical.low)
     return PpiInterval(
         *(found.estimate, found.low, found.high, confidence_level, found.method, found.n),
+        problem=found.problem,
         n_labels=labels.size,
         n_unlabelled=judged_unlabelled.size,
         lam=weight,

@@ -222,7 +222,7 @@ def _clustered_pearson(
     with np.errstate(divide="ignore", invalid="ignore"):  # arctanh of a perfect r is infinite
         found = jackknife_interval(_fisher_z, sums, confidence_level=confidence_level)
     estimate, low, high = np.tanh([found.estimate, found.low, found.high]).tolist()
-    return Interval(estimate, low, high, confidence_level, f"Pearson, {found.method}", found.n)
+    return replace(found, estimate=estimate, low=low, high=high, method=f"Pearson, {found.method}")
 
 
 def _fisher_z(sums: Floats) -> Floats:
@@ -254,7 +254,8 @@ def rmse(
     if clusters is None:
         mse = bca_interval(errors, confidence_level=confidence_level)
         estimate, low, high = np.sqrt([mse.estimate, mse.low, mse.high]).tolist()
-        return Interval(estimate, low, high, confidence_level, f"RMSE, {mse.method}", mse.n)
+        root = {"estimate": estimate, "low": low, "high": high}
+        return replace(mse, method=f"RMSE, {mse.method}", **root)
     found = jackknife_interval(
         lambda sums: np.sqrt(np.maximum(sums[..., 0], 0) / sums[..., 1]),
         np.stack([np.bincount(clusters, errors), np.bincount(clusters)], axis=1),

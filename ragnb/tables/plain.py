@@ -16,7 +16,7 @@ from ragnb.results import format_p_value
 from ragnb.tables.cells import Cell, Table, check_digits, decimals, number, signatures
 from ragnb.tables.printing import COMPARISON, SUMMARY, checked_summaries, of_comparisons
 
-_ASIDE = ("confidence_level", "statistic", "warning", "signature")
+_ASIDE = ("confidence_level", "problem", "statistic", "warning", "signature")
 """Columns of other frames that are no part of their listing; warnings stand below it."""
 
 
@@ -152,7 +152,7 @@ def _of_summaries(frame: pd.DataFrame, digits: int | None) -> Table:
         for row in frame.to_dict("records")
     ]
     header = [*keys, "metric", "mean", level, "scored", *(["worst case"] if partly else []), *more]
-    kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in frame["interval"]))
+    kinds = " / ".join(dict.fromkeys(frame["interval"]))
     worst = (
         ["Worst case: all unscored responses at the metric's lowest, or at its highest value."]
         if partly

@@ -273,7 +273,7 @@ def _summary_cell(
 
 
 def _summary_notes(frame: pd.DataFrame, alike: bool) -> list[str]:
-    kinds = " / ".join(dict.fromkeys(kind.split("; undefined")[0] for kind in frame["interval"]))
+    kinds = " / ".join(dict.fromkeys(frame["interval"]))
     n = f", n = {frame['n'].iloc[0]}" if alike else ""
     unscored = (
         []

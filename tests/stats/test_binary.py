@@ -137,13 +137,13 @@ def test_no_discordant_item_gives_p_1(method: str) -> None:
 def test_no_items_are_undefined(interval) -> None:
     result = interval(PairedTable(0, 0, 0, 0))
     assert np.isnan([result.estimate, result.low, result.high]).all()
-    assert "undefined: no items" in result.method
+    assert result.problem == "no items"
 
 
 def test_no_items_or_discordant_ones_are_undefined_for_tests_and_odds() -> None:
     assert np.isnan(mcnemar_test(PairedTable(0, 0, 0, 0)).p_value)
     assert np.isnan(tango_test(PairedTable(0, 0, 0, 0)).p_value)
-    assert "no discordant item" in discordant_odds_ratio(PairedTable(3, 0, 0, 3)).method
+    assert "no discordant item" in discordant_odds_ratio(PairedTable(3, 0, 0, 3)).problem
 
 
 def test_extremes() -> None:

@@ -88,7 +88,7 @@ def test_mean_of_ratios_with_clusters() -> None:
 def test_without_items_to_average_there_is_no_mean(gains, costs, reason: str) -> None:
     result = mean_of_ratios(gains, costs)
     assert np.isnan([result.low, result.high]).all()
-    assert f"needs 2 values, {reason}" in result.method
+    assert f"needs 2 values, {reason}" in result.problem
 
 
 def test_a_system_that_never_spends_scores_0_under_the_published_rule() -> None:
@@ -159,7 +159,7 @@ def test_acceptability_falls_through_one_half_at_the_ratio_and_the_tails_at_fiel
 def test_no_spread_leaves_net_benefit_and_acceptability_undefined() -> None:
     (band,) = net_benefit([0.5, 0.5, 0.5], [0, 0, 0], [0.01])
     assert band.estimate == 0.5
-    assert "all 3 values are equal" in band.method
+    assert "all 3 values are equal" in band.problem
     assert np.isnan(acceptability_curve([0.5, 0.5, 0.5], [0, 0, 0], [0.01])).all()
 
 

@@ -109,9 +109,9 @@ def test_a_constant_column_is_left_out_of_the_family() -> None:
     assert good.low < good.high
     assert "max-T over 1 means" in good.method
     assert np.isnan(flat.low)
-    assert "all values are equal" in flat.method
+    assert "all values are equal" in flat.problem
     (single,) = simultaneous_intervals([[1.0]], rng=np.random.default_rng(6))
-    assert "needs 2 independent units" in single.method
+    assert "needs 2 independent units" in single.problem
 
 
 @given(st.floats(0.01, 0.5), st.floats(0.01, 1.0), st.floats(0.5, 0.99))

@@ -70,7 +70,7 @@ def test_wald_has_no_width_at_the_ends_and_says_what_it_is_for() -> None:
 def test_rate_without_items_is_undefined_with_a_reason(method) -> None:
     result = rate_interval(0, 0, method=method)
     assert np.isnan([result.estimate, result.low, result.high]).all()
-    assert "undefined: no items" in result.method
+    assert result.problem == "no items"
 
 
 def test_impossible_rates_are_refused() -> None:
@@ -106,7 +106,7 @@ def test_mean_interval_follows_shift_and_scale(interval, values) -> None:
 def test_mean_without_spread_is_undefined_with_a_reason(interval, values, reason: str) -> None:
     result = interval(values)
     assert np.isnan([result.low, result.high]).all()
-    assert reason in result.method
+    assert reason in result.problem
     assert np.isnan(result.estimate) == (len(values) == 0)
 
 
@@ -183,7 +183,7 @@ def test_few_clusters_are_named_in_the_method() -> None:
 def test_clusters_without_spread_are_undefined_with_a_reason(values, clusters, reason: str) -> None:
     result = mean_interval(values, clusters)
     assert np.isnan([result.low, result.high]).all()
-    assert reason in result.method
+    assert reason in result.problem
 
 
 def test_keys_are_the_same_in_a_list_an_array_and_a_column() -> None:

@@ -229,7 +229,7 @@ def test_labels_that_are_all_alike() -> None:
     assert result.high == 1.0
     graded_alike = ppi_mean([3.0] * 20, [3.0] * 20, [3.0] * 10 + [4.0])
     assert np.isnan([graded_alike.low, graded_alike.high, graded_alike.effective_sample_size]).all()
-    assert graded_alike.method == "PPI++, t; undefined: no spread in labels less verdicts"
+    assert graded_alike.problem == "no spread in labels less verdicts"
 
 
 # ---- bounds ------------------------------------------------------------------------------------------------------------
@@ -345,14 +345,11 @@ def test_clustered_rates_reduce_to_plain_ones() -> None:
 
 
 def test_too_few_units_are_undefined_with_a_reason() -> None:
-    assert (
-        ppi_mean([0.1, 0.2], [0.3, 0.1], REST).method
-        == "PPI++, t; undefined: needs 3 labels, got 2"
-    )
+    assert ppi_mean([0.1, 0.2], [0.3, 0.1], REST).problem == "needs 3 labels, got 2"
     assert ppi_mean([0.1, 0.2], [0.3, 0.1], REST, lam=0.5).low < 0.2
     labels, judged, rest = [0.1, 0.5, 0.3, 0.9], [0.2, 0.5, 0.1, 0.8], [0.3, 0.2]
     few = ppi_mean(labels, judged, rest, clusters=list("aabb"), clusters_unlabelled=list("cd"))
-    assert few.method.endswith("undefined: needs 3 clusters, got 2")
+    assert few.problem == "needs 3 clusters, got 2"
     assert np.isnan([few.low, few.high, few.effective_sample_size]).all()
     assert few.estimate == pytest.approx(ppi_mean(labels, judged, rest).estimate)
 

@@ -99,7 +99,7 @@ def test_an_impossible_rate_is_cut() -> None:
 def test_undefined_with_a_reason(table, reason: str) -> None:
     result = rogan_gladen(*labelled(*table), verdicts(50, 100))
     assert np.isnan([result.estimate, result.low, result.high]).all()
-    assert result.method == f"Rogan-Gladen, Lang-Reiczigel; undefined: {reason}"
+    assert result.problem == reason
 
 
 @pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 300])

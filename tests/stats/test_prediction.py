@@ -104,7 +104,7 @@ def test_the_clustered_variance_is_that_of_obuchowski():
 def test_auroc_at_the_edges_is_undefined(labels, scores, reason: str) -> None:
     result = auroc(labels, scores)
     assert np.isnan(result.low)
-    assert reason in result.method
+    assert reason in result.problem
     assert np.isnan(delong_test(labels, scores, scores).p_value)
     assert np.isnan(auroc_difference_interval(labels, scores, scores).low)
 
@@ -112,7 +112,7 @@ def test_auroc_at_the_edges_is_undefined(labels, scores, reason: str) -> None:
 @pytest.mark.filterwarnings("error")
 def test_a_clustered_area_at_the_edges_is_undefined():
     alike = auroc([1, 1, 1], [0.1, 0.2, 0.3], ["a", "b", "a"])
-    assert "both classes" in alike.method
+    assert "both classes" in alike.problem
     assert alike.n == 2
     perfect = auroc([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], [0, 1, 2, 3])
     assert perfect.estimate == 1.0
@@ -163,7 +163,7 @@ def test_pearson_equals_scipy() -> None:
 def test_pearson_at_the_edges_is_undefined(x, y, reason: str) -> None:
     result = pearson(x, y)
     assert np.isnan([result.low, result.high]).all()
-    assert reason in result.method
+    assert reason in result.problem
 
 
 def test_the_clustered_correlation_is_numpys_and_its_interval_near_fishers():
@@ -179,7 +179,7 @@ def test_the_clustered_correlation_is_numpys_and_its_interval_near_fishers():
 
 @pytest.mark.filterwarnings("error")
 def test_an_undefined_clustered_correlation_says_why():
-    assert "all 3 values are equal" in pearson([1, 1, 1], [1, 2, 3], [0, 1, 2]).method
+    assert "all 3 values are equal" in pearson([1, 1, 1], [1, 2, 3], [0, 1, 2]).problem
     assert np.isnan(pearson([1, 2, 3], [1, 2, 3], ["a", "a", "a"]).low)
     assert np.isnan(pearson([1, 2, 3], [1, 2, 3], ["a", "b", "c"]).low)
     assert np.isnan(pearson([], [], []).estimate)
@@ -197,7 +197,7 @@ def test_rmse_and_brier_equal_sklearn() -> None:
     assert error.estimate == pytest.approx(root_mean_squared_error(y, p))
     assert (error.low**2, error.high**2) == pytest.approx((brier.low, brier.high))
     assert error.method.startswith("RMSE, BCa")
-    assert "all 2 values are equal" in rmse([1, 2], [1, 2]).method
+    assert "all 2 values are equal" in rmse([1, 2], [1, 2]).problem
     assert np.isnan(brier_score([1], [0.5]).low)
     assert np.isnan(rmse([], []).estimate)
 

@@ -206,7 +206,7 @@ def test_a_constant_difference_counts_where_the_sign_test_shows_it(n: int, shown
     assert (worst.rank.low, worst.rank.high) == ((3, 3) if shown else (1, 3))
     assert (best.probability_best, worst.probability_best) == (1.0, 0.0)
     assert best.average_rank.estimate == 1.0
-    assert "no spread between units" in best.average_rank.method
+    assert "no spread between units" in best.average_rank.problem
 
 
 @pytest.mark.parametrize("offset", [0.0, -0.45])
@@ -223,7 +223,7 @@ def test_clusters_without_spread_have_no_interval() -> None:
     x = np.array([[0.1, 0.9], [0.8, 0.2]] * 10)
     for system in intervals(x, clusters=np.repeat(np.arange(10), 2)):
         assert system.average_rank.estimate == 1.5
-        assert "undefined: no spread between units" in system.average_rank.method
+        assert system.average_rank.problem == "no spread between units"
 
 
 def test_all_ties_leave_every_rank_open() -> None:
@@ -247,6 +247,6 @@ def test_too_few_units_are_undefined_with_a_reason(
     systems = intervals(x, clusters=clusters)
     assert [s.average_rank.estimate for s in systems] == pytest.approx(averages, nan_ok=True)
     for system in systems:
-        assert reason in system.average_rank.method
-        assert reason in system.rank.method
+        assert reason in system.average_rank.problem
+        assert reason in system.rank.problem
         assert np.isnan([system.rank.low, system.rank.high, system.probability_best]).all()

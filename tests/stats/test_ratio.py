@@ -176,10 +176,7 @@ def test_a_mean_denominator_of_0_has_a_set_but_no_estimate() -> None:
     assert found.contains(100)
     nearly = fieller_interval([5, 6, 7, 6], [0.1, 0.2, -0.3, 0.0])  # sums to 3e-17
     assert np.isnan(nearly.estimate)
-    assert (
-        "undefined: the mean denominator is 0"
-        in ratio_of_means_bca([5, 6, 7, 6], [1, -1, 2, -2]).method
-    )
+    assert "the mean denominator is 0" in ratio_of_means_bca([5, 6, 7, 6], [1, -1, 2, -2]).problem
 
 
 @pytest.mark.parametrize(
@@ -204,7 +201,7 @@ def test_ratio_without_spread_is_undefined_with_a_reason(
     ):
         assert result.estimate == pytest.approx(estimate, nan_ok=True)
         assert np.isnan([result.low, result.high]).all()
-        assert f"undefined: {reason}" in result.method
+        assert reason in result.problem
     found = fieller_interval(numerator, denominator)
     assert found.kind == "undefined"
     assert not found.contains(0.5)
@@ -261,7 +258,7 @@ def test_clusters_without_spread_are_undefined_with_a_reason(clusters: str, reas
     for interval in (fieller_interval, ratio_of_means_bca):
         result = interval([1, 3, 2, 2], [1, 2, 2, 1], clusters=list(clusters))
         assert np.isnan([result.low, result.high]).all()
-        assert reason in result.method
+        assert reason in result.problem
 
 
 # ---- ABC ---------------------------------------------------------------------------------------------------------------
@@ -337,7 +334,7 @@ def test_abc_holds_the_estimate_and_inverts(pair) -> None:
     y, z = pair[0] + 12, pair[1] + 12  # all positive
     result, inverse = ratio_of_means_bca(y, z), ratio_of_means_bca(z, y)
     if np.isnan(result.low):
-        assert "undefined" in result.method
+        assert result.problem
         return
     assert result.low <= result.estimate <= result.high
     if np.isfinite(inverse.low):
@@ -356,7 +353,7 @@ def test_abc_says_when_the_denominator_may_be_0() -> None:
     assert ratio_of_means_bca(y, z, confidence_level=0.8).method == doubt
     beyond = ratio_of_means_bca(y, z)
     assert np.isnan([beyond.low, beyond.high]).all()
-    assert "undefined: the denominator reaches 0 before a limit" in beyond.method
+    assert beyond.problem == "the denominator reaches 0 before a limit"
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -476,7 +473,7 @@ def test_comparison_without_an_answer_is_undefined_with_a_reason(columns, reason
         result = compare_ratios(*columns)
     assert np.isnan([result.interval.low, result.interval.high, result.test.p_value]).all()
     assert result.test.warning == f"undefined: {reason}"
-    assert reason in result.interval.method
+    assert reason in result.interval.problem
 
 
 def test_importing_ratios_is_cheap() -> None:
