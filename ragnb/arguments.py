@@ -1,8 +1,8 @@
 """Checks of the arguments of public statistical functions.
 
-A public function of `ragnb.stats` or `ragnb.conformal` declares the kind of each argument with the
-decorator `accepts`. The function then receives converted values: arrays of floats or booleans,
-cluster codes, and plain numbers. Private functions do not check their arguments again.
+A public function declares the kind of each argument with the decorator `accepts`. The function then
+receives converted values: arrays of floats or booleans, cluster codes, and plain numbers. Private
+functions do not check their arguments again.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
-    """Convert values to an array of finite numbers, one per item."""
+    """Convert values to an array of finite numbers, by default one per item."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != dimensions:
         raise InputError(
@@ -46,12 +46,12 @@ def as_scores(values: ArrayLike, dimensions: int = 1) -> Floats:
 
 
 def as_matrix(values: ArrayLike) -> Floats:
-    """Convert values to finite numbers, one row per item and one column per system."""
+    """Convert values to an array of finite numbers with one row per item and one column per system."""
     return as_scores(values, dimensions=2)
 
 
 def as_labels(values: ArrayLike) -> Booleans:
-    """Convert values of 0 or 1 to an array of False or True, one per item."""
+    """Convert labels of 0 and 1, one per item, to an array of False and True."""
     labels = as_scores(values)
     odd = labels[~np.isin(labels, (0, 1))]
     if odd.size:
@@ -69,7 +69,7 @@ def as_probabilities(values: ArrayLike) -> Floats:
 
 
 def as_clusters(keys: ArrayLike) -> Integers:
-    """Convert cluster keys, one per item, to the codes 0, 1, ... in sorted order of the keys."""
+    """Convert cluster keys, one per item, to codes 0, 1, ... in the sorted order of the keys."""
     found = np.asarray(keys)
     if found.dtype.kind in "US" and found is not keys:
         found = np.asarray(keys, dtype=object)  # a missing key would become the text "nan"
@@ -89,7 +89,7 @@ def as_clusters(keys: ArrayLike) -> Integers:
 def _number_kind(
     sentence: str, allows: Callable[[float], bool], kept_as: type = float
 ) -> Callable[[Any], Any]:
-    """Return a check that a number is finite and in the range that `sentence` describes."""
+    """Return a function that checks that a number is finite and in the range given in words."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, Real) or not isfinite(value):
@@ -102,7 +102,7 @@ def _number_kind(
 
 
 def as_rate(value: Any) -> Fraction:
-    """Convert a number strictly between 0 and 1 to the fraction of its decimals: 0.1 to 1/10."""
+    """Convert a number strictly between 0 and 1 to an exact fraction, so that 0.1 becomes 1/10."""
     exact = Fraction(str(value))
     if not 0 < exact < 1:
         raise InputError(f"must be strictly between 0 and 1, such as 0.1, got {value!r}")
@@ -123,7 +123,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "count": _number_kind("a whole number of at least 0", lambda x: x >= 0 and x.is_integer(), int),
     "size": _number_kind("a whole number of at least 1", lambda x: x >= 1 and x.is_integer(), int),
 }
-"""Kind of argument -> the function that checks and converts it."""
+"""Kind of argument -> function that checks and converts it."""
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -136,9 +136,9 @@ def accepts(
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Return a decorator that checks and converts the named arguments of a function.
 
-    A kind is a name in `KINDS`, a tuple of the allowed values, or a function that checks and
-    converts. None is passed on unchanged if it is the default. All arrays must have the same number
-    of items unless ``aligned`` is False.
+    A kind is a name in `KINDS`, a tuple of allowed values, or a function that checks and converts
+    the argument. None is passed on unchanged if it is the default. All arrays must have the same
+    number of items unless ``aligned`` is False.
 
     >>> @accepts(values="scores", clusters="clusters", method=("mean", "median"))
     ... def centre(values, clusters=None, *, method="mean"):
@@ -180,7 +180,7 @@ def accepts(
 
 
 def convert(given: Any, kind: str | tuple[str, ...] | Callable[[Any], Any], name: str) -> Any:
-    """Return the converted value of one argument, or raise an InputError that names it."""
+    """Convert one argument, or raise an InputError that names it."""
     if isinstance(kind, tuple):
         if given not in kind:
             raise InputError(f"{name} must be one of {', '.join(map(repr, kind))}, got {given!r}")

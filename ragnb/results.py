@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 
 SMALLEST_P = 2.0**-1022
-"""The smallest normal double. It replaces p-values of 0, because no p-value is exactly 0."""
+"""The smallest normal double, which replaces p-values that underflow to 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with a two-sided interval.
+    """An estimate with a two-sided confidence interval.
 
     Attributes
     ----------
     estimate, low, high : float
-        In the unit of the scores; ``nan`` if undefined.
+        Estimate and limits, in the units of the scores; NaN if undefined. A limit may be infinite.
     confidence_level : float
         Nominal coverage, in (0, 1).
     method : str
         Name of the interval, as printed under tables and figures.
     n : int
-        Number of independent units behind the estimate.
+        Number of independent units (items or clusters) from which the estimate was computed.
     problem : str
         Why the limits are undefined; empty if they are defined.
     """
@@ -41,15 +41,15 @@ class Interval:
 
     @property
     def basis(self) -> str:
-        """Confidence level, method, problem and n: ``95% t, n = 12``."""
+        """Confidence level, method, problem (if any) and n, such as ``95% t, n = 12``."""
         problem = f"; undefined: {self.problem}" if self.problem else ""
         return f"{self.confidence_level:.0%} {self.method}{problem}, n = {self.n}"
 
     def columns(self, estimate: str = "mean") -> dict[str, Any]:
-        """Return the values of a row of a frame, with the estimate under the given name.
+        """Return the interval as a row of a data frame, with the estimate under the given name.
 
-        ``problem`` is among them only if the limits are undefined. A frame in which all limits are
-        defined therefore has no such column.
+        The row contains ``problem`` only if the limits are undefined. A frame in which all limits
+        are defined therefore has no such column.
         """
         row = {
             estimate: self.estimate,
@@ -68,17 +68,18 @@ class SignificanceResult:
     Attributes
     ----------
     statistic : float
-        Observed value of the statistic named in ``method``; ``nan`` if undefined.
+        Observed value of the test statistic; NaN if undefined.
     p_value : float
-        In (0, 1], never 0; ``nan`` if undefined.
+        In (0, 1], never 0; NaN if undefined.
     alternative : str
-        ``"two-sided"``, ``"greater"`` or ``"less"``.
+        ``"two-sided"``, ``"greater"`` or ``"less"``. Omnibus tests, which have no direction, also
+        report ``"two-sided"``.
     method : str
         Name of the test, as printed under tables and figures.
     n : int
-        Number of independent units (pairs, or clusters) behind the test.
+        Number of independent units (items, pairs or clusters) in the test.
     warning : str
-        Why the result is undefined or questionable; empty if it is neither.
+        Why the result is undefined or questionable; otherwise empty.
     """
 
     statistic: float
@@ -99,20 +100,27 @@ class SignificanceResult:
 def undefined_interval(
     estimate: float, confidence_level: float, method: str, n: int, reason: str
 ) -> Interval:
-    """Return an interval with limits of ``nan``; its problem states the reason."""
+    """Return an interval with NaN limits and the reason in `problem`."""
     return Interval(estimate, nan, nan, confidence_level, method, n, problem=reason)
 
 
 def undefined_test(alternative: str, method: str, n: int, reason: str) -> SignificanceResult:
-    """Return a test result with values of ``nan``; its warning states the reason."""
+    """Return a test result with a NaN statistic and p-value, and the reason in `warning`."""
     return SignificanceResult(nan, nan, alternative, method, n, f"undefined: {reason}")
 
 
 def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
-    """Compute the p-value for an alternative from both one-sided p-values.
+    """Compute the p-value for an alternative from the two one-sided p-values.
 
     The two-sided p-value is twice the smaller one-sided p-value, but at most 1. The result is in
     (0, 1]. If the arguments are arrays, so is the result.
+
+    Parameters
+    ----------
+    lower_tail, upper_tail : float or ndarray
+        p-values for the alternatives ``"less"`` and ``"greater"``.
+    alternative : {"two-sided", "greater", "less"}
+        The alternative hypothesis.
 
     Examples
     --------
@@ -127,7 +135,7 @@ def two_sided(lower_tail: float, upper_tail: float, alternative: str) -> float:
 def format_p_value(p_value: float) -> str:
     """Format a p-value as text.
 
-    Values below 1e-12 become ``"p < 1e-12"``, and ``nan`` becomes ``"p undefined"``.
+    Values below 1e-12 become ``"p < 1e-12"``, and NaN becomes ``"p undefined"``.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Functions for text in any script: normalization, scripts, tokens, sentences and sentence keys.
+"""Functions for text in any script: normalisation, scripts, tokens, sentences and sentence keys.
 
-No function needs to know the language of a text. All decisions use the Unicode properties of its
-characters, and lists of common abbreviations for sentences.
+No function needs to know the language of a text. They use the Unicode properties of the characters
+and, to find sentences, lists of common abbreviations.
 """
 
 import unicodedata
@@ -24,7 +24,7 @@ SCRIPTS = tuple(
 UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 )
-"""Content of a character class: the scripts that are written without spaces between words."""
+"""The scripts that are written without spaces between words, as content of a character class."""
 
 _SCRIPT = regex.compile(
     r"(?V1)(?=[\p{L}--[\p{Common}\p{Inherited}]])(?:"
@@ -43,16 +43,15 @@ GRAPHEME = regex.compile(
 )
 """Pattern of one extended grapheme cluster, for searches from the start of a text.
 
-At each flag emoji, ``\\X`` alone would count all the flags before it, which takes quadratic time.
-Pairs of regional indicators therefore have a separate branch, which starts at the end of the
-previous cluster.
+A flag emoji is a pair of regional indicators. At each flag, ``\\X`` alone would count all the flags
+before it, which takes quadratic time. These pairs therefore have a branch of their own.
 """
 _ONLY_CLOSED = regex.compile(r"\A.*</think>", flags=regex.DOTALL | regex.IGNORECASE)
 _REASONING = regex.compile(r"<think>.*?(?:</think>|\Z)", flags=regex.DOTALL | regex.IGNORECASE)
 
 
 def fold(text: str) -> str:
-    """Normalize a text: NFKC, case folding, and single spaces in place of runs of white space.
+    """Normalise a text: NFKC, case folding, and single spaces in place of runs of white space.
 
     >>> fold("  Ｓtraße\\u00a0№ ５ ")
     'strasse no 5'
@@ -62,7 +61,9 @@ def fold(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Remove joiners, direction marks, variation selectors, soft hyphens and skin tones.
+    """Remove characters that are invisible by themselves, and skin-tone modifiers.
+
+    The invisible characters are joiners, direction marks, variation selectors and soft hyphens.
 
     >>> visible("soft\\u00adhyphen")
     'softhyphen'
@@ -73,10 +74,11 @@ def visible(text: str) -> str:
 def split_reasoning(reply: str) -> tuple[str, str]:
     """Split the reply of a reasoning model into its reasoning and its answer.
 
-    The reasoning consists of all ``<think>…</think>`` passages with their tags. It is empty if
+    The reasoning consists of all ``<think>…</think>`` passages, including the tags. It is empty if
     there are none. If a passage is not closed because the reply was cut off, it extends to the end
-    of the reply. If there is only a closing tag because the opening one was in the prompt, the
-    passage starts at the beginning. A reply that is one JSON object consists of an answer only.
+    of the reply. If there is only a closing tag because the opening tag was in the prompt, the
+    passage starts at the beginning of the reply. A reply that is a single JSON object has no
+    reasoning.
 
     >>> split_reasoning("<think>Paris or Lyon?</think>\\n\\nParis.")
     ('<think>Paris or Lyon?</think>', 'Paris.')
@@ -96,8 +98,8 @@ def split_reasoning(reply: str) -> tuple[str, str]:
 def join_reasoning(reasoning: str, answer: str) -> str:
     """Join reasoning and answer to the text of a reply: the inverse of `split_reasoning`.
 
-    Reasoning without tags is left out. It came in a separate field of the reply, so it was never
-    part of the text.
+    Reasoning without tags is left out, because it came in a separate field of the reply and was
+    never part of the text.
 
     >>> join_reasoning("<think>Paris or Lyon?</think>", "Paris.")
     '<think>Paris or Lyon?</think>Paris.'
@@ -108,7 +110,7 @@ def join_reasoning(reasoning: str, answer: str) -> str:
 
 
 def strip_reasoning(text: str) -> str:
-    """Remove the reasoning from a text: all passages that `split_reasoning` finds.
+    """Remove from a text all passages that `split_reasoning` counts as reasoning.
 
     >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
     'Paris.'
@@ -129,8 +131,8 @@ def well_formed(text: str) -> str:
 def script_of(character: str) -> str | None:
     """Unicode script of one letter.
 
-    It is ``"Other"`` for a script that is not in `SCRIPTS`. It is None for a character that is not
-    a letter, and for a letter that several scripts share.
+    The script is ``"Other"`` if it is not in `SCRIPTS`. The result is None for a character that is
+    not a letter, and for a letter that belongs to several scripts.
 
     >>> script_of("é"), script_of("中"), script_of("ф"), script_of("7")
     ('Latin', 'Han', 'Cyrillic', None)
@@ -149,7 +151,7 @@ def scripts(text: str) -> Counter[str]:
 
 
 def graphemes(text: str) -> list[str]:
-    """Split a text into the characters that a reader sees: extended grapheme clusters (UAX #29).
+    """Split a text into user-perceived characters: extended grapheme clusters (UAX #29).
 
     >>> graphemes("e\\u0301👩‍🔬") == ["e\\u0301", "👩‍🔬"]
     True
@@ -162,10 +164,10 @@ def graphemes(text: str) -> list[str]:
 def tokens(text: str) -> list[str]:
     """Split a text into tokens of letters, marks and numbers.
 
-    A token is a word in scripts with spaces between words, and a grapheme cluster in scripts
-    without. Texts of mixed scripts are split correctly, because each stretch of one script is
-    treated separately. Invisible joiners and direction marks are removed. Case and compatibility
-    forms are kept; see `fold`.
+    A token is a word in scripts that separate words by spaces, and a grapheme cluster in scripts
+    that do not. In a text of mixed scripts, each stretch of one script is split by the rule for
+    that script. Invisible joiners and direction marks are removed. Letter case and compatibility
+    forms are kept; use `fold` to unify them.
 
     >>> tokens("GDP 增长 8.1%, don't")
     ['GDP', '增', '长', '8', '1', 'don', 't']
@@ -213,11 +215,11 @@ _SPACE = regex.compile(r"\s*")
 def sentences(text: str) -> list[str]:
     """Split a text into its sentences, in order.
 
-    The function recognizes the full stops of Latin, Greek, CJK, Arabic, Urdu, Devanagari, Armenian,
-    Ethiopic, Khmer, Burmese and Tibetan script, as well as abbreviations, initials, decimals,
-    numbered items and empty lines. Thai and Lao do not mark the end of a sentence, so their text is
-    split only at empty lines and at the full stops of other scripts. Sentences are stripped and
-    never empty, and only white space is lost.
+    The function recognises the sentence-ending punctuation of Latin, Greek, CJK, Arabic, Urdu,
+    Devanagari, Armenian, Ethiopic, Khmer, Burmese and Tibetan script, as well as abbreviations,
+    initials, decimals, numbered items and empty lines. Thai and Lao do not mark the end of a
+    sentence, so their text is split only at empty lines and at punctuation of other scripts.
+    Sentences are stripped and never empty; only white space is lost.
 
     >>> sentences("Dr. No paid 3.5 million. Really? 是的。他走了。")
     ['Dr. No paid 3.5 million.', 'Really?', '是的。', '他走了。']
@@ -279,9 +281,9 @@ def _is_abbreviation(before: str, next_word: str) -> bool:
 
 
 def sentence_key(number: int) -> str:
-    """Key of the sentence with a given position, counted from 0: a to z, then aa, ab and so on.
+    """Key of the sentence at a given position, counted from 0: a to z, then aa, ab and so on.
 
-    A negative number raises InputError.
+    A negative position raises InputError.
 
     >>> [sentence_key(number) for number in (0, 25, 26, 27, 701, 702)]
     ['a', 'z', 'aa', 'ab', 'zz', 'aaa']

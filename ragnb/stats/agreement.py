@@ -1,8 +1,8 @@
 """Agreement of annotators with each other, or of a judge with annotators.
 
-Every coefficient is a formula of sums over items, which `agreement_sums` computes. The sums can be
-added up over any set of items. One interval therefore serves all coefficients: the jackknife, which
-leaves out one item or one cluster of items at a time.
+Every coefficient is a function of sums over items, which `agreement_sums` computes. The sums of any
+set of items can be added up. One jackknife interval, which leaves out one item or one cluster of
+items at a time, therefore serves all coefficients.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -23,12 +23,13 @@ from ragnb.stats.intervals import jackknife_interval
 
 
 def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None = None) -> Floats:
-    """Per-cluster sufficient statistics for all agreement coefficients.
+    """Compute per-cluster sums that are sufficient for all agreement coefficients.
 
     Parameters
     ----------
     codes : array of int, shape (n_items, n_raters)
-        Categories as numbers 0, 1, ..., n_categories - 1, and -1 where a rater left an item out.
+        Categories as numbers 0, 1, ..., n_categories - 1, and -1 where a rater did not rate an
+        item.
     n_categories : int
         Number of categories, which may include categories that nobody chose.
     clusters : array of shape (n_items,), optional
@@ -38,11 +39,11 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
     -------
     ndarray of shape (n_clusters, 4 + 4 * n_categories)
         Sums over the items i of a cluster. Item i has r_i ratings, of which n_ik are in category k.
-        The first four columns are the number of items with r_i >= 1, the number of items with
-        r_i >= 2, sum_i a_i / r_i and sum_i a_i, where a_i = sum_k n_ik (n_ik - 1) / (r_i - 1).
-        Four blocks with one column per category k follow: sum_i n_ik / r_i, the sum of n_ik over
-        items with r_i >= 2, and how often the first and the second rater chose k on items that both
-        rated.
+        Let a_i = sum_k n_ik (n_ik - 1) / (r_i - 1). The first four columns are the number of items
+        with r_i >= 1, the number of items with r_i >= 2, the sum of a_i / r_i and the sum of a_i.
+        Four blocks with one column per category k follow: the sum of n_ik / r_i, the sum of n_ik
+        over items with r_i >= 2, and the numbers of items rated by both of the first two raters on
+        which the first rater, and on which the second rater, chose k.
 
     Examples
     --------
@@ -79,20 +80,27 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
 def percent_agreement(sums: Floats) -> Floats:
     """Proportion of rater pairs that agree on an item, averaged over items.
 
-    It lies in [0, 1] and is not corrected for chance. `sums` is the result of `agreement_sums`,
-    added up over items.
+    It is in [0, 1] and is not corrected for chance. It is NaN if no item has two ratings. `sums` is
+    the result of `agreement_sums`, added up over clusters.
     """
     return _ratio(sums[..., 2], sums[..., 1])
 
 
 def cohen_kappa(sums: Floats) -> Floats:
-    """Cohen's kappa of two raters, with chance agreement from each rater's marginal distribution.
+    """Cohen's kappa: agreement of two raters beyond chance, given their marginal distributions.
 
-    (p_o - p_e) / (1 - p_e), p_e = sum_k p_1k p_2k, where p_rk is the proportion of category k among
-    the ratings of rater r. It lies in [-1, 1], is 0 at chance, and is nan where both use one and
-    the same category.
-    Cohen, J. (1960). A coefficient of agreement for nominal scales. Educ. Psychol. Meas. 20, 37-46.
+    kappa = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k p_1k p_2k the
+    agreement expected by chance, and p_rk the proportion of category k among the ratings of rater
+    r. It is in [-1, 1]. It is 0 if the agreement is as expected by chance, and NaN if both raters
+    use a single category, the same one.
 
+    References
+    ----------
+    .. [1] Cohen, J. (1960). A coefficient of agreement for nominal scales. Educ. Psychol. Meas. 20,
+       37-46.
+
+    Examples
+    --------
     >>> codes = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0)
     >>> round(float(cohen_kappa(agreement_sums(codes, 2).sum(axis=0))), 6)
     0.4
@@ -103,37 +111,51 @@ def cohen_kappa(sums: Floats) -> Floats:
 
 
 def fleiss_kappa(sums: Floats) -> Floats:
-    """Fleiss' kappa of any number of raters, with chance agreement from the pooled distribution.
+    """Fleiss' kappa: agreement of several raters beyond chance, given the pooled distribution.
 
-    (p_o - p_e) / (1 - p_e), p_e = sum_k pi_k^2, where pi_k is the mean proportion of category k.
-    Items with a single rating count for pi only. It lies in [-1, 1], is 0 at chance, and is nan
-    where all ratings are the same.
-    Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychol. Bull. 76,
-    378-382. Missing ratings: Gwet, K. L. (2014). Handbook of Inter-Rater Reliability.
+    kappa = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k pi_k^2 the
+    agreement expected by chance, and pi_k the proportion of ratings in category k, averaged over
+    items. Items with a single rating contribute to pi_k only. Kappa is in [-1, 1]. It is 0 if the
+    agreement is as expected by chance, and NaN if all ratings are the same.
+
+    References
+    ----------
+    .. [1] Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychol. Bull.
+       76, 378-382.
+    .. [2] Gwet, K. L. (2014). Handbook of Inter-Rater Reliability, 4th edition (for missing
+       ratings).
     """
     return _beyond_chance(sums, (_mean_shares(sums) ** 2).sum(axis=-1))
 
 
 def gwet_ac1(sums: Floats) -> Floats:
-    """Gwet's AC1: chance-corrected agreement that is robust to skewed category prevalence.
+    """Gwet's AC1: chance-corrected agreement that is robust to a skewed distribution of categories.
 
-    (p_o - p_e) / (1 - p_e), p_e = sum_k pi_k (1 - pi_k) / (q - 1), where pi_k is the mean
-    proportion of category k and q the number of categories. It lies in [-1, 1]. Items with a single
-    rating count for pi only.
-    Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of high
-    agreement. Br. J. Math. Stat. Psychol. 61, 29-48.
+    AC1 = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k pi_k (1 - pi_k)
+    / (q - 1), pi_k is the proportion of ratings in category k, averaged over items, and q is the
+    number of categories. It is in [-1, 1]. Items with a single rating contribute to pi_k only.
+
+    References
+    ----------
+    .. [1] Gwet, K. L. (2008). Computing inter-rater reliability and its variance in the presence of
+       high agreement. Br. J. Math. Stat. Psychol. 61, 29-48.
     """
     pi = _mean_shares(sums)
     return _beyond_chance(sums, (pi * (1 - pi)).sum(axis=-1) / (pi.shape[-1] - 1))
 
 
 def krippendorff_alpha(sums: Floats) -> Floats:
-    """Krippendorff's alpha for nominal data: 1 minus observed over expected disagreement.
+    """Krippendorff's alpha for nominal data: 1 - observed disagreement / expected disagreement.
 
-    1 - (N - 1) (N - sum_k o_kk) / (N^2 - sum_k n_k^2), where n_k is the number of ratings in
-    category k, N their sum, and o_kk the diagonal of the coincidence matrix. It is at most 1, 0 at
-    chance, and nan where all ratings are the same.
-    Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of Pennsylvania.
+    alpha = 1 - (N - 1) (N - sum_k o_kk) / (N^2 - sum_k n_k^2), where n_k is the number of ratings
+    in category k, N is the sum of the n_k, and o_kk are the diagonal elements of the coincidence
+    matrix. Only items with at least two ratings count. Alpha is at most 1. It is 0 if the agreement
+    is as expected by chance, and NaN if all ratings are the same.
+
+    References
+    ----------
+    .. [1] Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of
+       Pennsylvania.
     """
     _, ratings, _, _ = _blocks(sums)
     n = ratings.sum(axis=-1)
@@ -147,7 +169,7 @@ COEFFICIENTS: dict[str, Callable[[Floats], Floats]] = {
     "Gwet's AC1": gwet_ac1,
     "Krippendorff's alpha": krippendorff_alpha,
 }
-"""Formulas by the name that is printed in tables."""
+"""Name of a coefficient, as printed in tables -> the function that computes it."""
 
 BOUNDS = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0)) | {
     "percent agreement": (0.0, 1.0),
@@ -170,7 +192,7 @@ def _beyond_chance(sums: Floats, expected: Floats) -> Floats:
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Return the quotients, nan where the denominator is 0 up to rounding error."""
+    """Divide, with NaN where the denominator is 0 up to rounding error."""
     return np.divide(numerator, np.where(np.abs(denominator) > 1e-12, denominator, np.nan))
 
 
@@ -178,7 +200,7 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def as_codes(ratings: ArrayLike) -> Integers:
-    """Number the categories of ratings from 0 on, with -1 for a missing rating (None, nan, NA).
+    """Number the categories of ratings from 0, with -1 for a missing rating (None, NaN or NA).
 
     >>> as_codes([["yes", "no"], [None, "yes"]])
     array([[ 0,  1],
@@ -208,17 +230,18 @@ def agreement_interval(
 ) -> Interval:
     """Agreement coefficient with a jackknife interval over items or clusters of items.
 
-    The estimate is nan where the coefficient is undefined. The limits are nan where the ratings do
-    not vary enough to estimate them: with fewer than two units, where the coefficient is undefined
-    without one of them, and where leaving out any of them changes nothing.
+    The estimate is NaN if the coefficient is undefined. The limits are NaN if the ratings do not
+    vary enough to estimate the standard error: with fewer than two units (items or clusters), if
+    the coefficient is undefined without one of the units, or if leaving out a unit never changes
+    it. Items with too few ratings for the coefficient are ignored and do not count in n.
 
     Parameters
     ----------
     coefficient : str
-        A name in `COEFFICIENTS`. Cohen's kappa is for two raters.
+        A name in `COEFFICIENTS`. Cohen's kappa requires exactly two raters.
     ratings : array_like of shape (n_items, n_raters)
-        Numbers or labels; nan or None where a rater left an item out. Only categories that occur
-        count as categories.
+        Numbers or labels; NaN or None where a rater did not rate an item. The categories are the
+        values that occur.
     clusters : array_like of shape (n_items,), optional
         Key of the cluster of each item, such as its question. By default items are independent.
     confidence_level : float, default 0.95
@@ -226,7 +249,7 @@ def agreement_interval(
 
     References
     ----------
-    Efron, B. & Tibshirani, R. (1993). An Introduction to the Bootstrap, chapter 11.
+    .. [1] Efron, B. & Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 11.
 
     Examples
     --------

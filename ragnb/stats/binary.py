@@ -1,10 +1,10 @@
-"""McNemar tests and intervals of the difference for two systems with 0/1 scores.
+"""McNemar tests and intervals for the difference of two systems with 0/1 scores.
 
-The systems must have scored the same items. Count these items with `paired_table` first.
+The systems must have been scored on the same items. Count these items with `paired_table` first.
 `tango_interval` inverts `tango_test`, which at a difference of 0 is `mcnemar_test` with
-``method="asymptotic"``. The exact and mid-p McNemar tests are inverted by
-`ragnb.stats.effects.discordant_odds_ratio` with the method of the same name. No test inverts
-`newcombe_interval`.
+``method="asymptotic"``. The interval that inverts the exact or the mid-p McNemar test is
+`ragnb.stats.effects.discordant_odds_ratio` with the method of the same name. `newcombe_interval`
+does not invert a test.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -32,12 +32,12 @@ MCNEMAR_METHODS = ("mid-p", "exact", "asymptotic", "asymptotic-cc")
 
 @dataclass(frozen=True, slots=True)
 class PairedTable:
-    """Counts of the items on which both, one or neither of two systems succeed.
+    """Numbers of items on which both, exactly one or neither of two systems is correct.
 
     Attributes
     ----------
     both, first_only, second_only, neither : int
-        Number of items. `first_only` and `second_only` are the discordant ones.
+        Number of items. `first_only` and `second_only` count the discordant items.
     """
 
     both: int
@@ -53,7 +53,7 @@ class PairedTable:
 
 @accepts(first="labels", second="labels")
 def paired_table(first: Booleans, second: Booleans) -> PairedTable:
-    """Count the items on which both, one or neither of two systems succeed.
+    """Count the items on which both, exactly one or neither of two systems is correct.
 
     Parameters
     ----------
@@ -78,31 +78,36 @@ def mcnemar_test(
 ) -> SignificanceResult:
     """McNemar test of the null hypothesis that two systems have the same success rate.
 
-    The p-value is in (0, 1]. It is 1 without discordant items, and ``nan`` without items.
+    The p-value is in (0, 1]. It is 1 if there are no discordant items, and NaN if there are no
+    items.
 
     Parameters
     ----------
     table : PairedTable
-        From `paired_table`. Only the discordant items count.
+        From `paired_table`. Only the discordant items affect the p-value.
     method : {"mid-p", "exact", "asymptotic", "asymptotic-cc"}
-        ``"exact"`` guarantees the level of the test. ``"mid-p"`` halves the probability of the
-        observed table; it keeps its level in practice and has more power. The statistic of both is
-        the number of items on which only the first system is correct. ``"asymptotic"`` has a
-        chi-squared statistic (1 df), ``"asymptotic-cc"`` the same with Edwards' continuity
-        correction.
+        ``"exact"`` guarantees the level of the test but is conservative. ``"mid-p"`` counts half of
+        the probability of the observed counts. It has more power and, although this is not
+        guaranteed, holds its level in practice [2]_. The statistic of both is the number of items
+        on which only the first system is correct. ``"asymptotic"`` has a statistic that is
+        approximately chi-squared with 1 degree of freedom. ``"asymptotic-cc"`` applies Edwards'
+        continuity correction to it.
     alternative : {"two-sided", "greater", "less"}
         Direction of first - second.
 
     Notes
     -----
-    With the discordant counts b and c, b is Binomial(b + c, 1/2) under the null hypothesis. The
-    asymptotic statistic is (b - c)^2 / (b + c), with correction (abs(b - c) - 1)^2 / (b + c).
+    Let b and c be the numbers of items on which only the first and only the second system is
+    correct. Given b + c, b is Binomial(b + c, 1/2) under the null hypothesis. The asymptotic
+    statistic is (b - c)^2 / (b + c), and (abs(b - c) - 1)^2 / (b + c) with the correction.
 
     References
     ----------
-    McNemar, Q. (1947). Psychometrika 12, 153-157. Fagerland, M. W., Lydersen, S. & Laake, P.
-    (2013). The McNemar test for binary matched-pairs data: mid-p and asymptotic are better than
-    exact conditional. BMC Med. Res. Methodol. 13, 91.
+    .. [1] McNemar, Q. (1947). Note on the sampling error of the difference between correlated
+       proportions or percentages. Psychometrika 12, 153-157.
+    .. [2] Fagerland, M. W., Lydersen, S. & Laake, P. (2013). The McNemar test for binary
+       matched-pairs data: mid-p and asymptotic are better than exact conditional. BMC Med. Res.
+       Methodol. 13, 91.
 
     Examples
     --------
@@ -120,7 +125,7 @@ def mcnemar_test(
 
 
 def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided") -> Any:
-    """p-values of McNemar tests from the two discordant counts.
+    """Compute p-values of McNemar tests from the two discordant counts.
 
     Examples
     --------
@@ -138,18 +143,18 @@ def mcnemar_p_value(b: Any, c: Any, method: str, alternative: str = "two-sided")
 
 
 def _signed_root(b: Any, c: Any, method: str) -> Any:
-    """Signed square root of the asymptotic statistic, 0 without discordant items."""
+    """Signed square root of the asymptotic statistic; 0 if there are no discordant items."""
     distance = np.maximum(np.abs(b - c) - (method == "asymptotic-cc"), 0)
     return np.sign(b - c) * distance / np.sqrt(np.maximum(b + c, 1))
 
 
 def binomial_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Binomial CDF P(X <= k), where the number of successes k may be negative."""
+    """Binomial cumulative distribution function P(X <= k), where k may be negative."""
     return np.where(successes < 0, 0.0, bdtr(np.maximum(successes, 0), n, probability))
 
 
 def mid_p_cdf(successes: Any, n: Any, probability: float = 0.5) -> Any:
-    """Mid-p binomial CDF: P(X < k) + P(X = k) / 2 for k successes."""
+    """Mid-p version of the binomial distribution function: P(X < k) + P(X = k) / 2."""
     below = binomial_cdf(successes - 1, n, probability)
     return (below + binomial_cdf(successes, n, probability)) / 2
 
@@ -161,17 +166,18 @@ def mcnemar_bounds(
     """Smallest and largest McNemar p-value that are compatible with two published success counts.
 
     The two systems answered the same items, but it was not published on which of them each system
-    was correct. The function therefore tests every pairing that agrees with the two totals.
+    was correct. The function therefore computes the two-sided p-value of every table that has the
+    two totals.
 
     Parameters
     ----------
     first, second : int
-        Successes of the two systems.
+        Numbers of successes of the two systems.
     n : int
         Number of items.
     method : {"exact", "mid-p", "asymptotic", "asymptotic-cc"}
-        The variant of the test, see `mcnemar_test`. The result names it, because the bounds of the
-        exact test are higher than those of the mid-p test that `ragnb.compare` uses.
+        Variant of the test; see `mcnemar_test`. The bounds of the exact test are higher than those
+        of the mid-p test, which `ragnb.compare` uses. The result therefore names the test.
 
     Returns
     -------
@@ -181,8 +187,8 @@ def mcnemar_bounds(
     Notes
     -----
     If only the second system is correct on c items, only the first is correct on b = c + first -
-    second items. c is between max(0, second - first) and min(second, n - first). More disagreement
-    makes the same difference less surprising.
+    second items. The possible values of c are max(0, second - first) to min(second, n - first). For
+    the same difference of the totals, the evidence is weaker if there are more discordant items.
 
     Examples
     --------
@@ -206,27 +212,28 @@ def tango_test(
 ) -> SignificanceResult:
     """Tango's score test of the null hypothesis that two paired rates differ by `null`.
 
-    The p-value is in (0, 1], and ``nan`` without items.
+    The test is asymptotic. The p-value is in (0, 1], and NaN if there are no items.
 
     Parameters
     ----------
     table : PairedTable
         From `paired_table`.
     null : float, default 0.0
-        Difference of rates, first - second, under the null hypothesis; in (-1, 1). ``null=-margin``
-        with ``alternative="greater"`` tests non-inferiority.
+        Difference of rates, first - second, under the null hypothesis; in (-1, 1). For a
+        non-inferiority test, use ``null=-margin`` with ``alternative="greater"``.
     alternative : {"two-sided", "greater", "less"}
         Direction of first - second - null.
 
     Notes
     -----
-    z = (b - c - n null) / sqrt(n (2 q + null (1 - null))), where q is the maximum likelihood
-    estimate of the probability of the second kind of discordant item under the null hypothesis.
+    With the numbers b and c of items on which only the first and only the second system is correct,
+    z = (b - c - n null) / sqrt(n (2 q + null (1 - null))). Here q is the maximum likelihood
+    estimate, under the null hypothesis, of the probability that only the second system is correct.
 
     References
     ----------
-    Tango, T. (1998). Equivalence test and confidence interval for the difference in proportions for
-    the paired-sample design. Stat. Med. 17, 891-908.
+    .. [1] Tango, T. (1998). Equivalence test and confidence interval for the difference in
+       proportions for the paired-sample design. Stat. Med. 17, 891-908.
 
     Examples
     --------
@@ -244,20 +251,22 @@ def tango_test(
 
 @accepts(confidence_level="level")
 def tango_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Interval:
-    """Tango's score interval of the difference of two paired rates, first - second.
+    """Tango's score interval for the difference of two paired rates, first - second.
 
-    The limits are in [-1, 1], never equal, and ``nan`` without items.
+    The interval inverts the two-sided `tango_test`. The limits are in [-1, 1] and never equal. They
+    are NaN if there are no items.
 
     Parameters
     ----------
     table : PairedTable
         From `paired_table`.
     confidence_level : float, default 0.95
-        Nominal coverage; the actual one is near nominal from about n = 20 on.
+        Nominal coverage. The actual coverage is close to it if n is at least about 20.
 
     References
     ----------
-    Tango, T. (1998). Stat. Med. 17, 891-908.
+    .. [1] Tango, T. (1998). Equivalence test and confidence interval for the difference in
+       proportions for the paired-sample design. Stat. Med. 17, 891-908.
 
     Examples
     --------
@@ -295,9 +304,9 @@ def _tango_z(b: int, c: int, n: int, delta: float) -> float:
 
 @accepts(confidence_level="level")
 def newcombe_interval(table: PairedTable, *, confidence_level: float = 0.95) -> Interval:
-    """Newcombe's square-and-add interval (method 10) of the difference of two paired rates.
+    """Newcombe's square-and-add interval (method 10) for the difference of two paired rates.
 
-    The limits of first - second are in [-1, 1], and ``nan`` without items.
+    The limits of first - second are in [-1, 1], and NaN if there are no items.
 
     Parameters
     ----------
@@ -308,13 +317,13 @@ def newcombe_interval(table: PairedTable, *, confidence_level: float = 0.95) -> 
 
     Notes
     -----
-    The interval combines the two Wilson intervals with the correlation phi of the two systems,
-    which is continuity-corrected if it is positive.
+    The method combines the Wilson intervals of the two rates. It takes into account the correlation
+    phi of the two systems, with a continuity correction if phi is positive.
 
     References
     ----------
-    Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial
-    proportions based on paired data. Stat. Med. 17, 2635-2650, method 10.
+    .. [1] Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial
+       proportions based on paired data. Stat. Med. 17, 2635-2650, method 10.
 
     Examples
     --------
@@ -336,7 +345,10 @@ def newcombe_interval(table: PairedTable, *, confidence_level: float = 0.95) -> 
 
 
 def _corrected_phi(table: PairedTable) -> float:
-    """Correlation of the two systems, with n / 2 subtracted from a positive numerator."""
+    """Correlation phi of the two systems, with a continuity correction if it is positive.
+
+    The correction subtracts n / 2 from the numerator of phi, which then is at least 0.
+    """
     both, b, c, neither = table.both, table.first_only, table.second_only, table.neither
     product = (both + b) * (c + neither) * (both + c) * (b + neither)
     numerator = float(both * neither - b * c)

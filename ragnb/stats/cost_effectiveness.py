@@ -1,12 +1,12 @@
 """Cost-effectiveness: ratios of means, net benefit, and the frontier of several systems.
 
-`fieller_interval` is a confidence set of a ratio of means, such as gain / cost. It is valid for any
-mean of the denominator. `ratio_of_means_bca` and `compare_ratios` are valid only if this mean is
-not near 0, and they warn if a t-test does not rule out 0.
+`fieller_interval` is a confidence set for a ratio of means, such as mean gain / mean cost. It is
+valid even if the mean of the denominator is near 0. `ratio_of_means_bca` and `compare_ratios` are
+not valid in this case, and they warn if a t-test does not reject a mean denominator of 0.
 
-A ratio does not distinguish a gain that saves from a loss that costs, because both are negative,
-and at a cost of 0 it does not exist. The net benefit, gain - price * cost, has neither problem. It
-is a mean like any other, and its t interval touches 0 at the prices that are the limits of
+A negative ratio has two meanings: a gain at a negative cost, or a loss at a positive cost. At a
+mean cost of 0, the ratio does not exist. The net benefit, gain - price * cost, has neither problem,
+because it is an ordinary mean. The prices at which a limit of its t interval is 0 are the limits of
 `fieller_interval`.
 
 All functions raise InputError for arguments outside the stated range.
@@ -38,23 +38,24 @@ from ragnb.stats.paired import paired_t_test
 class FiellerSet(Interval):
     """A ratio of means with Fieller's confidence set.
 
-    ``low`` and ``high`` are the limits of the set if it is bounded. Otherwise they are infinite.
+    ``low`` and ``high`` are the limits of the set if it is bounded. They are infinite if it is
+    unbounded, and NaN if it is undefined.
 
     Attributes
     ----------
     kind : str
-        ``"bounded"``; ``"two rays"``: all values but those between the limits; ``"whole line"``;
-        ``"undefined"``.
+        ``"bounded"``; ``"two rays"``, which means all values except those between the limits;
+        ``"whole line"``; or ``"undefined"``.
     limits : tuple of float
-        The two ratios, in ascending order, at which the t-test has p = 1 - `confidence_level`; NaN
-        if there are none.
+        The two ratios, in ascending order, at which the p-value of the two-sided t-test equals 1 -
+        `confidence_level`. One of them may be infinite. NaN if there are none.
     """
 
     kind: str
     limits: tuple[float, float]
 
     def contains(self, ratio: float) -> bool:
-        """Return whether `ratio` lies in the set; False if the set is undefined."""
+        """Return whether the set contains `ratio`; False if the set is undefined."""
         if self.kind == "two rays":
             return ratio <= self.limits[0] or ratio >= self.limits[1]
         return self.low <= ratio <= self.high
@@ -75,9 +76,10 @@ class RatioComparison:
     first, second : float
         The ratio of means of each system.
     interval : Interval
-        first - second with its interval.
+        The difference first - second with its interval.
     test : SignificanceResult
-        The two-sided test of no difference, which agrees with the interval.
+        The two-sided test of the null hypothesis of no difference. It rejects at level 1 -
+        `confidence_level` if and only if the interval excludes 0.
     """
 
     first: float
@@ -94,33 +96,38 @@ def fieller_interval(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> FiellerSet:
-    """Fieller's confidence set of a ratio of means: all ratios that a t-test does not reject.
+    """Fieller's confidence set for a ratio of means: all ratios that a t-test does not reject.
 
-    The test is `ragnb.stats.paired.paired_t_test` of numerator - ratio * denominator. The set is
-    bounded exactly if the mean denominator differs significantly from 0. It is undefined for fewer
-    than two items, if all denominators are 0, and if all items have the same ratio.
+    The null hypothesis of the two-sided t-test is that the mean of numerator - ratio * denominator
+    is 0; see `ragnb.stats.paired.paired_t_test`. The set is bounded if and only if the mean
+    denominator differs significantly from 0 at level 1 - `confidence_level`. It is undefined if
+    there are fewer than two items, if all denominators are 0, or if all items have the same ratio.
+    With clusters, the same holds for clusters instead of items.
 
     Parameters
     ----------
     numerator, denominator : array_like of shape (n,)
         Two values of each item, such as gain and cost.
     clusters : array_like of shape (n,), optional
-        Key of the question that several items share: cluster-robust variance, t with G - 1 degrees
-        of freedom.
+        Key of the cluster of each item, such as its question. The variance is then cluster-robust,
+        and t has G - 1 degrees of freedom for G clusters.
     confidence_level : float, default 0.95
-        Coverage. It is exact for jointly normal pairs, even if the denominator is near 0, and about
-        .93 for log-normal costs.
+        Nominal coverage. It is exact for jointly normal pairs, even if the mean denominator is near
+        0. For log-normal costs, the actual coverage of a 95 % set is about 93 %.
 
     Notes
     -----
-    With means y and z, their estimated covariances s, and the t quantile with n - 1 degrees of
-    freedom, the set is (y - r z)^2 <= t^2 (s_yy - 2 r s_yz + r^2 s_zz).
+    Let y and z be the means of numerator and denominator, s_yy, s_yz and s_zz the estimated
+    variances and covariance of these means, and t the (1 + `confidence_level`) / 2 quantile of the
+    t distribution with n - 1 degrees of freedom. The set contains each ratio r for which (y - r
+    z)^2 <= t^2 (s_yy - 2 r s_yz + r^2 s_zz).
 
     References
     ----------
-    Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16, 175-185. Its
-    three kinds: von Luxburg, U. & Franz, V. H. (2009). A geometric approach to confidence sets for
-    ratios. Stat. Sin. 19, 1095-1117.
+    .. [1] Fieller, E. C. (1954). Some problems in interval estimation. J. R. Stat. Soc. B 16,
+       175-185.
+    .. [2] von Luxburg, U. & Franz, V. H. (2009). A geometric approach to confidence sets for
+       ratios. Stat. Sin. 19, 1095-1117 (for the three kinds of set).
 
     Examples
     --------
@@ -146,7 +153,8 @@ def fieller_interval(
 def _fieller_limits(y: float, z: float, dy: Floats, dz: Floats) -> tuple[str, float, float]:
     """Kind of the set (y - r z)^2 <= |dy - r dz|^2, that is a r^2 - 2 b r + c <= 0, and its limits.
 
-    The discriminant b^2 - a c is a difference of two sums of squares, so that nothing cancels.
+    The discriminant b^2 - a c is computed as a difference of two sums of squares to avoid
+    cancellation.
     """
     a, b, c = z * z - dz @ dz, y * z - dy @ dz, y * y - dy @ dy
     across = z * dy - y * dz
@@ -167,33 +175,34 @@ def ratio_of_means_bca(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Approximate bootstrap confidence (ABC) interval of a ratio of means.
+    """Approximate bootstrap confidence (ABC) interval for a ratio of means.
 
-    It is an analytic approximation of the BCa bootstrap interval. Limits are NaN if Fieller's set
-    is undefined, and if the denominator reaches 0 on the way to a limit. The method of the result
-    states if the mean denominator does not differ significantly from 0. In this case, only
-    `fieller_interval` is valid.
+    The ABC interval is an analytic approximation of the BCa (bias-corrected and accelerated)
+    bootstrap interval. The limits are NaN if Fieller's set is undefined, if the mean denominator is
+    0, or if the denominator reaches 0 before a limit. If the mean denominator does not differ
+    significantly from 0, the method of the result says so. In this case, use `fieller_interval`
+    instead.
 
     Parameters
     ----------
     numerator, denominator, clusters
-        As in `fieller_interval`. With clusters it approximates the bootstrap that resamples whole
-        clusters.
+        As in `fieller_interval`. With clusters, the interval approximates the bootstrap that
+        resamples whole clusters.
     confidence_level : float, default 0.95
-        Nominal coverage. As for the bootstrap, it is about .92 for n = 20. For log-normal costs it
-        is .86 there, and .92 for n = 300.
+        Nominal coverage. As for the bootstrap itself, the actual coverage of a 95 % interval is
+        about 92 % for n = 20. For log-normal costs, it is 86 % for n = 20 and 92 % for n = 300.
 
     Notes
     -----
-    With the estimate r, e = y - r z, u = e / |e| and the acceleration a = sum(u^3) / 6, the limits
-    are (sum(y) + k u.y) / (sum(z) + k u.z) at k = w / (1 - a w)^2, w = a -+ Phi^-1((1 + level) /
-    2). A ratio of means has no curvature in the sense of the ABC method, so that the bias
-    correction z0 equals a.
+    Let r be the estimate, e = y - r z the residuals of the items, u = e / |e| and a = sum(u^3) / 6
+    the acceleration. The limits are (sum(y) + k u.y) / (sum(z) + k u.z), where k = w / (1 - a w)^2
+    and w = a -+ Phi^-1((1 + level) / 2). In the ABC method, the curvature of a ratio of means is 0,
+    so the bias correction z0 equals a.
 
     References
     ----------
-    DiCiccio, T. & Efron, B. (1992). More accurate confidence intervals in exponential families.
-    Biometrika 79, 231-245.
+    .. [1] DiCiccio, T. & Efron, B. (1992). More accurate confidence intervals in exponential
+       families. Biometrika 79, 231-245.
 
     Examples
     --------
@@ -237,34 +246,35 @@ def compare_ratios(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> RatioComparison:
-    """Difference between two systems' ratios of means on the same items.
+    """Compare two systems' ratios of means on the same items, by a jackknife t interval and test.
 
-    It has a jackknife t interval and a test, which agree. Both are NaN for fewer than two items, if
-    a mean denominator is 0 (compare the systems by `net_benefit` then), and if the difference has
-    no spread.
+    The two-sided test agrees with the interval. Both are NaN if there are fewer than two items (or
+    clusters), if a mean denominator is 0, or if the difference does not vary when one item (or
+    cluster) is left out. If a mean denominator is 0, compare the systems by `net_benefit` instead.
 
     Parameters
     ----------
-    first_numerator, first_denominator, second_numerator, second_denominator : array_like of shape
-    (n,)
+    first_numerator, first_denominator, second_numerator, second_denominator : array_like, shape (n,)
         Two values of each item for each system, such as gains and costs.
     clusters : array_like of shape (n,), optional
-        Key of the question that several items share: whole clusters are left out, t with G - 1
-        degrees of freedom.
+        Key of the cluster of each item, such as its question. The jackknife then leaves out whole
+        clusters, and t has G - 1 degrees of freedom for G clusters.
     confidence_level : float, default 0.95
-        Nominal coverage. It holds from n = 20 on, even for log-normal costs, for which the delta
-        method gives .92. It does not hold if a mean denominator is near 0: .90 at 2.5 standard
-        errors from it, .93 at 4. Method and warning say so only if a t-test of the denominator does
-        not rule out 0.
+        Nominal coverage. The actual coverage is close to it for n >= 20, even for log-normal costs.
+        (For these, that of the delta method is 92 % at a nominal 95 %.) It is lower if a mean
+        denominator is near 0: 90 % at a distance of 2.5 standard errors and 93 % at 4. The method
+        and the warning of the result point this out only if a t-test does not reject a mean
+        denominator of 0.
 
     Notes
     -----
-    D -+ t(n - 1) sqrt((n - 1) / n sum_i (D_(i) - mean D_(.))^2), where D_(i) is the difference
-    without item i.
+    With the difference D of the ratios and the difference D_(i) without item i, the limits are D -+
+    t sqrt((n - 1) / n sum_i (D_(i) - mean D_(.))^2), where t is the (1 + `confidence_level`) / 2
+    quantile of the t distribution with n - 1 degrees of freedom.
 
     References
     ----------
-    Efron, B. & Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 11.
+    .. [1] Efron, B. & Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 11.
 
     Examples
     --------
@@ -316,13 +326,13 @@ def _totals(values: Floats, clusters: Integers | None) -> Floats:
 
 
 def _ratio(y: Floats, z: Floats) -> float:
-    """The ratio of sums, NaN if the denominators sum to 0."""
+    """Ratio of the sums; NaN if the denominators sum to 0."""
     vanishes = abs(z.sum()) <= 1e-12 * np.abs(z).sum()
     return nan if vanishes else float(y.sum() / z.sum())
 
 
 def _ratios_without_each(y: Floats, z: Floats) -> Floats:
-    """The ratio without each unit in turn, NaN if nothing is left of the denominator."""
+    """Ratio of the sums without each unit in turn; NaN if the remaining denominators sum to 0."""
     rest = z.sum() - z
     rest[np.abs(rest) <= 1e-12 * np.abs(z).sum()] = nan
     return (y.sum() - y) / rest
@@ -340,7 +350,7 @@ def _ratio_problem(y: Floats, z: Floats, clusters: Integers | None) -> str:
 
 
 def _doubt(denominator: Floats, clusters: Integers | None, level: float) -> str:
-    """A warning if a t-test of the denominator does not rule out 0."""
+    """Return a warning if a t-test does not reject a mean denominator of 0."""
     mean = mean_interval(denominator, clusters, confidence_level=level)
     return "; the denominator may be 0: see Fieller's set" if mean.low <= 0 <= mean.high else ""
 
@@ -363,22 +373,25 @@ def mean_of_ratios(
     clusters: Integers | None = None,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Mean of the ratios gain / cost per item, with its t interval.
+    """Mean over items of the ratio gain / cost, with its t interval.
 
-    This is CNBE if gains are in token F1 and costs in translated tokens. Cheap items dominate it,
-    and it differs from the ratio of means unless cost and ratio are unrelated.
+    With gains in token F1 and costs in translated tokens, this is the mean of the cost-normalised
+    bridging efficiency (CNBE). Cheap items dominate it. It differs from the ratio of means unless
+    cost and ratio are uncorrelated. The limits are NaN if fewer than two ratios remain or all of
+    them are equal.
 
     Parameters
     ----------
     gains, costs : array_like of shape (n,)
         Gain and cost of each item.
     zero : {"nan", "zero"}
-        How to treat items with a cost of 0, which have no ratio. ``"nan"`` leaves them out.
-        ``"zero"`` counts them as 0, which is the published rule (kanoes/LBRAG-NEW,
-        experiments/scripts/experiment.py). It multiplies the mean by the proportion of items with a
-        cost, so a system without any cost scores 0 whatever it gains.
+        How to treat items with a cost of 0, which have no ratio. ``"nan"`` leaves them out, and
+        raises InputError for negative costs. ``"zero"`` counts items with a cost of 0 or less as 0,
+        which is the published rule (kanoes/LBRAG-NEW, experiments/scripts/experiment.py). It
+        multiplies the mean by the proportion of items with a positive cost, so a system without any
+        cost scores 0 regardless of its gain.
     clusters : array_like of shape (n,), optional
-        Key of the question that several items share: cluster-robust interval.
+        Key of the cluster of each item, such as its question. The interval is then cluster-robust.
     confidence_level : float, default 0.95
         Nominal coverage of the mean of ratios.
 
@@ -411,24 +424,27 @@ def net_benefit(
 ) -> tuple[Interval, ...]:
     """Mean net benefit, gain - price * cost, with its t interval at each price.
 
-    The interval at a price contains 0 exactly if `fieller_interval` contains the price. The
-    intervals hold at each price, not at all prices at once.
+    The interval at a price contains 0 if and only if `fieller_interval` contains the price. The
+    intervals are pointwise, not simultaneous over the prices. The limits are NaN at a price at
+    which all net benefits are equal, and for fewer than two items (or clusters).
 
     Parameters
     ----------
     gains, costs : array_like of shape (n,)
         Gain over the baseline and (extra) cost of each item.
     prices : array_like of shape (m,)
-        Gain that one unit of cost must buy, such as token F1 per token.
+        Values of one unit of cost in units of gain, such as token F1 per token. This is the
+        reciprocal of the usual willingness-to-pay threshold.
     clusters : array_like of shape (n,), optional
-        Key of the question that several items share: cluster-robust intervals.
+        Key of the cluster of each item, such as its question. The intervals are then
+        cluster-robust.
     confidence_level : float, default 0.95
         Nominal coverage at each price.
 
     References
     ----------
-    Stinnett, A. A. & Mullahy, J. (1998). Net health benefits: a new framework for the analysis of
-    uncertainty in cost-effectiveness analysis. Med. Decis. Making 18, S68-S80.
+    .. [1] Stinnett, A. A. & Mullahy, J. (1998). Net health benefits: a new framework for the
+       analysis of uncertainty in cost-effectiveness analysis. Med. Decis. Making 18, S68-S80.
 
     Examples
     --------
@@ -448,13 +464,22 @@ def net_benefit(
 def acceptability_curve(
     gains: Floats, costs: Floats, prices: Floats, *, clusters: Integers | None = None
 ) -> tuple[float, ...]:
-    """Cost-effectiveness acceptability of a system at each price.
+    """Cost-effectiveness acceptability curve (CEAC) of a system over a range of prices.
 
-    It is one minus the one-sided p-value of a net benefit above 0. The parameters are those of
-    `net_benefit`. The value is 1/2 if the price is the ratio of means, and (1 -+ level) / 2 at the
-    limits of Fieller's set. It is not the probability that the system pays, which takes a prior.
-    Lothgren & Zethraeus (2000), Health Econ. 9, 623-630.
+    The value at a price is one minus the p-value of the one-sided t-test of H0: mean net benefit <=
+    0. It is 1/2 if the price equals mean gain / mean cost. If the mean cost is positive, it is (1 +
+    level) / 2 at the lower and (1 - level) / 2 at the upper limit of a bounded Fieller set with the
+    given confidence level. It is not the (posterior) probability that the system is cost-effective,
+    which would require a prior. It is NaN where the t-test is undefined. The parameters are those
+    of `net_benefit`.
 
+    References
+    ----------
+    .. [1] Lothgren, M. & Zethraeus, N. (2000). Definition, interpretation and calculation of
+       cost-effectiveness acceptability curves. Health Econ. 9, 623-630.
+
+    Examples
+    --------
     >>> gains, costs = [0.5, 0.0, 0.25, 0.5], [20, 10, 10, 30]
     >>> [round(share, 3) for share in acceptability_curve(gains, costs, [0, 0.01, 0.0125 / 0.7])]
     [0.96, 0.898, 0.5]
@@ -477,18 +502,18 @@ class IncrementalOption:
     name : str
         Name of the system.
     cost, gain : float
-        Its mean cost and mean gain.
+        Mean cost and mean gain of the system.
     status : str
         ``"frontier"``; ``"dominated"``: another system gains at least as much at no higher cost,
-        and is better in one of the two; ``"extendedly dominated"``: a mixture of its two neighbours
-        on the frontier does so.
+        and is strictly better in one of the two; or ``"extendedly dominated"``: a mixture of two
+        systems on the frontier gains more at the same cost.
     against : tuple of str
-        On the frontier the next cheaper system there, and otherwise the system or the pair that
-        dominates.
+        For a system on the frontier, the next cheaper system on the frontier. Otherwise the system
+        or the two systems that dominate it.
     incremental_cost, incremental_gain, icer : float
-        On the frontier, extra cost and gain beyond the next cheaper system there, and their ratio
-        (the incremental cost-effectiveness ratio); NaN for the cheapest system and off the
-        frontier.
+        For a system on the frontier, cost and gain in excess of those of the next cheaper system on
+        the frontier, and their ratio (the incremental cost-effectiveness ratio, ICER). NaN for the
+        cheapest system and for systems that are not on the frontier.
     """
 
     name: str
@@ -507,8 +532,8 @@ def incremental_table(
 ) -> tuple[IncrementalOption, ...]:
     """Incremental cost-effectiveness table of several systems, sorted by cost.
 
-    It describes means without their uncertainty. Use `net_benefit` or `compare_ratios` to test a
-    step.
+    The table ignores the uncertainty of the means. To test the difference between two systems, use
+    `net_benefit` or `compare_ratios`.
 
     Parameters
     ----------
@@ -520,13 +545,13 @@ def incremental_table(
     Notes
     -----
     The frontier is the upper concave hull of gain against cost, from the cheapest system to the one
-    that gains most. The ICER never falls along it. A step pays if one unit of cost must buy less
-    than 1 / ICER.
+    with the highest gain. The ICER does not decrease along the frontier. Moving from one system to
+    the next increases the net benefit if the price of one unit of cost is below 1 / ICER.
 
     References
     ----------
-    Drummond, M. F. et al. (2015). Methods for the Economic Evaluation of Health Care Programmes,
-    4th edition.
+    .. [1] Drummond, M. F. et al. (2015). Methods for the Economic Evaluation of Health Care
+       Programmes, 4th edition.
 
     Examples
     --------

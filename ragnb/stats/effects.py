@@ -1,4 +1,4 @@
-"""Effect sizes of a paired comparison, which show how large a difference is.
+"""Effect sizes for a paired comparison, which show how large a difference is.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -19,28 +19,36 @@ from ragnb.stats.paired import paired_differences, scaled_to_largest
 def cohen_d_z(
     first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Cohen's d_z: the mean paired difference in units of the differences' standard deviation.
+    """Cohen's d_z: the mean paired difference divided by the standard deviation of the differences.
 
-    It is positive if the first system is better, and ``nan`` for fewer than two pairs or if all
-    differences are equal. The interval inverts `ragnb.stats.paired.paired_t_test`: 0 is outside
-    exactly if the test rejects.
+    It is positive if the first system has the higher mean score. It is NaN if there are fewer than
+    two pairs or if all differences are equal. The interval is based on the noncentral t
+    distribution and agrees with `ragnb.stats.paired.paired_t_test`: it excludes 0 if and only if
+    the two-sided test rejects at level 1 - `confidence_level`.
 
     Parameters
     ----------
     first, second : array_like of shape (n,)
-        Scores of two systems on the same items. Without `second`, `first` contains the differences.
+        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
+        the paired differences.
     confidence_level : float, default 0.95
-        Coverage, exact for normal differences.
+        Coverage, exact if the differences are independent and normally distributed.
 
     Notes
     -----
-    d_z = mean / s. The limits are the noncentralities of t(n - 1) that put the observed t = d_z
-    sqrt(n) at either tail, divided by sqrt(n). d_z is not comparable with the d of unpaired groups.
+    d_z = m / s, where m is the mean and s the standard deviation (divisor n - 1) of the
+    differences. The limits are delta / sqrt(n), where delta is the noncentrality parameter for
+    which the observed t = d_z sqrt(n) is the (1 + level) / 2 quantile (lower limit) or the (1 -
+    level) / 2 quantile (upper limit) of the noncentral t distribution with n - 1 degrees of
+    freedom. d_z is not comparable with Cohen's d for independent groups.
 
     References
     ----------
-    Cohen, J. (1988). Statistical Power Analysis, section 2.3.5. Steiger, J. H. & Fouladi, R. T.
-    (1997). Noncentrality interval estimation.
+    .. [1] Cohen, J. (1988). Statistical Power Analysis for the Behavioral Sciences, 2nd edition,
+       section 2.3.5.
+    .. [2] Steiger, J. H. & Fouladi, R. T. (1997). Noncentrality interval estimation and the
+       evaluation of statistical models. In: Harlow, L. L., Mulaik, S. A. & Steiger, J. H. (eds.),
+       What If There Were No Significance Tests? Erlbaum.
 
     Examples
     --------
@@ -57,7 +65,7 @@ def cohen_d_z(
     t, tail = abs(estimate) * sqrt(n), (1 - confidence_level) / 2
 
     def excess(noncentrality: float, probability: float) -> float:
-        below = nctdtr(n - 1, noncentrality, t)  # nan where it is 0 or 1 to within 1e-9
+        below = nctdtr(n - 1, noncentrality, t)  # NaN where it is 0 or 1 to within 1e-9
         return float(t > noncentrality if np.isnan(below) else below) - probability
 
     near, far = t - (10 + 5 * t), t + (10 + 5 * t)
@@ -70,28 +78,33 @@ def cohen_d_z(
 def rank_biserial(
     first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Matched-pairs rank-biserial correlation, the effect size of the Wilcoxon signed-rank test.
+    """Matched-pairs rank-biserial correlation, the effect size for the Wilcoxon signed-rank test.
 
     It is (R+ - R-) / (R+ + R-), where R+ and R- are the rank sums of the positive and the negative
-    differences. It lies in [-1, 1]. It is ``nan`` if fewer than two differences are not zero. The
-    limits are ``nan`` if all non-zero differences have the same influence.
+    differences. It is in [-1, 1], and positive if the first system tends to have the higher scores.
+    It is NaN if there are fewer than two non-zero differences. The limits are also NaN if these
+    differences all have the same influence on the estimate, for example if all of them are
+    positive.
 
     Parameters
     ----------
     first, second : array_like of shape (n,)
-        Scores of two systems on the same items. Without `second`, `first` contains the differences.
+        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
+        the paired differences.
     confidence_level : float, default 0.95
-        Nominal coverage. The limits are cut at -1 and 1.
+        Nominal coverage. The limits are truncated to [-1, 1].
 
     Notes
     -----
-    Zero differences are dropped. The estimate equals the mean of sign(d_i + d_j) over i <= j. The
-    interval is t with the standard error of each item's linear influence, 2 mean_j
-    sign(d_i + d_j).
+    Zero differences are dropped, so n is the number of non-zero differences. The estimate equals
+    the mean of sign(d_i + d_j) over all pairs i <= j. The interval is an approximate t interval.
+    Its standard error is that of the mean of the linear influences 2 mean_j sign(d_i + d_j) of the
+    items i. The interval does not invert the Wilcoxon test.
 
     References
     ----------
-    Kerby, D. S. (2014). The simple difference formula. Comprehensive Psychology 3, 11.IT.3.1.
+    .. [1] Kerby, D. S. (2014). The simple difference formula: an approach to teaching nonparametric
+       correlation. Comprehensive Psychology 3, 11.IT.3.1.
 
     Examples
     --------
@@ -117,29 +130,31 @@ def rank_biserial(
 def discordant_odds_ratio(
     table: PairedTable, *, confidence_level: float = 0.95, method: str = "mid-p"
 ) -> Interval:
-    """Odds ratio b / c, where only the first (b) or only the second (c) system is correct.
+    """Conditional odds ratio b / c, where b and c are the two numbers of discordant items.
 
-    It is in [0, inf], 1 for no difference, and ``nan`` without discordant items. The interval
-    inverts `ragnb.stats.binary.mcnemar_test` with the same method: 1 is outside exactly if the test
-    rejects.
+    Only the first system is correct on b items, and only the second on c items. The odds ratio is
+    in [0, inf]. It is 1 if b = c, and NaN if there are no discordant items. The interval inverts
+    the two-sided `ragnb.stats.binary.mcnemar_test` with the same method: it excludes 1 if and only
+    if the test rejects at level 1 - `confidence_level`.
 
     Parameters
     ----------
     table : PairedTable
         From `ragnb.stats.binary.paired_table`.
     confidence_level : float, default 0.95
-        Coverage, guaranteed with ``"exact"``.
+        Coverage, guaranteed with ``"exact"`` and nominal with ``"mid-p"``.
     method : {"mid-p", "exact"}
-        Which binomial tails the limits invert.
+        Which binomial tail probabilities are inverted.
 
     Notes
     -----
-    b / c. The limits are p / (1 - p) for the mid-p or Clopper-Pearson limits p of the rate b / (b +
-    c).
+    The limits are p / (1 - p), where p are the mid-p or Clopper-Pearson limits for the rate b / (b
+    + c).
 
     References
     ----------
-    Fagerland, M. W., Lydersen, S. & Laake, P. (2014). Stat. Med. 33, 2850-2875.
+    .. [1] Fagerland, M. W., Lydersen, S. & Laake, P. (2014). Recommended tests and confidence
+       intervals for paired binomial proportions. Stat. Med. 33, 2850-2875.
 
     Examples
     --------
@@ -161,7 +176,7 @@ def discordant_odds_ratio(
 
 
 def _mid_p_limit(b: int, c: int, tail: float) -> float:
-    """Rate at which b or more of b + c successes (with mid-p) have the probability `tail`."""
+    """Rate at which the mid-p probability of b or more successes among b + c is `tail`."""
     from scipy.optimize import brentq
 
     if not b:
