@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz screenshots lab record bench bench-long lock readme format clean
+.PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz screenshots lab record bench bench-long lock format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -114,11 +114,6 @@ EXTRA := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))[
 lock: .venv/ready
 	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements.lock
 	for extra in scale bench; do $(PY) -c '$(EXTRA)' $$extra | $(COMPILE) --constraint requirements.lock - -o requirements-$$extra.lock || exit 1; done
-
-# The table of metrics in README.md and what its recipes print; tests hold both to the package.
-readme: .venv/ready
-	$(PY) tests/scoring/readme_table.py README.md
-	$(PY) tests/readme_recipes.py README.md
 
 format: .venv/ready
 	$(BIN)/ruff format .

@@ -1,20 +1,16 @@
 import inspect
 import re
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from hostile import HOSTILE, Reader, any_text, visible
 from hypothesis import given
-from scoring.readme_table import with_table
 
 from ragnb.errors import InputError
 from ragnb.markup import escape
 from ragnb.records import COLUMNS
 from ragnb.scoring import METRICS, Metric, definitions, score
 from ragnb.version import __version__
-
-README = Path(__file__).parents[2] / "README.md"
 
 
 def own(function=len, **more):
@@ -252,11 +248,6 @@ def test_the_markdown_table_has_a_compact_row_a_metric():
     names = [cells(line)[0].strip().replace("\\", "") for line in lines[2:]]
     assert names == list(METRICS)
     assert max(map(len, lines)) < 400
-
-
-def test_the_table_in_readme_is_that_of_the_package():
-    text = README.read_text("utf-8")
-    assert with_table(text) == text, "README.md is behind METRICS: make readme"
 
 
 def test_the_function_that_computes_a_metric_is_named():

@@ -1,0 +1,157 @@
+"""Generate what the documentation shows: metrics.md, and the outputs of typed code blocks.
+
+Run ``python docs/build.py`` after a change of a metric, or of something that a code block prints.
+The tests compare the same functions with the committed files.
+"""
+
+import contextlib
+import inspect
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from ragnb import METRICS
+from ragnb.scoring import definitions
+
+ROOT = Path(__file__).parents[1]
+TYPED = ("README.md", "docs/recipes.md")
+"""Files whose code blocks are run as they stand. The output of a block is in the next block of type
+``text``. Blocks of the types ``py`` and ``console`` are not run."""
+
+BLOCK = re.compile(r"^```(sh|python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+FAMILIES = {
+    "rgb": "RGB: noise, rejection, integration and counterfactual robustness",
+    "trace": "TRACe: what was relevant, used and supported",
+    "answer": "Answers compared with reference texts",
+    "language": "Language of the response",
+    "cost": "Cost",
+    "semantic": "Semantic similarity and judged correctness",
+    "annotator": "Labels by people",
+}
+
+
+# ---- metrics.md ----------------------------------------------------------------------------------
+
+
+def metrics_page() -> str:
+    """Write docs/metrics.md: each metric with its definition, options, source and an example."""
+    parts = [
+        "# Metrics",
+        "This page is generated from the records of the metrics (`python docs/build.py`). In a "
+        'notebook, `ragnb.definitions("answer.f1")` prints the entry of one metric, '
+        '`ragnb.definitions("f1")` lists every metric of that name, and `ragnb.definitions()` '
+        "lists them all. The first value of an option is the default. A metric is NaN where it is "
+        "undefined, and never 0 instead.",
+    ]
+    for family, title in FAMILIES.items():
+        parts.append(f"## {title}")
+        parts += [_entry(name) for name in METRICS if name.partition(".")[0] == family]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entry(name: str) -> str:
+    variants = definitions(name).frame
+    facts = variants.iloc[0]
+    function = METRICS[name].function
+    direction = "higher" if facts["higher_is_better"] else "lower"
+    low, high = f"{facts['lowest']:g}", f"{facts['highest']:g}"
+    beyond = f" ({facts['beyond']})" if facts["beyond"] else ""
+    lines = [
+        f"### {name}\n\n{facts['definition']}\n",
+        f"- Range: {low} to {high}{beyond}; {direction} is better.",
+        f"- Columns: {facts['needs']}.",
+    ]
+    for option, rows in variants.groupby("option", sort=False):
+        lines.append(f"- Option `{option}`:")
+        lines += [f"  - `{row.value}`: {row.meaning}" for row in rows.itertuples()]
+    if facts["undefined"]:
+        lines.append(f"- Undefined: {facts['undefined']}")
+    lines.append(f"- Computed by: `{function.__module__}.{function.__name__}`.")
+    lines.append(f"- Source: {facts['source']}.")
+    if example := _example(function):
+        lines.append(f"\n```pycon\n{example}\n```")
+    return "\n".join(lines)
+
+
+def _example(function: object) -> str:
+    """Return the first example of a docstring: its first statements and what they print."""
+    text = inspect.getdoc(function) or ""
+    blocks = [block for block in re.split(r"\n\s*\n", text) if block.lstrip().startswith(">>>")]
+    return blocks[0] if blocks else ""
+
+
+# ---- code blocks ---------------------------------------------------------------------------------
+
+
+def chapters(text: str) -> dict[str, str]:
+    """Split a page at its headings of level 2; only those with code blocks that are run."""
+    parts = re.split(r"^## (.*)\n", text, flags=re.MULTILINE)
+    found = dict(zip(parts[1::2], parts[2::2], strict=True))
+    return {name: body for name, body in found.items() if "```python" in body or "```sh" in body}
+
+
+def typed(chapter: str) -> str:
+    """Run the code blocks of a chapter one after the other and insert what they print."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    printed = ""
+
+    def one(block: re.Match[str]) -> str:
+        nonlocal printed
+        kind, body = block.groups()
+        if kind == "text":
+            return f"```text\n{printed}```"
+        printed = _in_shell(body) if kind == "sh" else _in_python(body, names)
+        return block[0]
+
+    return BLOCK.sub(one, chapter)
+
+
+@contextlib.contextmanager
+def reader_folder() -> "contextlib.AbstractContextManager[Path]":
+    """Work in a new folder that contains docs/answers.csv, like a clone of the repository."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("docs").mkdir()
+        shutil.copy(ROOT / "docs" / "answers.csv", "docs")
+        yield Path(folder)
+
+
+def _in_shell(body: str) -> str:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail"],
+        input=body,
+        env=os.environ | {"PATH": path, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ran.stdout
+
+
+def _in_python(body: str, names: dict[str, object]) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(body, "block", "exec"), names)
+    return out.getvalue()
+
+
+def main() -> None:
+    """Write all generated parts."""
+    (ROOT / "docs" / "metrics.md").write_text(metrics_page(), "utf-8")
+    for name in TYPED:
+        page = ROOT / name
+        text = page.read_text("utf-8")
+        for chapter in chapters(text).values():
+            if "```text" in chapter:
+                with reader_folder():
+                    text = text.replace(chapter, typed(chapter))
+        page.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

