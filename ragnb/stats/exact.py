@@ -1,8 +1,8 @@
 """Exact distributions of sums of scores: of a bootstrap mean, and of a sum with random signs.
 
 Most scores are multiples of some step (0/1 labels, accuracies in percent, ratios of small counts).
-A sum of such scores is on a lattice, and a Fourier sum gives its distribution exactly. Resampling
-would only approximate it, with thousands of draws and a seed.
+A sum of such scores lies on a lattice, and a Fourier sum gives its distribution exactly. Resampling
+would only approximate it, and would need thousands of draws and a seed.
 """
 
 from functools import reduce
@@ -14,13 +14,15 @@ from scipy.special import expit
 from ragnb.arguments import Floats, Integers
 from ragnb.results import SMALLEST_P
 
-#: Denominators to try for the step of a lattice: percents, halves to tenths, 1/100 of a percent.
+#: Denominators to try for the step of a lattice: 100 for percents, 2520 for halves, thirds, ...,
+#: tenths, and 10,000 for hundredths of a percent.
 DENOMINATORS = (100, 2520, 10_000)
-#: Longest Fourier transform, which takes about ten milliseconds.
+#: Length of the longest Fourier transform, which takes about ten milliseconds.
 MAX_POINTS = 2**19
 #: Largest value on a lattice, in steps.
 MAX_STEPS = 2**20
-#: Largest number of values whose sign patterns are counted: 2**15 sums for each half, about two milliseconds.
+#: Largest number of values whose sign patterns are counted. This takes about two milliseconds for
+#: the 2**15 sums of each half.
 MAX_LISTED = 30
 #: Bins per standard deviation for scores that share no lattice.
 BINS_PER_SD = 64
@@ -29,8 +31,8 @@ BINS_PER_SD = 64
 def find_lattice(values: Floats) -> tuple[Integers, float] | None:
     """Return the values as integer multiples of their largest common step, together with the step.
 
-    The result is None if the values are not multiples of 1/d, up to rounding error, for any d in
-    `DENOMINATORS`.
+    The result is None if, for every d in `DENOMINATORS`, some value is not a multiple of 1/d up to
+    rounding error.
 
     Examples
     --------
@@ -55,9 +57,9 @@ def find_lattice(values: Floats) -> tuple[Integers, float] | None:
 def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float, float]:
     """Bootstrap distribution of the mean of `values`, in the limit of infinitely many resamples.
 
-    It is exact if the values are on a lattice. Otherwise each value is split between the two
-    neighbouring bins so that the mean is preserved. The standard deviation then grows by a factor
-    of at most 1 + 1 / (8 * `BINS_PER_SD`**2).
+    The distribution is exact if the values are on a lattice. Otherwise each value is split between
+    the two neighbouring bins so that the mean is preserved. The standard deviation then increases
+    by a factor of at most 1 + 1 / (8 * `BINS_PER_SD`**2).
 
     Returns
     -------
@@ -68,16 +70,15 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
     below : float
         P(resampled mean < observed mean) + P(resampled mean = observed mean) / 2.
     binned_at : float
-        Width of the bins if the values do not lie on a common lattice; 0 if the distribution is
-        exact.
+        Width of the bins if the values are not on a common lattice; 0 if the distribution is exact.
 
     Notes
     -----
-    The sum of n draws has the characteristic function phi(t)**n, where phi is that of one draw. One
-    inverse FFT of its values at equally spaced t gives the distribution. The FFT covers 7.5
-    standard deviations on either side, but at least 2048 steps, or the whole support if that is
-    smaller. The probability
-    beyond, 1e-12 for a normal distribution, is folded back in.
+    The characteristic function of the sum of n draws is phi(t)**n, where phi is the characteristic
+    function of one draw. One inverse fast Fourier transform (FFT) of its values at equally spaced t
+    gives the distribution. The FFT covers 7.5 standard deviations on either side, but at least 2048
+    steps, or the whole support if that is smaller. The probability outside this range (below 1e-13
+    for a normal distribution) is folded back into it.
 
     Examples
     --------
@@ -123,17 +124,27 @@ def bootstrap_distribution(values: Floats) -> tuple[float, float, Floats, float,
 def sign_flip_tail(steps: Integers) -> float:
     """Probability that a sum of integers with random signs is at least the observed sum.
 
-    The result is in [2**-n, 1], positive, and accurate to about 1e-10 of itself however small it
-    is.
+    The result is in [2**-n, 1], where n is the number of non-zero integers. Its relative error is
+    about 1e-10, however small it is.
 
     Notes
     -----
-    With the total T of the magnitudes, the sum is 2 B - T, where B adds each magnitude with
-    probability 1/2. The tail is thus P(B >= b), b = (sum + T) / 2. A plain Fourier inversion would
-    only be accurate to 1e-16 in absolute terms and could return a negative tail. So B is tilted
-    exponentially until its mean is b (Esscher 1932; Daniels 1954). The tail is then exp(K(theta) -
-    theta b) times a tilted expectation of order one, which is a Fourier sum over the few
-    frequencies with a characteristic function above 1e-20. Nothing is resampled or asymptotic.
+    Let T be the total of the magnitudes. The sum with random signs is 2 B - T, where B adds up the
+    magnitudes, each included with probability 1/2. The tail probability is thus P(B >= b) with b =
+    (observed sum + T) / 2. A plain Fourier inversion has an absolute error of about 1e-16 and could
+    even return a negative probability. B is therefore tilted exponentially until its mean is b
+    (Esscher 1932; Daniels 1954). With the cumulant generating function K of B and the tilting
+    parameter theta, the tail probability is exp(K(theta) - theta b) times an expectation of order
+    one under the tilted distribution. This expectation is a Fourier sum over the few frequencies at
+    which the characteristic function exceeds 1e-20. The method uses neither resampling nor an
+    asymptotic approximation.
+
+    References
+    ----------
+    .. [1] Esscher, F. (1932). On the probability function in the collective theory of risk. Skand.
+       Aktuarietidskr. 15, 175-195.
+    .. [2] Daniels, H. E. (1954). Saddlepoint approximations in statistics. Ann. Math. Stat. 25,
+       631-650.
 
     Examples
     --------
@@ -151,7 +162,7 @@ def sign_flip_tail(steps: Integers) -> float:
 
 
 def _tilted_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
-    """P(B >= target), for a target at or above the mean of B."""
+    """P(B >= target), where target is not below the mean of B."""
     from scipy.optimize import brentq
 
     weights, n = counts * magnitudes, int(counts.sum())
@@ -161,7 +172,8 @@ def _tilted_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
     theta = brentq(lambda t: weights @ expit(t * magnitudes) - wanted, 0.0, steepest)
     chance = expit(theta * magnitudes)
     spread = float(np.sqrt(weights @ (magnitudes * chance * (1 - chance))))
-    # Sums further from the target have no weight, so the Fourier sum may mistake them for others.
+    # Sums further from the target have negligible weight, so it does not matter that the Fourier
+    # sum confuses them with others.
     points = min(total + 1, 2 * int(np.ceil(10 * spread + 12 * magnitudes[-1])))
     terms = total - target + 1 if points > total else points // 2
 
@@ -185,9 +197,9 @@ def _tilted_tail(magnitudes: Integers, counts: Integers, target: int) -> float:
 def _live_frequencies(
     magnitudes: Integers, counts: Integers, chance: Floats, points: int
 ) -> Integers:
-    """Frequencies 0 .. points/2 at which the characteristic function of B is above 1e-20.
+    """Frequencies from 0 to points / 2 at which the characteristic function of B is above 1e-20.
 
-    Each magnitude can only make it smaller, so a frequency is dropped as soon as it falls below.
+    Each magnitude can only reduce the modulus, so a frequency is dropped as soon as it falls below.
     """
     sine_squared = np.sin(np.pi * np.arange(points) / points) ** 2
     live = np.arange(points // 2 + 1)
@@ -206,16 +218,20 @@ def _live_frequencies(
 def listed_tail(differences: Floats) -> float:
     """Probability that a sum with random signs is at least the observed sum, by enumeration.
 
-    At most `MAX_LISTED` numbers are practical. They need not be on a lattice. Sums count as equal
-    if they differ by at most 1e-12 of the sum of all magnitudes.
+    The numbers need not be on a lattice, but there should be at most `MAX_LISTED` of them. Sums
+    count as equal if they differ by at most 1e-12 times the sum of all magnitudes.
 
     Notes
     -----
-    The sums of all sign patterns of each half of the numbers are listed, and those of the second
-    half sorted. For each sum of the first half, a binary search counts the sums of the second half
-    with which it reaches the observed sum. All 2^n patterns are thus counted, although only 2 *
-    2^(n/2) sums are stored (Horowitz, E. & Sahni, S. (1974). Computing partitions with applications
-    to the knapsack problem. J. ACM 21, 277-292).
+    The numbers are divided into two halves. The sums of all sign patterns of each half are listed,
+    and those of the second half are sorted. For each sum of the first half, a binary search counts
+    the sums of the second half with which it reaches the observed sum. All 2^n patterns are thus
+    counted, although only 2 * 2^(n/2) sums are stored [1]_.
+
+    References
+    ----------
+    .. [1] Horowitz, E. & Sahni, S. (1974). Computing partitions with applications to the knapsack
+       problem. J. ACM 21, 277-292.
 
     Examples
     --------
@@ -234,11 +250,12 @@ def _with_either_sign(sums: Floats, number: float) -> Floats:
 
 
 def to_lattice(differences: Floats) -> tuple[Integers, float]:
-    """Convert differences to integer steps; return them and the grid spacing (0 if exact).
+    """Convert differences to integer steps; return them and the width of the grid (0 if exact).
 
-    They are rounded only if they do not lie on a common lattice, to a thousandth of the power of
-    ten at or above the largest of them. Rounding is an odd function, so a test of the rounded
-    differences keeps its level exactly.
+    The differences are rounded only if they are not on a common lattice. Let g be the smallest
+    power of ten that is not below the largest absolute difference. The grid is then g / 1000.
+    Because rounding is an odd function, a sign-flip test of the rounded differences still holds its
+    level.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Confidence intervals of rates, of means, and of smooth functions of sums.
+"""Confidence intervals for rates, for means, and for smooth functions of sums.
 
 Use `rate_interval` for a rate (successes out of n), and `mean_interval` or `bca_interval` for a
-mean. If several items share a question, pass the questions to `mean_interval` as clusters.
-Use `jackknife_interval` for all other statistics that can be computed from sums, such as a ratio or
-an agreement coefficient.
+mean. If several items share a question, pass the questions to `mean_interval` as clusters. Use
+`jackknife_interval` for other statistics that can be computed from sums, such as a ratio or an
+agreement coefficient.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -26,43 +26,48 @@ RATE_METHODS = {
     "jeffreys": ("jeffreys", "Jeffreys"),
     "wald": ("normal", "Wald (for comparison only)"),
 }
-"""Method of `rate_interval` -> its name in statsmodels, and its printed name."""
+"""Method of `rate_interval` -> name of the method in statsmodels, and its printed name."""
 
 FEW_CLUSTERS = 30
-"""With fewer clusters, the cluster-robust standard error is itself too uncertain."""
+"""With fewer clusters, the cluster-robust standard error is too small on average, and uncertain."""
 
 
 @accepts(successes="count", n="count", method=tuple(RATE_METHODS), confidence_level="level")
 def rate_interval(
     successes: int, n: int, *, method: str = "wilson", confidence_level: float = 0.95
 ) -> Interval:
-    """Confidence interval of a rate.
+    """Confidence interval for a rate (a binomial proportion).
 
-    The limits are in [0, 1], and ``nan`` if there are no items.
+    The limits are in [0, 1]. Estimate and limits are NaN if there are no items.
 
     Parameters
     ----------
     successes, n : int
         Number of successes and of independent items.
     method : {"wilson", "clopper-pearson", "jeffreys", "wald"}
-        The Wilson interval inverts the score test. Its coverage is near nominal on average from n =
-        10 on. The coverage of Clopper-Pearson is never below nominal, so it is wider than needed.
-        Jeffreys uses the equal tails of the Beta(x + 1/2, n - x + 1/2) posterior. The coverage of
-        Wald is far below nominal near rates of 0 and 1; use it for comparison only.
+        The Wilson interval inverts the score test. Averaged over rates, its coverage is close to
+        nominal for n >= 10. The coverage of the Clopper-Pearson interval is never below nominal, so
+        this interval is wider than necessary. The Jeffreys interval is the equal-tailed credible
+        interval of the Beta(x + 1/2, n - x + 1/2) posterior, where x is the number of successes.
+        The coverage of the Wald interval is far below nominal for rates near 0 and 1; use it for
+        comparison only.
     confidence_level : float, default 0.95
         Nominal coverage.
 
     Notes
     -----
     The limits are those of ``statsmodels.stats.proportion.proportion_confint``, except that the
-    lower limit without any success is 0 and the upper limit without any failure is 1 (Brown, Cai &
-    DasGupta 2001, for Jeffreys).
+    lower limit is 0 if there are no successes and the upper limit is 1 if there are no failures.
+    For the Jeffreys interval, this is the modification of Brown, Cai and DasGupta [3]_.
 
     References
     ----------
-    Wilson, E. B. (1927). JASA 22, 209-212. Clopper, C. J. & Pearson, E. S. (1934). Biometrika 26,
-    404-413. Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial
-    proportion. Stat. Sci. 16, 101-133.
+    .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
+       inference. JASA 22, 209-212.
+    .. [2] Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits
+       illustrated in the case of the binomial. Biometrika 26, 404-413.
+    .. [3] Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial
+       proportion. Stat. Sci. 16, 101-133.
 
     Examples
     --------
@@ -87,33 +92,36 @@ def rate_interval(
 def mean_interval(
     values: Floats, clusters: Integers | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Student t interval of a mean, which is cluster-robust if clusters are given.
+    """Student t interval for a mean, which is cluster-robust if clusters are given.
 
-    The limits are ``nan`` for fewer than two items (clusters) or if all are equal. The interval
-    inverts `ragnb.stats.paired.paired_t_test`.
+    The interval inverts the two-sided `ragnb.stats.paired.paired_t_test`. The limits are NaN if
+    there are fewer than two items (or clusters), or if the values do not vary.
 
     Parameters
     ----------
     values : array_like of shape (n,)
         Scores or paired differences.
     clusters : array_like of shape (n,), optional
-        Key of the cluster (such as the question) of each item. The clusters are then the
-        independent units. The method of the result states if there are fewer than 30 of them.
+        Key of the cluster of each item, such as its question. The clusters are then the independent
+        units. If there are fewer than 30 of them, the method of the result says so.
     confidence_level : float, default 0.95
-        Nominal coverage. The actual coverage is close to it for n >= 50, and for fewer scores if
-        they are not concentrated at one end of the range.
+        Nominal coverage. The actual coverage is close to it for n >= 50, and for smaller n if the
+        scores are not concentrated at one end of their range.
 
     Notes
     -----
-    mean -+ t(n - 1) s / sqrt(n). With G clusters, the standard error is sqrt(G / (G - 1) sum_g
-    S_g^2) / n, where S_g is the sum of the deviations from the mean in cluster g, and t has G - 1
-    degrees of freedom.
+    The limits are mean -+ t s / sqrt(n), where s is the standard deviation of the values and t the
+    (1 + `confidence_level`) / 2 quantile of the t distribution with n - 1 degrees of freedom. With
+    G clusters, the standard error is sqrt(G / (G - 1) sum_g S_g^2) / n, where S_g is the sum of the
+    deviations from the mean in cluster g, and t has G - 1 degrees of freedom.
 
     References
     ----------
-    Student (1908). Biometrika 6, 1-25. Liang, K.-Y. & Zeger, S. L. (1986). Biometrika 73, 13-22.
-    Cameron, A. C. & Miller, D. L. (2015). A practitioner's guide to cluster-robust inference. J.
-    Human Resources 50, 317-372.
+    .. [1] Student (1908). The probable error of a mean. Biometrika 6, 1-25.
+    .. [2] Liang, K.-Y. & Zeger, S. L. (1986). Longitudinal data analysis using generalized linear
+       models. Biometrika 73, 13-22.
+    .. [3] Cameron, A. C. & Miller, D. L. (2015). A practitioner's guide to cluster-robust
+       inference. J. Human Resources 50, 317-372.
 
     Examples
     --------
@@ -135,32 +143,34 @@ def mean_interval(
 
 @accepts(values="scores", confidence_level="level")
 def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
-    """BCa bootstrap interval of a mean, computed from the exact bootstrap distribution.
+    """BCa bootstrap interval for a mean, computed from the exact bootstrap distribution.
 
-    BCa means bias-corrected and accelerated. Nothing is resampled. The limits are ``nan`` for fewer
-    than two values or if all are equal. No test inverts this interval.
+    BCa stands for bias-corrected and accelerated. The function does not resample, so the result
+    does not depend on a seed. The limits are NaN if there are fewer than two values or if all
+    values are equal. No test in this package corresponds to this interval.
 
     Parameters
     ----------
     values : array_like of shape (n,)
         Scores or paired differences of independent items.
     confidence_level : float, default 0.95
-        Nominal coverage. It holds for scores in [0, 1] from n = 20 on. It falls short for skewed
-        scores such as costs (0.92 at n = 20 for an exponential distribution, 0.87 for a log-normal
-        one).
+        Nominal coverage. For scores in [0, 1], the actual coverage is close to it for n >= 20. For
+        skewed scores such as costs it is lower: at n = 20, that of a 95 % interval is 92 % for an
+        exponential and 87 % for a log-normal distribution.
 
     Notes
     -----
-    The limits are the quantiles Phi(z0 + (z0 + z) / (1 - a (z0 + z))) of the bootstrap distribution
-    of the mean m*, where z0 = Phi^-1(P(m* < m) + P(m* = m) / 2) for the observed mean m and a =
-    sum(d^3) / (6 sum(d^2)^1.5) with the deviations d from the mean. The bootstrap distribution is
-    that of infinitely many resamples. It is exact if the scores lie on a lattice. Otherwise the
-    scores are binned at 1/64 of their standard deviation, which moves the limits by less than 1e-4
-    of the width.
+    Let m be the observed mean, m* a bootstrap mean and d the deviations of the values from m. The
+    limits are the quantiles of the distribution of m* at the probabilities Phi(z0 + (z0 + z) / (1 -
+    a (z0 + z))), where z = Phi^-1((1 -+ `confidence_level`) / 2), the bias correction is z0 =
+    Phi^-1(P(m* < m) + P(m* = m) / 2), and the acceleration is a = sum(d^3) / (6 sum(d^2)^1.5). The
+    distribution of m* is that of infinitely many resamples. It is exact if the scores are on a
+    lattice. Otherwise the scores are binned at 1/64 of their standard deviation, which moves the
+    limits by less than 1e-4 of the width of the interval.
 
     References
     ----------
-    Efron, B. (1987). Better bootstrap confidence intervals. JASA 82, 171-185.
+    .. [1] Efron, B. (1987). Better bootstrap confidence intervals. JASA 82, 171-185.
 
     Examples
     --------
@@ -187,9 +197,9 @@ def bca_from_resamples(
     method: str,
     n: int,
 ) -> Interval:
-    """BCa interval of a statistic, from its bootstrap replicates and acceleration constant.
+    """BCa interval for a statistic, from its bootstrap replicates and acceleration constant.
 
-    Replicates that equal the estimate count half in the bias correction.
+    In the bias correction, replicates that equal the estimate count as half below it.
     """
     tolerance = 1e-12 * max(1.0, abs(estimate))
     distance = resamples - estimate
@@ -200,7 +210,7 @@ def bca_from_resamples(
 
 
 def _bca_levels(below: float, acceleration: float, confidence_level: float) -> Floats:
-    """Probabilities of the two quantiles of the bootstrap distribution that are the BCa limits."""
+    """Probabilities at which the quantiles of the bootstrap distribution are the BCa limits."""
     z0 = ndtri(np.clip(below, 1e-12, 1 - 1e-12))
     z = z0 + ndtri((1 + confidence_level) / 2) * np.array([-1, 1])
     return ndtr(z0 + z / (1 - acceleration * z))
@@ -214,31 +224,33 @@ def jackknife_interval(
     bounds: tuple[float, float] = (-inf, inf),
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Jackknife t interval of a smooth function of sums, leaving out one unit at a time.
+    """Jackknife t interval for a smooth function of sums, leaving out one unit at a time.
 
-    The limits are ``nan`` for fewer than two units, if the statistic is undefined with or without
-    one of them, or if no unit changes it. The method of the result states if there are fewer than
-    30 units.
+    The limits are NaN if there are fewer than two units, if the statistic is undefined with all
+    units or without one of them, or if leaving out a unit never changes it. If there are fewer than
+    30 units, the method of the result says so.
 
     Parameters
     ----------
     statistic : callable
         Takes sums of shape (..., k) and returns values of shape (...).
     totals : array_like of shape (n_units, ..., k)
-        Sums of each unit, which is an item or a cluster of items.
+        Sums for each unit, which is an item or a cluster of items.
     bounds : tuple of float, optional
-        The limits are truncated at these bounds.
+        Smallest and largest possible value of the statistic. The limits are truncated to this
+        range.
     confidence_level : float, default 0.95
         Nominal coverage.
 
     Notes
     -----
-    estimate -+ t(n - 1) s / sqrt(n), where s is the standard deviation of the pseudo-values
-    n estimate - (n - 1) (estimate without the unit).
+    The limits are estimate -+ t s / sqrt(n), where t is the (1 + `confidence_level`) / 2 quantile
+    of the t distribution with n - 1 degrees of freedom and s the standard deviation of the n
+    pseudo-values. The pseudo-value of a unit is n estimate - (n - 1) (estimate without the unit).
 
     References
     ----------
-    Efron, B. & Tibshirani, R. (1993). An Introduction to the Bootstrap, chapter 11.
+    .. [1] Efron, B. & Tibshirani, R. J. (1993). An Introduction to the Bootstrap, chapter 11.
 
     Examples
     --------
@@ -270,11 +282,11 @@ def jackknife_interval(
 
 
 def unit_values(values: Floats, clusters: Integers | None) -> Floats:
-    """Return one value per independent unit; their mean is the mean over all items.
+    """Return one value per independent unit. The mean of these values is the mean over all items.
 
-    Without clusters these are the values themselves. With clusters, the ordinary standard error of
-    their mean is the cluster-robust standard error, so that every t procedure for independent
-    values can be used.
+    Without clusters, these are the values themselves. With clusters, the ordinary standard error of
+    the mean of the unit values is the cluster-robust standard error. Every t procedure for
+    independent values can therefore be applied to them.
 
     Examples
     --------
@@ -291,7 +303,7 @@ def unit_values(values: Floats, clusters: Integers | None) -> Floats:
 
 
 def spread_problem(values: Floats, unit: str = "values") -> str:
-    """Explain why the standard deviation cannot be estimated; an empty string if it can.
+    """Explain why the standard deviation cannot be estimated or is 0; otherwise an empty string.
 
     Examples
     --------
@@ -305,13 +317,13 @@ def spread_problem(values: Floats, unit: str = "values") -> str:
 
 
 def t_half_width(values: Floats, confidence_level: float) -> float:
-    """Half the width of the t interval of the mean of independent values."""
+    """Half-width of the t interval for the mean of independent values."""
     quantile = stdtrit(values.size - 1, (1 + confidence_level) / 2)
     return float(quantile * values.std(ddof=1)) / sqrt(values.size)
 
 
 def too_few(n: int, unit: str = "") -> str:
-    """Warning suffix for a method name when there are fewer than `FEW_CLUSTERS` units.
+    """Return a warning for the name of a method if there are fewer than `FEW_CLUSTERS` units.
 
     Examples
     --------

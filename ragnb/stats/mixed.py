@@ -1,7 +1,7 @@
 """Linear mixed model with a random intercept per group, fitted by statsmodels' MixedLM.
 
 All functions raise InputError for arguments outside the stated range. Warnings of statsmodels are
-collected in the result and not printed.
+not printed, but returned in the result.
 """
 
 import warnings
@@ -15,12 +15,14 @@ from numpy.typing import ArrayLike
 from ragnb.arguments import Floats, Integers, accepts
 
 OPTIMISER: dict[str, Any] = {"method": ["powell"]}
-"""How statsmodels searches the ratio of the two variances. Its default methods may not converge if
-the ratio is near 0, or step onto exactly 0, where the likelihood is infinite and counts as
-converged. Powell's line search does neither."""
+"""Optimiser with which statsmodels estimates the ratio of the two variances.
+
+If this ratio is near 0, the default methods of statsmodels may fail to converge. They may also step
+onto exactly 0, where the computed likelihood is infinite, and report convergence. Powell's line
+search avoids both."""
 
 AT_ZERO = 1e-6
-"""Ratio of the variances below which the variance between groups counts as 0."""
+"""Ratio of the variance between groups to that within groups below which the former counts as 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +32,26 @@ class RandomIntercept:
     Attributes
     ----------
     columns : list of int
-        Columns of the design that are independent of those before them; the others are left out of
-        the fit.
+        Columns of the design that are linearly independent of the columns before them. The other
+        columns are left out of the fit.
     rows, within : ndarray
-        Triangular factors of the design and of its deviations from the means of the groups.
+        Triangular (QR) factors of the design, and of the design centred within each group.
     n_groups : int
         Number of groups.
     df_within, df_between : int
-        Degrees of freedom of effects that vary within groups, n - rank[X Z], and of the others,
-        rank[X Z] - rank[X].
+        Degrees of freedom of effects that vary within groups, n - rank[X Z], and of all other
+        effects, rank[X Z] - rank[X]; see `random_intercept`.
     residuals : ndarray
-        Values minus fixed effects and predicted intercepts, one per value.
+        Values minus fixed effects and predicted random intercepts, one per value.
     problem : str
-        Why nothing is estimated; empty if the model is fitted.
+        Why the model could not be fitted; empty if it was.
     group_variance, residual_variance, log_likelihood : float
-        Estimates; NaN if there is a `problem`.
+        Estimated variances between and within groups, and the (restricted) log-likelihood; NaN if
+        there is a `problem`.
     warnings : tuple of str
-        Warnings of statsmodels and numpy, each once.
+        Distinct warnings of statsmodels and numpy.
     fit : object
-        The result of statsmodels, or None.
+        The result object of statsmodels, or None.
     """
 
     columns: list[int]
@@ -67,7 +70,7 @@ class RandomIntercept:
 
     @property
     def at_zero(self) -> bool:
-        """Whether the variance between groups is estimated as 0, on the boundary of its range."""
+        """Whether the variance between groups is estimated as 0, the boundary of its range."""
         return self.group_variance < AT_ZERO * self.residual_variance
 
     def df(self, weights: ArrayLike) -> float:
@@ -78,7 +81,10 @@ class RandomIntercept:
         return float(self.df_within if contained else self.df_between)
 
     def contrast(self, weights: ArrayLike) -> tuple[float, float, float]:
-        """Estimate, standard error and degrees of freedom of a linear contrast."""
+        """Return estimate, standard error and degrees of freedom of a linear contrast.
+
+        All three are NaN if the contrast is not estimable or the model could not be fitted.
+        """
         df = self.df(weights)
         if self.problem or np.isnan(df):
             return nan, nan, nan
@@ -91,34 +97,37 @@ class RandomIntercept:
 def random_intercept(
     values: Floats, design: Floats, groups: Integers, *, reml: bool = True
 ) -> RandomIntercept:
-    """Fit a linear mixed model with fixed effects and a normal intercept for each group.
+    """Fit a linear mixed model with fixed effects and a normal random intercept for each group.
 
-    There is no fit, but a `problem`, if the variance between groups cannot be separated from the
-    rest, if no spread is left within groups, or if the search does not converge.
+    Instead of a fit, the result has a `problem` if there are too few values to separate the
+    variance between groups from the variance within them, if the fixed effects leave no variance
+    within groups, or if the optimiser does not converge.
 
     Parameters
     ----------
     values : array_like of shape (n,)
         Scores.
     design : array_like of shape (n, k)
-        Fixed effects, including the constant. Columns that depend on others are left out of the
-        fit, but `RandomIntercept.contrast` takes weights for all of them.
+        Fixed effects, including the constant. Columns that depend linearly on the columns before
+        them are left out of the fit, but `RandomIntercept.contrast` takes weights for all k
+        columns.
     groups : array_like of shape (n,)
-        Key of the group (the question) of each value.
+        Key of the group of each value, such as its question.
     reml : bool, default True
-        Restricted likelihood, for estimates, or the full likelihood, to compare models with
-        different fixed effects.
+        Whether to maximise the restricted likelihood (REML), which gives less biased variances. Use
+        False, the full likelihood, to compare models with different fixed effects.
 
     Notes
     -----
-    With the design X and the groups Z, a contrast that varies within groups has n - rank[X Z]
-    degrees of freedom, and any other one rank[X Z] - rank[X] (containment). This is exact in
-    balanced designs, where the model is the analysis of variance.
+    Let X be the design and Z the indicators of the groups. A contrast that varies within groups has
+    n - rank[X Z] degrees of freedom, and any other contrast rank[X Z] - rank[X] (containment
+    method). The resulting t tests are exact in balanced designs, where they are those of the
+    analysis of variance.
 
     References
     ----------
-    Laird, N. M. & Ware, J. H. (1982). Random-effects models for longitudinal data. Biometrics 38,
-    963-974.
+    .. [1] Laird, N. M. & Ware, J. H. (1982). Random-effects models for longitudinal data.
+       Biometrics 38, 963-974.
 
     Examples
     --------
@@ -178,7 +187,7 @@ def _fitted(
 
 
 def _deviations(matrix: Floats, groups: Integers) -> Floats:
-    """Deviations of each column from its means by group."""
+    """Deviations of each column from its group means."""
     sizes = np.bincount(groups)
     means = np.column_stack([np.bincount(groups, column) / sizes for column in matrix.T])
     return matrix - means[groups]

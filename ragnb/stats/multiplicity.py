@@ -1,9 +1,9 @@
 """Corrections of p-values for multiple testing.
 
 A correction applies to one family of tests. An undefined p-value (NaN) stays undefined and does not
-count as a test. The results equal those of statsmodels' `multipletests`, which takes a thousand
-times longer because it collects garbage in every call. All functions raise InputError for arguments
-outside the stated range.
+count as a test. The results equal those of statsmodels' `multipletests`, which is about a thousand
+times slower because it runs the garbage collector in every call. All functions raise InputError for
+arguments outside the stated range.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ class AdjustedPValues:
     Attributes
     ----------
     adjusted : tuple of float
-        From 0 to 1, in the given order; NaN where the p-value is NaN.
+        Corrected p-values, in [0, 1] and in the given order; NaN where the p-value is NaN.
     method : str
         Name of the correction.
     family_size : int
-        Number of p-values that were corrected together; undefined ones do not count.
+        Number of p-values that were corrected together, without the undefined ones.
     """
 
     adjusted: tuple[float, ...]
@@ -36,7 +36,7 @@ class AdjustedPValues:
 
 
 def as_p_values(values: ArrayLike) -> Floats:
-    """Convert p-values to an array of numbers from 0 to 1, with NaN for undefined tests."""
+    """Convert p-values to an array of numbers in [0, 1], with NaN for undefined tests."""
     p = np.asarray(values, dtype=np.float64)
     wrong = p[(p < 0) | (p > 1)]
     if p.ndim != 1 or wrong.size:
@@ -49,10 +49,18 @@ def as_p_values(values: ArrayLike) -> Floats:
 def holm(p_values: ArrayLike) -> AdjustedPValues:
     """Holm's correction, which controls the family-wise error rate.
 
-    This rate is the probability of at least one false positive. The correction is valid for any
-    dependence between the tests. The i-th smallest of m p-values is multiplied by m - i + 1; then
-    they are made monotone. Holm (1979), Scand. J. Statist. 6, 65-70.
+    The family-wise error rate is the probability of at least one false positive. The correction is
+    valid under any dependence between the tests. The i-th smallest of m p-values is multiplied by m
+    - i + 1. Each product is then replaced by the maximum of the products up to it, and by 1 if it
+    is larger than 1.
 
+    References
+    ----------
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J.
+       Statist. 6, 65-70.
+
+    Examples
+    --------
     >>> holm([0.01, 0.04, float("nan"), 0.03]).adjusted
     (0.03, 0.06, nan, 0.06)
     """
@@ -63,9 +71,15 @@ def holm(p_values: ArrayLike) -> AdjustedPValues:
 def bonferroni(p_values: ArrayLike) -> AdjustedPValues:
     """Bonferroni's correction, which multiplies each p-value by the number of tests.
 
-    It controls the family-wise error rate, as `holm` does, but it is less powerful. Dunn
-    (1961), JASA 56, 52-64.
+    Products above 1 are replaced by 1. Like `holm`, the correction controls the family-wise error
+    rate under any dependence, but it is less powerful.
 
+    References
+    ----------
+    .. [1] Dunn, O. J. (1961). Multiple comparisons among means. JASA 56, 52-64.
+
+    Examples
+    --------
     >>> bonferroni([0.01, 0.04]).adjusted
     (0.02, 0.08)
     """
@@ -76,10 +90,19 @@ def bonferroni(p_values: ArrayLike) -> AdjustedPValues:
 def benjamini_hochberg(p_values: ArrayLike) -> AdjustedPValues:
     """Benjamini and Hochberg's correction, which controls the false discovery rate.
 
-    This rate is the expected proportion of false positives among the significant tests. The tests
-    must be independent or positively dependent. The i-th smallest of m p-values is multiplied by m
-    / i; then they are made monotone. Benjamini & Hochberg (1995), JRSS B 57, 289-300.
+    The false discovery rate is the expected proportion of false positives among the significant
+    tests, where the proportion is 0 if no test is significant. The correction is valid if the tests
+    are independent or positively dependent. The i-th smallest of m p-values is multiplied by m / i.
+    Each product is then replaced by the minimum of the products from it on, and by 1 if it is
+    larger than 1.
 
+    References
+    ----------
+    .. [1] Benjamini, Y. & Hochberg, Y. (1995). Controlling the false discovery rate: a practical
+       and powerful approach to multiple testing. J. R. Stat. Soc. B 57, 289-300.
+
+    Examples
+    --------
     >>> benjamini_hochberg([0.01, 0.04]).adjusted
     (0.02, 0.04)
     """
@@ -93,7 +116,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> AdjustedPValues:
 def _adjust(
     p_values: ArrayLike, method: str, correct: Callable[[Floats, int], Floats]
 ) -> AdjustedPValues:
-    """Apply a correction to the defined p-values, in increasing order."""
+    """Apply a correction to the defined p-values, which are passed to it in increasing order."""
     adjusted = np.array(p_values)
     order = np.argsort(adjusted, kind="stable")[: np.count_nonzero(~np.isnan(adjusted))]
     adjusted[order] = np.minimum(correct(adjusted[order], order.size), 1.0)
@@ -101,7 +124,7 @@ def _adjust(
 
 
 CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
-"""Name of a correction, as in tables -> its function."""
+"""Name of a correction, as printed in tables -> the function that applies it."""
 
 ADJUSTED = ("p_adjusted", "correction", "family_size")
 """The columns that a correction adds to a table of p-values."""
@@ -110,9 +133,9 @@ ADJUSTED = ("p_adjusted", "correction", "family_size")
 def adjusted_columns(
     p_values: ArrayLike, correction: str = "holm", families: ArrayLike | None = None
 ) -> dict[str, Floats | Integers | str]:
-    """Correct p-values within each family, and return the columns `ADJUSTED` for their table.
+    """Correct p-values within each family, and return the columns `ADJUSTED` for a table of them.
 
-    By default all rows are one family.
+    By default all p-values are one family.
 
     >>> adjusted_columns([0.01, 0.04, 0.03], families=["a", "b", "a"])["p_adjusted"]
     array([0.02, 0.04, 0.03])

@@ -1,18 +1,18 @@
-"""Tests of the mean difference between two systems on the same items, and a sign-flip interval.
+"""Tests of the difference between two systems on the same items, and a sign-flip interval.
 
 Every function takes two aligned arrays of scores, or one array of differences (first - second). Two
-scores within 1e-12 of the larger one are equal, so that rounding error makes no difference. For
-graded scores such as token F1 use `sign_flip_test`, which needs no normal distribution. For 0/1
-scores see `ragnb.stats.binary`.
+scores count as equal if they differ by at most 1e-12 times the larger absolute score, so that
+rounding errors have no effect. For graded scores such as token F1, use `sign_flip_test`, which does
+not assume a normal distribution. For 0/1 scores, see `ragnb.stats.binary`.
 
-=====================  ===================================================
+=====================  =========================================================
 test                   interval that inverts it
-=====================  ===================================================
+=====================  =========================================================
 `sign_flip_test`       `sign_flip_interval`
 `paired_t_test`        `ragnb.stats.intervals.mean_interval`
-`tost`                 the same at level 2 * confidence_level - 1
-`wilcoxon_test`        none here
-=====================  ===================================================
+`tost`                 `mean_interval` at level ``2 * confidence_level - 1``
+`wilcoxon_test`        none in this package
+=====================  =========================================================
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -51,10 +51,10 @@ from ragnb.stats.intervals import (
 
 
 def paired_differences(first: Floats, second: Floats | None = None) -> Floats:
-    """Differences first - second, without rounding error.
+    """Compute the differences first - second without rounding errors.
 
-    Differences within rounding error (relative tolerance 1e-12) are set to exactly 0. Without
-    `second`, `first` is returned unchanged, because it then contains the differences.
+    Differences within rounding error (relative tolerance 1e-12) are set to exactly 0. If `second`
+    is omitted, `first` is taken to contain the differences and returned unchanged.
 
     Examples
     --------
@@ -82,41 +82,45 @@ def sign_flip_test(
     null: float = 0.0,
     alternative: str = "two-sided",
 ) -> SignificanceResult:
-    """Exact sign-flip test of the null hypothesis that the mean paired difference is `null`.
+    """Exact sign-flip test that paired differences are distributed symmetrically about `null`.
 
-    This permutation test is Fisher's randomisation test. The p-value is in (0, 1], and at least
-    2^(1-m) two-sided with m non-zero differences. It is 1 if all differences are zero, and ``nan``
-    without items. `sign_flip_interval` inverts the test without clusters.
+    The test is also known as Fisher's randomisation test for paired data. Its statistic is the mean
+    difference, so it is sensitive to a mean other than `null`. The p-value is in (0, 1]. With m
+    differences that are not equal to `null`, it is at least 2^(1-m) if two-sided and 2^-m if
+    one-sided. It is 1 if all differences equal `null`, and NaN if there are no items.
+    `sign_flip_interval` inverts the two-sided test without clusters.
 
     Parameters
     ----------
     first, second : array_like of shape (n,)
-        Scores of two systems on the same items. Without `second`, `first` contains the differences.
+        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
+        the paired differences.
     clusters : array_like of shape (n,), optional
-        Key of the cluster (such as the question) of each item. The signs of all differences in a
+        Key of the cluster of each item, such as its question. The signs of all differences in a
         cluster are then flipped together. The test is valid for any number of clusters.
     null : float, default 0.0
-        Mean difference under the null hypothesis.
+        Centre of symmetry, and thus mean difference, under the null hypothesis.
     alternative : {"two-sided", "greater", "less"}
         Direction of first - second - null.
 
     Notes
     -----
-    If the systems are exchangeable on each item, every difference is as likely with either sign.
-    The p-value is the proportion of all 2^n sign patterns with a sum at least as extreme as the
-    observed one. No pattern is drawn at random. Up to 30 non-zero differences are counted by
-    `ragnb.stats.exact.listed_tail`; more go to `ragnb.stats.exact.sign_flip_tail`. The latter needs
-    whole multiples of one step such as 0.01. Differences that share no such step are rounded to a
-    thousandth of the power of ten at or above the largest of them, and the method of the result
-    names this grid. A test of rounded differences keeps its level, but its p-value can differ from
-    that of the unrounded ones by about 0.01.
+    If the systems are exchangeable on each item, each difference is equally likely to have either
+    sign. The p-value is the proportion of all 2^n sign patterns with a sum at least as extreme as
+    the observed sum. It is exact; sign patterns are not sampled. `ragnb.stats.exact.listed_tail`
+    counts the patterns of up to 30 non-zero differences (or cluster sums). For more,
+    `ragnb.stats.exact.sign_flip_tail` requires integer multiples of one step, such as 0.01.
+    Differences without such a step are rounded to a grid, which the method of the result names; see
+    `ragnb.stats.exact.to_lattice`. The test of the rounded differences holds its level, but its
+    p-value can differ by about 0.01 from the p-value without rounding.
 
     References
     ----------
-    Fisher, R. A. (1935). The Design of Experiments, section 21. Pagano, M. & Tritchler, D. (1983).
-    On obtaining permutation distributions in polynomial time. JASA 78, 435-440. Canay, I. A.,
-    Romano, J. P. & Shaikh, A. M. (2017). Randomization tests under an approximate symmetry
-    assumption. Econometrica 85, 1013-1030.
+    .. [1] Fisher, R. A. (1935). The Design of Experiments, section 21.
+    .. [2] Pagano, M. & Tritchler, D. (1983). On obtaining permutation distributions in polynomial
+       time. JASA 78, 435-440.
+    .. [3] Canay, I. A., Romano, J. P. & Shaikh, A. M. (2017). Randomization tests under an
+       approximate symmetry assumption. Econometrica 85, 1013-1030.
 
     Examples
     --------
@@ -139,7 +143,7 @@ def sign_flip_test(
 
 
 def _sign_flip_p(values: Floats, alternative: str) -> tuple[float, float]:
-    """p-value of the sum of values with random signs, and the grid to which they are rounded."""
+    """p-value of a sum of values with random signs, and the grid to which the values are rounded."""
     upward = values.sum() >= 0 if alternative == "two-sided" else alternative == "greater"
     values = values[values != 0] if upward else -values[values != 0]  # symmetric distribution
     if values.size <= MAX_LISTED:
@@ -154,30 +158,34 @@ def _sign_flip_p(values: Floats, alternative: str) -> tuple[float, float]:
 def sign_flip_interval(
     first: Floats, second: Floats | None = None, *, confidence_level: float = 0.95
 ) -> Interval:
-    """Confidence interval of a mean paired difference, by inverting the sign-flip test.
+    """Confidence interval for a mean paired difference, by inverting the sign-flip test.
 
-    The limits are infinite if there are too few items to reject anything (n < 6 at 95 %), and
-    ``nan`` if all differences are equal. The interval inverts `sign_flip_test` exactly up to 20
-    items, and to within 1/32 of the half-width beyond.
+    The limits are infinite if there are too few items for the test to reject anything (n < 6 at 95
+    %). They are NaN if there are fewer than two items or if all differences are equal. The interval
+    inverts the two-sided `sign_flip_test`, exactly for up to 20 items, and to within 1/32 of its
+    half-width for more.
 
     Parameters
     ----------
     first, second : array_like of shape (n,)
-        Scores of two systems on the same items. Without `second`, `first` contains the differences.
+        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
+        the paired differences.
     confidence_level : float, default 0.95
-        Coverage, guaranteed if the differences are symmetric about their mean.
+        Coverage, guaranteed (up to the accuracy given above) if the differences are independent and
+        symmetrically distributed about a common mean.
 
     Notes
     -----
-    Flipping the signs of a subset A of d - delta lowers the sum exactly if the mean of d over A
-    exceeds delta. The one-sided p-value at delta is thus the proportion of subsets with a mean of
-    at most delta, and the limits are quantiles of subset means. With up to 20 items, all subsets
-    are listed. With more, the test is evaluated at whole steps of a grid near the t limit, and the
-    normal quantile of its p-value is interpolated linearly between them.
+    Let delta be the mean difference under the null hypothesis. Flipping the signs of d - delta for
+    a subset A of the items lowers the sum if and only if the mean of d over A exceeds delta. The
+    one-sided p-value at delta is thus the proportion of subsets with a mean of at most delta, where
+    the empty subset counts as one of these. The limits are quantiles of subset means. For up to 20
+    items, all subsets are listed. For more, the test is evaluated at the points of a grid near the
+    t limit, and the normal quantile of the p-value is interpolated linearly between them.
 
     References
     ----------
-    Hartigan, J. A. (1969). Using subsample values as typical values. JASA 64, 1303-1317.
+    .. [1] Hartigan, J. A. (1969). Using subsample values as typical values. JASA 64, 1303-1317.
 
     Examples
     --------
@@ -250,32 +258,34 @@ def paired_t_test(
 ) -> SignificanceResult:
     """Student's t-test of the null hypothesis that the mean paired difference is `null`.
 
-    The test is cluster-robust if clusters are given. The p-value is in (0, 1], and ``nan`` for
-    fewer than two pairs (clusters) or if all are equal. `ragnb.stats.intervals.mean_interval`
-    inverts the test.
+    The test is cluster-robust if clusters are given. The p-value is in (0, 1]. It is NaN if there
+    are fewer than two pairs (or clusters), or if the differences do not vary.
+    `ragnb.stats.intervals.mean_interval` inverts the two-sided test.
 
     Parameters
     ----------
     first, second : array_like of shape (n,)
-        Scores of two systems on the same items. Without `second`, `first` contains the differences.
+        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
+        the paired differences.
     clusters : array_like of shape (n,), optional
-        Key of the cluster (such as the question) of each item. A warning in the result states if
-        there are fewer than 30 of them.
+        Key of the cluster of each item, such as its question. If there are fewer than 30 clusters,
+        the result has a warning.
     null : float, default 0.0
-        Mean difference under the null hypothesis; ``null=-margin`` with ``alternative="greater"``
-        tests non-inferiority.
+        Mean difference under the null hypothesis. For a non-inferiority test, use ``null=-margin``
+        with ``alternative="greater"``.
     alternative : {"two-sided", "greater", "less"}
         Direction of first - second - null.
 
     Notes
     -----
-    t = (mean - null) / standard error, with n - 1 degrees of freedom or, with G clusters, the
-    standard error of `ragnb.stats.intervals.mean_interval` and G - 1 degrees of freedom.
+    t = (mean - null) / standard error, with n - 1 degrees of freedom. With G clusters, the standard
+    error is that of `ragnb.stats.intervals.mean_interval`, and t has G - 1 degrees of freedom.
 
     References
     ----------
-    Student (1908). The probable error of a mean. Biometrika 6, 1-25. Cameron, A. C. & Miller, D. L.
-    (2015). J. Human Resources 50, 317-372, section VI.
+    .. [1] Student (1908). The probable error of a mean. Biometrika 6, 1-25.
+    .. [2] Cameron, A. C. & Miller, D. L. (2015). A practitioner's guide to cluster-robust
+       inference. J. Human Resources 50, 317-372, section VI.
 
     Examples
     --------
@@ -298,18 +308,18 @@ def paired_t_test(
 
 @dataclass(frozen=True, slots=True)
 class EquivalenceResult:
-    """Result of an equivalence test, with the confidence interval that inverts it.
+    """Result of an equivalence test, with the confidence interval that agrees with it.
 
     Attributes
     ----------
     p_value : float
-        The larger one of the two one-sided p-values. Equivalence is shown if it is at most ``1 -
-        confidence_level``.
+        The larger of the two one-sided p-values. Equivalence is shown at level ``1 -
+        confidence_level`` if the p-value is below this level.
     margin : float
-        Largest difference in either direction that counts as equivalent, in the unit of the scores.
+        Equivalence margin: the mean difference must be between -margin and margin. In the units of
+        the scores.
     interval : Interval
-        The mean difference with its interval at level ``2 * confidence_level - 1``, which inverts
-        the test.
+        The mean difference with its interval at level ``2 * confidence_level - 1``.
     equivalent : bool
         Whether the interval lies strictly inside (-margin, margin); ``False`` if it is undefined.
     """
@@ -326,23 +336,25 @@ def tost(
 ) -> EquivalenceResult:
     """Two one-sided t-tests (TOST) of the null hypothesis that abs(mean difference) >= `margin`.
 
-    A small p-value shows equivalence. It is ``nan``, and equivalence is not shown, for fewer than
-    two pairs or if all differences are equal.
+    Rejecting the null hypothesis shows equivalence. If there are fewer than two pairs or if all
+    differences are equal, the p-value is NaN and equivalence is not shown.
 
     Parameters
     ----------
     first, second : array_like of shape (n,)
-        Scores of two systems on the same items. Without `second`, `first` contains the differences.
+        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
+        the paired differences.
     margin : float
-        Largest mean difference that counts as equivalent, in the unit of the scores. Choose it
-        before you see the data.
+        Equivalence margin in the units of the scores: mean differences closer to 0 than this are
+        regarded as equivalent. Choose it before you see the data.
     confidence_level : float, default 0.95
         One minus the level of each one-sided test; above 0.5.
 
     References
     ----------
-    Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure. J. Pharmacokinet.
-    Biopharm. 15, 657-680.
+    .. [1] Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power
+       approach for assessing the equivalence of average bioavailability. J. Pharmacokinet.
+       Biopharm. 15, 657-680.
 
     Examples
     --------
@@ -364,28 +376,32 @@ def tost(
 def wilcoxon_test(
     first: Floats, second: Floats | None = None, *, alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """Wilcoxon signed-rank test of the null hypothesis that differences are symmetric about 0.
+    """Wilcoxon signed-rank test that paired differences are distributed symmetrically about 0.
 
-    The test is exact even with ties, up to about 1,000 pairs. The p-value is in (0, 1]. It is 1 if
-    all differences are zero, and ``nan`` without items. The statistic is the rank sum of the
-    positive differences. The effect size of this test is `ragnb.stats.effects.rank_biserial`.
+    The test is exact for up to about 1,000 pairs, even with ties. The p-value is in (0, 1]. It is 1
+    if all differences are zero, and NaN if there are no items. The statistic is the sum of the
+    ranks of the positive differences. The corresponding effect size is
+    `ragnb.stats.effects.rank_biserial`.
 
     Parameters
     ----------
     first, second : array_like of shape (n,)
-        Scores of two systems on the same items. Without `second`, `first` contains the differences.
+        Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
+        the paired differences.
     alternative : {"two-sided", "greater", "less"}
         Direction of first - second.
 
     Notes
     -----
-    Zero differences are dropped. Ties share their mean rank; absolute differences within 1e-12 of
-    the largest one are tied. The test is the exact sign-flip test of the signed ranks up to about
-    1,000 pairs. With more pairs it is the normal approximation with variance sum(rank^2) / 4.
+    Zero differences are dropped. Tied absolute differences share their mean rank; they count as
+    tied if they differ by at most about 1e-12 times the largest one. For up to about 1,000 pairs,
+    the test is the exact sign-flip test of the signed ranks. For more, it is the normal
+    approximation with variance sum(rank^2) / 4.
 
     References
     ----------
-    Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1, 80-83.
+    .. [1] Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1,
+       80-83.
 
     Examples
     --------
@@ -411,7 +427,7 @@ def wilcoxon_test(
 
 
 def scaled_to_largest(values: Floats) -> Floats:
-    """Divide values by the largest absolute value and round, so that rounding error breaks no tie.
+    """Divide values by the largest absolute value and round, so that rounding errors break no ties.
 
     Examples
     --------

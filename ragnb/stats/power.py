@@ -1,18 +1,20 @@
 """Sample size and minimum detectable effect of paired comparisons.
 
-The minimum detectable effect (MDE) of a comparison is the true difference that its test detects
-with a given power. It has one definition per design, which `ragnb.compare`, `ragnb.mixed_model` and
-`ragnb.figures.plot_power` share:
+The minimum detectable effect (MDE) of a comparison is the smallest true difference that its test
+detects with a given power. Each design has one definition, which `ragnb.compare`,
+`ragnb.mixed_model` and `ragnb.figures.plot_power` share:
 
-==============================  ================================================================
+==============================  ====================================================================
 design                          minimum detectable effect
-==============================  ================================================================
+==============================  ====================================================================
 pairs of 0/1 scores             `mcnemar_mde`, from the exact power of the McNemar test
-pairs of graded scores          `paired_t_mde`, from noncentral t with n - 1 degrees of freedom
-clusters of items, mixed model  `t_mde`, the same with the standard error of the t interval
-==============================  ================================================================
+pairs of graded scores          `paired_t_mde`, from the noncentral t distribution with n - 1
+                                degrees of freedom
+clusters of items, mixed model  `t_mde`, from the noncentral t distribution and the standard error
+                                of the t interval
+==============================  ====================================================================
 
-The t distribution also serves for the sign-flip test, whose power is close to that of the t-test.
+The MDE of the t-test is also used for the sign-flip test, because their powers are similar.
 `sample_size` is the formula of Miller (2024), which uses normal quantiles.
 
 All functions raise InputError for arguments outside the stated range.
@@ -40,22 +42,22 @@ def sample_size(
 ) -> float:
     """Number of questions needed to detect a mean difference of two systems (Miller's formula).
 
-    The result is not rounded; take the next whole number.
+    The test is two-sided. The result is not rounded; round it up to a whole number.
 
     Parameters
     ----------
     effect : float
-        True difference of the two systems' means, in the unit of the scores.
+        True difference between the means of the two systems, in the units of the scores.
     between_variance : float
-        Miller's omega^2: variance over questions of the difference of the two systems' expected
-        scores.
+        Miller's omega^2: the variance over questions of the difference between the expected scores
+        of the two systems.
     within_variances : (float, float)
-        sigma^2 of each system: mean variance of its score if it answers the same question again; 0
-        if it always gives the same answer. For unpaired systems, put the total variances here and
-        use a `between_variance` of 0.
+        sigma^2 of each system: the variance of its score when it answers the same question
+        repeatedly, averaged over questions; 0 if it always gives the same answer. If the systems
+        answer different questions, put the total variances here and use a `between_variance` of 0.
     n_answers : (float, float)
-        K of each system: answers averaged per question; ``inf`` removes the within-question
-        variance.
+        K of each system: the number of answers per question over which its score is averaged.
+        ``inf`` removes the variance within questions.
     confidence_level : float, default 0.95
         One minus the level of the two-sided test.
     power : float, default 0.8
@@ -63,11 +65,14 @@ def sample_size(
 
     Notes
     -----
-    n = (z_{alpha/2} + z_beta)^2 (omega^2 + sigma_A^2 / K_A + sigma_B^2 / K_B) / effect^2.
+    n = (z_{alpha/2} + z_beta)^2 (omega^2 + sigma_A^2 / K_A + sigma_B^2 / K_B) / effect^2, where z_p
+    is the upper p quantile of the normal distribution, alpha is 1 - `confidence_level` and beta is
+    1 - `power`.
 
     References
     ----------
-    Miller, E. (2024). Adding error bars to evals. arXiv:2411.00640, section 5.
+    .. [1] Miller, E. (2024). Adding error bars to evals: a statistical approach to language model
+       evaluations. arXiv:2411.00640, section 5.
 
     Examples
     --------
@@ -92,44 +97,48 @@ def mcnemar_mde(
     confidence_level: float = 0.95,
     power: float = 0.8,
 ) -> float:
-    """Minimum detectable effect of the McNemar test, a difference of two rates.
+    """Minimum detectable effect of the two-sided McNemar test, as a difference of two rates.
 
-    The result is in [0, 1]. It is ``nan`` if n is so small that the test does not reject even if
-    one system is correct on every item and the other on none (n < 5 for mid-p at 95 %).
+    The result is in [0, 1]. It is NaN if n is so small that the test does not reject even
+    if one system is correct on every item and the other on none (n < 5 for mid-p at 95 %).
 
     Parameters
     ----------
     n : int
         Number of items.
     discordance : float
-        Proportion of items on which exactly one system is correct, in [0, 1], such as the observed
-        one.
+        Proportion of items on which exactly one system is correct, in [0, 1], for example the
+        observed proportion.
     method : {"mid-p", "exact", "asymptotic", "asymptotic-cc"}
-        The test, see `ragnb.stats.binary.mcnemar_test`.
+        Variant of the test; see `ragnb.stats.binary.mcnemar_test`.
     confidence_level : float, default 0.95
-        One minus the level of the two-sided test.
+        One minus the level of the test.
     power : float, default 0.8
         Desired probability of detecting the difference, above 1 - confidence_level.
 
     Notes
     -----
-    For a difference d, the proportion of discordant items is psi(d) = max(discordance, d), because
-    it cannot be less than d. Only the better system is correct on a proportion (psi(d) + d) / 2 of
-    the items, and only the other on (psi(d) - d) / 2. The result is the d at which the test has the
-    desired power. Keeping psi constant is usual in sample size formulas (Connor 1987). If two rates
-    move apart by d while their mean and the covariance of the scores stay the same, psi grows by
-    d^2 / 2 only. An effect above `discordance` is a lower limit: it assumes that every discordant
-    item favours the better system.
+    For a difference d, the expected proportion of discordant items is taken to be psi(d) =
+    max(`discordance`, d), because it cannot be less than d. Only the better system is correct on a
+    proportion (psi(d) + d) / 2 of the items, and only the other system on (psi(d) - d) / 2. The
+    result is the d at which the test has the desired power. If the result is larger than
+    `discordance`, the true MDE may be larger still, because the calculation assumes that every
+    discordant item favours the better system.
 
-    The power is exact (Suissa & Shuster 1991). The number of discordant items m is Binomial(n,
-    psi); given m, the number that favours the better system is Binomial(m, (psi + d) / (2 psi));
-    the power is the probability of all pairs of counts that the test rejects.
+    It is usual in formulas for the sample size that psi does not depend on d [1]_. If the two rates
+    move apart by d while their mean and the covariance of the scores stay the same, psi increases
+    only by d^2 / 2.
+
+    The power is exact [2]_. The number of discordant items m is Binomial(n, psi). Given m, the
+    number of items that favour the better system is Binomial(m, (psi + d) / (2 psi)). The power is
+    the total probability of all pairs of counts for which the test rejects.
 
     References
     ----------
-    Connor, R. J. (1987). Sample size for testing differences in proportions for the paired-sample
-    design. Biometrics 43, 207-211. Suissa, S. & Shuster, J. J. (1991). The 2 x 2 matched-pairs
-    trial: exact unconditional design and analysis. Biometrics 47, 361-372.
+    .. [1] Connor, R. J. (1987). Sample size for testing differences in proportions for the
+       paired-sample design. Biometrics 43, 207-211.
+    .. [2] Suissa, S. & Shuster, J. J. (1991). The 2 x 2 matched-pairs trial: exact unconditional
+       design and analysis. Biometrics 47, 361-372.
 
     Examples
     --------
@@ -151,7 +160,7 @@ def mcnemar_mde(
 def mcnemar_power(
     n: int, first_only: float, second_only: float, method: str, confidence_level: float
 ) -> float:
-    """Power of the two-sided McNemar test given the true discordant proportions."""
+    """Power of the two-sided McNemar test for given true proportions of discordant items."""
     from scipy.stats import binom
 
     psi = min(first_only + second_only, 1.0)
@@ -164,7 +173,10 @@ def mcnemar_power(
 
 
 def critical_counts(discordant: Integers, method: str, confidence_level: float) -> Integers:
-    """Largest value of the smaller discordant count at which the test rejects; -1 if none.
+    """Largest smaller count, for each number of discordant items, at which the test rejects.
+
+    The smaller count is the smaller of the two discordant counts. The result is -1 if the test
+    never rejects.
 
     Examples
     --------
@@ -181,17 +193,17 @@ def critical_counts(discordant: Integers, method: str, confidence_level: float) 
 
 @accepts(n="size", sd="positive")
 def paired_t_mde(n: int, *, sd: float, confidence_level: float = 0.95, power: float = 0.8) -> float:
-    """Minimum detectable effect of the two-sided paired t-test, in the unit of the scores.
+    """Minimum detectable effect of the two-sided paired t-test, in the units of the scores.
 
-    It is `t_mde` with the standard error sd / sqrt(n) and n - 1 degrees of freedom, and ``nan`` for
-    a single pair.
+    Equivalent to `t_mde` with standard error sd / sqrt(n) and n - 1 degrees of freedom. The result
+    is NaN for a single pair.
 
     Parameters
     ----------
     n : int
         Number of pairs.
     sd : float
-        Standard deviation of the differences.
+        Standard deviation of the paired differences.
     confidence_level, power : float
         As in `t_mde`.
 
@@ -209,8 +221,9 @@ def t_mde(
 ) -> float:
     """Minimum detectable effect of a two-sided t-test, from a standard error.
 
-    The test may be that of a cluster-robust mean or of a mixed model. The effect is in the unit of
-    the standard error, and ``nan`` unless the standard error is positive and `df` is at least 1.
+    The test may be that of a cluster-robust mean or of a mixed model. The effect is in the units of
+    the standard error. It is NaN unless the standard error is positive and finite and `df` is at
+    least 1.
 
     Parameters
     ----------
@@ -225,7 +238,8 @@ def t_mde(
 
     Notes
     -----
-    The t statistic has the noncentral t distribution with noncentrality effect / standard error.
+    The t statistic is taken to have the noncentral t distribution with `df` degrees of freedom and
+    noncentrality parameter effect / `standard_error`.
 
     Examples
     --------
@@ -239,7 +253,7 @@ def t_mde(
     critical = float(stdtrit(df, (1 + confidence_level) / 2))
 
     def spare(shift: float) -> float:
-        below = nctdtr(df, shift, np.array([-critical, critical]))  # nan where it is 0 within 1e-9
+        below = nctdtr(df, shift, np.array([-critical, critical]))  # NaN where it is 0 within 1e-9
         lower, upper = np.nan_to_num(below)
         return float(1 - upper + lower) - power
 

@@ -1,8 +1,8 @@
-"""Comparisons of several systems on the same items: joint test, all pairs, and ranks.
+"""Comparisons of several systems on the same items: omnibus test, all pairs, and ranks.
 
 Scores are an array with one row per item and one column per system. Higher scores are better;
-negate them where lower is better. All functions raise InputError for arguments outside the stated
-range.
+negate scores for which lower is better. All functions raise InputError for arguments outside the
+stated range.
 
 =======================================  ========================
 question                                 function
@@ -38,7 +38,9 @@ from ragnb.stats.multiplicity import holm
 from ragnb.stats.paired import sign_flip_test
 
 FEW_ITEMS = 10
-"""With fewer items, the F test is only approximate: for 3 systems on 3 items it errs in 20 %."""
+"""With fewer items, the F test does not hold its level.
+
+For 3 systems on 3 items, it rejects a true null hypothesis in 19 % of cases at a nominal 5 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +50,18 @@ class RankComparison:
     Attributes
     ----------
     average_ranks : tuple of float
-        Mean over items of each system's rank within the item; 1 is the best.
+        Rank of each system within an item, averaged over items; 1 is the best.
     p_values : tuple of tuple of float
         Symmetric table with one row and one column per system, corrected over all pairs; 1 on the
-        diagonal.
+        diagonal, and NaN where the test is undefined.
     confidence_level : float
         Two systems differ significantly if their p-value is below 1 - `confidence_level`.
     method : str
         Name of the test and of the correction.
     n : int
-        Number of items, or of clusters.
+        Number of items or of clusters.
     warning : str
-        Why the result is undefined or doubtful; otherwise empty.
+        Why the result is undefined or questionable; otherwise empty.
     """
 
     average_ranks: tuple[float, ...]
@@ -77,12 +79,14 @@ class SystemRank:
     Attributes
     ----------
     average_rank : Interval
-        Mean over items of its rank within the item; 1 is the best.
+        Rank of the system within an item, averaged over items; 1 is the best. The interval is
+        pointwise.
     rank : Interval
-        Its rank by mean score; 1 is the best. The limits are whole numbers and hold for all systems
-        at once.
+        Rank of the system by mean score; 1 is the best. The limits are whole numbers. The intervals
+        are simultaneous over all systems.
     probability_best : float
-        Proportion of resamples in which its mean score is the highest, with ties shared equally.
+        Proportion of bootstrap resamples in which the system has the highest mean score; tied
+        systems share a resample equally.
     """
 
     average_rank: Interval
@@ -103,9 +107,10 @@ def as_systems(scores: ArrayLike) -> Floats:
 
 @accepts(scores=as_systems)
 def item_ranks(scores: Floats) -> Floats:
-    """Rank of each system within each item: 1 for the highest score, mean ranks for ties.
+    """Rank the systems within each item: 1 for the highest score, mean ranks for ties.
 
-    Scores count as tied if they differ by less than about 1e-12 of the largest score of the item.
+    Scores count as tied if they differ by less than about 1e-12 times the largest absolute score of
+    the item.
 
     >>> item_ranks([[0.9, 0.5, 0.9], [0.2, 0.1, 0.4]])
     array([[1.5, 3. , 1.5],
@@ -118,7 +123,7 @@ def item_ranks(scores: Floats) -> Floats:
 
 
 def average_ranks(scores: ArrayLike) -> Floats:
-    """Mean over items of each system's rank within the item; NaN without items.
+    """Rank of each system within an item, averaged over items; NaN if there are no items.
 
     >>> average_ranks([[0.9, 0.5, 0.9], [0.2, 0.1, 0.4]])
     array([1.75, 3.  , 1.25])
@@ -129,33 +134,37 @@ def average_ranks(scores: ArrayLike) -> Floats:
 
 @accepts(scores=as_systems, method=("F", "chi2"))
 def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
-    """Friedman test of the null hypothesis that all systems have equal rank distributions.
+    """Friedman test that, within each item, all rankings of the systems are equally likely.
 
-    The test is corrected for ties. The items must be independent. The p-value is 1 if every item
-    ranks all systems equally, and NaN for fewer than two items. The method ``"F"`` is Iman and
-    Davenport's test, which keeps its level from about ten items on. ``"chi2"`` is Friedman's own
-    test, which is conservative for few items and many systems; for scores of 0 and 1 it is
-    Cochran's Q test.
+    The test is corrected for ties and requires independent items. It is an omnibus test without a
+    direction. The p-value is 1 if all systems are tied on every item, and NaN if there are fewer
+    than two items. With ``method="F"``, it is Iman and Davenport's test, which holds its nominal
+    level with about ten or more items. With ``"chi2"``, it is Friedman's original test, which is
+    conservative for few items and many systems. For 0/1 scores, the latter is Cochran's Q test.
 
     Notes
     -----
-    Kendall's W is the proportion of the variance of the ranks within items that lies between
-    systems.
-    chi2 = n (k - 1) W has k - 1 degrees of freedom, and F = (n - 1) W / (1 - W) has k - 1 and (k -
-    1)(n - 1). If all items rank the systems in the same way, F is infinite and p is the exact
-    probability of this, m^(1 - n) for m arrangements of the ranks of an item.
+    Let n be the number of items and k the number of systems. Kendall's W is the proportion of the
+    total within-item sum of squares of the ranks that is explained by the systems. Under the null
+    hypothesis, chi2 = n (k - 1) W has approximately a chi-squared distribution with k - 1 degrees
+    of freedom, and F = (n - 1) W / (1 - W) approximately an F distribution with k - 1 and (k - 1)(n
+    - 1) degrees of freedom. If all items rank the systems in the same way, W is 1 and F is
+    infinite. The p-value of the F test is then the exact probability of such agreement, m^(1 - n),
+    where m is the number of distinct permutations of an item's ranks (k! without ties).
 
     References
     ----------
-    Iman, R. L. & Davenport, J. M. (1980). Approximations of the critical region of the Friedman
-    statistic. Commun. Statist. A9, 571-595. Conover, W. J. (1999). Practical Nonparametric
-    Statistics, section 5.8.
+    .. [1] Iman, R. L. & Davenport, J. M. (1980). Approximations of the critical region of the
+       Friedman statistic. Commun. Statist. A9, 571-595.
+    .. [2] Conover, W. J. (1999). Practical Nonparametric Statistics, 3rd edition, section 5.8.
 
     Examples
     --------
-    >>> scores = 3 * [[0.9, 0.5, 0.1], [0.8, 0.9, 0.3], [0.7, 0.6, 0.2], [1.0, 0.4, 0.6]]
+    >>> scores = [[0.9, 0.5, 0.1], [0.8, 0.9, 0.3], [0.7, 0.6, 0.2], [1.0, 0.4, 0.6],
+    ...           [0.8, 0.5, 0.3], [0.5, 0.7, 0.2], [0.9, 0.8, 0.4], [0.6, 0.3, 0.4],
+    ...           [0.7, 0.4, 0.1], [0.9, 0.6, 0.5]]
     >>> print(friedman_test(scores))
-    statistic 14.14, p = 0.00011 (Friedman F(2, 22), corrected for ties, two-sided, n = 12)
+    statistic 16, p = 0.0001 (Friedman F(2, 18), corrected for ties, two-sided, n = 10)
     """
     n, df = len(scores), scores.shape[1] - 1
     if n < 2:
@@ -192,11 +201,16 @@ def pairwise_tests(
 ) -> RankComparison:
     """Paired test of every pair of systems, with Holm's correction over all pairs.
 
-    `test` takes two columns of scores. For items that share questions, pass
-    ``functools.partial(sign_flip_test, clusters=questions)``. In simulations, 3 % of samples have a
-    false positive at a nominal 5 %, whether all systems are equal or only some. Tests that pool
-    ranks over all systems do not keep their level if only some are equal (Benavoli, Corani &
-    Mangili 2016, JMLR 17(5), 1-10).
+    `test` takes two columns of scores. If several items share a question, pass
+    ``functools.partial(sign_flip_test, clusters=questions)``. In simulations at a nominal level of
+    5 %, 3 % of samples had at least one false positive, both when all systems are equal and when
+    only some are. Tests that use ranks pooled over all systems do not control this error if only
+    some systems are equal [1]_.
+
+    References
+    ----------
+    .. [1] Benavoli, A., Corani, G. & Mangili, F. (2016). Should we really use post-hoc tests based
+       on mean-ranks? JMLR 17(5), 1-10.
 
     Examples
     --------
@@ -222,15 +236,15 @@ def not_separated(
 ) -> tuple[tuple[int, ...], ...]:
     """Groups of systems that do not differ significantly: bars of a critical-difference diagram.
 
-    A group is a longest run of systems, adjacent by average rank, in which no pair has a p-value
-    below 1 - `confidence_level`. The best group comes first, and in each group the best system.
-    Systems without a significant difference need not be equal, and the ends of two overlapping
-    groups may differ significantly.
+    A group is a maximal run of systems, ordered by average rank, in which no pair has a p-value
+    below 1 - `confidence_level`. Groups are listed from best to worst, and so are the systems in a
+    group. Systems that do not differ significantly need not be equal. Where two groups overlap,
+    systems at their outer ends may differ significantly.
 
     Parameters
     ----------
     average_ranks : array_like of shape (k,)
-        The systems are ordered by these.
+        Average rank of each system, which determines the order.
     p_values : array_like of shape (k, k)
         Corrected p-value of each pair. NaN counts as not significant.
     confidence_level : float, default 0.95
@@ -265,38 +279,39 @@ def simultaneous_intervals(
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
 ) -> tuple[Interval, ...]:
-    """Simultaneous max-T confidence intervals for several means.
+    """Simultaneous max-T bootstrap confidence intervals for several means.
 
-    All intervals contain their means at once with the given probability. They are wider than
-    one-at-a-time intervals, and narrower than Bonferroni's if the columns are correlated. A
-    constant column gets NaN limits and is left out of the maximum. For a single column the interval
-    is approximately the t interval.
+    With the given confidence, all intervals contain their means at the same time. They are wider
+    than pointwise intervals. They are narrower than Bonferroni intervals if the columns are
+    correlated. A constant column has NaN limits and is left out of the maximum. For a single
+    column, the interval is approximately the t interval.
 
     Parameters
     ----------
     values : array_like of shape (n, m)
         Scores or paired differences, with one row per item and one column per comparison.
     rng : numpy.random.Generator
-        Source of the resamples, which all columns share.
+        Source of randomness for the resamples, which all columns share.
     clusters : array_like of shape (n,), optional
-        Key of the cluster (the question) of each item; whole clusters are resampled.
+        Key of the cluster of each item, such as its question. Whole clusters are then resampled.
     confidence_level : float, default 0.95
-        Nominal probability that all intervals hold.
+        Nominal probability that all intervals contain their means.
     n_resamples : int, default 10_000
         Number of resamples.
 
     Notes
     -----
     The units are the n items or, if given, the n clusters. Let d_ij be the deviation of unit i from
-    the mean of column j, and S*_j the sum of these deviations over a resample of the units. Then c
-    is the `confidence_level` quantile, over resamples, of max_j abs(S*_j) / sqrt(sum_i d_ij^2). The
-    limits are mean -+ t se with t = F^-1(Phi(c)) and se = sqrt(sum_i d_ij^2 / (n (n - 1))), where F
-    is the t distribution with n - 1 degrees of freedom and Phi the normal one. Taking t instead of
-    c makes the intervals wide enough in small samples.
+    the mean of column j, and S*_j the sum of these deviations over a bootstrap resample of the
+    units. Then c is the `confidence_level` quantile, over resamples, of max_j abs(S*_j) /
+    sqrt(sum_i d_ij^2). The limits are mean -+ t se with se = sqrt(sum_i d_ij^2 / (n (n - 1))) and t
+    = F^-1(Phi(c)), where F is the distribution function of t with n - 1 degrees of freedom and Phi
+    that of the standard normal distribution. Using t instead of c accounts for the estimated
+    standard error in small samples.
 
     References
     ----------
-    Westfall, P. H. & Young, S. S. (1993). Resampling-Based Multiple Testing, chapter 2.
+    .. [1] Westfall, P. H. & Young, S. S. (1993). Resampling-Based Multiple Testing, chapter 2.
 
     Examples
     --------
@@ -336,8 +351,8 @@ def rank_intervals(
 ) -> tuple[SystemRank, ...]:
     """Average rank, rank by mean score and probability of being the best, for each system.
 
-    Everything but the average rank is NaN for fewer than two items (clusters). An average rank
-    without spread has no limits.
+    If there are fewer than two items (or clusters), everything except the average rank is NaN. If
+    an average rank does not vary between units, its limits are NaN.
 
     Parameters
     ----------
@@ -346,26 +361,28 @@ def rank_intervals(
     rng, clusters, n_resamples
         As in `simultaneous_intervals`.
     confidence_level : float, default 0.95
-        Nominal coverage of each average rank by itself, and of the k ranks by mean score all at
-        once.
+        Nominal coverage. It is pointwise for the average ranks, and simultaneous over the k systems
+        for the ranks by mean score.
 
     Notes
     -----
-    Average ranks have BCa intervals. The rank by mean score lies between 1 + the number of systems
-    shown to be better and k - the number shown to be worse, by simultaneous intervals of all
-    pairwise differences. This holds for equal systems too, unlike percentiles of resampled ranks:
-    of five nearly equal systems these cover the first and the last in 82 % of samples each, and all
-    five in 67 %. A difference that is the same on every item is shown if the sign test shows it,
-    2^(1 - n) k (k - 1) / 2 < 1 - `confidence_level`.
+    Average ranks have BCa bootstrap intervals. The limits of the rank by mean score are 1 + the
+    number of systems shown to be better and k - the number of systems shown to be worse, by
+    simultaneous intervals for all pairwise differences. They are valid for equal systems, too.
+    Percentile intervals of resampled ranks are not: for five nearly equal systems, in simulations,
+    such nominal 95 % intervals cover the true rank of the best and of the worst system in 82 % of
+    samples each, and all five ranks in 67 %. A pair with the same non-zero difference on every item
+    counts as different if the Bonferroni-corrected p-value of the exact two-sided sign test, 2^(1 -
+    n) k (k - 1) / 2, is below 1 - `confidence_level`.
 
     The probability of being the best is a proportion of resamples. Read it together with the
-    interval, because it can be near 0 or 1 by chance even if the systems are equal.
+    interval of the rank, because it can be near 0 or 1 by chance even if the systems are equal.
 
     References
     ----------
-    Mogstad, M., Romano, J. P., Shaikh, A. M. & Wilhelm, D. (2024). Inference for ranks with
-    applications to mobility across neighbourhoods and academic achievement across countries. Rev.
-    Econ. Stud. 91, 476-518.
+    .. [1] Mogstad, M., Romano, J. P., Shaikh, A. M. & Wilhelm, D. (2024). Inference for ranks with
+       applications to mobility across neighbourhoods and academic achievement across countries.
+       Rev. Econ. Stud. 91, 476-518.
 
     Examples
     --------
@@ -403,7 +420,7 @@ def rank_intervals(
 
 
 def _average_rank_interval(average: float, ranks: Floats, draws: Floats, level: float) -> Interval:
-    """BCa interval of an average rank, from one value per unit and the averages of resamples."""
+    """BCa interval for an average rank, from one value per unit and the average ranks of resamples."""
     influence, method = ranks - ranks.mean(), "average rank, BCa"
     spread = float(influence @ influence)
     if spread <= 1e-24 * ranks.size:
@@ -415,7 +432,7 @@ def _average_rank_interval(average: float, ranks: Floats, draws: Floats, level: 
 def _rank_by_mean_intervals(
     values: Floats, codes: Integers, rng: np.random.Generator, level: float, n_resamples: int
 ) -> list[Interval]:
-    """Interval of each rank by mean score, from simultaneous intervals of all differences."""
+    """Interval for each rank by mean score, from simultaneous intervals for all differences."""
     k, (first, second) = values.shape[1], np.triu_indices(values.shape[1], 1)
     found = simultaneous_intervals(
         values[:, first] - values[:, second],
@@ -439,7 +456,7 @@ def _rank_by_mean_intervals(
 
 
 def _resampled_sums(columns: Floats, rng: np.random.Generator, n_resamples: int) -> Floats:
-    """Column sums of resampled rows, drawn in blocks of about a million."""
+    """Column sums of resampled rows, computed in blocks of about a million numbers."""
     n, sums = len(columns), []
     block = max(1, 2**20 // n)
     for start in range(0, n_resamples, block):
