@@ -1,9 +1,9 @@
 """Selective classification with a guarantee for the selective risk, by Learn then Test.
 
-The coverage of prediction sets is a guarantee over all items. If you rely on the accepted labels
-alone, you need another one: the error rate among the accepted labels, which is called the selective
-risk, is at most `alpha`. This holds with probability at least 1 - `delta` over calibration sets,
-for any classifier.
+The coverage guarantee of prediction sets is about all items. If you use only the accepted labels,
+you need another guarantee: the error rate among the accepted labels, called the selective risk, is
+at most `alpha`. This holds with probability at least 1 - `delta` over calibration sets, for any
+classifier.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -23,31 +23,31 @@ THRESHOLDS: Floats = 1 / (1 + np.exp(-np.arange(51) / 10))
 """Confidences from 0.5 to 0.993, in equal steps of the log-odds."""
 
 N_STARTS = 5
-"""Number of starts of the fallback procedure."""
+"""Number of thresholds at which the fallback procedure starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectiveClassifier:
-    """Classifier that accepts a label if its probability reaches a threshold, else abstains.
+    """Classifier that accepts a label if its confidence reaches a threshold, else abstains.
 
-    Created by `calibrate_selective_risk`.
+    Created by `calibrate_selective_risk`. The confidence is the probability of the more probable
+    label.
 
     Attributes
     ----------
     threshold : float
-        Smallest confidence (probability of the more probable label) at which a label is accepted;
-        ``inf`` if none is.
+        Smallest confidence at which a label is accepted; ``inf`` if no label is accepted.
     alpha, delta : float
         Tolerated error rate among accepted labels, and tolerated probability of a calibration set
         for which this rate is exceeded.
     n, n_accepted, n_errors : int
-        Number of calibration items, number of items whose label is accepted, and number of wrong
-        labels among them.
+        Number of calibration items, number of calibration items whose label is accepted, and number
+        of wrong labels among the latter.
     p_value : float
-        p-value of the hypothesis that the error rate among accepted labels is above `alpha`;
-        ``nan`` if there is no threshold.
+        p-value of the null hypothesis that the error rate among accepted labels is above `alpha`;
+        NaN if there is no threshold.
     start_level : float
-        Level at which each start of the fallback procedure was tested, a fraction of `delta`.
+        Level that each start of the fallback procedure receives, a fraction of `delta`.
     """
 
     threshold: float
@@ -61,7 +61,7 @@ class SelectiveClassifier:
 
     @property
     def warning(self) -> str:
-        """Explain why no label is accepted; '' if a threshold was found."""
+        """Explain why no label is accepted; empty if a threshold was found."""
         if self.threshold <= 1:
             return ""
         fewest = ceil(log(self.start_level) / log1p(-self.alpha))
@@ -73,19 +73,22 @@ class SelectiveClassifier:
 
     @accepts(probability="probabilities")
     def sets(self, probability: Floats) -> Booleans:
-        """Prediction sets, shape (n, 2): a singleton if accepted, else both labels.
-
-        Column y is True if label y is in the set.
+        """Compute prediction sets: one label if it is accepted, otherwise both labels.
 
         Parameters
         ----------
         probability : array_like of shape (n,)
             Predicted probability of class 1.
 
+        Returns
+        -------
+        bool array of shape (n, 2)
+            Column y is True if label y is in the set.
+
         Warns
         -----
         RuntimeWarning
-            No threshold was found.
+            No threshold was found, so no label is accepted.
         """
         if self.warning:
             warnings.warn(self.warning, RuntimeWarning, stacklevel=3)
@@ -103,17 +106,16 @@ def calibrate_selective_risk(
     *,
     thresholds: ArrayLike | None = None,
 ) -> SelectiveClassifier:
-    """Lowest confidence threshold that keeps the error rate among accepted labels at most `alpha`.
+    """Find the lowest confidence threshold that keeps the selective risk at most `alpha`.
 
     With probability at least 1 - `delta` over calibration sets, P(wrong | accepted) <= `alpha` for
-    future items. If no threshold passes, no label is
-    accepted.
+    new items. If no threshold passes the tests, no label is accepted.
 
     Parameters
     ----------
     probability : array_like of shape (n,)
-        Predicted probability of class 1 for independent items that the classifier was not trained
-        on.
+        Predicted probability of class 1 for independent items that were not used to train the
+        classifier.
     labels : array_like of shape (n,)
         True labels, 0 or 1.
     alpha : float, str, Fraction or Decimal
@@ -121,28 +123,30 @@ def calibrate_selective_risk(
     delta : float, str, Fraction or Decimal
         Tolerated probability of a calibration set for which this rate is exceeded, in (0, 1).
     thresholds : array_like, optional
-        Confidences to try, from 0.5 to 1. **Choose them without these items.** By default, 51
-        confidences from 0.5 to 0.993 in equal steps of the log-odds.
+        Confidences to try, from 0.5 to 1. **Choose them without looking at these items.** By
+        default, 51 confidences from 0.5 to 0.993 in equal steps of the log-odds.
 
     Notes
     -----
-    For a threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among the
-    items with a confidence of at least t. Given their number m, the number of errors among them is
-    Binomial(m, r(t)), so P(Binomial(m, alpha) <= errors) is a p-value, for any classifier and
-    any distribution of m.
+    For a threshold t, the null hypothesis is r(t) > `alpha`, where r(t) is the error rate among
+    items with a confidence of at least t. Given the number m of such calibration items, the number
+    of errors among them is Binomial(m, r(t)). P(Binomial(m, `alpha`) <= observed errors) is
+    therefore a valid p-value, for any classifier and any distribution of m.
 
-    The thresholds are tested from the highest to the lowest by the fallback procedure. With
-    probability at least 1 - `delta` it rejects no true hypothesis, whatever the dependence between
-    the p-values. `delta` is divided among five starts that are spread evenly over the thresholds,
-    and a threshold that passes hands its level on to the next one. A single sequence from the
-    highest threshold would end where only a few items are that confident; each start is another
-    chance. Of the thresholds that pass, the lowest accepts most labels.
+    The fallback procedure tests the thresholds from the highest to the lowest. With probability at
+    least 1 - `delta`, it rejects no true null hypothesis, whatever the dependence between the
+    p-values. `delta` is divided equally among five starting points, which are spread evenly over
+    the thresholds. If a null hypothesis is rejected, its level is added to that of the next
+    threshold. A single sequence from the highest threshold would often stop at once, because few
+    items have such a high confidence. Each starting point is another chance. The result is the
+    lowest threshold whose null hypothesis is rejected, because it accepts the most labels.
 
     References
     ----------
-    Angelopoulos, A. N. et al. (2021). Learn then Test: Calibrating predictive algorithms to achieve
-    risk control. arXiv:2110.01052. Wiens, B. L. & Dmitrienko, A. (2005). The fallback procedure for
-    evaluating a single family of hypotheses. J. Biopharm. Stat. 15, 929-942.
+    .. [1] Angelopoulos, A. N., Bates, S., Candès, E. J., Jordan, M. I. & Lei, L. (2021). Learn then
+       Test: Calibrating predictive algorithms to achieve risk control. arXiv:2110.01052.
+    .. [2] Wiens, B. L. & Dmitrienko, A. (2005). The fallback procedure for evaluating a single
+       family of hypotheses. J. Biopharm. Stat. 15, 929-942.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """Split conformal prediction for two classes: p-values, prediction sets, and their coverage.
 
-The *prediction set* of an item contains each label that cannot be excluded, because its p-value is
+The *prediction set* of an item contains each label that cannot be excluded because its p-value is
 above the miscoverage level `alpha`. If the calibration items and the new items are exchangeable,
-P(the set misses the true label) <= `alpha`, on average over calibration sets and new items. This
-says nothing about a single item, nor about the items whose set contains exactly one label: for
-these, see `ragnb.conformal.control`.
+P(the set does not contain the true label) <= `alpha`, on average over calibration sets and new
+items. This is no guarantee for a single item, nor for the items whose set contains exactly one
+label. For the latter, see `ragnb.conformal.control`.
 
-Ranks are computed with fractions, because floats give a wrong rank in some cases. A float `alpha`
-is taken as the decimal number that it prints as: 0.1 is 1/10. So write ``alpha=0.1`` and not
-``alpha=1 - 0.9``, which prints as 0.09999999999999998.
+Ranks are computed with fractions, because floating-point arithmetic gives a wrong rank in some
+cases. A float `alpha` is taken as the decimal number that it prints as: 0.1 is 1/10. So write
+``alpha=0.1`` and not ``alpha=1 - 0.9``, which prints as 0.09999999999999998.
 
 All functions raise InputError for arguments outside the stated range.
 """
@@ -27,7 +27,7 @@ from ragnb.arguments import Booleans, Floats, accepts
 from ragnb.errors import InputError
 
 ALL = "all"
-"""Key for all groups, or for both labels, if they are calibrated together."""
+"""Key that replaces the group, or the label, if all groups or both labels share a calibration."""
 
 
 # ---- ranks and coverage --------------------------------------------------------------------------
@@ -35,7 +35,7 @@ ALL = "all"
 
 @accepts(n="count", alpha="rate")
 def conformal_rank(n: int, alpha: Fraction) -> int:
-    """Rank of the score that serves as the threshold: k = ceil((n + 1)(1 - alpha)).
+    """Rank of the calibration score that is the threshold: k = ceil((n + 1)(1 - alpha)).
 
     The rank is among the `n` calibration scores in ascending order. A rank of n + 1 means that
     there is no threshold, so no label can be excluded.
@@ -45,13 +45,15 @@ def conformal_rank(n: int, alpha: Fraction) -> int:
     n : int
         Number of calibration scores.
     alpha : float, str, Fraction or Decimal
-        Miscoverage level, in (0, 1): the tolerated proportion of prediction sets that miss the true
-        label.
+        Miscoverage level, in (0, 1): the tolerated proportion of prediction sets that do not
+        contain the true label.
 
     References
     ----------
-    Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
-    Papadopoulos, H. et al. (2002). Inductive confidence machines for regression. ECML, 345-356.
+    .. [1] Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World.
+       Springer.
+    .. [2] Papadopoulos, H., Proedrou, K., Vovk, V. & Gammerman, A. (2002). Inductive confidence
+       machines for regression. ECML, 345-356.
 
     Examples
     --------
@@ -65,21 +67,22 @@ def conformal_rank(n: int, alpha: Fraction) -> int:
 def coverage_distribution(n: int, alpha: Fraction) -> Any:
     """Distribution of the coverage over calibration sets of `n` items: Beta(k, n + 1 - k).
 
-    The coverage of a calibration set is P(the prediction set contains the true label) for future
-    items. For scores without ties, the coverages of different calibration sets
-    have exactly this distribution. With ties, coverage is no lower. Without a threshold it is 1.
-
-    The parameters are those of `conformal_rank`, which gives k.
+    The coverage of a calibration set is P(the prediction set contains the true label) for new
+    items. If the items are independent and identically distributed and their scores have no ties,
+    this coverage varies between calibration sets with exactly this distribution. With ties, it is
+    stochastically larger. If there is no threshold (k = n + 1), it is 1. The parameters are those
+    of `conformal_rank`, which gives k.
 
     Returns
     -------
     scipy.stats.rv_frozen
-        Its methods are ``mean()``, which is k / (n + 1) and at least 1 - alpha, ``std()``,
+        Its methods include ``mean()``, which is k / (n + 1) and at least 1 - alpha, ``std()``,
         ``ppf(0.05)`` for a quantile, and ``interval(0.9)`` for the central 90 %.
 
     References
     ----------
-    Vovk, V. (2012). Conditional validity of inductive conformal predictors. ACML, PMLR 25, 475-490.
+    .. [1] Vovk, V. (2012). Conditional validity of inductive conformal predictors. ACML, PMLR 25,
+       475-490.
 
     Examples
     --------
@@ -90,14 +93,14 @@ def coverage_distribution(n: int, alpha: Fraction) -> Any:
     from scipy.stats import beta
 
     rank = conformal_rank(n, alpha)
-    return beta(rank, max(n + 1 - rank, 1e-300))  # with a second parameter of 0, scipy returns nan
+    return beta(rank, max(n + 1 - rank, 1e-300))  # with a second parameter of 0, scipy returns NaN
 
 
 @accepts(n="count", alpha="rate")
 def too_few_items(n: int, alpha: Fraction) -> str:
-    """Explain why `n` calibration items are too few to exclude any label at `alpha`.
+    """Explain why `n` calibration items are too few to exclude any label at level `alpha`.
 
-    The result is an empty string if they suffice.
+    The result is an empty string if they are sufficient.
 
     Examples
     --------
@@ -115,24 +118,25 @@ def too_few_items(n: int, alpha: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConformalClassifier:
-    """Prediction sets of two classes from calibration items; created by `calibrate`.
+    """Prediction sets for two classes from calibration items; created by `calibrate`.
 
     The nonconformity score of a label is one minus its predicted probability. This is the score of
     the least ambiguous set-valued classifier (LAC). A label is excluded if its score is above the
-    k-th smallest calibration score.
+    k-th smallest calibration score, where k is the `conformal_rank`.
 
     Attributes
     ----------
     scores : dict
-        (group, label) -> sorted scores of the calibration items of this group with this label. The
-        key has ``"all"`` for the group if there are no groups, and for the label unless the classes
-        are calibrated separately.
+        Maps (group, label) to the sorted scores of the true labels of the calibration items in this
+        group with this label. The group is ``"all"`` if there are no groups, and the label is
+        ``"all"`` unless the classes are calibrated separately.
 
     References
     ----------
-    Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
-    Sadinle, M., Lei, J. & Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded
-    error levels. JASA 114, 223-234.
+    .. [1] Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World.
+       Springer.
+    .. [2] Sadinle, M., Lei, J. & Wasserman, L. (2019). Least ambiguous set-valued classifiers with
+       bounded error levels. JASA 114, 223-234.
     """
 
     scores: dict[tuple[Any, Any], Floats]
@@ -147,7 +151,7 @@ class ConformalClassifier:
         by_class: bool = False,
         groups: NDArray[Any] | None = None,
     ) -> "ConformalClassifier":
-        """Calibrate prediction sets on items that the classifier was not trained on.
+        """Calibrate prediction sets on items that were not used to train the classifier.
 
         Parameters
         ----------
@@ -156,11 +160,11 @@ class ConformalClassifier:
         labels : array_like of shape (n,)
             True labels, 0 or 1.
         by_class : bool, default False
-            If True, the coverage holds within each class (Mondrian), which needs enough items of
-            each class. Otherwise it holds over all items.
+            Whether the coverage is guaranteed within each class (Mondrian conformal prediction),
+            which requires enough items of each class. Otherwise it is guaranteed over all items.
         groups : array_like of shape (n,), optional
-            Name of the group of each item. The coverage then holds within each group, too. The
-            group must be known before the label is.
+            Name of the group of each item. The coverage is then also guaranteed within each group.
+            The group of a new item must be known before its label is.
 
         Examples
         --------
@@ -184,10 +188,10 @@ class ConformalClassifier:
 
     @accepts(probability="probabilities", groups=np.asarray)
     def p_values(self, probability: Floats, *, groups: NDArray[Any] | None = None) -> Floats:
-        """Conformal p-value of each label, as an array of shape (n, 2).
+        """Compute the conformal p-value of each label, as an array of shape (n, 2).
 
-        The p-value of an item's true label is at most u with probability at most u, with or without
-        ties.
+        For any u in (0, 1), the p-value of the true label of a new item is at most u with
+        probability at most u, with or without ties.
 
         Parameters
         ----------
@@ -198,7 +202,8 @@ class ConformalClassifier:
 
         Notes
         -----
-        (number of calibration scores >= the score + 1) / (n + 1). They are not smoothed at random.
+        The p-value is (1 + number of calibration scores that are at least the score of the label) /
+        (n + 1), where n is the number of calibration scores. It is not randomised (smoothed).
         """
         scores = _scores(probability)
         values = np.empty_like(scores)
@@ -214,7 +219,7 @@ class ConformalClassifier:
         *,
         groups: NDArray[Any] | None = None,
     ) -> Booleans:
-        """Prediction sets as a Boolean array of shape (n, 2).
+        """Compute prediction sets, as a Boolean array of shape (n, 2).
 
         Column y is True if label y is in the set, which means that its p-value is above `alpha`. A
         set may contain both labels or neither; the classifier then abstains.
@@ -242,7 +247,7 @@ class ConformalClassifier:
         return inside
 
     def _cells(self, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Any, Floats]]:
-        """Key of each calibration, rows and columns that it applies to, and its scores."""
+        """Yield the key of each calibration, the cells to which it applies, and its scores."""
         known_groups = {group for group, _ in self.scores}
         given = {ALL} if groups is None else set(groups.tolist())
         if not given <= known_groups:

@@ -1,10 +1,12 @@
 """Means and rates from a few human labels and many verdicts of a judge.
 
 The mean of a judge's verdicts is biased if the judge is. `ppi_mean` (prediction-powered inference,
-PPI++) removes this bias with the help of a few labels, and is never much wider than the labels
-alone. `rogan_gladen` corrects 0/1 verdicts by the sensitivity and specificity of the judge, and is
-wider. `labels_needed` and `expected_half_width` plan how many labels to buy. All functions raise
-InputError for arguments outside the stated range.
+PPI++) removes this bias with the help of a few labels, and its interval is never much wider than
+that of the labels alone. `rogan_gladen` corrects 0/1 verdicts by the sensitivity and specificity of
+the judge; its interval is wider. `labels_needed` and `expected_half_width` plan how many labels to
+collect.
+
+All functions raise InputError for arguments outside the stated range.
 """
 
 from bisect import bisect_left
@@ -23,7 +25,7 @@ from ragnb.stats.intervals import mean_interval, too_few
 
 Bounds = tuple[float, float]
 MOST_LABELS = 2**60
-"""The largest number of labels that a plan considers."""
+"""Largest number of labels that a plan considers."""
 
 
 # ---- results -----------------------------------------------------------------------------------
@@ -31,23 +33,25 @@ MOST_LABELS = 2**60
 
 @dataclass(frozen=True, slots=True)
 class PpiInterval(Interval):
-    """Prediction-powered estimate, with the labels-only and judge-only estimates.
+    """Prediction-powered estimate, together with the labels-only and judge-only estimates.
 
-    ``n`` counts the independent units with a label: items, or clusters.
+    ``n`` is the number of independent units with a label: items, or clusters if they are given.
 
     Attributes
     ----------
     n_labels, n_unlabelled : int
-        Number of items with a label and a verdict, and of items with only a verdict.
+        Number of items with a label and a verdict, and of items with a verdict only.
     lam : float
-        Weight λ of the judge (power tuning): 0 uses the labels alone, 1 the full correction.
+        Weight λ of the judge (power tuning): 0 uses the labels alone, and 1 is prediction-powered
+        inference without tuning.
     effective_sample_size : float
-        Number of labels that would give this standard error without the judge.
+        Number of labels that would give the same standard error without the judge; NaN if
+        undefined.
     classical : Interval
-        The same interval from the labels alone (λ = 0).
+        The same kind of interval from the labels alone (λ = 0).
     judge_only : Interval
-        Mean and t interval of the judge's verdicts on all items, which ignores its bias; for
-        comparison only.
+        Mean and t interval of the judge's verdicts on all items. It ignores the bias of the judge;
+        use it for comparison only.
     """
 
     n_labels: int
@@ -68,21 +72,21 @@ class PpiInterval(Interval):
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """Expected half-width for a number of labels, with and without the judge.
+    """Expected half-width of the interval for a number of labels, with and without the judge.
 
     Attributes
     ----------
     n_labels, n_labels_alone : float
-        Number of labels with the judge, and of labels alone; NaN if no number is enough.
+        Number of labels with the judge, and of labels alone; NaN if no number is sufficient.
     half_width, half_width_alone : float
-        Half the width of the two intervals at these numbers of labels.
+        Half-widths of the two intervals at these numbers of labels.
     correlation : float
-        Correlation of label and verdict in the pilot; NaN for a constant judge, which does not
-        help.
+        Correlation of labels and verdicts in the pilot data; NaN if the verdicts do not vary. Such
+        verdicts do not help.
     n_judged : int
         Number of items with a verdict, including those to be labelled.
     confidence_level : float
-        Level of the intervals.
+        Confidence level of the intervals.
     """
 
     n_labels: float
@@ -141,56 +145,60 @@ def ppi_mean(
     bounds: Bounds | None = None,
     confidence_level: float = 0.95,
 ) -> PpiInterval:
-    """Prediction-powered mean (PPI++): mean of the labels, corrected by the judge's verdicts.
+    """Prediction-powered mean (PPI++): mean of the labels, adjusted by the judge's verdicts.
 
-    The limits are NaN for fewer than three labels (two if `lam` is given) or clusters, and if
-    the differences label - verdict have no spread.
+    The limits are NaN if there are fewer than three labels or labelled clusters (two if `lam` is
+    given), or if label - λ verdict does not vary. The latter does not apply to whole-number labels
+    with finite bounds; see the Notes.
 
     Parameters
     ----------
     labels, judged : array_like of shape (n,)
-        The human label and the judge's verdict on the same items. These items must be **drawn at
-        random** from all items; labels of the items that looked doubtful give a wrong mean. The
-        judge must not have been built with these labels.
+        The human label and the judge's verdict on the same items. These items must be **a random
+        sample** of all items. If you label the items that look doubtful, the estimate is biased.
+        The judge must not have been trained or tuned on these labels.
     judged_unlabelled : array_like of shape (N,)
-        The judge's verdicts on the other items. Labelled items must not be repeated here.
+        The judge's verdicts on the other items, without the labelled ones.
     clusters, clusters_unlabelled : array_like of shape (n,) and (N,), optional
-        Key of the question that several responses share, for both lists. Labels may be drawn
-        question by question or response by response. The interval is not valid if a chosen response
-        of each question was labelled, such as the first.
+        Key of the question that several responses share, for both lists. The sample may be drawn by
+        question or by response. The interval is not valid if one particular response per question
+        was labelled, such as the first.
     lam : float, optional
-        Weight λ of the judge. By default it is the weight that fits these labels best, from 0 to 1.
-        A weight that is chosen in advance saves one degree of freedom.
+        Weight λ of the judge. By default it is the weight in [0, 1] that minimises the estimated
+        variance. A weight that is chosen in advance saves one degree of freedom.
     bounds : (float, float), optional
-        Least and greatest possible label; (0, 1) if all labels are 0 or 1. The limits are clipped
-        to the bounds, and the method of the result then states this.
+        Smallest and largest possible label; (0, 1) if all labels are 0 or 1. Estimate and limits
+        are clipped to the bounds. If this changes one of them, the method of the result says so.
     confidence_level : float, default 0.95
-        Nominal coverage. In simulations with 20 to 300 labels the coverage is .93 to .97 for rates
-        of .1 to .95 and for normal, Beta(2, 2) and F1-like scores. It is up to .99 if one or two of
-        20 or 50 labels contradict the judge. It is **too low where scores pile up at one end**
-        without being 0/1: with 20 labels, .93 for Beta(5, 1) and .90 for Beta(9, .5), as for any t
-        interval.
+        Nominal coverage. In simulations with 20 to 300 labels, the coverage of a 95 % interval is
+        93 % to 97 % for rates from 0.1 to 0.95 and for normal, Beta(2, 2) and F1-like scores. It is
+        up to 99 % if one or two of 20 or 50 labels contradict the judge. It is **too low for scores
+        that are concentrated at one end** of their range without being 0/1, as for any t interval:
+        with 20 labels, 93 % for Beta(5, 1) and 90 % for Beta(9, 0.5).
 
     Notes
     -----
-    mean(Y) + λ (mean(F') - mean(F)), with standard error sqrt(s^2 / n + λ^2 s'^2 / N), where s^2 is
-    the variance of Y - λ F over the labelled items and s'^2 that of F' over the unlabelled ones. λ
-    = cov(Y, F) / ((1 + n / N) v), where v is the variance of all verdicts, with divisors n and n +
-    N - 1, clipped to [0, 1]. The interval is a t interval with n - 1 degrees of freedom, or n - 2
-    if λ is fitted to the same labels, and the same divisor in s^2. (ppi_py takes the normal
-    quantile and the divisor n.) With clusters the terms of each cluster are summed before they are
-    squared, and the number of clusters replaces n.
+    Let Y and F be the labels and verdicts of the labelled items and F' the verdicts on the
+    unlabelled items. The estimate is mean(Y) + λ (mean(F') - mean(F)). Its standard error is
+    sqrt(s^2 / n + λ^2 s'^2 / N), where s^2 is the variance of Y - λ F and s'^2 that of F'. By
+    default, λ = cov(Y, F) / ((1 + n / N) v), clipped to [0, 1], where v is the variance of all n +
+    N verdicts. The divisor is n in cov and n + N - 1 in v. The interval is a t interval with n - 1
+    degrees of freedom, or n - 2 if λ is estimated from the same labels; s^2 has the same divisor.
+    (The package ppi_py uses the normal quantile and the divisor n.) With clusters, the terms of
+    each cluster are summed before they are squared, and the number of labelled clusters replaces n.
 
-    Whole-number labels with bounds, such as rates: 20 labels may all agree with the judge, but this
-    does not prove that the judge is perfect. So the variance is that with one more label, half of
-    it at each bound and unrelated to the judge. For rates, the interval is Wilson's (with the t
-    quantile) at the number of independent labels that gives this variance.
+    If the labels are whole numbers with finite bounds, such as 0 and 1, all of 20 labels may agree
+    with the judge. This does not prove that the judge is perfect. The variance is therefore
+    computed as if there were one more label, half of it at each bound and unrelated to the judge.
+    For rates, the interval is a Wilson interval, with the t quantile, for the number of independent
+    labels that would give this variance.
 
     References
     ----------
-    Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. & Zrnic, T. (2023).
-    Prediction-powered inference. Science 382, 669-674. Angelopoulos, A. N., Duchi, J. C. & Zrnic,
-    T. (2023). PPI++: Efficient prediction-powered inference. arXiv:2311.01453.
+    .. [1] Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. & Zrnic, T. (2023).
+       Prediction-powered inference. Science 382, 669-674.
+    .. [2] Angelopoulos, A. N., Duchi, J. C. & Zrnic, T. (2023). PPI++: Efficient prediction-powered
+       inference. arXiv:2311.01453.
 
     Examples
     --------
@@ -198,7 +206,7 @@ def ppi_mean(
     >>> print(result)
     0.750 [0.671, 0.815] (95% PPI++, Wilson, n = 100); worth 141 labels; labels alone ...
 
-    Two systems on the same questions are compared by the differences of their labels and verdicts:
+    To compare two systems on the same questions, pass the differences of their labels and verdicts:
 
     >>> first, second = np.array([1, 1, 0, 1, 1, 0] * 5), np.array([1, 0, 0, 0, 1, 1] * 5)
     >>> others = np.array([1, 1, 0] * 100) - np.array([1, 0, 0] * 100)
@@ -256,12 +264,12 @@ def _interval(
     bounds: Bounds,
     level: float,
 ) -> tuple[Interval, float]:
-    """The interval with weight λ of the judge, and its squared standard error."""
+    """Interval with weight λ of the judge, and its squared standard error."""
     rest = labels - lam * judged
     raw = float(labels.mean() + lam * (unlabelled.mean() - judged.mean()))
     estimate = min(max(raw, bounds[0]), bounds[1])
 
-    # what each unit adds to the error of the estimate: units with a label, and units without one
+    # Contribution of each unit to the error of the estimate: labelled and unlabelled units.
     own = (rest - rest.mean()) / rest.size
     others = lam * (unlabelled - unlabelled.mean()) / unlabelled.size
     if codes is not None:
@@ -299,7 +307,7 @@ def _interval(
 
 
 def _fitted_lam(covariance: float, judge_variance: float, ratio: float) -> float:
-    """The weight λ of least variance in [0, 1]; `ratio` is labelled over unlabelled items."""
+    """Weight λ in [0, 1] with the smallest variance; `ratio` is labelled / unlabelled items."""
     if judge_variance <= 0:
         return 0.0
     return min(max(covariance / ((1 + ratio) * judge_variance), 0.0), 1.0)
@@ -308,13 +316,13 @@ def _fitted_lam(covariance: float, judge_variance: float, ratio: float) -> float
 def _one_more_label(
     mean: float, variance: float, tuned_covariance: float, units: int, bounds: Bounds
 ) -> tuple[float, float]:
-    """Increase of the squared error by one more label, and the variance of all labels with it.
+    """Increase of the squared error through one more label, and the variance of the labels with it.
 
-    Half of this label is at each bound, and it is unrelated to the judge (as in the intervals of
-    Agresti and Coull).
+    Half of this label is at each bound, and it is unrelated to the judge. (Agresti and Coull add
+    successes and failures in a similar way.)
 
     >>> added, variance = _one_more_label(1.0, 0.0, 0.0, 9, (0, 1))  # 9.5 successes of 10
-    >>> round(variance, 6), round(added, 6)  # .95 (1 - .95), and that over 9
+    >>> round(variance, 6), round(added, 6)  # 0.95 (1 - 0.95), and that over 9
     (0.0475, 0.005278)
     """
     share, (low, high) = 1 / (units + 1), bounds
@@ -325,7 +333,7 @@ def _one_more_label(
 
 
 def _wilson(rate: float, n: float, quantile: float) -> Bounds:
-    """Wilson's limits of a rate from `n` independent labels, which need not be a whole number."""
+    """Wilson limits of a rate from `n` independent labels, where n need not be a whole number."""
     q = quantile * quantile / n
     centre, half = (rate + q / 2) / (1 + q), sqrt(rate * (1 - rate) * q + q * q / 4) / (1 + q)
     return max(centre - half, 0.0), min(centre + half, 1.0)
@@ -349,28 +357,30 @@ def labels_needed(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Number of labels needed for a half-width of the interval, with and without the judge.
+    """Number of labels needed for a given half-width of the interval, with and without the judge.
 
-    A plan is only as good as its pilot: 30 labels estimate a correlation of .7 to about +-.2.
+    A plan is only as accurate as its pilot data: 30 labels estimate a correlation of 0.7 to within
+    about 0.2.
 
     Parameters
     ----------
     pilot_labels, pilot_judged : array_like of shape (m,)
-        Labels and verdicts on a few items drawn at random. Labels that are all 0 or 1 are planned
-        as rates.
+        Labels and verdicts on a small random sample of items. If all labels are 0 or 1, the plan is
+        for a rate.
     n_judged : int
-        Number of items that the judge judges, including those to be labelled.
+        Number of items for which there will be a verdict, including those to be labelled.
     half_width : float
-        Desired half-width of the interval, in the unit of the labels.
+        Desired half-width of the interval, in the units of the labels.
     confidence_level : float, default 0.95
-        Level of the interval.
+        Confidence level of the interval.
 
     Notes
     -----
-    The smallest n for which the interval of `ppi_mean` is narrow enough, with the mean, variances
-    and covariance of the pilot, N = n_judged - n unlabelled items and n - 2 degrees of freedom (n -
-    1 for labels alone). For labels other than rates, the half-width is t s sqrt((1 - r^2 N /
-    n_judged) / n) while r s / s' is at most 1.
+    The result is the smallest n for which the interval of `ppi_mean` is narrow enough, given the
+    mean, variances and covariance of the pilot data, N = n_judged - n unlabelled items, and n - 2
+    degrees of freedom (n - 1 for labels alone). For labels other than 0/1 labels, the half-width is
+    t s sqrt((1 - r^2 N / n_judged) / n) if λ is not clipped. Here s is the standard deviation of
+    the labels, r their correlation with the verdicts, and t the quantile of the t distribution.
 
     Examples
     --------
@@ -401,10 +411,10 @@ def expected_half_width(
     *,
     confidence_level: float = 0.95,
 ) -> LabelPlan:
-    """Half-width of the interval for a number of labels, with and without the judge.
+    """Half-width of the interval for a given number of labels, with and without the judge.
 
-    It is the inverse of `labels_needed`. The parameters are those of `labels_needed`, with
-    `n_labels` from 3 to `n_judged`.
+    This is the inverse of `labels_needed`. The parameters are those of `labels_needed`, with
+    `n_labels` from 3 to `n_judged` instead of `half_width`.
 
     >>> labels, judged = [1, 1, 0, 1, 0, 1, 1, 1, 1, 0], [1, 1, 0, 1, 1, 1, 0, 1, 1, 0]
     >>> print(expected_half_width(labels, judged, 3000, 200))
@@ -418,7 +428,7 @@ def expected_half_width(
 def _planned_half_width(
     labels: Floats, judged: Floats, level: float, n: float, n_judged: float
 ) -> float:
-    """Half the width of the interval from n labels among n_judged items; NaN for n = NaN."""
+    """Half-width of the interval from n labels among n_judged items; NaN if n is NaN."""
     if np.isnan(n):
         return nan
     others = n_judged - n
@@ -458,36 +468,41 @@ def rogan_gladen(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Rogan-Gladen estimate of a rate, which corrects the judge's rate for its errors.
+    """Rogan-Gladen estimate of a rate: the judge's rate, corrected for the errors of the judge.
 
     The judge's sensitivity and specificity are estimated from the labelled items. The estimate and
-    its limits are clipped to [0, 1]. They are NaN if no label is a success or no
-    label is a failure, and if sensitivity + specificity - 1 (Youden's index) is not above 0,
-    because such a judge is no better than chance.
+    its limits are clipped to [0, 1]. They are NaN if the labels are all successes or all failures.
+    They are also NaN if sensitivity + specificity - 1 (Youden's index) is not positive, because
+    such a judge is no better than chance.
 
     Parameters
     ----------
     labels, judged : array_like of shape (n,)
-        0/1 labels and verdicts on the same items. They must be drawn at random from the successes
-        and from the failures, but not necessarily from all items. If they are, `ppi_mean` is
-        narrower, because it also learns from the rate of the labels.
+        0/1 labels and verdicts on the same items. These must be random samples of the successes and
+        of the failures, but need not be a random sample of all items. If they are, the interval of
+        `ppi_mean` is narrower, because it also uses the rate of successes among the labels.
     judged_unlabelled : array_like of shape (N,)
-        The judge's 0/1 verdicts on items drawn at random from all items.
+        The judge's 0/1 verdicts on a random sample of all items.
     confidence_level : float, default 0.95
-        Nominal coverage; unreliable while Youden's index is within its own error of 0.
+        Nominal coverage. The interval is unreliable if Youden's index is within about one standard
+        error of 0.
 
     Notes
     -----
-    The estimate is p = (q + Sp - 1) / (Se + Sp - 1), where q is the judge's rate. The interval of
-    Lang and Reiczigel adds z^2 / 2 successes and failures to q, and one of each to sensitivity Se
-    and specificity Sp. It takes the standard error of the delta method at these, and shifts the
-    centre by 2 z^2 (p Se (1 - Se) / (n1 + 2) - (1 - p) Sp (1 - Sp) / (n0 + 2)).
+    The estimate is p = (q + Sp - 1) / (Se + Sp - 1), where q is the proportion of positive verdicts
+    on the unlabelled items, Se the sensitivity and Sp the specificity. Let n1 and n0 be the numbers
+    of labelled successes and failures, and z the (1 + `confidence_level`) / 2 quantile of the
+    normal distribution. For the interval, Lang and Reiczigel add z^2 / 2 positive and z^2 / 2
+    negative verdicts to q, and one right and one wrong verdict to Se and to Sp. They use the delta
+    method at these adjusted values, and shift the centre of the interval by 2 z^2 (p Se (1 - Se) /
+    (n1 + 2) - (1 - p) Sp (1 - Sp) / (n0 + 2)).
 
     References
     ----------
-    Rogan, W. J. & Gladen, B. (1978). Estimating prevalence from the results of a screening test.
-    Am. J. Epidemiol. 107, 71-76. Lang, Z. & Reiczigel, J. (2014). Confidence limits for prevalence
-    of disease adjusted for estimated sensitivity and specificity. Prev. Vet. Med. 113, 13-22.
+    .. [1] Rogan, W. J. & Gladen, B. (1978). Estimating prevalence from the results of a screening
+       test. Am. J. Epidemiol. 107, 71-76.
+    .. [2] Lang, Z. & Reiczigel, J. (2014). Confidence limits for prevalence of disease adjusted for
+       estimated sensitivity and specificity. Prev. Vet. Med. 113, 13-22.
 
     Examples
     --------

@@ -1,9 +1,10 @@
 """How well scores or probabilities predict a label: ROC area, correlation, errors and calibration.
 
-The arguments mean the same everywhere. All arrays have one value per item.
+The arguments have the same meaning in all functions. All arrays have one value per item.
 
-- `labels`: 0 or 1, where 1 is the class that should have the higher scores.
-- `scores`, `predictions`: finite numbers; `probabilities`: predicted probabilities of label 1.
+- `labels`: 0 or 1, where 1 is the positive class, which should have the higher scores.
+- `scores`, `predictions`, `targets`: finite numbers.
+- `probabilities`: predicted probabilities of label 1.
 - `clusters`: key of the cluster of each item, such as its question. The clusters are then the
   independent units of the interval. By default the items are independent.
 - `confidence_level`: nominal coverage of the interval.
@@ -46,25 +47,30 @@ def auroc(
 ) -> Interval:
     """Area under the ROC curve with DeLong's interval, or a cluster-robust interval.
 
-    The area is the probability that a positive item has a higher score than a negative one, where
-    ties count half. It is nan without items of both classes. The limits are nan with fewer than two
-    items of a class and with perfect separation, and are cut at 0 and 1. The coverage of DeLong's
-    interval is too low for areas near 1.
+    The area is the probability that a random positive item has a higher score than a random
+    negative item, where ties count half. It is NaN unless there are items of both classes. The
+    limits are NaN if a class has fewer than two items, or if the placements (see the Notes) do not
+    vary within either class. This is the case if the scores separate the classes perfectly or if
+    all scores are equal. With clusters, the limits are NaN if there are fewer than two of them.
+    They are truncated to [0, 1]. The coverage of DeLong's interval is too low for areas near 1.
 
     Notes
     -----
-    The placement of an item is the proportion of the other class that it is ranked correctly
-    against, where ties count half. DeLong's
-    variance is the variance of the positives' placements over their number plus that of the
-    negatives' placements over theirs. With clusters, the deviation of each placement from the area,
-    divided by the size of the item's class, is summed within clusters (Obuchowski).
+    The placement of a positive item is the proportion of negative items with a lower score, and
+    that of a negative item the proportion of positive items with a higher score; ties count half.
+    DeLong's variance is the variance of the placements of the positive items divided by their
+    number, plus that of the negative items divided by theirs. With clusters, the deviation of each
+    placement from the area, divided by the number of items of its class, is summed within clusters
+    (Obuchowski).
 
     References
     ----------
-    DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Biometrics 44, 837-845. Sun, X. &
-    Xu, W. (2014). Fast implementation of DeLong's algorithm. IEEE Signal Process. Lett. 21,
-    1389-1393. Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-    Biometrics 53, 567-578.
+    .. [1] DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
+    .. [2] Sun, X. & Xu, W. (2014). Fast implementation of DeLong's algorithm. IEEE Signal Process.
+       Lett. 21, 1389-1393.
+    .. [3] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics
+       53, 567-578.
 
     Examples
     --------
@@ -88,14 +94,16 @@ def delong_test(
 ) -> SignificanceResult:
     """DeLong's test of the null hypothesis that two scores have the same area under the ROC curve.
 
-    Both scores are for the same items. The alternative is the direction of the area of `first`
-    minus that of `second`. The p-value is
-    nan with fewer than two items of a class, and where the two scores' placements differ by a
-    constant. `auroc_difference_interval` inverts this test.
+    Both scores are for the same items. The test is asymptotic. The alternative is the direction of
+    the area of `first` minus that of `second`. The p-value is NaN if a class has fewer than two
+    items, or if the difference between the placements of the two scores is constant within each
+    class, for example because both scores rank the items identically. `auroc_difference_interval`
+    inverts the two-sided test.
 
     References
     ----------
-    DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Biometrics 44, 837-845.
+    .. [1] DeLong, E. R., DeLong, D. M. & Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
 
     Examples
     --------
@@ -118,8 +126,8 @@ def auroc_difference_interval(
 ) -> Interval:
     """DeLong's interval for the difference of two areas under the ROC curve on the same items.
 
-    The difference is the area of `first` minus that of `second`. The limits are nan where
-    `delong_test` is undefined, and are cut at -1 and 1.
+    The difference is the area of `first` minus that of `second`. The limits are NaN if
+    `delong_test` is undefined. They are truncated to [-1, 1].
 
     >>> print(auroc_difference_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [2, 4, 5, 1, 3, 6]))
     0.444 [-0.043, 0.931] (95% DeLong, n = 6)
@@ -129,7 +137,7 @@ def auroc_difference_interval(
 
 
 def _placements(labels: Booleans, scores: Floats) -> Floats:
-    """For each item, the proportion of the other class that it is ranked correctly against."""
+    """Placement of each item: proportion of the other class against which its rank is correct."""
     from scipy.stats import rankdata
 
     n_positive, n_negative = labels.sum(), (~labels).sum()
@@ -142,7 +150,7 @@ def _placements(labels: Booleans, scores: Floats) -> Floats:
 
 
 def _delong(labels: Booleans, placements: Floats) -> tuple[float, float, str]:
-    """Area (or difference of areas), its variance, and the reason why the variance is undefined."""
+    """Area (or difference of areas), its variance, and why the variance is undefined (if it is)."""
     positive, negative = placements[labels], placements[~labels]
     if not positive.size or not negative.size:
         return nan, nan, "needs items of both classes"
@@ -165,7 +173,7 @@ def _delong_interval(
 
 
 def _clipped(found: Interval, lowest: float, highest: float) -> Interval:
-    """Interval with limits inside the possible values; nan stays nan."""
+    """Truncate the limits of an interval to the range of possible values; NaN is kept."""
     return replace(found, low=max(found.low, lowest), high=min(found.high, highest))
 
 
@@ -182,13 +190,16 @@ def pearson(
 ) -> Interval:
     """Pearson's correlation with Fisher's z interval, or a jackknife interval over clusters.
 
-    The correlation is nan where either side does not vary. The limits are nan for fewer than four
-    items (or two clusters) and for a perfect correlation. Fisher's interval has its nominal
-    coverage for normal data, and a lower one for heavy tails. The jackknife is on Fisher's scale.
+    The correlation is NaN if either variable does not vary. The limits are NaN if there are fewer
+    than four items (with clusters, fewer than two clusters), or if the correlation is perfect. With
+    clusters, they are also NaN if the correlation is undefined or perfect without one of the
+    clusters. The coverage of Fisher's interval is close to nominal for bivariate normal data, and
+    lower for heavy-tailed data. The jackknife interval is computed on Fisher's z scale.
 
     References
     ----------
-    Fisher, R. A. (1921). On the "probable error" of a coefficient of correlation. Metron 1, 3-32.
+    .. [1] Fisher, R. A. (1921). On the "probable error" of a coefficient of correlation deduced
+       from a small sample. Metron 1, 3-32.
 
     Examples
     --------
@@ -241,11 +252,12 @@ def rmse(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Root mean squared error with a BCa interval, or a jackknife interval over clusters.
+    """Root mean squared error with a BCa bootstrap interval, or a cluster jackknife interval.
 
-    The error is sqrt(mean((prediction - target)^2)), in the unit of the targets. The BCa interval
-    is the square root of that of the mean squared error. The limits are nan for fewer than two
-    items and when all errors are equal.
+    The error is sqrt(mean((prediction - target)^2)), in the units of the targets. The limits of the
+    BCa interval are the square roots of those for the mean squared error. If `clusters` is given,
+    the interval is a jackknife t interval over clusters. The limits are NaN if there are fewer than
+    two items (or clusters), or if all squared errors are equal.
 
     >>> rmse([1, 2, 3], [1, 2, 5]).estimate == (4 / 3) ** 0.5
     True
@@ -275,16 +287,16 @@ def brier_score(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Brier score, mean((probability - label)^2), with a BCa or a cluster-robust interval.
+    """Brier score, mean((probability - label)^2), with a BCa or a cluster-robust t interval.
 
-    It lies in [0, 1]. Lower is better, and always predicting one half gives 0.25. It measures
-    calibration and discrimination together. The limits are nan for fewer than two items and when
-    all errors are equal.
+    The score is in [0, 1]; lower is better. Predicting a probability of 0.5 for every item gives
+    0.25. The score measures calibration and discrimination together. The limits are NaN if there
+    are fewer than two items (or clusters), or if all squared errors are equal.
 
     References
     ----------
-    Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Mon. Weather
-    Rev. 78, 1-3.
+    .. [1] Brier, G. W. (1950). Verification of forecasts expressed in terms of probability. Mon.
+       Weather Rev. 78, 1-3.
 
     Examples
     --------
@@ -304,14 +316,15 @@ def brier_score(
 
 @dataclass(frozen=True, slots=True)
 class CalibrationError:
-    """An expected calibration error and the value that a perfectly calibrated model would show.
+    """An expected calibration error, and the value to expect from a perfectly calibrated model.
 
     Attributes
     ----------
     estimate : float
-        Expected calibration error over bins, in [0, 1]; biased upwards.
+        Expected calibration error over bins, in [0, 1]. It is biased upwards.
     expected_if_calibrated : float
-        The mean of ``estimate`` if every probability were correct: noise, not error.
+        Approximate mean of ``estimate`` if every predicted probability were correct. This part is
+        due to sampling error, not to miscalibration.
     n_bins, n : int
         Number of non-empty bins and of predictions.
     """
@@ -331,9 +344,9 @@ class ReliabilityBin:
     low, high : float
         Edges of the bin of predicted probabilities.
     mean_predicted : float
-        Mean predicted probability inside the bin.
+        Mean predicted probability in the bin.
     observed : Interval
-        Proportion of positive labels inside the bin with its Wilson interval.
+        Proportion of positive labels in the bin with its Wilson interval.
     """
 
     low: float
@@ -346,26 +359,28 @@ class ReliabilityBin:
 def expected_calibration_error(
     labels: Booleans, probabilities: Floats, *, n_bins: int = 10
 ) -> CalibrationError:
-    """Expected calibration error (ECE) and its value for a perfectly calibrated model.
+    """Expected calibration error (ECE), and the value to expect from a perfectly calibrated model.
 
-    ECE = sum_b n_b / n abs(mean y - mean p), over the n_b items of each bin b with labels y and
-    probabilities p. It is biased upwards: a perfectly
-    calibrated model does not score 0 but about ``expected_if_calibrated``, which grows with the
-    number of bins and shrinks with the number of items. Only an excess over that value is evidence
-    of miscalibration. The bins have equal width. A bin includes its lower edge, and the last one
-    also its upper edge.
+    ECE = sum_b (n_b / n) abs(mean y - mean p), where n_b is the number of items in bin b, and y and
+    p are their labels and predicted probabilities. It is biased upwards: a perfectly calibrated
+    model does not have an ECE of 0 but of about ``expected_if_calibrated``, which increases with
+    the number of bins and decreases with the number of items. Only an ECE clearly above that value
+    suggests miscalibration. The bins have equal width. Each bin includes its lower edge, and the
+    last bin also its upper edge. Without items, both values are NaN.
 
     Notes
     -----
-    ``expected_if_calibrated`` replaces each gap by sqrt(2 / pi)
-    times the standard deviation of mean y if the p were true, sqrt(sum p (1 - p)) / n_b. This is
-    the mean of a half-normal distribution.
+    ``expected_if_calibrated`` replaces abs(mean y - mean p) by its approximate mean if the p are
+    correct. Mean y then has the standard deviation sqrt(sum p (1 - p)) / n_b. Multiplied by sqrt(2
+    / pi), this is the mean of a half-normal distribution.
 
     References
     ----------
-    Naeini, M. P., Cooper, G. & Hauskrecht, M. (2015). Obtaining well calibrated probabilities using
-    Bayesian binning. AAAI. Bias: Broecker, J. (2012). Clim. Dyn. 39, 655-667; Roelofs, R. et al.
-    (2022). AISTATS.
+    .. [1] Naeini, M. P., Cooper, G. & Hauskrecht, M. (2015). Obtaining well calibrated
+       probabilities using Bayesian binning. AAAI.
+    .. [2] Broecker, J. (2012). Estimating reliability and resolution of probability forecasts
+       through decomposition of the empirical score. Clim. Dyn. 39, 655-667 (for the bias).
+    .. [3] Roelofs, R. et al. (2022). Mitigating bias in calibration error estimation. AISTATS.
 
     Examples
     --------
@@ -395,16 +410,16 @@ def reliability_curve(
     n_bins: int = 10,
     confidence_level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
-    """Reliability curve: mean probability and observed proportion of positive labels in each bin.
+    """Reliability curve: mean predicted probability and proportion of positive labels in each bin.
 
-    A calibrated model lies on the diagonal. The bins are those of `expected_calibration_error`, and
-    empty ones are left out. The confidence level holds for each bin by itself, not for the whole
-    curve.
+    The curve of a perfectly calibrated model lies on the diagonal, up to sampling error. The bins
+    are those of `expected_calibration_error`; empty bins are omitted. Each observed proportion has
+    a Wilson interval. The intervals are pointwise, not simultaneous over the bins.
 
     References
     ----------
-    Niculescu-Mizil, A. & Caruana, R. (2005). Predicting good probabilities with supervised
-    learning. ICML.
+    .. [1] Niculescu-Mizil, A. & Caruana, R. (2005). Predicting good probabilities with supervised
+       learning. ICML.
 
     Examples
     --------
