@@ -1,7 +1,7 @@
 """Ensembles of metrics that predict a human label, with conformal guarantees.
 
-`feature_frame` turns scores into features, `DataSplit` divides them into three parts, and a
-`MetricEnsemble` is trained on one part and calibrated on another.
+`feature_frame` turns scores into features, and `DataSplit` divides them into three parts. A
+`MetricEnsemble` is trained on one part, calibrated on another, and can be tested on the third.
 """
 
 from ragnb.ensemble.data import DataSplit, SplitRatios, XYData, feature_frame

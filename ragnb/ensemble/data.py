@@ -18,7 +18,7 @@ from ragnb.errors import InputError, check_choice
 from ragnb.records import require_columns
 
 SCORE = ("metric", "value", "reason", "evidence", "signature")
-"""Columns of a scores frame that describe the score. All others identify the response."""
+"""Columns of a frame of scores that describe the score. All others identify the response."""
 
 OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
 """Parts of a signature that depend on the response and not on the variant of the metric."""
@@ -26,7 +26,7 @@ OF_THE_RESPONSE = ("metric", "references", "lang", "prompt", "reasoning")
 
 @dataclass(frozen=True, slots=True)
 class SplitRatios:
-    """Proportions of the responses in the training, test and calibration part. They sum to 1.
+    """Proportions of the responses in the training, test and calibration parts. They must sum to 1.
 
     >>> SplitRatios(train=0.6, test=0.2, calibration=0.2)
     SplitRatios(train=0.6, test=0.2, calibration=0.2)
@@ -48,17 +48,17 @@ class XYData:
     Parameters
     ----------
     X : DataFrame
-        One row per response, one column per metric, all finite numbers. The index identifies the
-        responses.
+        One row per response and one column per metric, with finite numbers. The index identifies
+        the responses.
     y : iterable
-        Labels: 1 or True for the class to predict, 0 or False for the other. A Series is aligned
-        with X by its index. Becomes a Series of 0 and 1.
+        Labels: 1 or True for the class to predict, 0 or False for the other class. A Series is
+        aligned with X by its index. The attribute ``y`` is a Series of 0 and 1.
     groups : iterable, optional
-        Group of each response, such as its question. Cross-validation keeps groups whole.
+        Group of each response, such as its question. Cross-validation never splits a group.
 
     Examples
     --------
-    >>> data = XYData(pd.DataFrame({"f1": [0.9, 0.1]}, index=["a", "b"]), map(int, "10"))
+    >>> data = XYData(pd.DataFrame({"f1": [0.9, 0.1]}, index=["a", "b"]), [1, 0])
     >>> data.y.to_dict()
     {'a': 1, 'b': 0}
     """
@@ -74,7 +74,7 @@ class XYData:
         return len(self.X)
 
     def take(self, rows: np.ndarray) -> "XYData":
-        """Return the responses at these positions, or those for which a mask is true."""
+        """Return the responses at the given positions, or those for which a mask is True."""
         groups = None if self.groups is None else self.groups.iloc[rows]
         return XYData(self.X.iloc[rows], self.y.iloc[rows], groups)
 
@@ -86,23 +86,24 @@ class XYData:
 class DataSplit:
     """Random split of responses into a training, a test and a calibration part.
 
-    No group is in two parts. The parts have about the requested sizes, and about the same
-    proportion of each label. The split uses the folds of scikit-learn's ``StratifiedGroupKFold``.
+    All responses of a group are in the same part. The parts have approximately the requested sizes
+    and approximately equal proportions of each label. The split uses the folds of scikit-learn's
+    ``StratifiedGroupKFold`` (``StratifiedKFold`` without groups).
 
     Parameters
     ----------
     X : DataFrame
-        One row per response, one column per metric. The index must be unique.
+        One row per response and one column per metric. The index must be unique.
     y : iterable
-        Labels, see `XYData`.
+        Labels; see `XYData`.
     split_ratios : SplitRatios
         Proportions of the parts.
     features : sequence of str, optional
-        Columns of X to use; by default all except the column of ``groups``.
+        Columns of X to use; by default all except the column named by ``groups``.
     oversample : bool, default False
         Whether to repeat randomly chosen rows of the rarer label in the training part until both
         labels are equally frequent. The class weights of `MetricEnsemble` have the same effect
-        without randomness. Both move the probabilities towards the rarer label.
+        without randomness. Both shift the predicted probabilities towards the rarer label.
     random_state : int, optional
         Seed of the split; None gives a different split each time.
     groups : str or iterable, optional
@@ -154,7 +155,7 @@ class DataSplit:
 
 
 def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Integers:
-    """Draw the fold of each response, with whole groups and similar proportions of each label."""
+    """Assign each response to a random fold, without splitting groups, stratified by label."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     units = data.units()
@@ -175,9 +176,10 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
 def cross_validation_folds(
     data: XYData, random_state: int | None, n_folds: int = 5
 ) -> list[tuple[Integers, Integers]]:
-    """Return training and held-out rows of each fold, with whole groups and both labels in each.
+    """Return the training rows and held-out rows of each fold, with both labels in each.
 
-    There are fewer folds if fewer groups have the rarer label.
+    Groups are never split. The number of folds is reduced if the rarer label occurs in fewer groups
+    than there are folds.
     """
     units, y = data.units(), data.y.to_numpy()
     rarer = min(len(set(units[y == label])) for label in (0, 1))
@@ -194,7 +196,7 @@ def cross_validation_folds(
 
 
 def _fold_counts(ratios: SplitRatios) -> Integers:
-    """Number of equal folds in each part: the fewest that give the ratios to within 0.01."""
+    """Number of equal folds in each part: the fewest folds that give the ratios to within 0.01."""
     shares = np.array([ratios.train, ratios.test, ratios.calibration])
     candidates = (np.rint(shares * n).astype(int) for n in count(3))
     return next(
@@ -208,7 +210,7 @@ def _fold_counts(ratios: SplitRatios) -> Integers:
 
 
 def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
-    """Return the features as floats if all of them are finite numbers."""
+    """Return the features as floats, or raise InputError unless all of them are finite numbers."""
     require_columns(X, (), who)
     values = X.astype(float)
     bad = values.columns[~np.isfinite(values).all()]
@@ -221,7 +223,7 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
 
 
 def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
-    """Return one value per row of X: a Series by its index, anything else by its order."""
+    """Return one value per row of X. A Series is aligned by its index, anything else by position."""
     if isinstance(values, pd.Series):
         found = values if values.index.equals(index) else values.reindex(index)
     else:
@@ -239,7 +241,7 @@ def aligned(values: Any, index: pd.Index, name: str) -> pd.Series:
 
 
 def binary(labels: pd.Series, name: str) -> pd.Series:
-    """Return labels as integers if all of them are 0 or 1."""
+    """Return labels as integers, or raise InputError unless all of them are 0 or 1."""
     odd = labels[~labels.isin([0, 1])]
     if len(odd):
         raise InputError(
@@ -250,7 +252,7 @@ def binary(labels: pd.Series, name: str) -> pd.Series:
 
 
 def refuse_repeated_labels(index: pd.Index, who: str) -> None:
-    """Raise InputError if two rows have the same index value."""
+    """Raise InputError if an index value occurs twice."""
     if not index.is_unique:
         twice = index[index.duplicated()][0]
         raise InputError(
@@ -272,32 +274,33 @@ def require_both_labels(y: pd.Series, who: str) -> None:
 def feature_frame(
     scores: pd.DataFrame, *, responses: pd.DataFrame | None = None, missing: str = "raise"
 ) -> pd.DataFrame:
-    """Turn scores into features for an ensemble: one row per response, one column per metric.
+    """Turn scores into features for an ensemble: one row per response and one column per metric.
 
-    Scores belong to the same response if they agree in all columns except those that describe the
-    score (`SCORE`), e.g. the same example, system, language, noise rate and repeat.
+    Two scores belong to the same response if they agree in all columns except those that describe
+    the score (`SCORE`). These columns are, for example, the example, system, language, noise rate
+    and repeat.
 
     Parameters
     ----------
     scores : DataFrame
-        Scores of several metrics as `ragnb.score` returns them. Frames of several calls may be
-        concatenated.
+        Scores of several metrics, as returned by `ragnb.score`. You can concatenate the frames of
+        several calls.
     responses : DataFrame, optional
-        The responses that were scored. The result then has their index and one row per response.
-        Otherwise the rows are numbered in the order of the scores.
+        The responses that were scored. The result then has the same index, with one row per
+        response. Without it, the rows are numbered in the order of the scores.
     missing : {"raise", "drop", "indicator"}
-        What to do if a metric has no value. ``"raise"`` reports the metrics and the reasons.
-        ``"drop"`` leaves such responses out; guarantees then hold only for responses that have all
-        values. ``"indicator"`` replaces missing values by 0. For each metric with missing values,
-        it also adds a column ``"<metric>|missing"``, which is 1 where a value was missing and 0
-        elsewhere.
+        What to do if a metric has no value. ``"raise"`` raises InputError and lists the metrics and
+        the reasons. ``"drop"`` leaves such responses out; guarantees then hold only for responses
+        for which all metrics have a value. ``"indicator"`` replaces missing values by 0 and adds,
+        for each metric with missing values, a column ``"<metric>|missing"``, which is 1 where a
+        value was missing and 0 elsewhere.
 
     Returns
     -------
     DataFrame
-        The columns are named after the metrics. A metric in several variants has one column per
-        variant; the part of the signature that differs is appended to the column name:
-        ``"rgb.accuracy|protocol:paper"``.
+        The columns are named after the metrics. A metric with several variants has one column per
+        variant. The part of the signature in which the variants differ is appended to the column
+        name, as in ``"rgb.accuracy|protocol:paper"``.
 
     Examples
     --------
@@ -342,7 +345,7 @@ def feature_frame(
 def _response_numbers(
     scores: pd.DataFrame, responses: pd.DataFrame | None
 ) -> tuple[Integers, pd.Index]:
-    """Number of the response of each score, and the index labels of the responses."""
+    """Number of the response to which each score belongs, and the index of the responses."""
     scored = _hashable(scores.drop(columns=[name for name in SCORE if name in scores]))
     if responses is None:
         responses = scored.drop_duplicates(ignore_index=True)
@@ -369,7 +372,7 @@ def _hashable(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _column_names(scores: pd.DataFrame) -> pd.Index:
-    """Column name of each score: its metric, and where the signatures of its variants differ."""
+    """Column name of each score: its metric, and the parts in which its variants' signatures differ."""
     names = {}
     for metric, part in scores.groupby("metric", sort=False):
         signatures = part["signature"].unique()

@@ -1,10 +1,10 @@
 """Deferral of items from an ensemble to a judge, and the resulting accuracy.
 
 A *deferred* item gets the judge's verdict instead of the ensemble's label. If the judge gave no
-verdict (None or nan), the ensemble's label is kept. `deferral_curve` defers more and more items,
-the least confident first. `deferral_point` defers chosen items, such as those on which a conformal
-ensemble abstains. `compare_deferral` tests such a choice against deferring none, all, or as many
-randomly chosen items.
+verdict (None or NaN), the ensemble's label is kept. `deferral_curve` defers an increasing number of
+items, starting with the least confident. `deferral_point` defers a given selection of items, such
+as those on which a conformal ensemble abstains. `compare_deferral` tests such a selection against
+deferring no items, all items, or the same number of randomly chosen items.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test, sign_flip_test
 
 NONE, EVERYTHING, RANDOM = "no deferral", "judge everything", "as many at random"
-"""Names of the policies with which each choice of items is compared."""
+"""Names of the policies with which a selection of items is compared."""
 
 SHARES = tuple(k / 100 for k in range(101))
 
@@ -39,38 +39,42 @@ def deferral_curve(
     shares: Sequence[float] = SHARES,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of the ensemble with judge as a function of the proportion of deferred items.
+    """Accuracy of ensemble and judge together as a function of the proportion of deferred items.
 
-    The least confident items are deferred first. If a row defers only some of the items with equal
-    confidence, it has the mean over all their orders, so the result depends neither on the order of
-    the items nor on a seed.
+    The least confident items are deferred first. If only some of several items with equal
+    confidence are deferred, the row contains the mean over all their orders. The result therefore
+    depends neither on the order of the items nor on a seed.
 
     Parameters
     ----------
     y : array_like of shape (n,)
         True labels, 0 or 1. Series are aligned with each other by their index.
     probability : array_like of shape (n,)
-        The ensemble's probability of label 1.
+        Probability of label 1 according to the ensemble.
     judged : array_like of shape (n,)
-        The judge's verdict on every item: true or false, None or nan if there is none.
+        The judge's verdict on each item: True or False (1 or 0), and None or NaN if there is none.
     y_hat : array_like of shape (n,), optional
-        The ensemble's labels; by default 1 if the probability is above one half.
+        The ensemble's labels; by default 1 if the probability is above 0.5.
     groups : array_like of shape (n,), optional
-        Question of each item, if several items share one. Intervals are then cluster-robust.
+        Question of each item, if several items share a question. The intervals are then
+        cluster-robust.
     shares : sequence of float
-        Proportions to defer, in [0, 1], rounded to whole items. 0 and 1 are always included.
+        Proportions of items to defer, in [0, 1], rounded to whole items. 0 and 1 are always
+        included.
     confidence_level : float, default 0.95
         Nominal coverage of each interval.
 
     Returns
     -------
     DataFrame
-        One row per number of deferred items: ``share, n_deferred, n_judged`` (verdicts, or their
-        mean where a row divides ties), ``n_missing`` (deferred items without a verdict),
-        ``accuracy, low, high, interval, confidence_level, error, n, n_clusters`` and
-        ``point``, which names the two ends. Intervals are Wilson intervals without groups. Limits
-        are cut at 0 and 1. The confidence level applies to each row by itself. If you choose the
-        proportion with the highest accuracy, that accuracy is biased upwards.
+        One row per number of deferred items, with the columns ``share, n_deferred, n_judged,
+        n_missing, accuracy, low, high, interval, confidence_level, error, n, n_clusters, point``.
+        ``n_judged`` is the number of verdicts that are used, averaged over the orders of tied
+        items. ``n_missing`` is the number of deferred items without a verdict. ``error`` is 1 -
+        accuracy. ``point`` names the two ends of the curve. Without groups, the intervals are
+        Wilson intervals; limits are truncated to [0, 1]. The intervals are pointwise, not
+        simultaneous over the rows. If you choose the proportion with the highest accuracy, that
+        accuracy is biased upwards.
 
     Examples
     --------
@@ -100,18 +104,18 @@ def deferral_point(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy of the ensemble with judge if the chosen items are deferred.
+    """Accuracy of ensemble and judge together if a given selection of items is deferred.
 
     Parameters
     ----------
     y, y_hat : array_like of shape (n,)
         True labels and the ensemble's labels, 0 or 1.
     deferred : array_like of shape (n,)
-        Which items are deferred, such as those on which the ensemble abstains.
+        Whether each item is deferred, for example because the ensemble abstains on it.
     judged, groups, confidence_level
-        As for `deferral_curve`; `judged` matters for the deferred items only.
+        As for `deferral_curve`. Only the verdicts on deferred items are used.
     name : str
-        The name in ``point``.
+        Name of the selection in the column ``point``.
 
     Returns
     -------
@@ -141,38 +145,41 @@ def compare_deferral(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Accuracy gain of deferring the chosen items over deferring none, all or random ones.
+    """Compare the deferral of selected items with deferring none, all or randomly chosen items.
 
-    The gain is the difference between `policy` and `baseline`, so it is positive if the policy is
-    better.
+    The difference is the accuracy of `policy` minus that of `baseline`, so it is positive if the
+    policy is better.
 
     Parameters
     ----------
     y, y_hat, deferred, name, groups, confidence_level
         As for `deferral_point`.
     judged : array_like of shape (n,)
-        The judge's verdict on every item.
+        The judge's verdict on each item.
 
     Returns
     -------
     DataFrame
-        Four rows: the choice against "no deferral", "as many at random" and "judge everything", and
-        "judge everything" against "no deferral". Columns: ``policy, baseline, accuracy,
+        Four rows: the selection against "no deferral", "as many at random" and "judge everything",
+        and "judge everything" against "no deferral". Columns: ``policy, baseline, accuracy,
         baseline_accuracy, difference, low, high, interval, confidence_level, test, statistic,
         p_value, p_adjusted, correction, family_size, duality, n_pairs, n_clusters, share,
-        baseline_share, n_missing, warning``. Holm's correction covers the four rows.
+        baseline_share, n_missing, warning``. Tests are two-sided. Holm's correction is over the
+        four rows. ``duality`` is "dual" if the interval inverts the test, else "not dual".
 
     Notes
     -----
-    Against none and all: McNemar's mid-p test and Tango's interval. With groups: the cluster-robust
-    t-test and interval, or below 30 groups the exact sign-flip test of whole groups.
+    The comparisons with no deferral and with "judge everything" use McNemar's mid-p test and
+    Tango's interval. With groups, they use the cluster-robust t-test and interval; if there are
+    fewer than 30 groups, the test is the exact sign-flip test of whole groups.
 
-    Against random: deferring as many items, drawn without replacement, has the expected accuracy
-    mean(correct) + share * mean(gain), where correct is the correctness (0 or 1) of the ensemble's
-    label, and gain the change in correctness (-1, 0 or 1) if the judge decides. The difference is
-    thus the covariance of being deferred and gain, mean((deferred - share) (gain - mean(gain))).
-    Its interval and test are Student's t (cluster-robust with groups) on these products. They are
-    rough if fewer than about ten gains differ from 0.
+    For the comparison with random deferral, let *correct* be 1 if the ensemble's label of an item
+    is correct, and else 0, and *gain* the change in correctness (-1, 0 or 1) if the judge decides
+    instead. If the same number of items is drawn without replacement, the expected accuracy is
+    mean(correct) + share * mean(gain). The difference in accuracy is thus the covariance of
+    deferral and gain, mean((deferred - share) (gain - mean(gain))). Interval and test are those of
+    Student's t on these products, cluster-robust with groups. They are inaccurate if fewer than
+    about ten gains differ from 0.
 
     Examples
     --------
@@ -193,10 +200,10 @@ def compare_deferral(
 
 
 def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.DataFrame:
-    """Collect for each item whether the ensemble is correct and how the judge changes that.
+    """Compute for each item whether the ensemble is correct and how the judge changes that.
 
-    ``right`` is 0 or 1, ``gain`` the change in correctness if the judge decides (-1, 0 or 1), and
-    ``answered`` whether the judge gave a verdict.
+    The column ``right`` is 0 or 1, ``gain`` is the change in correctness if the judge decides (-1,
+    0 or 1), and ``answered`` is 1 if the judge gave a verdict, else 0.
     """
     items = pd.DataFrame({"y": y, "judged": judged, "group": groups, **more})
     items["y_hat"] = items["probability"] > 0.5 if y_hat is None else y_hat
@@ -219,14 +226,15 @@ def _items(y: Any, y_hat: Any, judged: Any, groups: Any, **more: Any) -> pd.Data
 def _deferred(
     items: pd.DataFrame, confidence: pd.Series, steps: Any, level: float
 ) -> Iterator[dict[str, Any]]:
-    """One row per number of deferred items."""
+    """Yield one row of `deferral_curve` per number of deferred items."""
     from statsmodels.stats.proportion import proportion_confint
 
     n, clusters = len(items), items["cluster"].to_numpy()
     _, tie, size = np.unique(confidence, return_inverse=True, return_counts=True)
     before = np.cumsum(size) - size
     for step in steps:
-        share = np.clip((step - before) / size, 0, 1)[tie]  # of the orders of ties
+        # Proportion of the orders of tied items in which each item is deferred.
+        share = np.clip((step - before) / size, 0, 1)[tie]
         right = (items["right"] + share * items["gain"]).to_numpy()
         n_judged = float(share @ items["answered"])
         if items["group"].isna().all():
@@ -251,7 +259,7 @@ def _deferred(
 def _compared(
     items: pd.DataFrame, policy: tuple[str, Floats], baseline: tuple[str, Floats], level: float
 ) -> dict[str, Any]:
-    """Row of `compare_deferral`; a policy has a name and a probability of deferral per item."""
+    """Row of `compare_deferral`. A policy is a name and a probability of deferral per item."""
     (name, chosen), (other, reference) = policy, baseline
     right, gain = items["right"].to_numpy(), items["gain"].to_numpy()
     first, second = right + chosen * gain, right + reference * gain

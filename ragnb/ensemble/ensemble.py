@@ -1,4 +1,4 @@
-"""Ensembles of metrics that predict a human label, with guarantees for the prediction."""
+"""Ensembles of metrics that predict a human label, with a guarantee for the predictions."""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
 import warnings
@@ -34,10 +34,10 @@ STRENGTHS = (0.1, 1.0, 10.0)
 """Values of C among which the default classifier chooses."""
 
 Judicator = Callable[[Any], Any]
-"""A judge that decides deferred cases (continuous-eval's word).
+"""A judge that decides the responses on which the ensemble abstains (the name is continuous-eval's).
 
-It is a function of the index value of one response that returns True or False, 1 or 0, or None for
-no verdict.
+It is a function of the index value of one response. It returns True or False, 1 or 0, or None if it
+has no verdict.
 """
 
 
@@ -46,16 +46,17 @@ no verdict.
 
 @dataclass(frozen=True, slots=True)
 class BatchJudicator:
-    """Judge that receives all deferred responses in a single call.
+    """Judge that receives all responses on which the ensemble abstains in a single call.
 
-    A *judicator* is continuous-eval's word for a judge that decides deferred cases.
+    A *judicator* is a judge that decides these responses; the name is that of the package
+    continuous-eval.
 
     Parameters
     ----------
     function : callable
-        Called with the index values of the deferred responses; returns one verdict per response, in
-        the same order. A verdict is True or False, 1 or 0, or None if there is none. The function
-        is not called with an empty list.
+        Called with the list of the index values of these responses. It returns one verdict per
+        response, in the same order. A verdict is True or False, 1 or 0, or None if there is none.
+        The function is not called with an empty list.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class BatchJudicator:
 
 
 def verdicts_of(judicator: Judicator, labels: Sequence[Any]) -> list[bool | None]:
-    """Call a judicator with the index values of responses, and check its verdicts."""
+    """Call a judicator with the index values of responses, and check the verdicts."""
     at_once = isinstance(judicator, BatchJudicator)
     verdicts = judicator(labels) if at_once else [judicator(label) for label in labels]
     odd = [verdict for verdict in verdicts if verdict is not None and verdict not in (0, 1)]
@@ -94,7 +95,7 @@ def fit_classifier(
     class_weight: str | Mapping[int, float] | None = "balanced",
     random_state: int | None = None,
 ) -> Any:
-    """Fit a classifier to the training data. The parameters are those of `MetricEnsemble`."""
+    """Fit a classifier to the training data; the parameters are those of `MetricEnsemble`."""
     from sklearn.base import clone
 
     if classifier is None:
@@ -111,7 +112,7 @@ def fit_classifier(
 
 
 def _best_logistic_regression(training: XYData, class_weight: Any, random_state: int | None) -> Any:
-    """Logistic regression with the penalty that has the best cross-validated AUROC."""
+    """Logistic regression with the penalty that has the highest cross-validated AUROC."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import Pipeline
@@ -136,19 +137,19 @@ def _best_logistic_regression(training: XYData, class_weight: Any, random_state:
 class MetricEnsemble:
     """Classifier on metric values with conformal prediction sets.
 
-    It is trained on one part of the labelled responses and calibrated on another. One of three
-    guarantees holds for new responses that are drawn like the calibration part. None of them is
-    about a single response.
+    It is trained on one part of the labelled responses and calibrated on another. The `guarantee`
+    is one of the following three. Each assumes that new responses are drawn from the same
+    distribution as the calibration part, and none is a guarantee for a single response.
 
     - ``"marginal"``: on average over calibration parts, P(the prediction set contains the correct
       label) >= 1 - alpha for new responses.
-    - ``"class"``: the same holds within each class. Then many correct answers cannot make up for
-      errors on the rare incorrect ones.
+    - ``"class"``: the same within each class. Errors on a rare class can then not be offset by
+      correct predictions for the other class.
     - ``"selective"``: with probability at least 1 - delta over calibration parts, the error rate
       among the labels that the ensemble accepts is at most alpha.
 
     The prediction set contains each label that cannot be excluded. The ensemble *accepts* a label
-    if the set contains nothing else. It *abstains* if the set contains both labels or neither.
+    if the set contains only this label. It *abstains* if the set contains both labels or neither.
 
     Parameters
     ----------
@@ -159,19 +160,22 @@ class MetricEnsemble:
     random_state : int, optional
         Seed of all random steps; None gives a different result each time.
     classifier : optional
-        Any scikit-learn classifier with ``predict_proba``. By default a logistic regression over
-        standardised metrics. Its penalty (l1 or l2) and its strength (C = 0.1, 1 or 10) are chosen
-        by cross-validation in the training part.
+        Any scikit-learn classifier with ``predict_proba``. The default is a logistic regression on
+        standardised metrics. Its penalty (l1 or l2) and the inverse penalty strength C (0.1, 1 or
+        10) are chosen by cross-validation in the training part.
     class_weight : "balanced", mapping or None
-        Class weights of the default classifier. Balanced weights, like oversampling, move the
-        probabilities, and y_hat with them, towards the rarer label. The guarantee still holds.
+        Class weights of the default classifier. Like oversampling, balanced weights shift the
+        probabilities, and thus the predicted labels, towards the rarer label. The guarantee still
+        holds.
     guarantee : {"marginal", "class", "selective"}
         See above.
     delta : float
-        For ``guarantee="selective"`` only; see above.
+        Tolerated probability of a calibration part for which the error rate exceeds alpha, in (0,
+        1). Only used by ``guarantee="selective"``.
     groups : iterable, optional
         Group of each calibration response, such as its language. The guarantee then holds within
-        each group. `predict` needs the groups, too. Not available with ``"selective"``.
+        each group, and `predict` requires the groups of new responses. Not available with
+        ``"selective"``.
 
     Attributes
     ----------
@@ -182,10 +186,12 @@ class MetricEnsemble:
 
     References
     ----------
-    Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World. Springer.
-    Sadinle, M., Lei, J. & Wasserman, L. (2019). Least ambiguous set-valued classifiers with bounded
-    error levels. JASA 114, 223-234. Angelopoulos, A. N. et al. (2021). Learn then Test.
-    arXiv:2110.01052.
+    .. [1] Vovk, V., Gammerman, A. & Shafer, G. (2005). Algorithmic Learning in a Random World.
+       Springer.
+    .. [2] Sadinle, M., Lei, J. & Wasserman, L. (2019). Least ambiguous set-valued classifiers with
+       bounded error levels. JASA 114, 223-234.
+    .. [3] Angelopoulos, A. N., Bates, S., Candès, E. J., Jordan, M. I. & Lei, L. (2021). Learn then
+       Test: Calibrating predictive algorithms to achieve risk control. arXiv:2110.01052.
 
     Examples
     --------
@@ -244,7 +250,7 @@ class MetricEnsemble:
         )
 
     def _calibrate(self, **fields: Any) -> None:
-        """Set the options and calibrate; `fields` is what `save` writes."""
+        """Set the options and calibrate; `fields` is the content of a saved file."""
         self._fields = fields
         self.classifier, self.features = fields["classifier"], tuple(fields["features"])
         self.alpha, self.delta = fields["alpha"], fields["delta"]
@@ -304,17 +310,24 @@ class MetricEnsemble:
         *,
         groups: Iterable[Any] | None = None,
     ) -> pd.DataFrame:
-        """Like `predict`, but also return probabilities, p-values, sets and verdicts.
+        """Predict as `predict` does, and also return probabilities, p-values and verdicts.
+
+        The parameters are those of `predict`.
 
         Returns
         -------
         DataFrame
-            One row per response, with the index of X: ``probability`` of label 1; ``p_value_0`` and
-            ``p_value_1``, the conformal p-values (not used with ``"selective"``); ``in_set_0,
-            in_set_1``; ``abstained``, whether the set contains both labels or neither; ``y_hat``,
-            the label that the ensemble predicts itself; ``deferred``, whether the judicator was
-            called; ``judged``, its verdict, missing if there is none; ``label``, the verdict or
-            else y_hat.
+            One row per response, with the index of X. The columns are
+
+            - ``probability``: predicted probability of label 1;
+            - ``p_value_0, p_value_1``: conformal p-values of the two labels (not used with
+              ``"selective"``);
+            - ``in_set_0, in_set_1``: whether the prediction set contains the label;
+            - ``abstained``: whether the set contains both labels or neither;
+            - ``y_hat``: label predicted by the ensemble itself;
+            - ``deferred``: whether the judicator was called;
+            - ``judged``: verdict of the judicator, missing if there is none;
+            - ``label``: the verdict or, if there is none, y_hat.
         """
         return self._decide(X, judicator, groups)
 
@@ -375,15 +388,15 @@ class MetricEnsemble:
     ) -> pd.DataFrame:
         """Test for distribution shift between new and calibration responses.
 
-        The guarantee holds only for responses that are drawn as the calibration responses were.
-        `predict` runs the same tests, without labels, and warns if an adjusted p-value is below
-        0.001.
+        The guarantee holds only for responses that are drawn from the same distribution as the
+        calibration responses. `predict` runs the same tests, without labels, and warns if an
+        adjusted p-value is below 0.001.
 
         Parameters
         ----------
         new : DataFrame or XYData
             Features of new responses, one row per response, with the columns `features`. An
-            `XYData` adds their labels, and its groups name the responses that belong to the same
+            `XYData` also has their labels, and its groups state which responses belong to the same
             question.
         groups : iterable, optional
             Group of each row. Required if, and only if, the ensemble was calibrated by groups.
@@ -391,43 +404,44 @@ class MetricEnsemble:
         Returns
         -------
         DataFrame
-            One row per test. ``tested`` is a feature, ``"probability"`` (the ensemble's probability
-            of label 1), or, if the labels are known, ``"score of the true label"``. ``group`` and
-            ``label`` name the responses that were compared, as in `coverage`. The others are
-            ``test, statistic, p_value, p_adjusted, correction, family_size``; ``n_calibration`` and
-            ``n_new``, the numbers of responses; ``n_units_calibration`` and ``n_units_new``, how
-            many independent responses they count as; and ``note``, the result as a sentence.
-            ``attrs["summary"]`` states the result of the whole table in a sentence or two.
+            One row per test. ``tested`` is the name of a feature, ``"probability"`` (the ensemble's
+            probability of label 1) or, if the labels are known, ``"score of the true label"``.
+            ``group`` and ``label`` state which responses were compared, as in `coverage`. The other
+            columns are ``test, statistic, p_value, p_adjusted, correction, family_size``;
+            ``n_calibration`` and ``n_new``, the numbers of responses; ``n_units_calibration`` and
+            ``n_units_new``, the numbers of independent responses as which they count; and ``note``,
+            the result as a sentence. ``attrs["summary"]`` states the result of the whole table.
 
         Notes
         -----
-        Each feature, and the probability, is compared with a two-sided two-sample
-        Kolmogorov-Smirnov test. Labels are compared with a one-sided test of the nonconformity
-        score, which is one minus the probability of the true label. The conformal p-value of a
-        label is the rank of its score among the calibration scores. The test thus asks whether the
-        p-values of the true labels are smaller than those of responses that were drawn like the
-        calibration responses. With ``guarantee="class"`` it compares each class separately. Ties
-        make the tests conservative. Holm's correction covers all rows of the table. Without any
-        shift, an adjusted p-value falls below 0.001 in at most 0.1 % of cases, averaged over
-        calibration samples.
+        Each feature, and the probability, is compared by a two-sided two-sample Kolmogorov-Smirnov
+        test. The labels are compared by a one-sided test of the nonconformity score, which is one
+        minus the probability of the true label. The conformal p-value of a label is determined by
+        the rank of its score among the calibration scores. The one-sided test therefore asks
+        whether the p-values of the true labels are smaller than those of responses that are
+        distributed as in calibration. With ``guarantee="class"``, it compares each class
+        separately. Ties make the tests conservative. Holm's correction is over all rows of the
+        table. Without any shift, the probability that an adjusted p-value is below 0.001 is at most
+        0.1 %, averaged over calibration samples.
 
         Responses to the same question are not independent. The test therefore counts n responses as
-        n / m independent ones. Here m is the number of responses to the same question, averaged
+        n / m independent ones, where m is the number of responses to the same question, averaged
         over responses. This is conservative unless the responses to a question are identical. If
         the questions of the new responses are not known, m is taken from the calibration responses.
-        If those have no groups, all responses are taken to be independent. A test needs 20
-        independent responses on each side. Otherwise its p-value is ``nan``, and `predict` does not
+        If these have no groups, all responses are assumed to be independent. A test needs 20
+        independent responses on each side. Otherwise its p-value is NaN, and `predict` does not
         warn.
 
-        The sets depend on the features only through the probability, so its row is the most
-        important one without labels. A shift that changes the labels but not the features can only
-        be seen if labels are given. With ``guarantee="class"`` a shift of the features alone may be
-        harmless, because the guarantee holds even if the class proportions change.
+        The prediction sets depend on the features only through the probability. Without labels, the
+        row of the probability is therefore the most important one. A shift that changes the labels
+        but not the features can be detected only if labels are given. With ``guarantee="class"``,
+        the guarantee still holds if only the proportions of the classes change, although this also
+        shifts the features.
 
         References
         ----------
-        Hodges, J. L. (1958). The significance probability of the Smirnov two-sample test. Arkiv för
-        Matematik 3, 469-486.
+        .. [1] Hodges, J. L. (1958). The significance probability of the Smirnov two-sample test.
+           Arkiv för Matematik 3, 469-486.
 
         Examples
         --------
@@ -450,16 +464,18 @@ class MetricEnsemble:
     # ---- what is guaranteed ----------------------------------------------------------------------
 
     def coverage(self) -> pd.DataFrame:
-        """Expected coverage with a 90 % interval for each class or group of the guarantee.
+        """Expected coverage with a 90 % range, for each class or group of the guarantee.
 
         Returns
         -------
         DataFrame
-            One row per ``group`` and ``label`` (``"all"`` where they are taken together): ``n``
-            calibration responses; ``rank`` of the threshold among their scores; ``mean`` coverage
-            over calibration parts of this size; ``low`` and ``high``, the 5 % and 95 % quantiles of
-            this coverage (beta distribution); ``warning`` if they are too few to exclude any label.
-            With ``"selective"`` this is the coverage of the p-values and not of the sets.
+            One row per ``group`` and ``label`` (``"all"`` if they are calibrated together), with
+            the number ``n`` of calibration responses; the ``rank`` of the threshold among their
+            scores; the ``mean`` of the coverage over calibration parts of this size; ``low`` and
+            ``high``, the 5 % and 95 % quantiles of this coverage (a beta distribution); and a
+            ``warning`` if there are too few responses to exclude any label. With ``"selective"``,
+            this is the coverage that sets based on the p-values would have, not that of the sets
+            that `predict` returns.
         """
         rows = []
         for (group, label), scores in self._conformal.scores.items():
@@ -483,7 +499,7 @@ class MetricEnsemble:
         return f"MetricEnsemble of {len(self.features)} metrics, {self.summary()}"
 
     def summary(self) -> str:
-        """Describe what the guarantee does and does not promise."""
+        """Describe what the guarantee promises and what it does not."""
         if self.guarantee != "selective":
             within = " of each class" * (self.guarantee == "class")
             within += " in each group" * (self._fields["groups"] is not None)
@@ -508,7 +524,7 @@ class MetricEnsemble:
     # ---- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Save the ensemble with skops, which does not execute code on loading.
+        """Save the ensemble with skops, a format that does not execute code when it is loaded.
 
         The file contains the fitted classifier, all options, and the features, probabilities,
         labels and groups of the calibration responses.
@@ -520,21 +536,24 @@ class MetricEnsemble:
 
     @classmethod
     def load(cls, path: str | Path, *, trusted: Sequence[str] = ()) -> "MetricEnsemble":
-        """Load an ensemble that `save` wrote. Its predictions are those of the saved one.
+        """Load an ensemble saved with `save`.
+
+        The loaded ensemble makes the same predictions as the saved one, provided that the version
+        of scikit-learn is the same.
 
         Parameters
         ----------
         path : str or Path
             The file.
         trusted : sequence of str
-            Types to allow in addition to those that are known to be safe, such as
-            ``["sklearn.tree._tree.Tree"]`` for a custom random forest. The error names the
-            types that a file needs.
+            Fully qualified names of types to allow in addition to those trusted by default, such as
+            ``["sklearn.tree._tree.Tree"]`` for a random forest. If the file contains any other
+            type, an error lists it.
 
         Warns
         -----
         RuntimeWarning
-            The file was written with another version of scikit-learn.
+            The file was written with a different version of scikit-learn.
         """
         import sklearn
         import skops.io
@@ -569,4 +588,4 @@ class MetricEnsemble:
 
 
 EnsembleMetric = MetricEnsemble
-"""Alias of `MetricEnsemble` for code that was written for continuous-eval."""
+"""Alias of `MetricEnsemble`, for code that was written for continuous-eval."""

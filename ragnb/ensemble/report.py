@@ -1,4 +1,4 @@
-"""Reports: how well each metric predicts a label, and how well labels were predicted."""
+"""Reports: how well each metric predicts a label, and how accurate predicted labels are."""
 # ruff: noqa: N803 (X and y are the names of the field)
 
 from collections.abc import Iterable
@@ -21,15 +21,15 @@ COLUMNS = ("auc", "auc_low", "auc_high", "accuracy", "correlation", "importance"
 
 
 def eval_prediction(y: Iterable[Any], y_hat: Iterable[Any]) -> dict[str, Any]:
-    """Precision, recall and F1 of label 1, accuracy, and the confusion matrix.
+    """Compute precision, recall and F1 of label 1, accuracy, and the confusion matrix.
 
-    Values are in [0, 1], and ``nan`` where undefined: precision if no 1 is predicted, recall if
-    there is no true 1, F1 without either.
+    All values are in [0, 1]. Precision is NaN if no 1 is predicted, recall is NaN if there is no
+    true 1, and F1 is NaN if there is neither a predicted nor a true 1.
 
     Parameters
     ----------
     y, y_hat : iterable
-        True and predicted labels, 0 and 1. Two Series are aligned by their index.
+        True and predicted labels, 0 or 1. Two Series are aligned by their index.
 
     Returns
     -------
@@ -75,28 +75,29 @@ def feature_report(
     Parameters
     ----------
     X, y, groups
-        Metrics and labels as in `XYData`. The cross-validation keeps groups whole.
+        Metrics and labels as in `XYData`. Cross-validation never splits a group.
     classifier
         As in `MetricEnsemble`.
     random_state : int, optional
         Seed of folds, classifier and permutations; None gives a different result each time.
     n_folds, n_repeats : int
-        Folds of the cross-validation, and permutations of each metric in each fold.
+        Number of folds of the cross-validation, and number of permutations of each metric in each
+        fold.
 
     Returns
     -------
     DataFrame
         Indexed by metric, followed by the rows ``"ensemble"`` and ``"more frequent label"``:
 
-        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval (DeLong, or
+        - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval (DeLong's, or
           cluster-robust if responses share a group). It is below 0.5 for metrics that are lower for
-          label 1. For the ensemble it is the area of the held-out probabilities.
-        - ``accuracy``: on the held-out folds, of a decision tree with one threshold; for the
-          ensemble, of the more probable label.
+          label 1. For the ensemble, it is the area of the held-out probabilities.
+        - ``accuracy``: accuracy on the held-out folds, of a decision tree with a single threshold.
+          For the ensemble, it is that of the more probable label.
         - ``correlation``: Pearson correlation with the label.
-        - ``importance``: mean loss of the ensemble's held-out AUROC if the metric is permuted.
-          Metrics with the same information share it.
-        - ``note``: the reason if numbers are missing, as for a constant metric.
+        - ``importance``: mean decrease of the ensemble's held-out AUROC when the metric is
+          permuted. Metrics with the same information share their importance.
+        - ``note``: why numbers are missing, for example because a metric is constant.
     """
     from sklearn.inspection import permutation_importance
     from sklearn.model_selection import cross_val_score
@@ -133,7 +134,7 @@ def feature_report(
 
 
 def _area(data: XYData, values: pd.Series) -> dict[str, float]:
-    """AUROC with its interval and correlation, over the responses that have a value."""
+    """AUROC with its interval, and correlation, over the responses that have a value."""
     known, units = values.notna().to_numpy(), pd.factorize(data.units())[0]
     y, scores = data.y[known], values[known]
     found = auroc(y, scores, None if data.units().is_unique else units[known])

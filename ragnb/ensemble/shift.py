@@ -10,7 +10,7 @@ from ragnb.results import format_p_value
 from ragnb.stats.multiplicity import adjusted_columns
 
 LEVEL = 0.001
-"""Adjusted p-values below this one are reported as a difference."""
+"""Adjusted p-values below this level are reported as a difference."""
 
 MIN_UNITS = 20
 """Smallest number of independent responses on each side. Smaller samples are not tested."""
@@ -29,8 +29,8 @@ def sample(
 
     The columns have two levels. ``("feature", name)`` is a feature. Under ``"about"`` there are the
     ``probability`` of label 1, the nonconformity score of the true label, the ``label``, the
-    ``unit`` that the response belongs to, such as its question, and the ``group`` within which the
-    guarantee holds. Labels and units are missing if they are unknown.
+    ``unit`` (such as the question) to which the response belongs, and the ``group`` within which
+    the guarantee holds. Labels and units are missing if they are unknown.
     """
     about = {
         "probability": probability,
@@ -43,7 +43,7 @@ def sample(
 
 
 def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd.DataFrame:
-    """Test for distribution shift between new and calibration responses, one row per test.
+    """Test for distribution shift between new and calibration responses, with one row per test.
 
     Both tables are made by `sample`. See `MetricEnsemble.check_shift`.
     """
@@ -54,7 +54,7 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
     rows = []
     for group in new["about", "group"].unique():
         pair = [part[part["about", "group"] == group] for part in (known, new)]
-        # If the units of new responses are unknown, assume that they are as large as in calibration.
+        # If the units of new responses are unknown, assume the mean size of the calibration units.
         usual = _unit_size(pair[0], 1.0)
         for key, label in cells:
             of_label = [p if label == ALL else p[p["about", "label"] == label] for p in pair]
@@ -76,13 +76,13 @@ def shift_tests(known: pd.DataFrame, new: pd.DataFrame, *, by_class: bool) -> pd
 
 
 def differing(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows with significant differences, sorted by p-value."""
+    """Rows with significant differences, in the order of the p-values."""
     found = table[table["p_adjusted"] < LEVEL]
     return found.sort_values(["p_adjusted", "statistic"], ascending=[True, False])
 
 
 def _unit_size(part: pd.DataFrame, usual: float) -> float:
-    """Size of a unit, averaged over responses; `usual` if the units are unknown."""
+    """Number of responses per unit, averaged over responses; `usual` if the units are unknown."""
     units = part["about", "unit"]
     return usual if units.isna().all() else float((units.value_counts() ** 2).sum() / len(units))
 
@@ -90,8 +90,8 @@ def _unit_size(part: pd.DataFrame, usual: float) -> float:
 def _test(pair: list[pd.DataFrame], key: tuple[str, str], usual: float) -> dict[str, Any]:
     """Kolmogorov-Smirnov test with a p-value that counts only independent responses.
 
-    This is conservative however similar the responses of a unit are. At each point, the empirical
-    distribution function of the responses has at most the variance that it would have for as many
+    The test is conservative regardless of how similar the responses of a unit are. At each point,
+    the variance of the empirical distribution function of the responses is at most that for as many
     independent responses as there are units.
     """
     from scipy.stats import ks_2samp, ksone, kstwo
@@ -120,7 +120,7 @@ def _test(pair: list[pd.DataFrame], key: tuple[str, str], usual: float) -> dict[
 
 
 def _summary(table: pd.DataFrame, n: int) -> str:
-    """Result of all tests in a sentence or two."""
+    """Summarise all tests in one or two sentences."""
     tested, found = table["p_value"].notna(), differing(table)
     if not tested.any():
         return (
