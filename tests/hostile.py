@@ -70,27 +70,15 @@ PAYLOADS = [
 ]
 """Texts that set a flag in a page, or ask another one for something, wherever one of them is taken for HTML."""
 
+ELEMENTS = set("div p b i mark del ins span sup table tr td th details summary small".split())
+"""Elements of which static viewers are made."""
+
 SEEN = {
     *"\t\n\r",
     *map(chr, [*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD]),
 }
-UNSEEN = {
-    *map(
-        chr,
-        [
-            0x34F,
-            0x115F,
-            0x1160,
-            0x17B4,
-            0x17B5,
-            *range(0x180B, 0x1810),
-            0x3164,
-            *range(0xFE00, 0xFE10),
-            0xFFA0,
-        ],
-    )
-}
-UNSEEN |= set(map(chr, range(0xE0100, 0xE01F0)))
+UNSEEN = set("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+UNSEEN |= set(map(chr, [*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]))
 JOINING = set(
     "ARABIC SYRIAC MONGOLIAN NKO MANDAIC DEVANAGARI BENGALI GURMUKHI GUJARATI ORIYA TAMIL TELUGU KANNADA MALAYALAM SINHALA "
     "KHMER MYANMAR TIBETAN".split()

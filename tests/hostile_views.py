@@ -5,13 +5,9 @@ import pandas as pd
 from ragnb.annotation import AnnotationSession, adjudicate
 from ragnb.widgets import (
     Annotator,
-    ContextBrowser,
-    ContextView,
     JudgeView,
-    LanguageBrowser,
     LanguageView,
     RgbView,
-    TraceBrowser,
     TraceView,
     view,
 )
@@ -55,18 +51,11 @@ def task(texts):
     """A task that asks in these texts."""
     groups = [texts[start : start + 7] for start in range(0, len(texts), 7)]
     choices = [
-        {"name": f"{n} {group[0]}", "label": group[0], "key": "bcdhilqrstuvwy"[n], "options": group}
+        {"name": f"{n} {group[0]}", "label": group[0], "key": "bcdhilqrstuv"[n], "options": group}
         for n, group in enumerate(groups)
     ]
     free = {"name": f"text {texts[0]}", "label": texts[0], "kind": "text", "key": "y"}
-    each = {
-        "name": f"each {texts[0]}",
-        "label": texts[-1],
-        "kind": "sentences",
-        "each": True,
-        "key": "w",
-        "options": texts[:2],
-    }
+    each = {"name": f"each {texts[0]}", "label": texts[-1], "kind": "sentences", "each": True, "key": "w", "options": texts[:2]}  # fmt: skip
     return {"name": texts[0], "guideline": "\n".join(texts), "fields": [*choices, free, each]}
 
 
@@ -129,8 +118,6 @@ def static_views(text):
     """Every static viewer of that text, by name."""
     rgb = {name: value for name, value in context_row(text).items() if name != "reason"}
     return {
-        "ContextView": ContextView(context_row(text)),
-        "ContextView without a response": ContextView(context_row(text) | {"response": None}),
         "RgbView": RgbView(rgb),
         "RgbView without a response": RgbView(context_row(text) | {"response": None}),
         "LanguageView": LanguageView(context_row(text)),
@@ -139,14 +126,4 @@ def static_views(text):
         "TraceView of two": TraceView(
             trace_record(text), other=trace_record(text), names=[text, f"{text}2"]
         ),
-    }
-
-
-def browsers(texts):
-    """Every live browser of these texts, by name."""
-    contexts = pd.DataFrame(map(context_row, texts))
-    return {
-        "ContextBrowser": ContextBrowser(contexts),
-        "LanguageBrowser": LanguageBrowser(contexts),
-        "TraceBrowser": TraceBrowser(pd.DataFrame(map(trace_record, texts))),
     }

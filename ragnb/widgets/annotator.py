@@ -1,4 +1,4 @@
-"""The annotator: a widget that labels items, and forgets nothing."""
+"""The annotator: a widget that labels items and saves every action at once."""
 
 import math
 import time
@@ -18,49 +18,51 @@ from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_pa
 from ragnb.widgets.browser import script, style, with_static
 
 OF_NO_ITEM = ("go", "undo", "redo")
-"""What does not depend on the item on the screen."""
-
-JUST_NOW = 10.0
-"""Seconds after which an annotator that a cell has shown does not take the focus any more."""
+"""Actions that do not depend on the item on the screen."""
 
 LEAVING = ("move", "next", "done", "skip")
-"""What goes on to another item, as seen from the one on the screen."""
+"""Actions that continue to another item from the one on the screen."""
+
+JUST_NOW = 10.0
+"""Seconds after which an annotator that a cell has shown no longer takes the focus."""
 
 
 class Annotator(anywidget.AnyWidget):
-    """Labels items by mouse and keyboard; every action is on the disk before it is shown as done.
+    """Labels items by mouse and keyboard. Every action is on disk before it is shown as done.
 
-    Every key labels the item that it was typed for, however slowly the kernel answers. An action that is refused stays on
-    the screen until it is dismissed, or until something is said of the same item again. The annotator takes the focus when
-    its cell has run. Where no kernel runs, the item on the screen is shown with its labels.
+    A key labels the item for which it was typed, however slowly the kernel answers. A refused
+    action stays on the screen until it is dismissed, or until a later action on the same item
+    succeeds. The annotator takes the focus when its cell has run. Where no kernel runs, the item on
+    the screen is shown with its labels.
 
     Parameters
     ----------
     examples
-        A row an item: see `ragnb.annotation.items.build_items`. An `AnnotationSession` instead of them, and nothing else,
-        is shown as it is.
+        One row per item, see `ragnb.annotation.items.build_items`; or an `AnnotationSession`
+        instead of all parameters.
     task
-        ``"trace"``, ``"verdict"``, ``"rgb"``, ``"language"``, ``"preference"``, or a task of your own: a
+        ``"trace"``, ``"verdict"``, ``"rgb"``, ``"language"``, ``"preference"``, a
         `ragnb.annotation.tasks.Task`, or a mapping that declares one.
     annotator
-        Who labels.
+        Name of the person who labels.
     path
-        Log to which every action is appended (``"ana.jsonl"``), or a folder for it (``"labels"``); what it holds already is
-        there again.
+        Log to which every action is appended (``"ana.jsonl"``), or a folder for it. Labels in an
+        existing log are restored.
     suggestions, suggested_by, blind, id
         See `ragnb.annotation.session.AnnotationSession`.
 
     Attributes
     ----------
     session : AnnotationSession
-        The same work from Python: ``annotator.session.label("verdict", "correct")`` and `refresh` show it, too.
+        The same work from Python: ``annotator.session.label("verdict", "correct")``, then
+        `refresh`.
 
     Raises
     ------
     InputError
-        Examples, task, suggestions or log that cannot be used.
+        If the examples, the task, the suggestions or the log cannot be used.
     StoreError
-        The log is open in another kernel or program.
+        If the log is open in another kernel or program.
     """
 
     _esm = script(
@@ -95,9 +97,7 @@ class Annotator(anywidget.AnyWidget):
     ) -> None:
         if not isinstance(examples, AnnotationSession):
             if not str(path):
-                raise InputError(
-                    "Annotator needs a path for its log; got none; name a file or a folder"
-                )
+                raise InputError("Annotator needs a path for its log, got none")
             examples = AnnotationSession(
                 examples,
                 task,
@@ -118,57 +118,49 @@ class Annotator(anywidget.AnyWidget):
         self.on_msg(self._receive)
 
     def refresh(self, *, ack: int = 0, message: str = "", failed: bool = False) -> None:
-        """Show what the session holds now, after it was used from Python."""
+        """Show the present state of the session, after it was used from Python."""
         with self.session.log.lock:
             self._update_entry(self.session.number)
-            with self.hold_sync():  # an item never stands beside the labels of another
+            with self.hold_sync():  # an item is never shown with the labels of another
                 if self.page["number"] != self.session.number:
                     self.page = page_of(self.session)
-                self.state = {
-                    **state_of(self.session),
-                    "message": message,
-                    "failed": failed,
-                    "ack": ack,
-                }
+                told = {"message": message, "failed": failed, "ack": ack}
+                self.state = state_of(self.session) | told
 
-    # ---- what the browser sends ------------------------------------------------------------------------------------------
+    # ---- what the browser sends ------------------------------------------------------------------
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        """Do what a message asks for, to the item that it was meant for; errors are shown on the screen."""
+        """Do what a message requests, to the item for which it was meant; show errors."""
         if content.get("act") == "shown":
-            self._offer_focus()
+            # The first view takes the focus after the cell has run, not one of a notebook that is
+            # opened later.
+            if time.monotonic() - self._displayed < JUST_NOW:
+                self.send({"kind": "focus"})
+            self._displayed = -math.inf
             return
         with self.session.log.lock:
-            before, ack = self.session.number, content.get("id", 0)
-            message, failed = "the kernel was interrupted; look whether this is saved", True
+            touched = {self.session.number, content.get("number", self.session.number)}
+            message, failed = "the kernel was interrupted; check whether this is saved", True
             try:
                 message, failed = self._act(content) or "", False
             except RagnbError as error:
-                message, failed = str(error), True
-            except (
-                Exception
-            ) as error:  # whatever it is, whoever labels has to know that this was not saved
-                message, failed = f"not saved: {type(error).__name__}: {error}", True
-            finally:  # the browser keeps further keys until it is answered
-                for number in {before, content.get("number", before)} & set(range(len(self.jump))):
+                message = str(error)
+            except Exception as error:  # the annotator must know that this was not saved
+                message = f"not saved: {type(error).__name__}: {error}"
+            finally:  # the browser holds further keys until it gets an answer
+                for number in touched & set(range(len(self.jump))):
                     self._update_entry(number)
-                self.refresh(ack=ack, message=message, failed=failed)
-
-    def _offer_focus(self) -> None:
-        """Let the first view take the focus after the cell has run; not a view of a notebook that is opened later."""
-        if time.monotonic() - self._displayed < JUST_NOW:
-            self.send({"kind": "focus"})
-        self._displayed = -math.inf
+                self.refresh(ack=content.get("id", 0), message=message, failed=failed)
 
     def _act(self, content: dict[str, Any]) -> str | None:
-        act, number = self._acts()[content["act"]], content.get("number", self.session.number)
-        if content["act"] in OF_NO_ITEM or number == self.session.number:
-            return act(content)
-        if content["act"] in LEAVING:
+        name, number = content["act"], content.get("number", self.session.number)
+        act = self._acts()[name]
+        if name not in OF_NO_ITEM and name not in LEAVING and number != self.session.number:
+            with self.session.at(number):
+                return act(content)
+        if name in LEAVING and number != self.session.number:
             self.session.go(number)
-            return act(content)
-        with self.session.at(number):
-            return act(content)
+        return act(content)
 
     def _acts(self) -> dict[str, Callable[[dict[str, Any]], str | None]]:
         session = self.session
@@ -181,8 +173,8 @@ class Annotator(anywidget.AnyWidget):
             "flag": lambda said: session.flag(),
             "skip": lambda said: self._skip(),
             "note": lambda said: session.note(said["text"]),
-            "undo": lambda said: self._told("undone", session.undo()),
-            "redo": lambda said: self._told("done again", session.redo()),
+            "undo": lambda said: _told("undone", session.undo()),
+            "redo": lambda said: _told("done again", session.redo()),
             "move": lambda said: None if session.move(said["step"]) else "no further item",
             "go": lambda said: session.go(said["to"]),
             "next": lambda said: self._next(),
@@ -193,7 +185,7 @@ class Annotator(anywidget.AnyWidget):
         return None if self.session.next_unlabelled() else "all items are labelled or skipped"
 
     def _missing(self) -> str | None:
-        """What is to be labelled before the next item, in words."""
+        """Return in words what must be labelled before the next item."""
         if not self.session.missing():
             return None
         name, sentence = self.session.missing()[0]
@@ -206,48 +198,42 @@ class Annotator(anywidget.AnyWidget):
         self.session.skip()
         return self._next() if self.session.labels.skipped else None
 
-    def _told(self, what: str, event: Mapping[str, Any] | None) -> str:
-        if event is None:
-            return f"nothing to be {what}"
-        names = (
-            ", ".join(dict.fromkeys(one["field"] for one in event.get("set", ())))
-            or event["action"]
-        )
-        return f"{what}: {names}"
-
     def _entries(self) -> list[Any]:
         return [entry_of(self.session, number) for number in range(len(self.session.items))]
 
     def _update_entry(self, number: int) -> None:
-        """Tell the browser of one line of the list; the list itself stays as long as it was."""
+        """Send one line of the list of items if it has changed."""
         entry = entry_of(self.session, number)
         if self.jump[number] != entry:
             self.jump[number] = entry
             self.send({"kind": "entry", "number": number, "entry": entry})
 
-    # ---- without a kernel ------------------------------------------------------------------------------------------------
+    # ---- without a kernel ------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        progress = self.session.progress()
-        return f"Annotator({self.session.task.name}, {progress['labelled']} of {progress['items']} labelled)"
+        labelled, total = map(self.session.progress().get, ("labelled", "items"))
+        return f"Annotator({self.session.task.name}, {labelled} of {total} labelled)"
 
     def _repr_html_(self) -> Markup:
-        note = tag(
-            "p", tag("i", "labelling needs a running kernel; this is the item on the screen")
-        )
-        return join([note, static_page(self.session)])
+        note = tag("i", "labelling needs a running kernel; this is the item on the screen")
+        return join([tag("p", note), static_page(self.session)])
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        self._displayed = time.monotonic()
-        self._show_session()
-        static = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        return with_static(super()._repr_mimebundle_(**options), static)
+        """Send the present state of the session, which Python may have used since, and display it.
 
-    def _show_session(self) -> None:
-        """Send all that the session holds now: it may have been used from Python since the widget was made.
-
-        The list is sent as a whole, because a line of it that is sent before the list is on the screen is lost.
+        The list is sent as a whole, because a line that is sent before the list is on the screen is
+        lost.
         """
+        self._displayed = time.monotonic()
         self.refresh(message=self.state["message"], failed=self.state["failed"])
         self.jump[:] = self._entries()
         self.send_state("jump")
+        static = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        return with_static(super()._repr_mimebundle_(**options), static)
+
+
+def _told(what: str, event: Mapping[str, Any] | None) -> str:
+    if event is None:
+        return f"nothing to be {what}"
+    fields = dict.fromkeys(one["field"] for one in event.get("set", ()))
+    return f"{what}: {', '.join(fields) or event['action']}"

@@ -1,57 +1,18 @@
-"""What live widgets share: sliders above one static page, that page alone where no kernel runs, and how sources are read."""
+"""Sliders above a result, and what all live widgets share."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ipywidgets import HTML, Image, VBox, Widget
+from ipywidgets import HTML, Image, VBox
 
 from ragnb.markup import Markup, join, page, tag
 
 STATIC = Path(__file__).parent / "static"
 
 
-class Browser(VBox):
-    """Sliders above the page that they choose; a subclass says in ``_shown`` which page that is.
-
-    Parameters
-    ----------
-    sliders
-        Widgets with a ``value``; the page is drawn again when one of them changes.
-    note
-        Sentence above the first page where no kernel runs.
-    """
-
-    def __init__(self, *sliders: Widget, note: str) -> None:
-        self._note = note
-        self._first = self._shown()
-        if isinstance(self._first, bytes):
-            # By default the box stretches a picture to its own width.
-            self._page = Image(value=self._first, layout={"align_self": "flex-start"})
-        else:
-            self._page = HTML(self._first)
-        for slider in sliders:
-            slider.observe(self._draw, "value")
-        super().__init__([*sliders, self._page])
-
-    def _shown(self) -> Markup | bytes:
-        """The page for the present values: HTML, or the bytes of a PNG picture."""
-        raise NotImplementedError
-
-    def _draw(self, _: object = None) -> None:
-        self._page.value = self._shown()
-
-    def _static(self) -> dict[str, str]:
-        """What is shown where no kernel runs, by its format."""
-        note = tag("p", tag("i", f"{self!r}; {self._note}"))
-        return {"text/plain": repr(self), "text/html": join([note, Markup(self._first)])}
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return with_static(super()._repr_mimebundle_(**options), self._static())
-
-
-class Interactive(Browser):
+class Interactive(VBox):
     """Sliders above the result of a function, which is called again whenever one of them moves.
 
     Where no kernel runs, the present result is shown without the sliders.
@@ -59,10 +20,11 @@ class Interactive(Browser):
     Parameters
     ----------
     function
-        Function of the sliders' values. It returns a text, or the bytes of a PNG picture. Every name that it takes from the
-        notebook must keep its meaning: if a later cell assigns something else to it, the sliders stop working.
+        Function of the sliders' values. It returns a text, HTML as `ragnb.markup.Markup`, or the
+        bytes of a PNG picture. Every name that it takes from the notebook must keep its meaning: if
+        a later cell assigns something else to it, the sliders stop working.
     sliders
-        Widgets with a ``value``, each given under the name of a parameter of the function.
+        Widgets with a ``value``, each under the name of a parameter of the function.
 
     >>> from ipywidgets import IntSlider
     >>> Interactive(lambda number: f"Twice {number} is {2 * number}.", number=IntSlider(3))
@@ -72,37 +34,44 @@ class Interactive(Browser):
 
     def __init__(self, function: Callable[..., str | bytes], **sliders: Any) -> None:
         self._function, self._sliders = function, sliders
-        super().__init__(*sliders.values(), note="the slider needs a running kernel")
+        shown = self._result()
+        if isinstance(shown, bytes):
+            # By default the box stretches a picture to its own width.
+            self._page = Image(value=shown, layout={"align_self": "flex-start"})
+        else:
+            self._page = HTML(shown)
+        for slider in sliders.values():
+            slider.observe(self._draw, "value")
+        super().__init__([*sliders.values(), self._page])
+
+    def _result(self) -> Markup | bytes:
+        values = {name: slider.value for name, slider in self._sliders.items()}
+        result = self._function(**values)
+        setting = ", ".join(f"{name} = {value}" for name, value in values.items())
+        self._text = [f"{setting} (the slider needs a running kernel)"]
+        if isinstance(result, bytes | Markup):
+            return result
+        self._text += result.splitlines()
+        return page(*(tag("div", line) for line in result.splitlines()))
+
+    def _draw(self, _: object) -> None:
+        self._page.value = self._result()
 
     def __repr__(self) -> str:
-        return "\n".join([self._setting(), *self._lines()])
+        return "\n".join(self._text)
 
-    def _setting(self) -> str:
-        values = ", ".join(f"{name} = {slider.value}" for name, slider in self._sliders.items())
-        return f"{values} ({self._note})"
-
-    def _lines(self) -> list[str]:
-        return [] if isinstance(self._result, bytes) else self._result.splitlines()
-
-    def _shown(self) -> Markup | bytes:
-        self._result = self._function(
-            **{name: slider.value for name, slider in self._sliders.items()}
-        )
-        if isinstance(self._result, bytes):
-            return self._result
-        return page(*(tag("div", line) for line in self._lines()))
-
-    def _static(self) -> dict[str, str]:
-        if isinstance(self._result, bytes):
-            return {"text/plain": repr(self), "image/png": b64encode(self._result).decode()}
-        return {
-            "text/plain": repr(self),
-            "text/html": join([tag("p", tag("i", self._setting())), Markup(self._page.value)]),
-        }
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        static = {"text/plain": repr(self)}
+        if isinstance(self._page, Image):
+            static["image/png"] = b64encode(self._page.value).decode()
+        else:
+            note = tag("p", tag("i", self._text[0]))
+            static["text/html"] = join([note, Markup(self._page.value)])
+        return with_static(super()._repr_mimebundle_(**options), static)
 
 
 def with_static(bundle: Any, static: Mapping[str, str]) -> Any:
-    """What a widget shows, with what stands in its place where no kernel runs.
+    """Add the static form of a widget to its MIME bundle, for pages where no kernel runs.
 
     A bundle is a mapping, a tuple of a mapping and more, or None: widget libraries differ.
 
@@ -115,10 +84,10 @@ def with_static(bundle: Any, static: Mapping[str, str]) -> Any:
 
 
 def script(*names: str) -> str:
-    """Modules of the front end as one: each uses what stands before it."""
+    """Return modules of the front end as one; each uses those before it."""
     return "\n".join((STATIC / f"{name}.mjs").read_text("utf-8") for name in names)
 
 
 def style(name: str) -> str:
-    """A style sheet of the front end."""
+    """Return a style sheet of the front end."""
     return (STATIC / f"{name}.css").read_text("utf-8")

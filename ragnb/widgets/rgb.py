@@ -1,23 +1,13 @@
-"""One item of RGB, read closely: what the model was shown, what it said, and what each protocol makes of it."""
+"""One item of RGB: what the model was shown, its response, and the verdicts of the protocols."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import pandas as pd
+import regex
 
 from ragnb.errors import InputError
-from ragnb.markup import (
-    Markup,
-    Sign,
-    Span,
-    annotated,
-    escape,
-    join,
-    occurrences,
-    page,
-    superscript,
-    tag,
-)
 from ragnb.metrics.rgb import (
     answer_evidence,
     answer_labels,
@@ -25,239 +15,272 @@ from ragnb.metrics.rgb import (
     corrects_error,
     detection_evidence,
     detects_error,
+    error_phrase,
+    found_alias,
     is_correct,
     is_refusal,
     judged_error_detection,
     judged_rejection,
     refusal_evidence,
+    refusal_phrase,
 )
-from ragnb.metrics.rgb_protocols import PROTOCOLS, answer_parts, false_aliases_of, protocol_of
-from ragnb.records import require_columns
-from ragnb.text import graphemes
-from ragnb.widgets.contexts import GLYPHS, NEEDED, reply_of, without_response
-from ragnb.widgets.looks import APART, CELL, LONG
-from ragnb.widgets.rgb_spans import ERROR, FALSE, REFUSAL, evidence_spans
+from ragnb.metrics.rgb_protocols import (
+    PROTOCOLS,
+    Answer,
+    FalseAnswer,
+    aliases_of,
+    answer_parts,
+    false_aliases_of,
+    normalise,
+    normalised,
+    protocol_of,
+)
+from ragnb.text import GRAPHEME, graphemes
+from ragnb.widgets.pages import LONG, Page, Sign, annotated, fields_of, occurrences, reply_of
 
-WORDS = {"positive": "positive", "negative": "negative", "wrong": "false"}
-"""What a passage is called beside its sign in `GLYPHS`."""
+NEEDED = ("question", "references", "passages", "kinds", "language")
+
+KINDS = {"positive": "✓ positive", "negative": "✗ negative", "wrong": "≠ false"}
+"""Kind of a passage -> sign and name."""
+
+REFUSAL, ERROR, FALSE = "refusal", "error", "false answer"
 
 SIGNS = {
     FALSE: Sign("del", "≠", "#f7d9e8"),
     REFUSAL: Sign("b", "R", "#cce5ff"),
     ERROR: Sign("b", "E", "#cdefe3"),
 }
-"""How false answers, refusals and detected errors are marked; the parts of the answer carry their number."""
+"""Marks of false answers, refusals and detected errors; answer parts are marked by their number."""
 
 HEADS = (
     ("labels of parts", ""),
     ("right?", ""),
-    ("refuses?", SIGNS[REFUSAL].superscript),
-    ("detects error?", SIGNS[ERROR].superscript),
+    ("refuses?", "R"),
+    ("detects error?", "E"),
     ("corrected?", ""),
 )
-"""What the rows of the table ask, and the sign of what decides; the last two only where there are false answers."""
-
-VERDICTS = {1.0: "✓", 0.0: "✗"}
-"""Signs of a metric's values; nan is a dash."""
+"""Rows of the table, with the sign of what decides; the last two require a false answer."""
 
 JUDGED = {
     "refuses?": ("judged_refusal", judged_rejection),
     "detects error?": ("judged_detection", judged_error_detection),
 }
-"""The column of a judge's verdict, and the metric that reads it."""
-
-BEGINNING = 60
-"""Characters that the summary of a folded passage shows."""
-
-_LINES = f"{APART};white-space:pre-wrap"
+"""Question -> column with the verdict of a judge, and the metric that reads it."""
 
 
-class RgbView:
-    """One response to one RGB item: the passages, what decides in the response, and the verdicts of several protocols.
+class RgbView(Page):
+    """One response to one RGB item: the passages, the decisive spans, and the verdicts of protocols.
 
-    The aliases of the answer's parts are marked and carry the number of their part, false answers ``≠``, refusal phrases
-    ``R`` and phrases that report an error ``E``; in the response, where one of the protocols shown sees them. Reasoning in
-    ``<think>…</think>`` is shown before the answer; only ``released`` reads it. Long passages are folded.
-    Renders without JavaScript, in JupyterLab, on code-hosting pages and in exported HTML.
+    Aliases of the answer parts are marked by the number of their part, false answers by ``≠``,
+    refusal phrases by ``R`` and phrases that report an error by ``E``. In the response they are
+    marked where one of the protocols recognises them. The reasoning in ``<think>…</think>`` is
+    shown before the answer, but only ``released`` reads it. Long passages are folded.
 
     Parameters
     ----------
     row
-        A row of a contexts or responses frame: ``question, references, passages, kinds, language`` and, where there are
-        such, ``response`` (with ``reason``), ``false_answers``, ``noise_rate``, ``judged_refusal``, ``judged_detection``
-        (with ``judge_reason``).
+        A row of a frame of contexts or responses with the columns ``question, references,
+        passages, kinds, language``. Optional columns are ``response`` (with ``reason``),
+        ``false_answers``, ``noise_rate``, ``judged_refusal`` and ``judged_detection`` (with
+        ``judge_reason``).
     protocols
-        Protocols to set side by side, see `ragnb.metrics.rgb`.
+        Protocols whose verdicts are shown, see `ragnb.metrics.rgb`.
 
     Raises
     ------
     InputError
-        A missing column, no protocol or an unknown one, a passage without its kind, and what the metrics refuse.
+        If a column is missing, a protocol is unknown or a passage has no kind, and for all that the
+        metrics refuse.
     """
 
     def __init__(
         self, row: Mapping[str, Any] | pd.Series, *, protocols: Sequence[str] = PROTOCOLS
     ) -> None:
-        self.row = dict(row)
-        self.protocols = tuple(protocols)
-        require_columns(pd.DataFrame(columns=list(self.row)), NEEDED, "RgbView")
-        rules = [protocol_of(name, self.row["language"]) for name in self.protocols]
-        if not rules:
-            raise InputError(
-                f"RgbView needs at least one protocol; got none; choose from {', '.join(PROTOCOLS)}"
-            )
-        self._parts = answer_parts(self.row["references"])
-        self._false = [
-            alias.text for alias in false_aliases_of(self.row.get("false_answers"), rules[0])
+        row = fields_of(row, NEEDED, "RgbView")
+        if not protocols:
+            raise InputError(f"RgbView needs a protocol, got none; name some of {PROTOCOLS}")
+        rules = [protocol_of(name, row["language"]) for name in protocols]
+        parts = answer_parts(row["references"])
+        false = [one.text for one in false_aliases_of(row.get("false_answers"), rules[0])]
+        phrases = {_part(n): part for n, part in enumerate(parts, 1)} | {SIGNS[FALSE]: false}
+        aliases = [
+            [annotated(text, [(0, len(text), sign)]) for text in phrases[sign]] for sign in phrases
         ]
-        self._signs = {
-            f"part {n}": Sign("mark", str(n), "#ffe0a3") for n in range(1, len(self._parts) + 1)
-        } | SIGNS
-        self._page = self._drawn()
-
-    def __repr__(self) -> str:
-        return f"RgbView({self.row['question']!r}, {len(self.row['passages'])} passages)"
-
-    def _repr_html_(self) -> str:
-        return self._page
-
-    def _drawn(self) -> Markup:
-        return page(
-            tag("p", tag("b", self.row["question"]), dir="auto"),
-            self._answers(),
-            *self._passages(),
-            without_response(self.row) or self._said(),
-            self._judged(),
+        values: dict[str, Any] = {}
+        if isinstance(row.get("response"), str):
+            values = _verdicts(row, parts, false, protocols)
+        super().__init__(
+            f"RgbView({row['question']!r}, {len(row['passages'])} passages)",
+            "rgb.html",
+            row=row,
+            parts=aliases[:-1],
+            wrong=aliases[-1],
+            passages=list(_passages(row, phrases)),
+            judged=list(_judged(row)),
+            protocols=protocols,
+            **values,
         )
 
-    # ---- what was asked and shown --------------------------------------------------------------------------------------
 
-    def _answers(self) -> Markup:
-        """Every way to write the answer, and the false ones: what the marks stand for."""
-        parts = [self._either(part, f"part {n}") for n, part in enumerate(self._parts, 1)]
-        false = [tag("b", " · false: "), self._either(self._false, FALSE)] if self._false else []
-        return tag("p", tag("b", "answer: "), join(parts, "; and "), *false)
+def _part(number: int) -> Sign:
+    return Sign("mark", str(number), "#ffe0a3")
 
-    def _either(self, texts: Sequence[str], what: str) -> Markup:
-        spans = [[Span(0, len(text), self._signs[what])] for text in texts]
-        return join(
-            [tag("span", annotated(*pair), dir="auto") for pair in zip(texts, spans, strict=True)],
-            " or ",
+
+def _passages(
+    row: Mapping[str, Any], phrases: Mapping[Sign, list[str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield what is shown of each passage; a long one has an opening and the signs inside it."""
+    kinds = list(row["kinds"])
+    if len(kinds) != len(row["passages"]) or not set(kinds) <= set(KINDS):
+        raise InputError(
+            f"RgbView needs one of the kinds {', '.join(KINDS)} for each of "
+            f"{len(row['passages'])} passages, got {kinds!r}"
         )
-
-    def _passages(self) -> list[Markup]:
-        passages, kinds = self.row["passages"], self.row["kinds"]
-        if len(passages) != len(kinds) or not set(kinds) <= set(GLYPHS):
-            raise InputError(
-                f"RgbView needs one kind of {', '.join(GLYPHS)} for each of {len(passages)} passages; got {list(kinds)!r}; "
-                "make contexts with their kinds"
-            )
-        keys = [f"[{number}] {GLYPHS[kind]} {WORDS[kind]}" for number, kind in enumerate(kinds, 1)]
-        shown = [self._passage(key, text) for key, text in zip(keys, passages, strict=True)]
-        return shown or [tag("p", tag("i", "no passages: closed book"))]
-
-    def _passage(self, key: str, text: str) -> Markup:
-        phrases = {f"part {n}": part for n, part in enumerate(self._parts, 1)} | {
-            FALSE: self._false
+    for number, (text, kind) in enumerate(zip(row["passages"], kinds, strict=True), 1):
+        found = [(*at, sign) for sign in phrases for at in occurrences(text, phrases[sign])]
+        signs = sorted({sign.superscript for _, _, sign in found})
+        yield {
+            "key": f"[{number}] {KINDS[kind]}",
+            "text": annotated(text, found),
+            "opening": "".join(graphemes(text[:LONG])[:60]) if len(text) > LONG else "",
+            "signs": " ".join(signs),
         }
-        spans = [
-            Span(*span, self._signs[what])
-            for what, listed in phrases.items()
-            for span in occurrences(text, listed)
-        ]
-        body = annotated(text, spans)
-        if len(text) <= LONG:
-            return _led_by(key, body, "p")
-        held = superscript(*dict.fromkeys(span.sign.superscript for span in sorted(spans)))
-        start = escape("".join(graphemes(text)[:BEGINNING]) + "… ")
-        return tag(
-            "details",
-            _led_by(key, join([start, held]), "summary"),
-            tag("p", body, dir="auto"),
-            style=APART,
-        )
 
-    # ---- what was said, and what it is worth ---------------------------------------------------------------------------
 
-    def _said(self) -> Markup:
-        whole = "".join(reply_of(self.row))
-        found = {
-            (
-                start + len(whole) - len(faced["response"]),
-                end + len(whole) - len(faced["response"]),
-                what,
-            )
-            for faced in map(self._faced, self.protocols)
-            for start, end, what in evidence_spans(**faced)
+def _verdicts(
+    row: Mapping[str, Any], parts: list[list[str]], false: list[str], protocols: Sequence[str]
+) -> dict[str, Any]:
+    """Return the response with the decisive spans of all protocols, and the table of verdicts."""
+    reasoning, answer = reply_of(row)
+    signs = SIGNS | {f"part {n}": _part(n) for n in range(1, len(parts) + 1)}
+    spans, columns = set(), []
+    for protocol in protocols:
+        start = (
+            0 if protocol == "released" else len(reasoning)
+        )  # only that code reads the reasoning
+        given = {
+            "response": (reasoning + answer)[start:],
+            "language": row["language"],
+            "protocol": protocol,
         }
-        spans = [
-            Span(start, end, self._signs[what])
-            for start, end, what in found
-            if self._false or what != ERROR
-        ]
-        return join([_led_by("response:", annotated(whole, spans), "p", _LINES), self._table()])
-
-    def _table(self) -> Markup:
-        columns = [self._verdicts(protocol) for protocol in self.protocols]
-        top = tag("tr", *(tag("th", name, style=CELL) for name in ("", *self.protocols)))
-        return tag(
-            "table",
-            top,
-            *(_row(head, cells) for head, *cells in zip(HEADS, *columns, strict=False)),
-        )
-
-    def _verdicts(self, protocol: str) -> Iterator[Markup]:
-        """The cells of a protocol, from the top; nothing is said of errors where there is no false answer."""
-        faced = self._faced(protocol)
-        spoken = {name: faced[name] for name in ("response", "language", "protocol")}
-        answered = {**spoken, "answer": self._parts}
-        at_noise = {**answered, "noise_rate": self.row.get("noise_rate")}
-        yield escape(answer_labels(**answered))
-        yield _verdict(is_correct(**at_noise), answer_evidence(**at_noise))
-        yield _verdict(is_refusal(**spoken), refusal_evidence(**spoken))
-        if self._false:
-            lied_to = {**spoken, "false_answer": self._false}
-            yield _verdict(detects_error(**lied_to), detection_evidence(**lied_to))
-            yield _verdict(corrects_error(**faced), correction_evidence(**faced))
-
-    def _faced(self, protocol: str) -> dict[str, Any]:
-        """All that a metric can ask for; only released code reads the reasoning before the answer."""
-        reasoning, answer = reply_of(self.row)
-        said = reasoning + answer if protocol == "released" else answer
-        row = {"response": said, "language": self.row["language"]}
-        return {**row, "protocol": protocol, "answer": self._parts, "false_answer": self._false}
-
-    def _judged(self) -> Markup:
-        reason = self.row.get("judge_reason")
-        why = reason if isinstance(reason, str) else "no verdict"
-        values = {
-            name: metric(self.row[column])
-            for name, (column, metric) in JUDGED.items()
-            if column in self.row
+        told = {**given, "false_answer": false}
+        asked = {**given, "answer": parts, "noise_rate": row.get("noise_rate")}
+        spans |= {
+            (start + found.start, start + found.end, signs[found.what])
+            for found in evidence_spans(**told, answer=parts)
+            if false or found.what != ERROR
         }
-        said = [
-            join([escape(f"{name} "), _verdict(value, "" if value == value else why)])
-            for name, value in values.items()
+        cells = [
+            (None, str(answer_labels(**given, answer=parts))),
+            (is_correct(**asked), answer_evidence(**asked)),
+            (is_refusal(**given), refusal_evidence(**given)),
         ]
-        return tag("p", tag("b", "judge: "), join(said, " · ")) if said else escape("")
+        if false:
+            cells.append((detects_error(**told), detection_evidence(**told)))
+            told["answer"] = parts
+            cells.append((corrects_error(**told), correction_evidence(**told)))
+        columns.append(cells)
+    return {
+        "response": annotated(reasoning + answer, spans),
+        "table": [(*head, cells) for head, *cells in zip(HEADS, *columns, strict=False)],
+    }
 
 
-# ---- pieces ------------------------------------------------------------------------------------------------------------
+def _judged(row: Mapping[str, Any]) -> Iterator[tuple[str, float, str]]:
+    """Yield the verdicts of a judge, each with the reason if there is none."""
+    reason = row.get("judge_reason")
+    for question, (column, metric) in JUDGED.items():
+        if column in row:
+            value = metric(row[column])
+            missing = reason if isinstance(reason, str) else "no verdict"
+            yield question, value, missing if value != value else ""
 
 
-def _row(head: tuple[str, str], cells: Sequence[Markup]) -> Markup:
-    name, sign = head
-    first = tag(
-        "th", name, *([superscript(sign)] if sign else []), style=f"{CELL};white-space:nowrap"
-    )
-    return tag("tr", first, *(tag("td", cell, style=CELL) for cell in cells))
+# ---- where the evidence is -----------------------------------------------------------------------
+# Protocols compare texts in lower case or normalised. Here, each character of such a text keeps its
+# place in the original.
+
+Placed = tuple[str, int, int]
+"""A piece of text with its start and end in the original."""
 
 
-def _led_by(key: str, text: Markup, element: str, style: str = APART) -> Markup:
-    """A text behind its key; the text alone says which way it runs (what has a direction of its own does not count)."""
-    return tag(element, tag("b", key, dir="ltr"), " ", text, dir="auto", style=style)
+class Found(NamedTuple):
+    """A span of a response, and what it is: ``"part 1"``, `REFUSAL`, `ERROR` or `FALSE`."""
+
+    start: int
+    end: int
+    what: str
 
 
-def _verdict(value: float, why: str) -> Markup:
-    """A value's sign, and what decided it."""
-    return join([tag("b", VERDICTS.get(value, "–")), *([tag("small", why)] if why else [])], " ")
+def evidence_spans(
+    response: str | None,
+    answer: Answer,
+    *,
+    false_answer: FalseAnswer = None,
+    language: str = "en",
+    protocol: str = "paper",
+) -> list[Found]:
+    """Return the spans of a response that decide the verdicts of a protocol, in order.
+
+    These are the first alias found of each part (or its words, where 80 % of them are enough), the
+    first refusal phrase, the first phrase that reports an error, and the false answers. The list is
+    empty if there is no response. Errors are those of `ragnb.metrics.rgb.corrects_error`.
+
+    >>> evidence_spans("Insufficient information, but Oslo", "Oslo")
+    [Found(start=0, end=24, what='refusal'), Found(start=30, end=34, what='part 1')]
+    """
+    rules = protocol_of(protocol, language)
+    parts, false_answers = aliases_of(answer, rules), false_aliases_of(false_answer, rules)
+    text = normalise(response, rules)
+    if response is None or text is None:  # nan is not a text either
+        return []
+    clusters = [(found.group(), *found.span()) for found in GRAPHEME.finditer(response)]
+    forms = [(normalise(cluster, rules), start, end) for cluster, start, end in clusters]
+    phrases = _Original((form.phrases, start, end) for form, start, end in forms if form)
+    answers = _Original((form.answers, start, end) for form, start, end in forms if form)
+    if rules.name == "flexible":
+        answers = _Original(_normalised(clusters))
+    found = [(REFUSAL, place) for place in phrases.find(refusal_phrase(text))]
+    found += [(ERROR, place) for place in phrases.find(error_phrase(text, false_answers))]
+    aliases = [(f"part {n}", found_alias(text, part)) for n, part in enumerate(parts, 1)]
+    for what, alias in [*aliases, *((FALSE, alias) for alias in false_answers)]:
+        if alias and alias.is_in(text):
+            within = phrases if alias.verbatim else answers
+            found += [(what, place) for place in within.find(alias.needle)]
+        elif alias and what != FALSE:
+            words = [word for word in alias.words if word in text.words]
+            found += [(what, place) for place in answers.find(*words, whole=not rules.chinese)]
+    return sorted({Found(start, end, what) for what, (start, end) in found})
+
+
+class _Original:
+    """A text made of pieces of which each knows its place in the original."""
+
+    def __init__(self, pieces: Iterable[Placed]) -> None:
+        each = [(character, start, end) for text, start, end in pieces for character in text]
+        self.text = "".join(character for character, _, _ in each)
+        self.places = [(start, end) for _, start, end in each]
+
+    def find(self, *needles: str | None, whole: bool = False) -> list[tuple[int, int]]:
+        """Return the places in the original of some texts; with ``whole``, only as whole words."""
+        pattern = "|".join(regex.escape(needle) for needle in needles if needle)
+        if not pattern:
+            return []
+        if whole:
+            pattern = rf"(?<!\S)(?:{pattern})(?!\S)"
+        spans = [found.span() for found in regex.finditer(pattern, self.text)]
+        return [(self.places[start][0], self.places[end - 1][1]) for start, end in spans]
+
+
+def _normalised(clusters: Iterable[Placed]) -> Iterator[Placed]:
+    """Yield the pieces of the text that `normalised` makes of all grapheme clusters together."""
+    after = None
+    for is_space, group in groupby(clusters, key=lambda placed: placed[0].isspace()):
+        word = list(group)
+        if is_space or not normalised("".join(text for text, _, _ in word)):
+            continue  # white space, an article, or only punctuation
+        if after is not None:
+            yield " ", after, word[0][1]
+        for text, start, end in word:
+            yield normalised(f"0{text}")[1:], start, end  # "a" alone would be an article
+        after = word[-1][2]

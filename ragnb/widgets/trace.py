@@ -1,24 +1,30 @@
-"""TRACe on the page: which sentences are relevant, which are utilized, what the response rests on, and what follows."""
+"""TRACe of one response: the relevant, used and supporting sentences, and the scores."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
-from ipywidgets import IntSlider
 
 from ragnb.errors import InputError
-from ragnb.markup import Markup, escape, join, page, tag
-from ragnb.metrics.trace_labels import SPECIAL_KEYS
-from ragnb.records import require_columns
-from ragnb.widgets.browser import Browser
-from ragnb.widgets.label_sets import LabelSet, Sentence, Support
+from ragnb.metrics.trace import GUIDE_SENTENCES, LENGTHS, trace_scores
+from ragnb.metrics.trace_labels import (
+    SPECIAL_KEYS,
+    as_flag,
+    as_keys,
+    listed,
+    sentence_pairs,
+    unsupported_sentences,
+)
+from ragnb.records import present
+from ragnb.widgets.pages import Page, fields_of
 
 NEEDED = ("question", "documents_sentences", "response_sentences")
 FOLD = 4
-"""Number of plain sentences in a row, inside a document that has others, from which they are folded."""
+"""Number of consecutive plain sentences from which they are folded, in a document with others."""
 
 TINTS = {"R": "#ffe0a3", "U": "#cce5ff", "RU": "#cdefe3"}
+GLYPHS = {True: "✓", False: "✗", None: "?"}
 FORMULAS = {
     "ragbench": {
         "relevance": "R / D",
@@ -39,34 +45,37 @@ FORMULAS = {
         "consistency": "1 − RMSE to ideal",
     },
 }
-_LINE, _BLOCK = "margin:0.15em 0", "margin:0.6em 0"
-_CELL = "text-align:left;padding:0.15em 0.8em 0.15em 0"
+
+Sentence = tuple[str, str]
+"""Key and text."""
 
 
-class TraceView:
-    """One labelled response: its context with the relevant and utilized sentences, its support, and the TRACe scores.
+class TraceView(Page):
+    """One labelled response: relevant and used sentences of the context, support, and TRACe scores.
 
-    Relevant sentences stand in ``<mark>`` with a superscript R, utilized ones in bold with U. Documents, and long runs of
-    sentences, that are neither are folded. Renders without JavaScript, in JupyterLab, on code-hosting pages and in
-    exported HTML.
+    Relevant sentences are in ``<mark>`` with a superscript R, utilized ones in bold with U.
+    Documents without such sentences are folded, and so are long runs of other sentences.
 
     Parameters
     ----------
     record
-        A row of `ragnb.load_ragbench`, or a mapping with its field names: ``question, documents_sentences,
-        response_sentences``, and the labels that there are (see `ragnb.metrics.trace.trace_scores`).
+        A row of `ragnb.load_ragbench`, or a mapping with its fields ``question,
+        documents_sentences, response_sentences`` and any of the labels, see
+        `ragnb.metrics.trace.trace_scores`.
     other
-        A second record of the same sentences: another judge's labels, or a human's. Every R, U, verdict and number then
-        says by ¹ and ² whose it is, and sentences that are labelled differently are marked by ≠ and counted.
+        A second record of the same sentences, with the labels of another judge or a person. Then ¹
+        and ² show whose each R, U, verdict and number is, and ≠ marks sentences that are labelled
+        differently.
     variant, length
-        Of the scores, see `ragnb.metrics.trace.relevance`.
+        Definition of the scores, see `ragnb.metrics.trace.relevance`.
     names
-        What the two sets of labels are called.
+        Names of the two sets of labels.
 
     Raises
     ------
     InputError
-        No record, a missing column, a field of another shape, an unknown option, sentences of `other` that differ.
+        If a column is missing, a field has another shape, an option is unknown, or the sentences of
+        `other` differ.
     """
 
     def __init__(
@@ -78,352 +87,225 @@ class TraceView:
         length: str = "sentence",
         names: Sequence[str] = ("labels", "other"),
     ) -> None:
-        _check_names(names)
-        records = [record] if other is None else [record, other]
-        signs = [""] if other is None else ["¹", "²"]
-        self.sets = [
-            LabelSet.read(_checked(given), name=name, sign=sign, variant=variant, length=length)
-            for given, name, sign in zip(records, names, signs, strict=False)
+        if len(set(names)) != 2:
+            raise InputError(f"names must be two different texts, got {names!r}")
+        given = {"": record} if other is None else {"¹": record, "²": other}
+        sets = [
+            LabelSet(fields_of(one, NEEDED, "TraceView"), name, sign, variant, length)
+            for name, (sign, one) in zip(names, given.items(), strict=False)
         ]
-        self.record = self.sets[0].record
-        _check_same_sentences(self.sets)
-
-    def __repr__(self) -> str:
-        shown = f"{len(self._context)} context sentences, {len(self._response)} of the response"
-        return f"TraceView({self.record['question']!r}, {shown})"
-
-    def _repr_html_(self) -> Markup:
-        return page(
-            tag("div", tag("b", self.record["question"]), dir="auto", style=_BLOCK),
-            self._legend(),
-            *(
-                self._document(number, sentences)
-                for number, sentences in enumerate(self.sets[0].documents)
-            ),
-            self._answer(),
-            self._numbers(),
-            self._venn(),
-            self._issues(),
-            self._explanations(),
+        first, last = sets[0], sets[-1]
+        for what in ("documents", "response"):
+            if getattr(last, what) != getattr(first, what):
+                raise InputError(
+                    f"two sets of labels need the same sentences of the {what}, got others; "
+                    "compare labels of one response"
+                )
+        context = [_sentence(*pair, sets) for pair in first.context]
+        response = [_statement(*pair, sets) for pair in _response(sets)]
+        question = first.record["question"]
+        super().__init__(
+            f"TraceView({question!r}, {len(context)} context sentences, "
+            f"{len(response)} of the response)",
+            "trace.html",
+            record=first.record,
+            sets=sets,
+            context=context,
+            documents=[_document(n, one, sets) for n, one in enumerate(first.documents)],
+            response=response,
+            formulas=FORMULAS[variant],
+            length=length,
+            variant=variant,
+            tints=TINTS,
+            special=SPECIAL_KEYS,
         )
 
-    @property
-    def _context(self) -> list[Sentence]:
-        return [sentence for document in self.sets[0].documents for sentence in document]
 
-    @property
-    def _response(self) -> list[Sentence]:
-        """Sentences of the response, then the keys that labels speak of although no sentence has them."""
-        sentences = self.sets[0].response
-        known = {key for key, _ in sentences}
-        labelled = (
-            key
-            for labels in self.sets
-            for key in [*(said.key for said in labels.support), *labels.unsupported]
-        )
-        return [*sentences, *((key, "") for key in dict.fromkeys(labelled) if key not in known)]
+class LabelSet:
+    """The labels of one annotator, and the counts behind the scores that follow from them.
 
-    # ---- the context ---------------------------------------------------------------------------------------------------
+    Fields that are missing count as empty lists here; `scores` reports them as issues.
 
-    def _legend(self) -> Markup:
-        about = [self.record.get(name) for name in ("example_id", "system", "language")]
-        parts = [text for text in about if isinstance(text, str)]
-        parts += [
-            "R relevant",
-            "U utilized",
-            "D all of the context",
-            "✓ fully supported",
-            "✗ not",
-            "? undecided",
-        ]
-        if len(self.sets) > 1:
-            parts += [f"{labels.sign}\u00a0{labels.name}" for labels in self.sets]
-            parts += [f"≠ labelled differently: {self._disagreements()}"]
-        return tag("p", tag("small", " · ".join(parts)))
-
-    def _disagreements(self) -> str:
-        context = [self._differs(key) for key, _ in self._context]
-        response = [self._answers_differ(key) for key, _ in self._response]
-        return f"{sum(context)} of {len(context)} in the context, {sum(response)} of {len(response)} in the response"
-
-    def _document(self, number: int, sentences: list[Sentence]) -> Markup:
-        title = f"document {number} · {_counted(len(sentences))}"
-        runs = [
-            (marked, list(run))
-            for marked, run in groupby(sentences, key=lambda sentence: self._is_marked(sentence[0]))
-        ]
-        if not any(marked for marked, _ in runs):
-            return self._folded(f"{title}, none relevant or utilized", sentences)
-        return tag(
-            "div", tag("b", title), *(self._run(marked, run) for marked, run in runs), style=_BLOCK
-        )
-
-    def _run(self, marked: bool, sentences: list[Sentence]) -> Markup:
-        if marked or len(sentences) < FOLD:
-            return join([self._sentence(key, text) for key, text in sentences])
-        return self._folded(
-            f"[{sentences[0][0]}] … [{sentences[-1][0]}] · {_counted(len(sentences))}, none relevant or utilized",
-            sentences,
-        )
-
-    def _folded(self, title: str, sentences: list[Sentence]) -> Markup:
-        inside = [self._sentence(key, text) for key, text in sentences]
-        return tag("details", tag("summary", title), *inside, style="margin:0.3em 0")
-
-    def _sentence(self, key: str, text: str) -> Markup:
-        letters = "".join(
-            letter for letter in "RU" if any(letter in labels.letters(key) for labels in self.sets)
-        )
-        whose = "".join(letter + self._signs(letter, key) for letter in letters)
-        sign = "≠ " if self._differs(key) else ""
-        return _line(
-            f"{sign}[{key}]", _emphasised(text, letters), tag("sup", whose) if whose else Markup()
-        )
-
-    def _signs(self, letter: str, key: str) -> str:
-        return "".join(labels.sign for labels in self.sets if letter in labels.letters(key))
-
-    def _is_marked(self, key: str) -> bool:
-        return any(labels.letters(key) for labels in self.sets)
-
-    def _differs(self, key: str) -> bool:
-        return len({labels.letters(key) for labels in self.sets}) > 1
-
-    # ---- the response --------------------------------------------------------------------------------------------------
-
-    def _answer(self) -> Markup:
-        if not self._response:
-            return tag("div", tag("b", "response"), " · ", tag("i", "no sentence"), style=_BLOCK)
-        lines = [self._statement(key, text) for key, text in self._response]
-        return tag("div", tag("b", "response"), *lines, style=_BLOCK)
-
-    def _statement(self, key: str, text: str) -> Markup:
-        sign = "≠ " if self._answers_differ(key) else ""
-        named = key in (known for known, _ in self.sets[0].response)
-        shown = escape(text) if named else tag("i", "names no sentence of the response")
-        return _line(f"{sign}{self._verdict(key)} [{key}]", shown, " ", self._rests_on(key))
-
-    def _verdict(self, key: str) -> str:
-        glyphs = ["".join(said.glyph for said in labels.of(key)) or "?" for labels in self.sets]
-        if len(set(glyphs)) == 1:
-            return glyphs[0]
-        return " ".join(
-            glyph + labels.sign for glyph, labels in zip(glyphs, self.sets, strict=True)
-        )
-
-    def _rests_on(self, key: str) -> Markup:
-        sets = self.sets if self._answers_differ(key) else self.sets[:1]
-        said = [_support(labels, key) for labels in sets]
-        if len(set(said)) > 1:
-            said = [
-                join([escape(f"{labels.sign} "), what])
-                for labels, what in zip(sets, said, strict=True)
-            ]
-        else:
-            said = said[:1]
-        return tag("small", "(", join(said, "; "), ")", dir="ltr")
-
-    def _answers_differ(self, key: str) -> bool:
-        first, *rest = [labels.statement(key) for labels in self.sets]
-        return any(statement != first for statement in rest)
-
-    # ---- the numbers ---------------------------------------------------------------------------------------------------
-
-    def _numbers(self) -> Markup:
-        first = self.sets[0]
-        head = [
-            _head(first.variant),
-            _cell(tag("small", f"lengths in {first.length}s")),
-            *(_head(labels.name, labels.sign) for labels in self.sets),
-        ]
-        rows = [
-            tag(
-                "tr",
-                _head(_spelled(name)),
-                _cell(tag("small", formula)),
-                *(_number(labels, name) for labels in self.sets),
-            )
-            for name, formula in FORMULAS[first.variant].items()
-        ]
-        return _table(tag("tr", *head), *rows)
-
-    def _venn(self) -> Markup:
-        parts = [(labels, labels.parts) for labels in self.sets]
-        head = tag("tr", _head(), *map(_head, parts[0][1]))
-        rows = [
-            tag(
-                "tr",
-                _head(labels.name, labels.sign),
-                *(_part(labels, keys) for keys in sections.values()),
-            )
-            for labels, sections in parts
-        ]
-        return _table(head, *rows)
-
-    def _issues(self) -> Markup:
-        issues = [(labels.sign, issue) for labels in self.sets for issue in labels.scores.issues]
-        return join([_line(f"⚠{sign}", escape(issue)) for sign, issue in issues])
-
-    def _explanations(self) -> Markup:
-        lines = [
-            _line(f"{title}{labels.sign}", escape(text))
-            for labels in self.sets
-            for title, text in _explained(labels)
-            if text
-        ]
-        return tag("details", tag("summary", "explanations"), *lines) if lines else Markup()
-
-
-class TraceBrowser(Browser):
-    """A live browser through labelled responses: one slider, one record after the other.
-
-    Where no kernel runs, the first record is shown as its static view.
-
-    Parameters
+    Attributes
     ----------
-    frame
-        As `ragnb.load_ragbench` returns it: the columns of `TraceView`.
-    variant, length
-        Of the scores, see `ragnb.metrics.trace.relevance`.
+    name, sign : str
+        Name of the annotator, and the superscript that stands for it.
+    scores : TraceScores
+        Scores under the variant and the length.
+    documents, context, response : list
+        Sentences of each document, of all documents, and of the response.
+    keys : dict
+        Relevant (R) and utilized (U) keys as listed, including repeated and unknown ones.
+    unsupported : list of str
+        Keys of unsupported sentences, as listed or derived from the labels of the sentences.
+    numbers : dict
+        Each score as text, and the counts or the sentences behind it.
+    explained : list
+        What the annotator explained, each with the explanation.
     """
 
     def __init__(
-        self, frame: pd.DataFrame, *, variant: str = "ragbench", length: str = "sentence"
+        self, record: Mapping[str, Any], name: str, sign: str, variant: str, length: str
     ) -> None:
-        require_columns(frame, NEEDED, "TraceBrowser")
-        if frame.empty:
-            raise InputError(
-                "TraceBrowser needs at least one record; got an empty frame; load some first"
+        self.record, self.name, self.sign = record, name, sign
+        self.variant, self.length = variant, length
+        self.scores = trace_scores(record, variant=variant, length=length)
+        self.documents = [sentence_pairs([one]) for one in self._field("documents_sentences")]
+        self.response = sentence_pairs([self._field("response_sentences")])
+        self.keys = {
+            "R": self._field("all_relevant_sentence_keys"),
+            "U": self._field("all_utilized_sentence_keys"),
+        }
+        self.support = self._field("sentence_support_information")
+        self.unsupported = self._field("unsupported_response_sentence_keys")
+        if present(record.get("unsupported_response_sentence_keys")) is None:
+            self.unsupported = unsupported_sentences(self.support)
+        explained = [("relevance", record.get("relevance_explanation"))]
+        for label in self.support:
+            explained.append((f"[{label.get('response_sentence_key')}]", label.get("explanation")))
+        explained.append(("overall", record.get("overall_supported_explanation")))
+        self.explained = [
+            (f"{what}{sign}", text) for what, text in explained if isinstance(text, str) and text
+        ]
+        self.context = [pair for document in self.documents for pair in document]
+        self._lengths = [LENGTHS[length](text) for _, text in self.context]
+        self._sizes = dict(zip((key for key, _ in self.context), self._lengths, strict=True))
+        self.numbers = self._numbers()
+
+    def _field(self, name: str) -> list[Any]:
+        value = present(self.record.get(name))
+        return [] if value is None else listed(value, name)
+
+    def letters(self, key: str) -> str:
+        """Return the labels of a context sentence: ``"R"``, ``"U"``, ``"RU"`` or ``""``."""
+        return "".join(letter for letter, keys in self.keys.items() if key in keys)
+
+    def said(self, key: str) -> tuple[str, list[tuple[str, ...] | None]]:
+        """Return the verdicts on a response sentence (✓, ✗ or ?) and the supporting keys of each.
+
+        There are several if the label is repeated. The keys are None if they are not given.
+        """
+        own = [one for one in self.support if str(one.get("response_sentence_key")) == key]
+        glyphs = "".join(GLYPHS[as_flag(one.get("fully_supported"))] for one in own)
+        given = [present(one.get("supporting_sentence_keys")) for one in own]
+        return glyphs, [None if keys is None else tuple(as_keys(keys)) for keys in given]
+
+    def shown(self, key: str) -> str:
+        """Return a context key in brackets; a question mark follows a key without a sentence."""
+        return f"[{key}]" if key in self._sizes else f"[{key}]?"
+
+    def parts(self) -> Iterator[tuple[str, int, str]]:
+        """Yield the keys that are only relevant, both, and only utilized: name, number, keys."""
+        relevant, utilized = self.keys.values()
+        known = dict.fromkeys([*self._sizes, *relevant, *utilized])
+        for name, letters in (("only R", "R"), ("R∩U", "RU"), ("only U", "U")):
+            keys = [key for key in known if self.letters(key) == letters]
+            repeats = [max(relevant.count(key), utilized.count(key)) for key in keys]
+            shown = [
+                self.shown(key) + (f"×{n}" if n > 1 else "")
+                for key, n in zip(keys, repeats, strict=True)
+            ]
+            yield name, len(keys), " ".join(shown)
+
+    def _numbers(self) -> dict[str, tuple[str, str]]:
+        guide, (relevant, utilized) = self.variant == "guide", self.keys.values()
+        size, unique = self._size(relevant), dict.fromkeys(relevant)
+        against = list(dict.fromkeys(self.unsupported))
+        if guide:
+            against = unsupported_sentences(self.support, variant="guide")
+        of = len(self.support if guide else self.response)
+        context = sum(self._lengths)
+        behind = {
+            "relevance": f"{size}/{GUIDE_SENTENCES if guide else context}",
+            "utilization": f"{self._size(utilized)}/{size if guide else context}",
+            "completeness": f"{self._size(set(unique) & set(utilized))}/{self._size(unique)}",
+            "adherence": " ".join(f"[{key}]" for key in against),
+            "supported_fraction": f"{max(0, of - len(against))}/{of}",
+        }
+        values = {name: getattr(self.scores, name) for name in FORMULAS[self.variant]}
+        return {
+            name: (
+                f"{value:.0f}" if name == "adherence" else f"{value:.3f}",
+                "" if value != value else behind.get(name, ""),
             )
-        self._records = frame.to_dict("records")
-        self._options = {"variant": variant, "length": length}
-        self.number = IntSlider(min=1, max=len(self._records), description="record")
-        super().__init__(
-            self.number, note="the slider needs a running kernel, this is the first record"
-        )
+            for name, value in values.items()
+        }
 
-    def __repr__(self) -> str:
-        return f"TraceBrowser({len(self._records)} records)"
-
-    def _shown(self) -> Markup:
-        return TraceView(self._records[self.number.value - 1], **self._options)._repr_html_()
+    def _size(self, keys: Any) -> int:
+        return sum(self._sizes.get(key, int(self.length == "sentence")) for key in keys)
 
 
-# ---- pieces of the page ------------------------------------------------------------------------------------------------
+# ---- what is shown of the sentences --------------------------------------------------------------
 
 
-def _line(lead: str, *rest: Markup | str) -> Markup:
-    """A line that runs as its text does: the key before it has its own direction and says nothing about the text's."""
-    return tag("div", tag("span", lead, dir="ltr"), " ", *rest, dir="auto", style=_LINE)
+def _document(
+    number: int, sentences: list[Sentence], sets: list[LabelSet]
+) -> tuple[str, list[tuple[str, list[Any]]]]:
+    """Return the heading of a document, and its runs of sentences with the title of their fold."""
+    title, runs = f"document {number} · {_counted(sentences)}", []
+    for marked, group in groupby(sentences, key=lambda pair: any(s.letters(pair[0]) for s in sets)):
+        run = list(group)
+        fold = ""
+        if not marked and len(run) >= FOLD:
+            fold = f"[{run[0][0]}] … [{run[-1][0]}] · {_counted(run)}, none relevant or utilized"
+        runs.append((fold, [_sentence(*pair, sets) for pair in run]))
+    if any(s.letters(key) for key, _ in sentences for s in sets):
+        return title, runs
+    plain = [sentence for _, run in runs for sentence in run]
+    return "", [(f"{title}, none relevant or utilized", plain)]
 
 
-def _emphasised(text: str, letters: str) -> Markup:
-    inner = tag("b", text) if "U" in letters else escape(text)
-    if not letters:
-        return inner
-    return tag(
-        "mark" if "R" in letters else "span", inner, style=f"background:{TINTS[letters]};color:#111"
+def _sentence(key: str, text: str, sets: list[LabelSet]) -> dict[str, Any]:
+    """Return what is shown of a context sentence: its labels, and whose they are."""
+    whose = {letter: "".join(s.sign for s in sets if letter in s.letters(key)) for letter in "RU"}
+    letters = "".join(x for x in "RU" if any(x in s.letters(key) for s in sets))
+    return {
+        "key": key,
+        "text": text,
+        "letters": letters,
+        "whose": "".join(letter + whose[letter] for letter in letters),
+        "differs": len({s.letters(key) for s in sets}) > 1,
+    }
+
+
+def _response(sets: list[LabelSet]) -> list[tuple[str, str | None]]:
+    """Return the sentences of the response, and labelled keys that no sentence has."""
+    sentences = sets[0].response
+    known = {key for key, _ in sentences}
+    labelled = dict.fromkeys(
+        key
+        for labels in sets
+        for key in [
+            *(str(one.get("response_sentence_key")) for one in labels.support),
+            *labels.unsupported,
+        ]
+        if key not in known
     )
+    return [*sentences, *((key, None) for key in labelled)]
 
 
-def _support(labels: LabelSet, key: str) -> Markup:
-    said = [_supporting(labels, support) for support in labels.of(key)] or [
-        escape("no support information")
+def _statement(key: str, text: str | None, sets: list[LabelSet]) -> dict[str, Any]:
+    """Return what is shown of a response sentence: the verdicts, and what they rest on."""
+    said = [(*labels.said(key), key in labels.unsupported) for labels in sets]
+    compared = [
+        (glyphs, [keys and set(keys) for keys in supporting], listed)
+        for glyphs, supporting, listed in said
     ]
-    listed = [tag("b", "unsupported")] if key in labels.unsupported else []
-    return join([*said, *listed], ", ")
+    differs = compared[0] != compared[-1]
+    verdicts = [glyphs or "?" for glyphs, _, _ in said]
+    rests = [(s.sign, *one[1:]) for s, one in zip(sets, said, strict=True)]
+    if not differs or said[0][1:] == said[-1][1:]:
+        rests = [("", *said[0][1:])]
+    if verdicts[0] != verdicts[-1]:
+        verdicts[0] += f"{sets[0].sign} {verdicts[-1]}{sets[-1].sign}"
+    return {
+        "key": key,
+        "text": text,
+        "differs": differs,
+        "verdict": verdicts[0],
+        "rests": rests,
+    }
 
 
-def _supporting(labels: LabelSet, support: Support) -> Markup:
-    if support.supporting is None:
-        return escape("no supporting keys given")
-    names = [
-        tag("i", key) if key in SPECIAL_KEYS else escape(_shown_key(labels, key))
-        for key in support.supporting
-    ]
-    return join([escape("supported by "), join(names, " ") if names else escape("nothing")])
-
-
-def _number(labels: LabelSet, name: str) -> Markup:
-    value = getattr(labels.scores, name)
-    shown = f"{value:.0f}" if name == "adherence" else f"{value:.3f}"
-    return _cell(
-        tag("b", shown), " ", tag("small", "" if value != value else _behind(labels, name))
-    )
-
-
-def _behind(labels: LabelSet, name: str) -> str:
-    if name == "adherence":
-        return " ".join(f"[{key}]" for key in labels.against_adherence)
-    return "/".join(map(str, labels.fractions.get(name, ())))
-
-
-def _part(labels: LabelSet, keys: list[str]) -> Markup:
-    repeats = {key: max(listed.count(key) for listed in labels.keys.values()) for key in keys}
-    shown = (
-        _shown_key(labels, key) + (f"×{repeats[key]}" if repeats[key] > 1 else "") for key in keys
-    )
-    return _cell(tag("b", str(len(keys))), " ", " ".join(shown))
-
-
-def _shown_key(labels: LabelSet, key: str) -> str:
-    return f"[{key}]" if labels.knows(key) else f"[{key}]?"
-
-
-def _explained(labels: LabelSet) -> Iterable[tuple[str, str]]:
-    yield "relevance", labels.explanation("relevance_explanation")
-    yield from ((f"[{support.key}]", support.explanation) for support in labels.support)
-    yield "overall", labels.explanation("overall_supported_explanation")
-
-
-def _table(*rows: Markup) -> Markup:
-    return tag("table", *rows, style=_BLOCK)
-
-
-def _head(*children: Markup | str) -> Markup:
-    return tag("th", *children, style=_CELL)
-
-
-def _cell(*children: Markup | str) -> Markup:
-    return tag("td", *children, style=_CELL)
-
-
-def _spelled(name: str) -> str:
-    return name.replace("rmse", "RMSE").replace("_", " ")
-
-
-def _counted(n: int) -> str:
-    return f"{n} sentence" if n == 1 else f"{n} sentences"
-
-
-# ---- what is refused ---------------------------------------------------------------------------------------------------
-
-
-def _checked(record: Any) -> dict[str, Any]:
-    if not isinstance(record, Mapping | pd.Series):
-        raise InputError(
-            f"TraceView needs a record, one row of a frame; got {type(record).__name__}; pass frame.iloc[0]"
-        )
-    fields = dict(record)
-    require_columns(pd.DataFrame(columns=list(fields)), NEEDED, "TraceView")
-    return fields
-
-
-def _check_names(names: Any) -> None:
-    if (
-        isinstance(names, str)
-        or len(names) != 2
-        or len({name for name in names if isinstance(name, str)}) != 2
-    ):
-        raise InputError(
-            f"names needs two different texts, one for each set of labels; got {names!r}; name them apart"
-        )
-
-
-def _check_same_sentences(sets: list[LabelSet]) -> None:
-    for what in ("documents", "response"):
-        first, *others = (getattr(labels, what) for labels in sets)
-        if any(other != first for other in others):
-            raise InputError(
-                f"two sets of labels need the same sentences of the {what}; got others; compare labels of one response"
-            )
+def _counted(sentences: list[Any]) -> str:
+    return f"{len(sentences)} sentence{'' if len(sentences) == 1 else 's'}"

@@ -1,8 +1,8 @@
-"""A whole frame in a live viewer: a list to search, filter and sort beside the page of the row that is chosen."""
+"""A whole frame in a live viewer: a searchable list of rows, and the page of the selected row."""
 
 from collections.abc import Callable, Mapping
-from itertools import takewhile
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,58 +10,42 @@ import traitlets
 from anywidget import AnyWidget
 from ipywidgets import HTML, HBox
 
-from ragnb.errors import InputError, check_choice
-from ragnb.markup import Markup, join, page, tag
-from ragnb.records import require_columns
-from ragnb.widgets import contexts, judge, language, rgb, trace
+from ragnb.arguments import accepts
+from ragnb.markup import Markup, tag
+from ragnb.records import is_missing, require_columns
+from ragnb.widgets import judge, language, rgb, trace
 from ragnb.widgets.browser import script, style, with_static
-from ragnb.widgets.looks import CELL
-from ragnb.widgets.plain import columns_table, plain_page
+from ragnb.widgets.pages import MISSING, Page, reference_parts, render
 from ragnb.widgets.rows import Rows, short
 
-AHEAD, SENT_AT_ONCE, TRIED, STATIC_ROWS = 40, 400, 10, 10
-"""Rows sent around the chosen one; rows sent at most; rows tried before an error is raised; rows where no kernel runs."""
-
-UP_AND_DOWN = (("", "↑"), ("-", "↓"))
+AHEAD, SENT_AT_ONCE = 40, 400
+"""Number of rows sent around the selected one, and largest number of rows sent at once."""
 
 
-class Kind(NamedTuple):
-    """A way to show a row: what makes its page, the columns that it needs, and its options."""
-
-    page: Callable[..., str]
-    needed: tuple[str, ...]
-    options: tuple[str, ...] = ()
+def _judge_page(row: Mapping[str, Any]) -> Page:
+    return Page("", "judge.html", rows=[row], total=None)
 
 
-KINDS = {
-    "trace": Kind(
-        lambda row, **given: trace.TraceView(row, **given)._repr_html_(),
-        trace.NEEDED,
-        ("variant", "length"),
-    ),
-    "judge": Kind(lambda row: page(judge.card(row)), judge.NEEDED),
-    "rgb": Kind(
-        lambda row, **given: rgb.RgbView(row, **given)._repr_html_(),
-        contexts.NEEDED,
-        ("protocols",),
-    ),
-    "context": Kind(
-        lambda row, **given: contexts.ContextView(row, **given)._repr_html_(),
-        contexts.NEEDED,
-        ("protocol",),
-    ),
-    "language": Kind(
-        lambda row, **given: language.LanguageView(row, **given)._repr_html_(),
-        language.NEEDED,
-        ("threshold", "identify"),
-    ),
-    "plain": Kind(plain_page, ()),
+def _plain_page(row: Mapping[str, Any]) -> Page:
+    """Return a page with question, references and response, above a table of all other columns."""
+    shown = [name for name in ("question", "response") if isinstance(row.get(name), str)]
+    shown += ["references"] if reference_parts(row) else []
+    rest = {name: cell for name, cell in row.items() if name not in shown}
+    return Page("", "plain.html", row=row, rest=_cells(rest))
+
+
+KINDS: dict[str, tuple[Callable[..., Page], tuple[str, ...]]] = {
+    "trace": (trace.TraceView, trace.NEEDED),
+    "judge": (_judge_page, judge.NEEDED),
+    "rgb": (rgb.RgbView, rgb.NEEDED),
+    "language": (language.LanguageView, language.NEEDED),
+    "plain": (_plain_page, ()),
 }
-"""Ways to show a row, in the order in which they are tried on a frame."""
+"""Kind -> what makes the page of a row, and the columns that it needs; the first that fits is used."""
 
 
 class RowList(AnyWidget):
-    """The list beside the page: it draws what Python says and says what was typed, chosen and scrolled to."""
+    """The list beside the page. It draws what Python sends, and reports what the user does."""
 
     _esm = script("dom", "lists", "rows")
     _css = style("rows")
@@ -77,21 +61,7 @@ class RowList(AnyWidget):
 
 
 def view(frame: pd.DataFrame, kind: str | None = None, **options: Any) -> "FrameView":
-    """A live viewer of a whole frame, see `FrameView`.
-
-    Parameters
-    ----------
-    frame
-        Any frame: of `ragnb.load_ragbench`, of contexts, of responses, the ``worst`` of a judge's report, your own.
-    kind
-        How a row is shown; chosen from the columns unless given, see `FrameView`.
-    options
-        Of the static viewer of that kind.
-
-    Raises
-    ------
-    InputError
-        No frame, columns of one name, an unknown kind, its columns missing, an unknown option or value.
+    """Show a whole frame in a live viewer; the parameters are those of `FrameView`.
 
     >>> view(pd.DataFrame({"question": ["Who?", "Where?"], "response": ["Ann", "Oslo"]}))
     FrameView('plain', 2 rows)
@@ -100,55 +70,69 @@ def view(frame: pd.DataFrame, kind: str | None = None, **options: Any) -> "Frame
 
 
 class FrameView(HBox):
-    """A list of a frame's rows to search, filter and sort, beside the page of the row that is chosen.
+    """A list of the rows of a frame, and beside it the page of the selected row.
 
-    A search finds the rows whose texts hold all its words, whatever their letter case and width, and tints them on the page.
-    Filters stand for the columns of few values. Keys: ``j`` ``k`` and the arrows for the next and the previous row, Home and
-    End, ``/`` for the search, Escape out of it.
-    Where no kernel runs, a table of the first rows and the chosen page stand in its place.
+    The list can be searched, filtered and sorted. A search finds the rows whose texts contain all
+    its words, in any letter case and width, and highlights them on the page. Columns with few
+    values become filters. Keys: ``j`` ``k`` and the arrows for the next and the previous row, Home
+    and End, ``/`` for the search, Escape to leave it. Where no kernel runs, a table of the first
+    rows and the page of the selected row are shown.
 
     Parameters
     ----------
     frame
-        Any frame. Named levels of the index count as columns; levels of column names are joined by ``/``.
+        Any frame, such as those of `ragnb.load_ragbench` or `ragnb.load_responses`. Named levels
+        of the index count as columns. Levels of column names are joined by ``/``.
     kind
-        How a row is shown: ``"trace"`` (`TraceView`), ``"judge"`` (`JudgeView`), ``"rgb"`` (`RgbView`), ``"context"``
-        (`ContextView`), ``"language"`` (`LanguageView`) or ``"plain"`` (what was asked and said, and a table of the rest).
-        By default the first of these whose columns are there; ``"language"`` only for several languages.
+        How a row is shown: ``"trace"`` (`TraceView`), ``"judge"`` (`JudgeView`), ``"rgb"``
+        (`RgbView`), ``"language"`` (`LanguageView`) or ``"plain"`` (question, references, response,
+        and a table of all other columns). By default the first of these whose columns exist;
+        ``"language"`` only if there are several languages.
     options
-        ``variant, length`` of trace, ``protocols`` of rgb, ``protocol`` of context, ``threshold, identify`` of language.
+        Options of that viewer: ``variant, length`` of trace, ``protocols`` of rgb,
+        ``threshold, identify`` of language.
+
+    Attributes
+    ----------
+    rows, number, selected
+        The rows that were found, the number of the selected one, and this row.
 
     Raises
     ------
     InputError
-        No frame, columns of one name, an unknown kind, its columns missing, an unknown option or value.
+        If two columns have the same name, the kind is unknown, its columns are missing, or an
+        option is unknown or has an invalid value.
 
-    >>> shown = FrameView(pd.DataFrame({"question": ["Who?", "Where?", "Why?"], "hits": [1.0, 3.0, 2.0]}))
-    >>> shown.search, shown.sort = "wh", "-hits"
-    >>> shown.rows["question"].tolist(), shown.number, shown.selected["question"]
-    (['Where?', 'Why?', 'Who?'], 1, 'Where?')
+    >>> shown = FrameView(pd.DataFrame({"question": ["Who?", "Where?", "Why?"], "hits": [1, 3, 2]}))
+    >>> shown.number, shown.selected["question"]
+    (1, 'Who?')
     """
 
+    @accepts(kind=tuple(KINDS))
     def __init__(self, frame: pd.DataFrame, kind: str | None = None, **options: Any) -> None:
-        self._rows = Rows(frame)
-        self._frame = frame
-        self.kind = (
-            kind_of(self._rows.frame)
-            if kind is None
-            else check_choice(kind, tuple(KINDS), "the kind of a view")
-        )
-        self._options = options
-        self._check()
+        self._rows, self._frame = Rows(frame), frame
+        self.kind = kind or _kind_of(self._rows.frame)
+        page, needed = KINDS[self.kind]
+        require_columns(self._rows.frame, needed, f"view of kind {self.kind!r}")
+        self._page_of = partial(page, **options)
+        if options and len(frame):
+            self._page_of(self._rows.row(0))  # raises now if an option is wrong
+        self._places, self._shown = np.arange(0), -1
+        choices = self._rows.choices
         self._list = RowList(
-            total=len(frame), sign_meaning=self._rows.sign_meaning, **self._asked_by()
+            total=len(frame),
+            sign_meaning=self._rows.sign_meaning,
+            choices=[{"name": short(name), "values": choices[name].names} for name in choices],
+            chosen=[0] * len(choices),
+            sorts=[
+                [key, f"{short(name)} {'↓' if down else '↑'}"]
+                for key, (name, down) in self._rows.sorts.items()
+            ],
         )
-        self._places = np.arange(0)
-        self._shown = -1
         self._page = HTML(tabbable=True)
         self._page.add_class("ragnb-view-page")
         self._find()
-        self._list.observe(self._find, ["search", "chosen"])
-        self._list.observe(self._sort, "sort")
+        self._list.observe(self._find, ["search", "chosen", "sort"])
         self._list.observe(self._draw, "position")
         self._list.on_msg(self._answer)
         super().__init__([self._list, self._page])
@@ -156,136 +140,52 @@ class FrameView(HBox):
 
     def __repr__(self) -> str:
         found, total = len(self._places), len(self._frame)
-        return (
-            f"FrameView({self.kind!r}, {total if found == total else f'{found} of {total}'} rows)"
-        )
+        rows = f"{total}" if found == total else f"{found} of {total}"
+        return f"FrameView({self.kind!r}, {rows} rows)"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        return with_static(
-            super()._repr_mimebundle_(**options),
-            {"text/plain": repr(self), "text/html": self._static()},
+        first = [self._rows.title(place) for place in self._places[:10].tolist()]
+        static = render(
+            "view.html",
+            line=repr(self),
+            number=self.number,
+            titles=first,
+            more=len(self._places) - len(first),
+            page=self._drawn(self._shown, whole=False),
         )
-
-    # ---- what is asked for ---------------------------------------------------------------------------------------------
-
-    @property
-    def search(self) -> str:
-        """Words that a row's texts are to hold, all of them, whatever their letter case and width."""
-        return self._list.search
-
-    @search.setter
-    def search(self, words: str) -> None:
-        if not isinstance(words, str):
-            raise InputError(
-                f"a search needs a text; got {type(words).__name__}; write its words with spaces between them"
-            )
-        self._list.search = words
-
-    @property
-    def filters(self) -> dict[Any, Any]:
-        """Column → the one value that its rows are to have; None for a missing one."""
-        return {name: self._rows.choices[name].values[code] for name, code in self._codes().items()}
-
-    @filters.setter
-    def filters(self, wanted: Mapping[Any, Any]) -> None:
-        codes = {name: self._rows.code(name, value) for name, value in wanted.items()}
-        self._list.chosen = [codes.get(name, -1) + 1 for name in self._rows.choices]
-
-    @property
-    def sort(self) -> str:
-        """The column that rows are sorted by, ``-`` before it for the greatest first; empty for the frame's own order."""
-        return self._list.sort
-
-    @sort.setter
-    def sort(self, column: str) -> None:
-        if column:
-            self._rows.sorted_by(column)
-        self._list.sort = column
-
-    # ---- what is found -------------------------------------------------------------------------------------------------
+        bundle = super()._repr_mimebundle_(**options)
+        return with_static(bundle, {"text/plain": repr(self), "text/html": static})
 
     @property
     def rows(self) -> pd.DataFrame:
-        """The rows that are found, in their order."""
+        """The rows that were found, in their order."""
         return self._frame.iloc[self._places]
 
     @property
     def number(self) -> int:
-        """Which of the rows found is shown, from 1; 0 where none is found."""
+        """Number of the selected row among those found, from 1; 0 if none was found."""
         return self._list.position + 1
-
-    @number.setter
-    def number(self, number: int) -> None:
-        if not isinstance(number, (int, np.integer)) or not 1 <= number <= len(self._places):
-            raise InputError(
-                f"view needs a number from 1 to {len(self._places)}; got {number!r}; choose one of these rows"
-            )
-        self._list.position = int(number) - 1
 
     @property
     def selected(self) -> pd.Series | None:
-        """The row that is shown; None where none is found."""
+        """The selected row; None if none was found."""
         return self.rows.iloc[self.number - 1] if self.number else None
 
-    # ---- how it is done ------------------------------------------------------------------------------------------------
-
-    def _check(self) -> None:
-        """Raise what is wrong with the call, and what is wrong with every one of the first rows."""
-        known = KINDS[self.kind]
-        require_columns(self._rows.frame, known.needed, f"view of kind {self.kind!r}")
-        unknown = sorted(set(self._options) - set(known.options))
-        if unknown:
-            names = ", ".join(known.options) or "none"
-            raise InputError(
-                f"view of kind {self.kind!r} has the options: {names}; got {', '.join(unknown)}; leave it out"
-            )
-        tried = map(self._row_page, range(min(TRIED, len(self._rows))))
-        errors = list(takewhile(lambda page: isinstance(page, InputError), tried))
-        if errors and len(errors) == min(TRIED, len(self._rows)):
-            raise InputError(str(errors[0]))
-
-    def _row_page(self, place: int) -> Markup | Exception:
-        """The page of a row, or why there is none: one odd row is not to hide the others."""
-        try:
-            return Markup(KINDS[self.kind].page(self._rows.row(place), **self._options))
-        except Exception as error:
-            return error
-
-    def _asked_by(self) -> dict[str, Any]:
-        """What the list offers: filters and sorts, by their names."""
-        choices = [
-            {"name": short(name), "values": found.names}
-            for name, found in self._rows.choices.items()
-        ]
-        names = [name for name in self._rows.sortable if self._rows.differs(name)]
-        sorts = [
-            [f"{sign}{name}", f"{short(name)} {arrow}"]
-            for name in names
-            for sign, arrow in UP_AND_DOWN
-        ]
-        return {"choices": choices, "chosen": [0] * len(choices), "sorts": sorts}
-
-    def _codes(self) -> dict[Any, int]:
-        return {
-            name: place - 1
-            for name, place in zip(self._rows.choices, self._list.chosen, strict=True)
-            if place
-        }
-
-    def _sort(self, _: object = None) -> None:
-        """The first row of a new order is what was asked for."""
-        self._shown = self._shown if not self._list.sort else -1
-        self._find()
-
-    def _find(self, _: object = None) -> None:
-        """Ask for the rows again; the row that is shown stays so where it is among them."""
-        self._places = self._rows.found(self._list.search, self._codes(), self._list.sort)
+    def _find(self, change: Mapping[str, Any] | None = None) -> None:
+        """Find the rows again. The selected row stays so if it is found, except in a new order."""
+        if change and change["name"] == "sort" and change["new"]:
+            self._shown = -1
+        chosen = zip(self._rows.choices, self._list.chosen, strict=True)
+        filters = {name: code - 1 for name, code in chosen if code}
+        self._places = self._rows.found(self._list.search, filters, self._list.sort)
         same = np.flatnonzero(self._places == self._shown)
         position = int(same[0]) if len(same) else min(0, len(self._places) - 1)
         with self._list.hold_sync():
-            version = self._list.found.get("version", 0) + 1
-            titles = self._titles(position - AHEAD, position + AHEAD)
-            self._list.found = {"version": version, "count": len(self._places), **titles}
+            self._list.found = {
+                "version": self._list.found.get("version", 0) + 1,
+                "count": len(self._places),
+                **self._titles(position - AHEAD, position + AHEAD),
+            }
             self._list.position = position
         self._draw()
 
@@ -295,8 +195,9 @@ class FrameView(HBox):
         return {"first": first, "rows": [list(self._rows.title(place)) for place in places]}
 
     def _answer(self, _: object, message: Mapping[str, Any], __: object) -> None:
+        """Reply to the list: prepare the first search, or send the titles of some rows."""
         if message.get("kind") == "prepare":
-            self._rows.prepare()
+            len(self._rows.texts)
         elif message.get("kind") == "rows":
             titles = self._titles(int(message["first"]), int(message["last"]))
             self._list.send({"kind": "rows", "version": self._list.found["version"], **titles})
@@ -308,56 +209,37 @@ class FrameView(HBox):
             self._page.value = self._drawn(place)
             self._shown = place
 
-    def _drawn(self, place: int) -> Markup:
+    def _drawn(self, place: int, *, whole: bool = True) -> Markup:
+        """Return the page of a row, with all its columns below."""
         if place < 0:
-            return tag("p", tag("i", "no row matches" if len(self._rows) else "no rows"))
-        page, table = self._row_page(place), columns_table(self._rows.row(place))
-        if isinstance(page, Exception):
-            return join(
-                [
-                    tag(
-                        "p",
-                        tag("b", "this row cannot be shown: "),
-                        f"{type(page).__name__}: {page}",
-                    ),
-                    table,
-                ]
-            )
-        rest = tag("details", tag("summary", "all columns"), table, style="margin:0.8em 0")
-        return page if self.kind == "plain" else join([page, rest])
-
-    def _static(self) -> Markup:
-        note = tag(
-            "p",
-            tag(
-                "i",
-                f"{self!r}; search, filters and the list need a running kernel, this is row {self.number}",
-            ),
-        )
-        return join([note, self._table(), Markup(self._page.value)])
-
-    def _table(self) -> Markup:
-        titles = [self._rows.title(place) for place in self._places[:STATIC_ROWS].tolist()]
-        lines = [_line(number, *title) for number, title in enumerate(titles, 1)]
-        more = len(self._places) - len(lines)
-        rest = [tag("p", tag("small", f"… and {more} more"))] if more else []
-        return join([tag("table", *lines, style="margin:0.6em 0"), *rest])
+            return tag("p", tag("i", "no row matches" if len(self._frame) else "no rows"))
+        row = self._rows.row(place)
+        try:
+            page = self._page_of(row)._repr_html_()
+        except Exception as error:  # one odd row must not hide the others
+            told = f"{type(error).__name__}: {error}"
+            return render("row.html", error=told, cells=_cells(row))
+        if self.kind == "plain" or not whole:
+            return page
+        return render("row.html", page=page, cells=_cells(row))
 
 
-def kind_of(frame: pd.DataFrame) -> str:
-    """The kind of the first static viewer whose columns are there; ``"plain"`` where none is.
-
-    >>> kind_of(pd.DataFrame(columns=["question", "response"]))
-    'plain'
-    """
-    fitting = (name for name, kind in KINDS.items() if set(kind.needed) <= set(frame.columns))
-    found = next(fitting)
-    return "plain" if found == "language" and frame["language"].nunique() < 2 else found
+def _kind_of(frame: pd.DataFrame) -> str:
+    """Return the first kind whose columns exist; for a single language, the plain one."""
+    fitting = [name for name, (_, needed) in KINDS.items() if set(needed) <= set(frame)]
+    if fitting[0] == "language" and frame["language"].nunique() < 2:
+        return "plain"
+    return fitting[0]
 
 
-def _line(number: int, sign: str, text: str, about: list[str]) -> Markup:
-    cells = [
-        tag("td", text, dir="auto", style=CELL),
-        *(tag("td", piece, dir="auto", style=CELL) for piece in about),
-    ]
-    return tag("tr", tag("td", number, style=CELL), tag("td", tag("b", sign), style=CELL), *cells)
+def _cells(row: Mapping[Any, Any]) -> list[tuple[Any, list[str]]]:
+    """Return the columns of a row, each with the texts in its cell."""
+    return [(name, _texts(cell)) for name, cell in row.items()]
+
+
+def _texts(cell: Any) -> list[str]:
+    if is_missing(cell):
+        return [MISSING]
+    if isinstance(cell, list) and cell and not isinstance(cell[0], int | float):
+        return [str(inner) for inner in cell]
+    return [f"{cell:.6g}" if isinstance(cell, float) else str(cell)]

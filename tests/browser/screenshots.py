@@ -43,11 +43,6 @@ import ragnb
 from ragnb.experiments.recorded import recorded_responses
 ragnb.view(recorded_responses("rgb_noise"))
 """
-BROWSER = """
-from ragnb.experiments.recorded import recorded_responses
-from ragnb.widgets import *
-ContextBrowser(recorded_responses("rgb_noise").query("system == 'answer'"))
-"""
 STATIC = {
     "rgb": """
 from ragnb.experiments.recorded import recorded_responses
@@ -94,21 +89,7 @@ def main():
         for name, cell in STATIC.items():
             show(page, cell)
             shoot(page.locator(".jp-RenderedHTMLCommon > div").first, f"widget_{name}", margin=12)
-        browser(page)
         whole_frame(page)
-
-
-def browser(page):
-    """A live viewer with its sliders moved: another question, more noise."""
-    show(page, BROWSER)
-    sliders = page.locator(".jp-OutputArea-output .noUi-handle")
-    sliders.first.wait_for()
-    for slider, steps in ((sliders.nth(0), 6), (sliders.nth(1), 2)):
-        slider.focus()
-        for _ in range(steps):
-            page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(800)
-    shoot(page.locator(".jp-OutputArea-output .widget-vbox").first, "widget_context", margin=12)
 
 
 def whole_frame(page):

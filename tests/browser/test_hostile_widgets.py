@@ -3,9 +3,7 @@
 import pytest
 from browser.lab import CHROMIUM, show
 from browser.screen import Annotating
-from hostile import PAYLOADS, visible
-
-from ragnb.markup import _ALLOWED
+from hostile import ELEMENTS, PAYLOADS, visible
 
 pytestmark = [
     pytest.mark.browser,
@@ -63,29 +61,16 @@ def test_static_viewers(attacked):
     elements, suspicious, _ = attacked.evaluate(
         INVENTORY, ".jp-OutputArea-output.jp-RenderedHTMLCommon"
     )
-    assert set(elements) <= _ALLOWED | {"tbody"}
+    assert set(elements) <= ELEMENTS | {"tbody"}
     assert suspicious == []
 
 
 def test_prices_are_no_formulas(attacked):
-    show(attacked, IMPORTS + "ContextView(context_row('It is $5 there and $6 here.'))")
+    show(attacked, IMPORTS + "RgbView(context_row('It is $5 there and $6 here.'))")
     shown = attacked.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon")
     shown.wait_for()
     attacked.wait_for_timeout(1500)
     assert "It is $5 there and $6 here." in shown.inner_text()
-
-
-def test_live_browsers(attacked):
-    show(attacked, IMPORTS + "shown = browsers(PAYLOADS)\ndisplay(*shown.values())")
-    attacked.locator(".widget-html-content").nth(2).wait_for()
-    for number in (*range(2, len(PAYLOADS) + 1), 1):
-        attacked.evaluate("code => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({ code }).done.then(() => 0)",
-                          f"for browser in shown.values(): browser.children[0].value = {number}")  # fmt: skip
-        if number % 7 == 0:
-            elements, suspicious, count = attacked.evaluate(INVENTORY, ".widget-html-content")
-            assert count == 3
-            assert set(elements) <= _ALLOWED | {"tbody"}
-            assert suspicious == []
 
 
 def test_the_annotator(attacked):
@@ -140,4 +125,4 @@ def test_the_live_view_of_a_frame(attacked, kind):
         attacked.keyboard.press("j")
     attacked.keyboard.press("/")
     attacked.keyboard.type(PAYLOADS[4][:40])
-    assert elements <= _ALLOWED | LISTS
+    assert elements <= ELEMENTS | LISTS

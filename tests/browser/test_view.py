@@ -16,7 +16,7 @@ shown = view(pd.DataFrame([
          response=f"needle{{i}} in the hay" + hostile) for i in range(10_000)]))
 shown
 """
-SAID = "print(shown.number, len(shown.rows), shown.filters, shown.search, shown.sort)"
+SAID = "print(shown.number, len(shown.rows), shown.selected.system)"
 SCROLLED = """() => { const list = document.querySelector('.ragnb-rows-list');
   list.scrollTop = list.scrollHeight / 2;
   return [...list.querySelectorAll('.ragnb-rows-row')].some(row => row.textContent.includes('Question 5000')) }"""
@@ -82,7 +82,7 @@ def test_a_researcher_reads_ten_thousand_rows(book):
 
     book.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
     book.keyboard.press("Control+Enter")
-    said = re.compile(r"3 36 \{'system': 'rag'\} NEEDLE77 hay -number")
+    said = re.compile("3 36 rag")
     expect(book.locator(".jp-CodeCell").nth(1).locator("pre").last).to_have_text(
         said, timeout=30_000
     )

@@ -15,7 +15,7 @@ from notebooks.execute import clean
 
 from ragnb import load_ragbench
 from ragnb.annotation.session import AnnotationSession
-from ragnb.widgets import Annotator, ContextView, JudgeView, LanguageView, RgbView, TraceView
+from ragnb.widgets import Annotator, JudgeView, LanguageView, RgbView, TraceView
 
 # ---- an exported notebook ----------------------------------------------------------------------------------------------
 
@@ -118,13 +118,6 @@ ROW = {
     "question": "Where?", "references": [["Oslo"]], "passages": ["In Oslo.", "In Rome."], "kinds": ["positive", "wrong"],
     "false_answers": ["Rome"], "language": "en", "response": "Rome, not Oslo.", "system": "plain",
 }  # fmt: skip
-
-
-def test_a_context_keeps_its_signs_and_its_verdict(hosted):
-    page = hosted(ContextView(ROW))
-    assert "<b>[1] ✓ </b>" in page
-    assert "<b>[2] ≠ </b>" in page
-    assert "✓ right" in page
 
 
 def test_an_rgb_item_keeps_what_decides(hosted):

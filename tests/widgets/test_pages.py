@@ -1,0 +1,129 @@
+"""Marks inside texts, and the one place where templates escape."""
+
+import html
+
+import pytest
+import regex
+from hostile import HOSTILE, Reader, any_text, joined_text, shown, visible
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ragnb.widgets.pages import TEMPLATES, Sign, annotated, fields_of, marked
+
+ONE, TWO, BAD = Sign("mark", "1", "#fff"), Sign("mark", "2", "#fff"), Sign("del", "≠", "#eee")
+
+
+def plain(markup):
+    """Markup without its decoration."""
+    return regex.sub(' style="[^"]*"', "", markup)
+
+
+@given(any_text | joined_text, st.lists(any_text | joined_text, max_size=3))
+@example("".join(HOSTILE), ["<script>", "alert", "\u202e"])
+@example("می\u200cروم 👩\u200d🔬", ["می", "👩"])
+@example("Straße İstanbul ﬁ", ["STRASSE", "i", "FI"])
+@example("&lt;&", ["&", "lt"])
+def test_marking_adds_marks_and_changes_no_text(text, phrases):
+    page = Reader(marked(text, phrases))
+    assert set(page.elements) <= {"mark", "small"}
+    assert page.text == visible(text)
+
+
+caseless = st.characters(categories=["Lo", "Nd", "Po", "Zs", "Cf"], include_characters="<>&+$")
+
+
+@given(any_text, st.text(caseless, min_size=1), any_text)
+def test_a_phrase_that_is_there_is_marked_where_it_first_stands(before, phrase, after):
+    text = before + phrase + after
+    page, seen, start = marked(text, [phrase]), shown(text), text.index(phrase)
+    assert Reader(page).marked[0].startswith("".join(seen[start : start + len(phrase)]))
+    before = regex.sub("<small [^>]*>|</small>", "", page[: page.index("<mark")])
+    assert before == html.escape("".join(seen[:start]))
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases", "expected"),
+    [
+        ("Oslo and OSLO", ["oslo"], ["Oslo", "OSLO"]),
+        ("Tampa Bay", ["Tampa", "Tampa Bay"], ["Tampa Bay"]),
+        ("a.b axb", ["a.b"], ["a.b"]),
+        ("f(x) = $1", ["(x)", "$1"], ["(x)", "$1"]),
+        ("是的，他是", ["是"], ["是", "是"]),
+        ("ПЁТР", ["пётр"], ["ПЁТР"]),
+        ("nothing asked", [""], []),
+        ("<b>x</b>", ["<b>"], ["<b>"]),
+        ("a\u202eb", ["a\u202e"], ["a⟨U+202E⟩"]),
+    ],
+)
+def test_phrases_are_marked_whatever_their_case_longest_first(text, phrases, expected):
+    assert Reader(marked(text, phrases)).marked == expected
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        ([], "abcdef"),
+        ([(0, 6, ONE)], "<mark>abcdef</mark><sup>1</sup>"),
+        ([(1, 3, ONE), (3, 5, BAD)], "a<mark>bc</mark><sup>1</sup><del>de</del><sup>≠</sup>f"),
+        (
+            [(0, 4, BAD), (2, 6, ONE)],
+            "<del>ab</del><del><mark>cd</mark></del><sup>≠</sup><mark>ef</mark><sup>1</sup>",
+        ),
+        (
+            [(0, 6, BAD), (2, 3, ONE)],
+            "<del>ab</del><del><mark>c</mark></del><sup>1</sup><del>def</del><sup>≠</sup>",
+        ),
+        ([(2, 4, ONE), (2, 4, BAD)], "ab<del><mark>cd</mark></del><sup>≠ 1</sup>ef"),
+        (
+            [(0, 3, ONE), (1, 4, TWO)],
+            "<mark>a</mark><mark>bc</mark><sup>1</sup><mark>d</mark><sup>2</sup>ef",
+        ),
+        ([(0, 2, ONE), (1, 3, ONE), (3, 4, ONE)], "<mark>abcd</mark><sup>1</sup>ef"),
+        ([(0, 5, ONE), (1, 2, ONE)], "<mark>abcde</mark><sup>1</sup>f"),
+        ([(0, 1, ONE), (2, 3, ONE)], "<mark>a</mark><sup>1</sup>b<mark>c</mark><sup>1</sup>def"),
+    ],
+)
+def test_spans_may_overlap_and_elements_never_do(spans, expected):
+    assert plain(annotated("abcdef", spans)) == expected
+
+
+places = st.tuples(st.integers(0, 40), st.integers(1, 40), st.sampled_from([ONE, TWO, BAD]))
+
+
+@given(any_text | joined_text, st.lists(places, max_size=6))
+@example("".join(HOSTILE), [(3, 9, ONE), (5, 30, BAD), (7, 8, TWO)])
+def test_annotating_adds_elements_and_superscripts_and_changes_no_text(text, places):
+    ends = len(text)
+    spans = [(start, min(start + n, ends), sign) for start, n, sign in places if start < ends]
+    page = annotated(text, spans)
+    assert set(Reader(page).elements) <= {"mark", "del", "sup", "small"}
+    assert Reader(regex.sub("<sup [^>]*>[12≠ ]*</sup>", "", page)).text == visible(text)
+    assert annotated(text, reversed(spans)) == page, "the order of the spans does not count"
+
+
+def test_a_text_of_nothing_but_spans_is_annotated_in_linear_time():
+    text = "a " * 20_000
+    spans = [(n, n + 1, ONE) for n in range(0, len(text), 2)]
+    assert annotated(text, spans).count("<sup") == 20_000
+
+
+def test_no_template_takes_a_text_for_html():
+    """Values are escaped by the environment alone, and attributes hold nothing from outside."""
+    for path in TEMPLATES.glob("*.html"):
+        source = path.read_text("utf-8")
+        assert "safe" not in regex.findall(r"\w+", source), path.name
+        assert "autoescape" not in source, path.name
+        values = "".join(regex.findall(r'\w+="([^"]*\{\{[^"]*)"', source))
+        inside = set(regex.findall(r"\{\{ *([\w.]+)", values))
+        assert inside <= {"CELL", "TINTS", "tints"}, path.name
+
+
+def test_a_whole_frame_is_not_a_row():
+    import pandas as pd
+
+    from ragnb.errors import InputError
+
+    with pytest.raises(InputError, match=r"RgbView shows one row of a frame, got DataFrame; pass"):
+        fields_of(pd.DataFrame({"a": [1]}), ["a"], "RgbView")
+    with pytest.raises(InputError, match="RgbView.*without b;"):
+        fields_of({"a": 1}, ["a", "b"], "RgbView")
