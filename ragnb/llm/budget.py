@@ -3,7 +3,7 @@
 import asyncio
 import json
 import math
-import os
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ from typing import Any
 import pandas as pd
 import regex
 
-from ragnb.errors import InputError
+from ragnb.arguments import accepts
+from ragnb.errors import InputError, as_real
 from ragnb.llm.store import Request, Store, canonical_requests, request_key
 
 Price = tuple[float, float]
@@ -49,32 +50,49 @@ class Bucket:
         self._next += units * self.seconds_per_unit
 
 
-@dataclass(slots=True)
 class Budget:
-    """A hard limit in dollars: the highest possible cost of a request is set aside before the request is sent."""
+    """A hard limit in US dollars, which one run or several may share.
 
-    limit: float | None
-    price: Price | None
-    spent: float = 0.0
-    set_aside: float = 0.0
+    Pass it as ``budget_usd`` to every call that shares it. The highest possible cost of a request is
+    set aside before the request is sent.
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Cost of these tokens in dollars; 0 if the price is unknown, in which case there is no limit either."""
-        if self.price is None:
-            return 0.0
-        return (prompt_tokens * self.price[0] + completion_tokens * self.price[1]) / 1e6
+    >>> budget = Budget(1.0)
+    >>> budget.reserve(0.8), budget.reserve(0.8)
+    (True, False)
+    >>> budget.settle(0.8, 0.5)
+    >>> budget
+    Budget($0.50 of $1.00 spent)
+    """
+
+    def __init__(self, limit: float = math.inf) -> None:
+        self.limit = limit
+        self.spent = self.set_aside = 0.0
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Budget({dollars(self.spent)} of {dollars(self.limit)} spent)"
 
     def reserve(self, most: float) -> bool:
         """Set aside the highest possible cost of a request; return False if the budget cannot cover it."""
-        if self.limit is not None and self.spent + self.set_aside + most > self.limit:
-            return False
-        self.set_aside += most
-        return True
+        with self._lock:
+            covered = self.spent + self.set_aside + most <= self.limit
+            self.set_aside += most * covered
+            return covered
 
     def settle(self, most: float, real: float) -> None:
         """Release the amount that was set aside and count the real cost."""
-        self.set_aside -= most
-        self.spent += real
+        with self._lock:
+            self.set_aside = max(0.0, self.set_aside - most)
+            self.spent += real
+
+
+def as_budget(value: Any) -> Budget:
+    """Convert the argument ``budget_usd``: a number from 0 up, or a `Budget` that several calls share."""
+    if isinstance(value, Budget):
+        return value
+    if not 0 <= as_real(value) < math.inf:
+        raise InputError(f"must be a number of US dollars from 0 up, or a Budget, got {value!r}")
+    return Budget(float(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +115,7 @@ class Estimate:
         )
 
 
+@accepts(repeats="size")
 def estimate(
     requests: pd.DataFrame,
     *,
@@ -123,24 +142,15 @@ def estimate(
         or 1,000 tokens if this parameter is not set.
     """
     asked = canonical_requests(requests, model, repeats)
-    known = _stored(store, asked)
+    known = set[str]()
+    if store is not None and (isinstance(store, Store) or Path(store).expanduser().exists()):
+        with Store.open(store) as opened:
+            known = opened.known(map(request_key, asked))
     unique = {key: request for request in asked if (key := request_key(request)) not in known}
-    sent, received = (
-        sum(map(prompt_tokens, unique.values())),
-        sum(map(completion_bound, unique.values())),
-    )
-    price = price_of(model, prices)
-    cost = None if price is None else (sent * price[0] + received * price[1]) / 1e6
+    sent = sum(map(prompt_tokens, unique.values()))
+    received = sum(map(completion_bound, unique.values()))
+    cost = cost_usd(price_of(model, prices), sent, received)
     return Estimate(len(unique) + len(known), len(known), sent, received, cost, model)
-
-
-def _stored(store: Store | str | Path | None, asked: list[Request]) -> set[str]:
-    if store is None or not (
-        isinstance(store, Store) or os.path.exists(os.path.expanduser(str(store)))
-    ):
-        return set()
-    with Store.open(store) as opened:
-        return opened.known(map(request_key, asked))
 
 
 def dollars(cost: float) -> str:
@@ -208,15 +218,26 @@ def completion_bound(request: Mapping[str, Any]) -> int:
     )
 
 
-def require_price(model: str, prices: Mapping[str, Price] | None) -> Price:
-    """Price of a model; an unknown price is an InputError, because a budget could not be kept."""
-    price = price_of(model, prices)
+def cost_usd(price: Price | None, prompt_tokens: int, completion_tokens: int) -> float | None:
+    """Cost of these tokens in US dollars, or None if the price is unknown."""
+    if price is None:
+        return None
+    return (prompt_tokens * price[0] + completion_tokens * price[1]) / 1e6
+
+
+def require_bounds(asked: list[Request], model: str, price: Price | None) -> None:
+    """Raise InputError unless the highest possible cost of every request is known."""
     if price is None:
         raise InputError(
-            f"a budget needs the model's price; got none for {model!r}; give prices={{{model!r}: (input, output)}} in US "
-            "dollars for a million tokens"
+            f"a budget needs the model's price, which is unknown for {model!r}; pass "
+            f"prices={{{model!r}: (input, output)}} in US dollars for a million tokens"
         )
-    return price
+    for place, request in enumerate(asked):
+        if not {"max_tokens", "max_completion_tokens"} & set(request["parameters"]):
+            raise InputError(
+                f"a budget needs max_tokens in the parameters of every request; request {place} "
+                "has none"
+            )
 
 
 @cache

@@ -1,13 +1,12 @@
 """`complete`: a frame of requests in, the same frame with replies out; every reply is stored first.
 
-A requests frame has ``messages`` (chat) or ``prompt`` (plain completion) and may have ``parameters`` (a mapping) beside any
-columns of your own, which are carried along. Requests whose reply is already stored are not sent again.
+A frame of requests has the column ``messages`` (chat) or ``prompt`` (plain completion). It may have the
+column ``parameters`` (mappings) and any other columns, which are kept. Requests whose reply is already
+stored are not sent again.
 """
 
 import asyncio
-import itertools
 import json
-import math
 import os
 import sys
 import threading
@@ -17,47 +16,45 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
-from urllib.parse import urlsplit, urlunsplit
+from typing import Any
 
 import pandas as pd
 
-from ragnb.errors import EndpointError, InputError
-from ragnb.llm.budget import Bucket, Budget, Price, dollars, price_of, require_price
-from ragnb.llm.engine import Engine, Job, Key, Progress
-from ragnb.llm.store import Claims, Reply, Request, Store, canonical_requests, request_key
+from ragnb.arguments import accepts
+from ragnb.errors import InputError
+from ragnb.llm.budget import (
+    Bucket,
+    Budget,
+    Price,
+    as_budget,
+    dollars,
+    price_of,
+    require_bounds,
+)
+from ragnb.llm.engine import Engine, Progress
+from ragnb.llm.store import Reply, Store, canonical_requests, request_key
 from ragnb.records import count_reasons, reasoning_apart
 from ragnb.text import well_formed
 
 DEFAULT_STORE = "ragnb-replies.sqlite"
-KEY_VARIABLE = "OPENAI_API_KEY"
-ADDRESS_VARIABLE = "OPENAI_BASE_URL"
 EMPTY = "empty reply"
 REPLY_COLUMNS = (
-    "model request_key repeat response reasoning reason finish_reason prompt_tokens completion_tokens "
-    "system_fingerprint".split()
+    "model request_key repeat response reasoning reason finish_reason prompt_tokens "
+    "completion_tokens system_fingerprint".split()
 )
-"""Columns that `complete` adds (or makes anew)."""
+"""Columns that `complete` adds or replaces."""
 
 
-class Options(TypedDict, total=False):
-    """The options of `complete`, see there."""
-
-    base_url: str | None
-    store: Store | str | Path
-    max_concurrency: int
-    requests_per_minute: float | None
-    tokens_per_minute: float | None
-    budget_usd: float | None
-    prices: Mapping[str, Price] | None
-    repeats: int
-    timeout: float
-    max_retries: int
-    offline: bool
-    progress: bool
-    keep_empty: bool
-
-
+@accepts(
+    aligned=False,
+    max_concurrency="size",
+    requests_per_minute="positive",
+    tokens_per_minute="positive",
+    budget_usd=as_budget,
+    repeats="size",
+    timeout="positive",
+    max_retries="count",
+)
 def complete(
     requests: pd.DataFrame,
     *,
@@ -67,7 +64,7 @@ def complete(
     max_concurrency: int = 16,
     requests_per_minute: float | None = None,
     tokens_per_minute: float | None = None,
-    budget_usd: float | None = None,
+    budget_usd: float | Budget | None = None,
     prices: Mapping[str, Price] | None = None,
     repeats: int = 1,
     timeout: float = 120.0,
@@ -142,24 +139,115 @@ def complete(
     StoreError
         See `Store`.
     """
-    options: Options = {
-        "base_url": base_url,
-        "max_concurrency": max_concurrency,
-        "requests_per_minute": requests_per_minute,
-        "tokens_per_minute": tokens_per_minute,
-        "budget_usd": budget_usd,
-        "prices": prices,
-        "repeats": repeats,
-        "timeout": timeout,
-        "max_retries": max_retries,
-        "offline": offline,
-        "keep_empty": keep_empty,
-    }
-    run = _Run(requests, model, options)
+    asked = canonical_requests(requests, model, repeats)
+    keys = [request_key(request) for request in asked]
+    price = price_of(model, prices)
+    if budget_usd is not None:
+        require_bounds(asked, model, price)
+    budget = as_budget(budget_usd) if budget_usd is not None else Budget()
+    not_asked = f"not asked: the budget of ${budget.limit:g} is spent"
     with one_report(progress) as tally, Store.open(store) as opened:
-        if run.find_missing(opened):
-            _in_own_loop(run.send(opened, tally), run.progress, show=progress)
-        return run.result(opened, tally)
+        known = opened.known(keys)
+        missing = {key: each for key, each in zip(keys, asked, strict=True) if key not in known}
+        failures: dict[str, str] = {}
+        if offline:
+            failures = opened.failures()
+            _require_known(missing, failures, keys, opened)
+        elif missing:
+            engine = Engine(
+                base_url,
+                opened,
+                budget,
+                price,
+                refused=tally.refused.setdefault(model, set()),
+                progress=Progress(total=len(known) + len(missing), stored=len(known)),
+                works=bool(known) or None in tally.reasons.values(),
+                timeout=timeout,
+                max_retries=max_retries,
+                at_once=max_concurrency,
+                requests=Bucket(requests_per_minute),
+                tokens=Bucket(tokens_per_minute),
+            )
+            failures = engine.failures
+            tally.sent.update(missing)
+            try:
+                _in_own_loop(engine.run(missing), engine.progress, show=progress)
+            finally:
+                tally.cost_usd += engine.spent
+                if price is None and engine.progress.done:
+                    tally.unpriced = model
+        replies = opened.get(keys)
+        reasons = []
+        for key in keys:
+            why = failures.get(key, not_asked) if key not in replies else why_no_text(replies[key])
+            reasons.append(None if why == EMPTY and keep_empty else why)
+        tally.reasons.update(zip(keys, reasons, strict=True))
+    frame = _own_columns(requests, repeats).assign(model=model, request_key=keys)
+    frame["repeat"] = [request["repeat"] for request in asked]
+    return _with_replies(frame, [replies.get(key) for key in keys], reasons)
+
+
+def _require_known(
+    missing: Collection[str], failures: Collection[str], keys: Collection[str], store: Store
+) -> None:
+    """Raise InputError unless a replay has a reply or a reason for every request."""
+    unknown = [key for key in missing if key not in failures]
+    if unknown:
+        raise InputError(
+            f"an offline run needs every reply in the store, and {len(unknown)} of "
+            f"{len(set(keys))} requests have none in {store.path!r}; run with offline=False to ask "
+            "the model"
+        )
+
+
+def _own_columns(requests: pd.DataFrame, repeats: int) -> pd.DataFrame:
+    """The user's columns of a frame, each row as often as it is asked."""
+    frame = requests[[name for name in requests.columns if name not in REPLY_COLUMNS]]
+    if repeats == 1:
+        return frame
+    places = [place for place in range(len(frame)) for _ in range(repeats)]
+    return frame.iloc[places].reset_index(drop=True)
+
+
+def _with_replies(
+    frame: pd.DataFrame, replies: list[Reply | None], reasons: list[str | None]
+) -> pd.DataFrame:
+    """The frame with the columns of replies; a reply that has a reason has no text."""
+    pairs = list(zip(replies, reasons, strict=True))
+    texts = [reply.response or "" if reply and why is None else None for reply, why in pairs]
+    frame["response"] = pd.Series(texts, index=frame.index, dtype=object)
+    frame["reason"] = pd.Series(reasons, index=frame.index, dtype=object)
+    for name in ("finish_reason", "prompt_tokens", "completion_tokens", "system_fingerprint"):
+        frame[name] = [reply and getattr(reply, name) for reply in replies]
+    apart = [reply and _sent_apart(reply) for reply in replies]
+    if any(apart):
+        frame["reasoning"] = pd.Series(apart, index=frame.index, dtype=object)
+    return reasoning_apart(frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"}))
+
+
+def why_no_text(reply: Reply) -> str | None:
+    """Why a reply has no text; None if it has some."""
+    if reply.response and reply.response.strip():
+        return None
+    if refusal := json.loads(reply.extra or "{}").get("refusal"):
+        return f"the model refused: {well_formed(str(refusal)):.300}"
+    if reply.finish_reason == "content_filter":
+        return "content_filter"
+    if _sent_apart(reply):
+        return None  # cut off during its reasoning: an empty answer, as if the reasoning were in the text
+    if reply.response is None:
+        return f"the model sent no text (finish_reason {reply.finish_reason!r})"
+    return EMPTY
+
+
+def _sent_apart(reply: Reply) -> str | None:
+    """The reasoning that the endpoint sent in a field of its own, as DeepSeek, vLLM and OpenRouter do; None without one."""
+    extra = json.loads(reply.extra) if reply.extra and "reasoning" in reply.extra else {}
+    found = extra.get("reasoning_content") or extra.get("reasoning")
+    return found if isinstance(found, str) else None
+
+
+# ---- the report of a run -------------------------------------------------------------------------
 
 
 @dataclass
@@ -231,257 +319,11 @@ def say(line: str) -> None:
         print(line, file=sys.stderr)
 
 
-class _Run:
-    """One call of `complete`: what was asked for, what is missing, what came."""
-
-    def __init__(self, requests: pd.DataFrame, model: str, options: Options) -> None:
-        _check_limits(options)
-        self.requests, self.model, self.options = requests, model, options
-        self.repeats = options["repeats"]
-        self.asked = canonical_requests(requests, model, self.repeats)
-        limit, prices = options["budget_usd"], options["prices"]
-        price = price_of(model, prices) if limit is None else require_price(model, prices)
-        self.budget = Budget(limit, price)
-        self.keys = [request_key(request) for request in self.asked]
-        if limit is not None:
-            _require_bounds(self.asked)
-        self.failures: dict[str, str] = {}
-        self.jobs: list[Job] = []
-        self.progress = Progress(0)
-
-    def find_missing(self, store: Store) -> bool:
-        """Whether anything has to be sent."""
-        known = store.known(self.keys)
-        missing = {
-            key: request
-            for key, request in zip(self.keys, self.asked, strict=True)
-            if key not in known
-        }
-        self.jobs = [Job(key, request) for key, request in missing.items()]
-        self.progress.total, self.progress.stored = len(known) + len(self.jobs), len(known)
-        if not self.options["offline"]:
-            return bool(self.jobs)
-        told = store.failures()
-        self.failures = {job.key: told[job.key] for job in self.jobs if job.key in told}
-        if len(self.failures) < len(self.jobs):
-            raise InputError(
-                f"an offline run needs every reply in the store; got {len(self.jobs)} of {len(set(self.keys))} requests "
-                f"without one in {store.path!r}; run with offline=False to ask the model"
-            )
-        return False
-
-    async def send(self, store: Store, tally: Tally) -> None:
-        """Send what is missing; every reply is stored as it comes."""
-        import openai
-
-        base_url, timeout = self.options["base_url"], self.options["timeout"]
-        key, address = api_key(base_url), given_address(base_url)
-        own = (
-            openai.DefaultAsyncHttpxClient(trust_env=False) if is_here(address) else None
-        )  # no proxy to this machine
-        client = openai.AsyncOpenAI(
-            api_key=key.areveal,
-            base_url=address,
-            timeout=timeout,
-            max_retries=0,
-            http_client=own,
-        )
-        async with client:
-            engine = Engine(
-                client,
-                Claims(store),
-                keep=lambda reply: store.add([reply]),
-                progress=self.progress,
-                max_retries=self.options["max_retries"],
-                timeout=timeout,
-                key=key,
-                address=shown_address(str(client.base_url)),
-                requests=Bucket(self.options["requests_per_minute"]),
-                tokens=Bucket(self.options["tokens_per_minute"]),
-                budget=self.budget,
-                refused=tally.refused.setdefault(self.model, set()),
-            )
-            self.failures = engine.failures
-            tally.sent.update(job.key for job in self.jobs)
-            try:
-                with key.out_of_logs():
-                    await engine.run(self.jobs, self.options["max_concurrency"])
-            finally:
-                tally.cost_usd += self.budget.spent
-                tally.unpriced = (
-                    tally.unpriced if self.budget.price or not self.progress.done else self.model
-                )
-                store.note_failures(self.failures)
-
-    def result(self, store: Store, tally: Tally) -> pd.DataFrame:
-        """The requests with their replies."""
-        stored = store.get(self.keys)
-        replies = [stored.get(key) for key in self.keys]
-        own = [name for name in self.requests.columns if name not in REPLY_COLUMNS]
-        frame = self.requests[own]
-        if self.repeats > 1:
-            frame = frame.iloc[
-                [place for place in range(len(frame)) for _ in range(self.repeats)]
-            ].reset_index(drop=True)
-        frame = frame.assign(model=self.model, request_key=self.keys, repeat=self._numbers())
-        reasons = list(map(self._reason, self.keys, replies))
-        tally.reasons.update(zip(self.keys, reasons, strict=True))
-        texts = [
-            reply.response or "" if reply and reason is None else None
-            for reply, reason in zip(replies, reasons, strict=True)
-        ]
-        frame["response"] = pd.Series(texts, index=frame.index, dtype=object)
-        frame["reason"] = pd.Series(reasons, index=frame.index, dtype=object)
-        for name in ("finish_reason", "prompt_tokens", "completion_tokens", "system_fingerprint"):
-            frame[name] = [reply and getattr(reply, name) for reply in replies]
-        sent_apart = [reply and _sent_apart(reply) for reply in replies]
-        if any(sent_apart):
-            frame["reasoning"] = pd.Series(sent_apart, index=frame.index, dtype=object)
-        return reasoning_apart(
-            frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
-        )
-
-    def _numbers(self) -> list[int]:
-        return list(itertools.islice(itertools.cycle(range(self.repeats)), len(self.keys)))
-
-    def _reason(self, key: str, reply: Reply | None) -> str | None:
-        if reply is None:
-            limit = self.budget.limit
-            spent = (
-                "not asked" if limit is None else f"not asked: the budget of ${limit:g} is spent"
-            )
-            return self.failures.get(key, spent)
-        why = why_no_text(reply)
-        return None if why == EMPTY and self.options["keep_empty"] else why
-
-
-def why_no_text(reply: Reply) -> str | None:
-    """Why a reply has no text; None if it has some."""
-    if reply.response and reply.response.strip():
-        return None
-    if refusal := json.loads(reply.extra or "{}").get("refusal"):
-        return f"the model refused: {well_formed(str(refusal)):.300}"
-    if reply.finish_reason == "content_filter":
-        return "content_filter"
-    if _sent_apart(reply):
-        return None  # cut off during its reasoning: an empty answer, as if the reasoning were in the text
-    if reply.response is None:
-        return f"the model sent no text (finish_reason {reply.finish_reason!r})"
-    return EMPTY
-
-
-def _sent_apart(reply: Reply) -> str | None:
-    """The reasoning that the endpoint sent in a field of its own, as DeepSeek, vLLM and OpenRouter do; None without one."""
-    extra = json.loads(reply.extra) if reply.extra and "reasoning" in reply.extra else {}
-    found = extra.get("reasoning_content") or extra.get("reasoning")
-    return found if isinstance(found, str) else None
-
-
-def api_key(base_url: str | None) -> Key:
-    """The key for an address: the only place where ragnb reads one.
-
-    Raises
-    ------
-    EndpointError
-        There is none and the address is not on this machine.
-    InputError
-        ``base_url`` is no address.
-    """
-    key = Key(os.environ.get(KEY_VARIABLE, "").strip())
-    if not (key.reveal().isascii() and key.reveal().isprintable()):
-        raise EndpointError(
-            f"The key in the environment variable {KEY_VARIABLE} contains a line break or a letter outside ASCII, which no "
-            "key has. Copy it again."
-        )
-    here = is_here(given_address(base_url))
-    if key.reveal():
-        return key
-    if here:
-        return Key("none-needed")
-    raise EndpointError(
-        f"an endpoint on another machine needs a key; got none in the environment variable {KEY_VARIABLE}; set it before "
-        "starting Jupyter, or replay stored replies with offline=True, which needs no key"
-    )
-
-
-def given_address(base_url: str | None) -> str | None:
-    """The address of the endpoint as it was given, None for the client's own default."""
-    return base_url or os.environ.get(ADDRESS_VARIABLE) or None
-
-
-def shown_address(address: str) -> str:
-    """An address without what may be secret in it: user, password and query.
-
-    >>> shown_address("http://user:password@127.0.0.1:80/v1?key=1")
-    'http://127.0.0.1:80/v1'
-    """
-    parts = urlsplit(address)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def is_here(address: str | None) -> bool:
-    """Whether an address is on this machine.
-
-    Raises
-    ------
-    InputError
-        It is no address.
-    """
-    try:
-        parts = urlsplit(address or "")
-        host, _ = parts.hostname or "", parts.port
-        if not (address or "").isprintable():
-            raise ValueError("a line break or another control character")
-    except ValueError as error:
-        raise InputError(
-            f"base_url needs an address such as http://127.0.0.1:8080/v1; got one with {error}; mend it"
-        ) from error
-    if address and parts.scheme not in ("http", "https"):
-        shown = address.rpartition("@")[2].partition("?")[0]  # the rest may be secret
-        raise InputError(f"base_url must start with http:// or https://, got {shown!r}")
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
-def _check_limits(options: Options) -> None:
-    for name in ("max_concurrency", "max_retries"):
-        value = options.get(name, 1)
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int)
-            or value < (name == "max_concurrency")
-        ):
-            raise InputError(
-                f"complete needs a whole number in {name}; got {value!r}; 16 and 5 are usual"
-            )
-    for name in ("timeout", "requests_per_minute", "tokens_per_minute", "budget_usd"):
-        value = options.get(name)
-        lowest = 0.0 if name == "budget_usd" else 1e-9  # a budget of 0 is one: nothing may be spent
-        if value is not None and not (
-            isinstance(value, int | float) and lowest <= value < math.inf
-        ):
-            raise InputError(
-                f"complete needs a number above 0 in {name}; got {value!r}; leave it out for no limit"
-            )
-
-
-def _require_bounds(asked: list[Request]) -> None:
-    open_ended = [
-        n
-        for n, each in enumerate(asked)
-        if not {"max_tokens", "max_completion_tokens"} & set(each["parameters"])
-    ]
-    if open_ended:
-        raise InputError(
-            f"a budget needs max_tokens in the parameters of every request; got {len(open_ended)} without (the first is "
-            f"request {open_ended[0]}); add it"
-        )
-
-
-# ---- waiting -----------------------------------------------------------------------------------------------------------
+# ---- waiting -------------------------------------------------------------------------------------
 
 
 def _in_own_loop(coroutine: Coroutine[Any, Any, None], progress: Progress, *, show: bool) -> None:
-    """Run to the end in a loop and thread of its own, so that a running loop (Jupyter, IPython) is left alone."""
+    """Run a coroutine in a loop and thread of its own, so that the loop of Jupyter is left alone."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(coroutine)
     finished = threading.Event()
@@ -499,7 +341,7 @@ def _in_own_loop(coroutine: Coroutine[Any, Any, None], progress: Progress, *, sh
         try:
             while not finished.wait(0.1):
                 bar.draw()
-        except BaseException:  # Ctrl-C, kernel interrupt: stop sending, keep what came
+        except BaseException:  # Ctrl-C or the stop button: stop sending, keep what came
             loop.call_soon_threadsafe(task.cancel)
             finished.wait(5)
             raise
@@ -507,7 +349,7 @@ def _in_own_loop(coroutine: Coroutine[Any, Any, None], progress: Progress, *, sh
 
 
 class _Bar:
-    """The progress line; tqdm draws it well in a terminal and in Jupyter, and not at all under TQDM_DISABLE."""
+    """The progress bar, which tqdm does not draw under TQDM_DISABLE."""
 
     def __init__(self, progress: Progress, show: bool) -> None:
         from tqdm.auto import tqdm
@@ -527,11 +369,11 @@ class _Bar:
         self.line.close()
 
     def draw(self) -> None:
+        """Show what has happened since the last call."""
         fresh = self.progress.stored + self.progress.done + self.progress.failed - self.line.n
         if fresh and not self.line.disable:
             cost = self.progress.cost_usd
-            shown = {} if cost is None else {"cost": dollars(cost)}
-            self.line.set_postfix(
-                shown, failed=self.progress.failed, retried=self.progress.retried, refresh=False
-            )
+            shown: dict[str, Any] = {} if cost is None else {"cost": dollars(cost)}
+            shown |= {"failed": self.progress.failed, "retried": self.progress.retried}
+            self.line.set_postfix(shown, refresh=False)
             self.line.update(fresh)

@@ -1,39 +1,57 @@
-"""Sending many requests at once: workers, retries and what an answer of the endpoint means. Knows no frame and no file."""
+"""Sending many requests at once: workers, attempts, and the meaning of the endpoint's answers.
+
+Nothing here knows frames. Retries belong to the client of openai: it repeats an attempt after lost
+connections, timeouts and the statuses 408, 409, 429 and 5xx, and honours Retry-After. Each of its
+attempts goes through `Engine._attempt`.
+"""
 
 import asyncio
 import json
 import logging
-import math
-import random
+import os
 import re
+import sys
 import time
+import uuid
 import warnings
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
-from ragnb.errors import EndpointError
-from ragnb.llm.budget import Bucket, Budget, completion_bound, prompt_bound, prompt_tokens
-from ragnb.llm.store import LEASE_SECONDS, Claims, Reply, canonical
+from ragnb.errors import EndpointError, InputError
+from ragnb.llm.budget import (
+    Bucket,
+    Budget,
+    Price,
+    completion_bound,
+    cost_usd,
+    prompt_bound,
+    prompt_tokens,
+)
+from ragnb.llm.store import LEASE_SECONDS, Reply, Request, Store, canonical
 from ragnb.text import well_formed
 
-RETRIED = frozenset({408, 409, 425, 429})  # and every 5xx
-ALWAYS_FATAL = frozenset({401})
-FATAL_AT_FIRST = frozenset(
-    {403, 404, 405}
-)  # before the first reply; later they concern one request
-FIRST_WAIT, LONGEST_WAIT, LONGEST_ASKED = 0.5, 60.0, 600.0
-LOOK_AGAIN = 0.2  # seconds between checks for the reply to a request that another run is sending
+KEY_VARIABLE = "OPENAI_API_KEY"
+ADDRESS_VARIABLE = "OPENAI_BASE_URL"
+DEFAULT_ADDRESS = "https://api.openai.com/v1"
 TIMEOUT = "timeout"
+NO_COMPLETION = "a reply that is no completion"
+FATAL_AT_FIRST = frozenset({301, 302, 303, 307, 308, 403, 404, 405})
+"""Statuses that end a run before its first reply; later they concern one request."""
+MANY = 10
+"""So many requests that were refused without a single reply mean that the run itself is wrong."""
+LOOK_AGAIN = 0.2
+"""Seconds between two looks for the reply to a request that another run is sending."""
 INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": None}
-"""Parameters that OpenAI's reasoning models refuse, and what is sent instead: another name, or nothing."""
-ALL_BAD = 10  # so many refused requests and not one reply: the run itself is wrong
+"""Parameters that OpenAI's reasoning models refuse -> the name to use instead, or None."""
 
-SHORTEST_SECRET = 16  # characters; shorter keys are placeholders such as EMPTY, which a reply may contain by chance
+SHORTEST_SECRET = (
+    16  # characters; shorter keys are placeholders, which a reply may contain by chance
+)
 _PARTS = ("", ".connection", ".http11", ".http2", ".proxy", ".socks")
 LOGGERS = [
     "openai._base_client",
@@ -43,11 +61,14 @@ LOGGERS = [
 ]
 
 
-class Key:
-    """The key of an endpoint; it shows its text to nobody but the client that sends it.
+# ---- the endpoint: its key and its address -------------------------------------------------------
 
-    Tracebacks, notebooks and reprs show the variables of our functions, so these hold a `Key` and never its text. The client
-    calls `reveal` (or awaits `areveal`) when it makes a request.
+
+class Key:
+    """The key of an endpoint, which shows its text only to the client that sends it.
+
+    Tracebacks, notebooks and reprs show the variables of our functions. These therefore contain a
+    `Key` and never its text. The client calls `reveal` (or awaits `areveal`) when it sends a request.
 
     >>> Key("sk-0123456789abcdef")
     Key(hidden)
@@ -82,14 +103,17 @@ class Key:
         if b"\\" in content:
             try:
                 plain = json.dumps(json.loads(content)).encode("ascii")
-            except (ValueError, RecursionError):  # no JSON: whoever reads it will say so
+            except (
+                ValueError,
+                RecursionError,
+            ):  # not JSON, which the reader of the body will report
                 return content
             return plain.replace(secret, b"[key]") if secret in plain else content
         return content
 
     @contextmanager
     def out_of_logs(self) -> Iterator[None]:
-        """Keep the key out of what the client's libraries log, such as headers in which an endpoint repeats it."""
+        """Keep the key out of the logs of the client's libraries, such as headers that repeat it."""
 
         def clean(record: logging.LogRecord) -> bool:
             if self._text in (message := record.getMessage()):
@@ -105,406 +129,417 @@ class Key:
                 logging.getLogger(name).removeFilter(clean)
 
 
-@dataclass(slots=True)
-class Job:
-    """One request to be sent, under its key."""
+def api_key(base_url: str | None) -> Key:
+    """The key for an address: the only place where ragnb reads one.
 
-    key: str
-    request: Mapping[str, Any]
+    A missing key for another machine raises EndpointError.
+    """
+    key = Key(os.environ.get(KEY_VARIABLE, "").strip())
+    here = is_here(address_of(base_url))
+    if not (key.reveal().isascii() and key.reveal().isprintable()):
+        raise EndpointError(
+            f"The key in the environment variable {KEY_VARIABLE} contains a line break or a letter "
+            "outside ASCII, which no key has. Copy it again."
+        )
+    if not key.reveal() and not here:
+        raise EndpointError(
+            f"An endpoint on another machine needs a key, and the environment variable {KEY_VARIABLE} "
+            "has none. Set it before you start Jupyter, or replay stored replies with offline=True, "
+            "which needs no key."
+        )
+    return key if key.reveal() else Key("none-needed")
+
+
+def address_of(base_url: str | None) -> str:
+    """The address of the endpoint: the argument, else the environment's, else OpenAI's."""
+    return base_url or os.environ.get(ADDRESS_VARIABLE) or DEFAULT_ADDRESS
+
+
+def shown_address(address: str) -> str:
+    """An address without user, password and query, any of which may be secret.
+
+    >>> shown_address("http://user:password@127.0.0.1:80/v1?key=1")
+    'http://127.0.0.1:80/v1'
+    """
+    parts = urlsplit(address)
+    shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return shown.rstrip("/")
+
+
+def is_here(address: str) -> bool:
+    """Whether an address is on this machine. Anything but an HTTP address raises InputError."""
+    try:
+        parts = urlsplit(address)
+        host, _ = parts.hostname or "", parts.port
+        if parts.scheme not in ("http", "https") or not address.isprintable():
+            raise ValueError("no HTTP address")
+    except ValueError as error:
+        shown = address.rpartition("@")[2].partition("?")[0]  # the rest may be secret
+        raise InputError(
+            f"base_url must be an address such as http://127.0.0.1:8080/v1, got {shown!r} ({error})"
+        ) from None
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+# ---- sending -------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Progress:
-    """What has happened so far; read by the progress line while the run goes on."""
+    """What has happened so far; the progress bar reads it during the run."""
 
-    total: int
-    stored: int = 0  # replies that an earlier run received, so that the endpoint is known to work
+    total: int = 0
+    stored: int = 0  # replies that an earlier run received
     done: int = 0
     failed: int = 0
     retried: int = 0
-    cost_usd: float | None = None  # None while or where it is unknown
+    cost_usd: float | None = None  # None if it is unknown
 
 
-class AttemptFailed(Exception):
-    """An attempt failed: why, whether another may help, how long the endpoint asks to wait, which parameter it refuses."""
+class Failed(Exception):
+    """A request got no reply: the reason, and what it means for the run.
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        retry: bool,
-        fatal: str | None = None,
-        wait: float | None = None,
-        parameter: str | None = None,
-    ) -> None:
-        super().__init__(reason)
-        self.reason, self.retry, self.fatal, self.wait, self.parameter = (
-            reason,
-            retry,
-            fatal,
-            wait,
-            parameter,
-        )
-
-
-class _OverBudget(Exception):
-    """What is left of the budget does not pay for the next request."""
-
-
-@dataclass(slots=True)
-class Engine:
-    """Sends jobs with bounded concurrency; every reply goes to ``keep`` before anything else happens.
-
-    Parameters
-    ----------
-    client
-        An ``openai.AsyncOpenAI`` made with ``max_retries=0``.
-    claims
-        Which requests other runs are asking: their replies are waited for.
-    keep
-        Called with each reply; what it raises ends the run.
-    progress
-        Counted up as the run goes on.
-    max_retries
-        Further attempts after a failure that may pass: no connection, timeout, 408, 409, 425, 429, 5xx, a reply that is no
-        completion.
-    timeout
-        Seconds after which an attempt is abandoned, even if part of the reply has arrived.
-    key
-        The endpoint's key, which is removed from everything that the endpoint says.
-    address
-        The endpoint as shown in messages.
-    requests, tokens, budget
-        Limits a minute, and in dollars.
+    ``passing`` failures may not happen again; ``fatal`` is the message with which the run ends;
+    ``parameter`` is the name of a parameter that the model refuses.
     """
 
-    client: Any
-    claims: Claims
-    keep: Callable[[Reply], None]
+    def __init__(
+        self, reason: str, *, passing: bool = False, fatal: str = "", parameter: str | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.passing, self.fatal, self.parameter = reason, passing, fatal, parameter
+
+
+@dataclass(slots=True, repr=False)
+class Engine:
+    """Sends requests with bounded concurrency; every reply is stored before anything else happens.
+
+    Redirects are not followed, because prompts would go to an address that the user has not given.
+    A proxy of the environment is used for other machines only.
+    """
+
+    base_url: str | None
+    store: Store
+    budget: Budget
+    price: Price | None
+    refused: set[str]  # parameters that the model refuses
     progress: Progress
-    max_retries: int = 5
-    timeout: float | None = None
-    key: Key = field(default_factory=lambda: Key("none-needed"))
-    address: str = ""
-    requests: Bucket = field(default_factory=lambda: Bucket(None))
-    tokens: Bucket = field(default_factory=lambda: Bucket(None))
-    budget: Budget = field(default_factory=lambda: Budget(None, None))
+    works: bool  # whether the endpoint has answered in this run or an earlier one
+    timeout: float
+    max_retries: int
+    at_once: int  # requests under way at once, lowered if the endpoint is too slow for them
+    requests: Bucket
+    tokens: Bucket
     failures: dict[str, str] = field(default_factory=dict)
-    refused: set[str] = field(default_factory=set)  # parameters that the model refuses
-    _not_before: float = 0.0
+    spent: float = 0.0
+    _key: Key = field(init=False)
+    _address: str = field(init=False)
+    _owner: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _client: Any = None
     _in_a_row: int = 0
     _spent_out: bool = False
     _hopeless: str = ""
-    _at_once: int = 1  # requests under way at once, lowered when the endpoint is too slow for them
     _under_way: int = 0
-    _in_time: int = 0  # attempts since `_at_once` was last lowered that brought a reply
+    _in_time: int = 0  # attempts since `at_once` was last lowered that were answered
     _timeouts: int = 0  # and those that ran into the timeout
-    _told_of_timeouts: bool = False
+    _warned: bool = False
 
-    async def run(self, jobs: list[Job], max_concurrency: int) -> dict[str, str]:
-        """Send all jobs; return the reason for each key that got no reply.
+    def __post_init__(self) -> None:
+        self._key = api_key(self.base_url)
+        self._address = shown_address(address_of(self.base_url))
 
-        Raises
-        ------
-        EndpointError
-            Going on is pointless: refused key, unknown model or address, endpoint out of reach. What was received is kept.
+    async def run(self, jobs: Mapping[str, Request]) -> None:
+        """Send the requests; ``failures`` then has the reason for each key that got no reply.
+
+        If going on is pointless (refused key, unknown model or address, endpoint out of reach), this
+        raises EndpointError. What was received is kept.
         """
-        queue = deque(jobs)
-        self._at_once = max_concurrency
-        renewal = asyncio.ensure_future(self._renew())
-        workers = [
-            asyncio.ensure_future(self._work(queue)) for _ in range(min(max_concurrency, len(jobs)))
-        ]
-        try:
-            await asyncio.gather(*workers)
-        except _OverBudget:
-            await asyncio.gather(
-                *workers, return_exceptions=True
-            )  # what is under way is paid for: wait for it
-        finally:  # reached with workers left only when the run is interrupted or the store fails
-            for task in (*workers, renewal):
-                task.cancel()
-            await asyncio.gather(*workers, renewal, return_exceptions=True)
+        queue = deque(jobs.items())
+        with self._key.out_of_logs():
+            async with self._opened() as self._client:
+                renewal = asyncio.ensure_future(self._renew())
+                workers = [
+                    asyncio.ensure_future(self._work(queue))
+                    for _ in range(min(self.at_once, len(jobs)))
+                ]
+                try:
+                    await asyncio.gather(*workers)
+                finally:  # Workers are left only if the run is interrupted or the store fails.
+                    for task in (*workers, renewal):
+                        task.cancel()
+                    await asyncio.gather(*workers, renewal, return_exceptions=True)
+                    self.store.release_claims(self._owner)
+                    self.store.note_failures(self.failures)
         if self._hopeless:
             raise EndpointError(self._hopeless)
-        return self.failures
 
-    @property
-    def _works(self) -> bool:
-        return self.progress.done + self.progress.stored > 0
+    def _opened(self) -> Any:
+        import openai
+
+        engine = self
+
+        class Attempts(openai.DefaultAsyncHttpxClient):
+            async def send(self, request: Any, **options: Any) -> Any:
+                return await engine._attempt(request, lambda: sending(self, request, **options))
+
+        sending = openai.DefaultAsyncHttpxClient.send
+        address = address_of(self.base_url)
+        return openai.AsyncOpenAI(
+            api_key=self._key.areveal,
+            base_url=address,
+            timeout=self.timeout,
+            max_retries=self.max_retries,
+            http_client=Attempts(follow_redirects=False, trust_env=not is_here(address)),
+        )
 
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(LEASE_SECONDS / 3)
-            self.claims.renew()
+            self.store.renew_claims(self._owner)
 
-    async def _work(self, queue: deque[Job]) -> None:
-        while (
-            queue and not self._hopeless
-        ):  # requests under way are paid for: each worker ends with its own
-            job = queue.popleft()
-            claim = self.claims.take(job.key)
+    async def _work(self, queue: deque[tuple[str, Request]]) -> None:
+        # Requests under way are paid for, so each worker ends with its own.
+        while queue and not self._hopeless and not self._spent_out:
+            key, request = queue.popleft()
+            claim = self.store.claim(key, self._owner)
             if claim == "stored":
                 self.progress.done += 1
             elif claim == "theirs":
-                queue.append(job)
+                queue.append((key, request))
                 await asyncio.sleep(LOOK_AGAIN)
             else:
-                try:
-                    await self._answer(job)
-                finally:
-                    self.claims.release(job.key)
+                await self._answer(key, request)
 
-    async def _answer(self, job: Job) -> None:
-        """Ask for one reply and keep it, or note why there is none."""
-        sent, most = prompt_tokens(job.request), completion_bound(job.request)
-        reserved = self.budget.cost(prompt_bound(job.request), most)
-        await self._afford(reserved)
-        try:
-            reply = await self._ask(job, sent + most)
-        except AttemptFailed as failure:
-            self.budget.settle(reserved, 0.0)
-            self._note(job, failure)
-        else:
-            self.keep(reply)
-            self._count(reply, reserved, sent + most)
-
-    async def _afford(self, most: float) -> None:
-        """Set money aside for a request; wait while requests under way may yet cost less than was set aside for them."""
-        while not self.budget.reserve(most):
-            if self.budget.set_aside <= 1e-12 or self._spent_out:
+    async def _answer(self, key: str, request: Request) -> None:
+        """Ask for one reply and store it, or note why there is none."""
+        sent, most = prompt_tokens(request), completion_bound(request)
+        dearest = cost_usd(self.price, prompt_bound(request), most) or 0.0
+        while not self.budget.reserve(dearest):
+            # Requests under way may yet cost less than was set aside for them.
+            if self.budget.set_aside < 1e-9 or self._spent_out:
                 self._spent_out = True
-                raise _OverBudget
+                return
             await asyncio.sleep(0.02)
+        cost = 0.0
+        try:
+            await self.tokens.take(sent + most)
+            reply = await self._ask(key, request)
+            self.store.add([reply])
+            cost = self._count(reply, dearest, sent + most)
+        except Failed as failure:
+            self.failures[key] = failure.reason
+            self._note(failure)
+        finally:
+            self.budget.settle(dearest, cost)
+            self.spent += cost
+            self.progress.cost_usd = None if self.price is None else self.spent
 
-    def _count(self, reply: Reply, reserved: float, expected_tokens: int) -> None:
-        used = (reply.prompt_tokens or 0, reply.completion_tokens or 0)
-        told = reply.prompt_tokens is not None and reply.completion_tokens is not None
-        real = (
-            self.budget.cost(*used) if told else reserved
-        )  # an endpoint that tells no usage is taken at its dearest
-        self.budget.settle(reserved, real)
-        self.tokens.correct(sum(used) - expected_tokens if told else 0)
+    def _count(self, reply: Reply, dearest: float, expected_tokens: int) -> float:
+        """Count a reply and return its cost; without usage, the cost is the highest possible."""
         self._in_a_row = 0
+        self.works = True
         self.progress.done += 1
-        self.progress.cost_usd = self.budget.spent if self.budget.price else None
+        if reply.prompt_tokens is None or reply.completion_tokens is None:
+            return dearest
+        self.tokens.correct(reply.prompt_tokens + reply.completion_tokens - expected_tokens)
+        return cost_usd(self.price, reply.prompt_tokens, reply.completion_tokens) or 0.0
 
-    def _note(self, job: Job, failure: AttemptFailed) -> None:
-        self.failures[job.key] = failure.reason
+    def _note(self, failure: Failed) -> None:
+        """Count a failure, and give the run up if the endpoint refuses again and again."""
         self.progress.failed += 1
         self._in_a_row += 1
-        if failure.fatal:
-            self._hopeless = failure.fatal
-        elif (
-            not self._hopeless
-            and self._in_a_row >= (2 * ALL_BAD if self._works else 1 if failure.retry else ALL_BAD)
-            and (failure.retry or not self._works)
-        ):
-            advice = "check the address and that the server runs"
-            if failure.reason == TIMEOUT:
-                advice = f"no reply came within {self.timeout:g} s, so set a higher timeout or a lower max_concurrency"
-            if failure.reason.startswith("HTTP 4") and not failure.retry:
-                advice = "the server runs but refuses these requests, so check the model name and the parameters"
-            self._hopeless = (
-                f"a run needs an endpoint that answers; got {failure.reason} from {self.address} {self._in_a_row} times "
-                f"in a row; {advice} (replies received: {self.progress.done}, all kept)"
-            )
-
-    async def _ask(self, job: Job, expected_tokens: int) -> Reply:
-        attempt = 0
-        while True:
-            await self.requests.take()
-            await self.tokens.take(expected_tokens)
-            await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
-            try:
-                return await self._attempt_in_turn(job)
-            except AttemptFailed as failure:
-                if (
-                    failure.fatal
-                    or not failure.retry
-                    or self._hopeless
-                    or attempt == self._attempts_left(failure)
-                ):
-                    raise
-                self.progress.retried += 1
-                await self._wait(attempt, failure.wait)
-                attempt += 1
-
-    def _attempts_left(self, failure: AttemptFailed) -> int:
-        """A mistyped address shows at once: before the first reply, a refused connection is tried three times only."""
-        unreachable = failure.reason.startswith("no connection") and not self._works
-        return min(2, self.max_retries) if unreachable else self.max_retries
-
-    async def _wait(self, attempt: int, asked: float | None) -> None:
-        if asked is not None:  # the endpoint speaks for all workers
-            self._not_before = max(self._not_before, time.monotonic() + asked)
+        self._hopeless = self._hopeless or failure.fatal
+        if self._hopeless or (self.works and not failure.passing):
             return
-        await asyncio.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * random.uniform(0.5, 1.0))
+        enough = 2 * MANY if self.works else 1 if failure.passing else MANY
+        if self._in_a_row < enough:
+            return
+        advice = "check the address and that the server runs"
+        if failure.reason == TIMEOUT:
+            advice = (
+                f"no reply came within {self.timeout:g} s, so set a higher timeout or a lower "
+                "max_concurrency"
+            )
+        if failure.reason.startswith("HTTP 4") and not failure.passing:
+            advice = (
+                "the server runs but refuses these requests, so check the model name and the "
+                "parameters"
+            )
+        self._hopeless = (
+            f"The endpoint {self._address} cannot be used: {failure.reason} (failures in a row: "
+            f"{self._in_a_row}, replies received: {self.progress.done}, all kept); {advice}."
+        )
 
-    async def _attempt_in_turn(self, job: Job) -> Reply:
-        """One attempt, as soon as the number of requests under way allows it."""
-        while self._under_way >= self._at_once and not self._hopeless:
+    async def _ask(self, key: str, request: Request) -> Reply:
+        """The reply to a request, without the parameters that turn out to be refused."""
+        while True:
+            sent = accepted(request["parameters"], self.refused)
+            try:
+                return await self._send(key, request, sent)
+            except Failed as failure:
+                name = failure.parameter
+                if name is None or name not in sent:
+                    raise
+            if name not in self.refused:
+                self.refused.add(name)
+                warn_of_refused(request["model"], name)
+
+    async def _send(self, key: str, request: Request, parameters: dict[str, Any]) -> Reply:
+        import openai
+
+        kind = "messages" if "messages" in request else "prompt"
+        endpoint = self._client.chat.completions if kind == "messages" else self._client.completions
+        content = {"model": request["model"], kind: request[kind], "extra_body": parameters}
+        started = time.monotonic()
+        try:
+            raw = await endpoint.with_raw_response.create(**content)
+            body = json.loads(raw.http_response.content)
+            return read_reply(key, request, parameters, body, time.monotonic() - started)
+        except Failed as known:
+            failure = known
+        except openai.APITimeoutError:
+            failure = Failed(TIMEOUT, passing=True)
+        except openai.APIConnectionError as error:
+            said = self._key.clean(error.__cause__ or error)
+            reason = said if said.startswith(NO_COMPLETION) else f"no connection ({said})"
+            failure = Failed(reason, passing=True)
+        except openai.APIStatusError as error:
+            failure = self._refusal(error)
+        except Exception as error:
+            failure = Failed(f"{type(error).__name__}: {self._key.clean(error)}")
+        # Outside of the handlers, because an exception of the client contains the key.
+        raise failure
+
+    async def _attempt(self, request: Any, send: Callable[[], Awaitable[Any]]) -> Any:
+        """One attempt, as soon as the limits allow it; the client decides whether to try again."""
+        http: Any = sys.modules[type(request).__module__.partition(".")[0]]
+        attempt = int(request.headers.get("x-stainless-retry-count", 0))
+        await self.requests.take()
+        while self._under_way >= self.at_once and not self._hopeless:
             await asyncio.sleep(0.02)
         if self._hopeless:
-            raise AttemptFailed("not asked: the run was given up", retry=False)
+            raise Failed("not asked: the run was given up")
+        self.progress.retried += attempt > 0
         self._under_way += 1
-        at_once = self._at_once
+        at_once = self.at_once
         try:
-            reply = await self._attempt(job)
-        except AttemptFailed as failure:
-            if (
-                failure.reason == TIMEOUT and at_once == self._at_once
-            ):  # earlier attempts say nothing about this number
-                self._timeouts += 1
-                self._slow_down()
+            # The client's own timeout starts anew with every byte that comes.
+            async with asyncio.timeout(self.timeout):
+                response = await send()
+        except (TimeoutError, http.TimeoutException):
+            self._slow_down(at_once)
+            raise http.ReadTimeout(TIMEOUT, request=request) from None
+        except http.ConnectError as error:
+            if attempt >= 2 and not self.works:  # a mistyped address should show soon
+                reason = f"no connection ({self._key.clean(error)})"
+                raise Failed(reason, passing=True) from None
             raise
         finally:
             self._under_way -= 1
         self._in_time += 1
-        return reply
+        if response.status_code == 429 and b"insufficient_quota" in response.content:
+            response.headers["x-should-retry"] = "false"
+        if response.status_code == 200:
+            response._content = self._key.clean_body(response.content)
+            if not is_completion(response.content):
+                start = self._key.clean(response.content.decode("utf-8", "replace"))[:60]
+                raise http.RemoteProtocolError(f"{NO_COMPLETION} ({start!r})", request=request)
+        return response
 
-    def _slow_down(self) -> None:
-        """Halve the number of requests at once if most of them time out: a slow server still works on abandoned ones."""
-        if self._timeouts < max(2, self._at_once // 2) or self._timeouts <= self._in_time:
+    def _slow_down(self, at_once: int) -> None:
+        """Halve the number of requests at once if most of them time out.
+
+        A slow server still works on requests that were abandoned.
+        """
+        if at_once != self.at_once:  # An earlier attempt says nothing about the present number.
             return
-        before, self._at_once = self._at_once, max(1, self._at_once // 2)
-        if not self._told_of_timeouts:
-            self._told_of_timeouts = True
+        self._timeouts += 1
+        if self._timeouts < max(2, at_once // 2) or self._timeouts <= self._in_time:
+            return
+        self.at_once = max(1, at_once // 2)
+        if not self._warned:
+            self._warned = True
             lowered = (
-                f" This run now sends at most {self._at_once} at a time instead of {before}."
-                if before > 1
+                f" This run now sends at most {self.at_once} at a time instead of {at_once}."
+                if at_once > 1
                 else ""
             )
             warnings.warn(
-                f"{self._timeouts} requests to {self.address} got no reply within the timeout of {self.timeout:g} s."
-                f"{lowered} If the server is slow, set a higher timeout or a lower max_concurrency.",
+                f"{self._timeouts} requests to {self._address} got no reply within the timeout of "
+                f"{self.timeout:g} s.{lowered} If the server is slow, set a higher timeout or a lower "
+                "max_concurrency.",
                 stacklevel=2,
             )
         self._timeouts = self._in_time = 0
 
-    async def _attempt(self, job: Job) -> Reply:
-        """One attempt; it is repeated at once where the model refuses a parameter that can be left out or renamed."""
-        sent = accepted(job.request["parameters"], self.refused)
-        try:
-            return await self._send(job, sent)
-        except AttemptFailed as failure:
-            if not failure.parameter or failure.parameter not in sent:
-                raise
-            if failure.parameter not in self.refused:
-                self.refused.add(failure.parameter)
-                warn_of_refused(job.request["model"], failure.parameter)
-        return await self._attempt(job)
-
-    async def _send(self, job: Job, parameters: dict[str, Any]) -> Reply:
-        import openai
-
-        request, started = job.request, time.monotonic()
-        chat = "messages" in request
-        create = (
-            self.client.chat.completions if chat else self.client.completions
-        ).with_raw_response.create
-        content = {"messages": request["messages"]} if chat else {"prompt": request["prompt"]}
-        try:
-            async with asyncio.timeout(
-                self.timeout
-            ):  # the client's own timeout starts anew with every byte that comes
-                raw = await create(model=request["model"], **content, extra_body=parameters)
-        except (openai.APITimeoutError, TimeoutError):
-            failure = AttemptFailed(TIMEOUT, retry=True)
-        except openai.APIConnectionError as error:
-            failure = AttemptFailed(
-                f"no connection ({self.key.clean(error.__cause__ or error)})", retry=True
-            )
-        except openai.APIStatusError as error:
-            failure = self._refused(error)
-        except UnicodeEncodeError:
-            failure = AttemptFailed(
-                "the request holds half a character (a lone surrogate)", retry=False
-            )
-        except Exception as error:
-            failure = AttemptFailed(f"{type(error).__name__}: {self.key.clean(error)}", retry=False)
-        else:
-            body = self.key.clean_body(raw.http_response.content)
-            reply = read_reply(job, body, time.monotonic() - started, self.key.clean)
-            return noted(reply, request["parameters"], parameters)
-        raise failure  # outside the handlers: an exception of the client contains the key, so ours must not lead to it
-
-    def _refused(self, error: Any) -> AttemptFailed:
-        status, said = error.status_code, self.key.clean(error_message(error))
+    def _refusal(self, error: Any) -> Failed:
+        """What an error of the endpoint means."""
+        status, said = error.status_code, self._key.clean(error_message(error))
         reason = f"HTTP {status}: {said}"
-        at_first = status in FATAL_AT_FIRST and not self._works
-        if status in ALWAYS_FATAL or at_first or "insufficient_quota" in said:
-            return AttemptFailed(reason, retry=False, fatal=_explain(status, said, self.address))
-        wait = retry_after(error.response.headers)
-        parameter = refused_parameter(said) if status == 400 else None
-        return AttemptFailed(
-            reason, retry=status in RETRIED or status >= 500, wait=wait, parameter=parameter
+        at_first = status in FATAL_AT_FIRST and not self.works
+        if status == 401 or at_first or "insufficient_quota" in said:
+            return Failed(reason, fatal=explain(reason, self._address))
+        passing = status in (408, 409, 429) or status >= 500
+        return Failed(
+            reason, passing=passing, parameter=refused_parameter(said) if status == 400 else None
         )
 
 
-# ---- what came back --------------------------------------------------------------------------------------------------
+# ---- what came back ------------------------------------------------------------------------------
+
+
+def is_completion(content: bytes) -> bool:
+    """Whether the body of a response has a choice with a message or a text."""
+    try:
+        choice = json.loads(content)["choices"][0]
+        return isinstance(choice.get("message"), dict) or "text" in choice
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
 
 
 def read_reply(
-    job: Job, content: bytes, seconds: float, clean: Callable[[str], str] = str
+    key: str, request: Request, sent: Mapping[str, Any], body: Any, seconds: float | None
 ) -> Reply:
-    """The reply in a response body; a body that is no completion may be tried again, quoted as ``clean`` leaves it."""
-    try:
-        body = json.loads(content)
-        choice = body["choices"][0]
-        message = choice["message"] if "messages" in job.request else {"content": choice["text"]}
-        usage = body.get("usage") or {}
-        extra = {
-            name: value
-            for name, value in message.items()
-            if value and name not in ("content", "role")
-        }
-        extra |= {"logprobs": choice["logprobs"]} if choice.get("logprobs") else {}
-        return Reply(
-            key=job.key,
-            request=canonical(job.request),
-            response=_said(message.get("content")),
-            finish_reason=_text(choice.get("finish_reason")),
-            prompt_tokens=_count(usage.get("prompt_tokens")),
-            completion_tokens=_count(usage.get("completion_tokens")),
-            served_model=_text(body.get("model")),
-            system_fingerprint=_text(body.get("system_fingerprint")),
-            extra=json.dumps(extra) if extra else None,
-            seconds=round(seconds, 3),
-            created=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        start = clean(content.decode("utf-8", "replace"))[:60]
-        raise AttemptFailed(f"a reply that is no completion ({start!r})", retry=True) from error
-
-
-def _said(content: Any) -> str | None:
-    """The text of a message, which some endpoints send in parts."""
-    if isinstance(content, list):
-        return well_formed("".join(str(part.get("text") or "") for part in content))
-    return _text(content)
+    """The reply in the body of a completion; ``extra`` has the parameters if others were sent."""
+    choice = body["choices"][0]
+    message = choice.get("message") or {"content": choice.get("text")}
+    usage = body.get("usage") or {}
+    extra = {name: value for name, value in message.items() if value}
+    content = extra.pop("content", message.get("content"))
+    extra.pop("role", None)
+    if choice.get("logprobs"):
+        extra["logprobs"] = choice["logprobs"]
+    if sent != request["parameters"]:
+        extra["sent_parameters"] = dict(sent)
+    if isinstance(content, list):  # Some endpoints send a text in parts.
+        content = "".join(str(part.get("text") or "") for part in content)
+    return Reply(
+        key=key,
+        request=canonical(request),
+        response=_text(content),
+        finish_reason=_text(choice.get("finish_reason")),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        served_model=_text(body.get("model")),
+        system_fingerprint=_text(body.get("system_fingerprint")),
+        extra=json.dumps(extra) if extra else None,
+        seconds=None if seconds is None else round(seconds, 3),
+        created=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
 
 
 def _text(value: Any) -> str | None:
-    return (
-        None
-        if value is None
-        else well_formed(value)
-        if isinstance(value, str)
-        else json.dumps(value)
-    )
+    if value is None or isinstance(value, str):
+        return value and well_formed(value)
+    return json.dumps(value)
 
 
 def _count(value: Any) -> int | None:
-    return (
-        value
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
-        else None
-    )
+    return value if type(value) is int and 0 <= value < 2**63 else None
 
 
 def error_message(error: Any) -> str:
-    """What an endpoint says in an error, with its code."""
+    """The message of an endpoint's error, with its code."""
     body = error.body
     if isinstance(body, Mapping) and body.get("message"):
         return str(body["message"]) + (f" ({body['code']})" if body.get("code") else "")
@@ -530,7 +565,7 @@ def refused_parameter(said: str) -> str | None:
 
 
 def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
-    """The parameters to send to a model that refuses some: under another name, or without those that have none.
+    """The parameters to send to a model that refuses some: under another name, or without them.
 
     >>> accepted({"max_tokens": 8, "temperature": 0, "seed": 1}, {"max_tokens", "temperature"})
     {'max_completion_tokens': 8, 'seed': 1}
@@ -540,61 +575,25 @@ def accepted(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[st
 
 
 def warn_of_refused(model: str, name: str) -> None:
-    """Warn that a model refuses a parameter, also where an earlier run of this process has warned of it."""
-    done = (
-        f"sent as {INSTEAD[name]}"
-        if INSTEAD[name]
-        else "not sent, so that the model uses its default"
-    )
+    """Warn that a model refuses a parameter, also if an earlier run of this process has warned of it."""
+    done = "not sent, so that the model uses its default"
+    if INSTEAD[name]:
+        done = f"sent as {INSTEAD[name]}"
     text = f"{model} refuses the parameter {name}; in this run it is {done}"
     warnings.warn_explicit(text, UserWarning, "ragnb", 0, module=__name__, registry={})
 
 
-def noted(reply: Reply, asked: Mapping[str, Any], sent: Mapping[str, Any]) -> Reply:
-    """A reply; if it was made with other parameters than its request has, these are in ``extra``."""
-    if sent == asked:
-        return reply
-    extra = json.loads(reply.extra or "{}") | {"sent_parameters": dict(sent)}
-    return replace(reply, extra=json.dumps(extra))
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an endpoint asks to wait, ten minutes at most; None when it does not ask, or not in a readable way.
-
-    >>> retry_after({"retry-after": "20"}), retry_after({"retry-after-ms": "1500"}), retry_after({"retry-after": "soon"})
-    (20.0, 1.5, None)
-    """
-    asked, milliseconds = headers.get("retry-after", ""), headers.get("retry-after-ms", "")
-    for seconds in (_number(milliseconds) / 1000, _number(asked), _until(asked)):
-        if math.isfinite(seconds) and seconds >= 0:
-            return min(LONGEST_ASKED, seconds)
-    return None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
-def _until(date: str) -> float:
-    """Seconds until a date as HTTP writes it, 0 for one that has passed; nan when it is none."""
-    try:
-        return max(0.0, (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
-
-
-def _explain(status: int, said: str, address: str) -> str:
-    if status in (401, 403):
-        return (
-            f"{address} needs a key that it accepts; got HTTP {status}: {said}; put the key into the environment variable "
-            "OPENAI_API_KEY (replaying stored replies needs none)"
+def explain(reason: str, address: str) -> str:
+    """What to do about a refusal that ends a run."""
+    if reason.startswith(("HTTP 401", "HTTP 403")):
+        advice = (
+            f"put a key that it accepts into the environment variable {KEY_VARIABLE} (replaying "
+            "stored replies needs none)"
         )
-    if status in (404, 405):
-        return (
-            f"{address} needs a path and a model name that it knows; got HTTP {status}: {said}; check base_url (it usually "
-            "ends in /v1) and model"
+    elif "insufficient_quota" in reason:
+        advice = "top up the account and run again: what was received is kept"
+    else:
+        advice = (
+            "check base_url (it usually ends in /v1) and the model name; redirects are not followed"
         )
-    return f"{address} needs quota; got HTTP {status}: {said}; top up the account and run again: what was received is kept"
+    return f"The endpoint {address} refuses the run: {reason}; {advice}."

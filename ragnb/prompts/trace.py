@@ -198,7 +198,7 @@ class _Reader:
         self.exact = {*keys, *specials.values()}
         spellings = Counter(map(_spelled, self.exact))
         unambiguous = {_spelled(key): key for key in self.exact if spellings[_spelled(key)] == 1}
-        self.meant = dict.fromkeys(NO_KEY) | specials | unambiguous
+        self.meant = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
         self.repairs = repairs
 
     def key(self, written: str) -> str:
@@ -215,7 +215,7 @@ class _Reader:
             kind = "null" if written is None else "a text"
             self.repairs[f"{field}: {kind} in place of a list"] += 1
             written = [] if written is None else [written]
-        found = []
+        found: list[str] = []
         for text in written:
             read = self._read(text)
             found += [text] if read is None else self._noted(field, text, read)

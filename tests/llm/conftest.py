@@ -55,4 +55,4 @@ def _no_key_no_address(monkeypatch):
 @pytest.fixture
 def quick_retries(monkeypatch):
     """Waits between retries shortened, so that tests of retries take no time."""
-    monkeypatch.setattr("ragnb.llm.engine.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)

@@ -9,8 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-import traceback
-import warnings
 from collections import Counter
 from contextlib import contextmanager
 
@@ -19,8 +17,7 @@ import pytest
 
 from ragnb.errors import EndpointError, InputError, StoreError
 from ragnb.llm import batch
-from ragnb.llm.batch import Ledger, cancel, collect, status, submit
-from ragnb.llm.batch_provider import Provider
+from ragnb.llm.batch import Provider, cancel, collect, status, submit
 from ragnb.llm.client import complete
 from ragnb.llm.store import Store
 
@@ -28,23 +25,8 @@ CANARY, PASSWORD = "sk-canary-0123456789abcdef", "sk-password-0123456789"
 CREATE, UPLOAD = "POST /v1/batches", "POST /v1/files"
 
 
-@pytest.fixture(scope="module")
-def servers(faults):
-    """The module batch_server: BatchServer, Fault, answered, refused, expired."""
-    import importlib.util
-    from pathlib import Path
-
-    spec = importlib.util.spec_from_file_location(
-        "batch_server", Path(__file__).with_name("batch_server.py")
-    )
-    sys.modules["batch_server"] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(batch, "FIRST_WAIT", 0.001)
     monkeypatch.setattr(batch, "LOOKS", (0.0, 0.01))
 
 
@@ -128,18 +110,6 @@ def test_the_body_of_a_line_is_the_body_that_complete_sends(servers, faults, pat
     assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
 
 
-def test_prompts_go_to_the_completions_endpoint(servers, faults, path):
-    requests = pd.DataFrame({"prompt": ["Once upon", "从前"]})
-    with servers.BatchServer() as server:
-        send(requests, server, path)
-        bring(server, path)
-    assert {line["url"] for line in server.lines()} == {"/v1/completions"}
-    assert server.batches["batch-0"]["endpoint"] == "/v1/completions"
-    assert replay(requests, path)["response"].tolist() == [
-        faults.expected_text({"prompt": p}) for p in requests["prompt"]
-    ]
-
-
 TEXTS = [
     "你好,世界",
     "नमस्ते",
@@ -170,15 +140,6 @@ def test_every_script_and_every_separator_survives(servers, path):
     ]
 
 
-def test_repeats_and_equal_rows(servers, chat, path):
-    requests = pd.concat([chat(3), chat(3)], ignore_index=True)
-    with servers.BatchServer() as server:
-        send(requests, server, path, repeats=2)
-        bring(server, path)
-    assert len(server.lines()) == 6
-    assert len(replay(requests, path, repeats=2)) == 12
-
-
 def test_states_pass_by_and_nothing_is_collected_before_the_end(servers, chat, path):
     states = ("validating", "in_progress", "finalizing", "completed")
     with servers.BatchServer(states=states) as server:
@@ -189,13 +150,6 @@ def test_states_pass_by_and_nothing_is_collected_before_the_end(servers, chat, p
     assert seen == ["validating", "in_progress"]
     assert early[["state", "n_stored"]].values.tolist() == [["finalizing", 0]]
     assert late[["state", "n_stored"]].values.tolist() == [["completed", 3]]
-
-
-def test_status_keeps_its_types_without_batches(path):
-    Store(path).close()
-    frame = status(path)
-    assert frame.empty
-    assert str(frame["n_requests"].dtype) == "Int64"
 
 
 def test_collecting_again_changes_and_asks_nothing(servers, chat, path):
@@ -253,17 +207,11 @@ def test_a_request_longer_than_a_file_is_refused_before_anything_is_sent(servers
     requests.at[1, "messages"] = [{"role": "user", "content": "x" * 2000}]
     with servers.BatchServer() as server:
         with pytest.raises(
-            InputError, match=r"at most 1000 bytes; got one of 2\d\d\d bytes .*; shorten it"
+            InputError, match=r"at most 1000 bytes, got one of 2\d\d\d bytes .*; leave it out"
         ):
             send(requests, server, path, max_bytes=1000)
         assert not server.calls
         assert send(chat(3), server, path)["n_requests"].tolist() == [3]
-
-
-@pytest.mark.parametrize("limits", [{"max_requests": 0}, {"max_bytes": 0}], ids=str)
-def test_limits_below_one_are_refused(chat, path, limits):
-    with pytest.raises(InputError, match="limits of at least 1; got"):
-        submit(chat(1), model="m", store=path, **limits)
 
 
 # ---- what comes back ---------------------------------------------------------------------------------------------------
@@ -287,63 +235,10 @@ def test_a_partial_failure_keeps_its_reason_and_can_be_submitted_again(servers, 
     assert replay(requests, path)["response"].tolist() == expected(faults, requests)
 
 
-REFUSALS = {  # as OpenAI's reasoning models say it
-    "max_tokens": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-    "temperature": "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) value is "
-    "supported.",
-}
-
-
-def test_parameters_that_the_model_refused_are_adapted_when_the_requests_are_submitted_again(
-    servers, faults, chat, path
-):
-    def result(line):
-        refused = next((name for name in REFUSALS if name in line["body"]), None)
-        return servers.refused(line, REFUSALS[refused]) if refused else servers.answered(line)
-
-    warned = []
-    with servers.BatchServer(result=result) as server:
-        for _ in range(3):  # a model refuses one parameter at a time
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("default")
-                send(chat(4), server, path)
-            warned.append([str(each.message) for each in caught])
-            done = bring(server, path)
-        submit(chat(1), model="other", store=path, base_url=server.base_url)
-    renamed = "m refuses the parameter max_tokens; in this run it is sent as max_completion_tokens"
-    left_out = "m refuses the parameter temperature; in this run it is not sent, so that the model uses its default"
-    assert warned == [[], [renamed], [renamed, left_out]]
-    assert done["n_stored"].tolist() == [0, 0, 4]
-    sent = [
-        [set(line["body"]) - {"model", "messages"} for line in server.input(b)]
-        for b in server.batches.values()
-    ]
-    assert sent == [
-        [{"max_tokens", "temperature"}] * 4,
-        [{"max_completion_tokens", "temperature"}] * 4,
-        [{"max_completion_tokens"}] * 4,
-        [{"max_tokens", "temperature"}],
-    ]
-    assert replay(chat(4), path)["response"].tolist() == expected(faults, chat(4))
-    with Store(path) as store:
-        assert {reply.extra for reply in store} == {
-            '{"sent_parameters": {"max_completion_tokens": 8}}'
-        }
-
-
 def test_a_proxy_is_not_asked_for_a_batch_on_this_machine(servers, chat, path, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     with servers.BatchServer() as server:
         assert send(chat(1), server, path, max_retries=0)["state"].tolist() == ["validating"]
-
-
-def test_a_batch_in_which_everything_fails_has_no_output_file(servers, chat, path):
-    with servers.BatchServer(result=servers.refused) as server:
-        send(chat(3), server, path)
-        done = bring(server, path)
-    assert server.batches["batch-0"]["output_file_id"] is None
-    assert done["n_failed"].tolist() == [3]
-    assert len(failures(path)) == 3
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["with lines", "without lines"])
@@ -368,7 +263,7 @@ def test_an_expired_batch_gives_what_it_has(servers, faults, chat, path, told):
     assert 0 < done["n_stored"].item() < 20
     assert done["n_stored"].item() + len(left) == 20
     assert left.str.contains(
-        r"window expired\. \(batch_expired\)" if told else "the batch expired without"
+        r"window expired\. \(batch_expired\)" if told else "the batch is expired without"
     ).all()
     assert again["n_requests"].item() == len(left)
     assert replay(chat(20), path)["response"].tolist() == expected(faults, chat(20))
@@ -386,7 +281,7 @@ def test_a_failed_batch_says_why_and_releases_its_requests(servers, chat, path):
         server.states = ("completed",)
         again = send(chat(3), server, path)
     assert done["reason"].item() == "line 2: not JSON; token_limit_exceeded"
-    assert set(left) == {"the batch failed: line 2: not JSON; token_limit_exceeded"}
+    assert set(left) == {"the batch is failed: line 2: not JSON; token_limit_exceeded"}
     assert again["n_requests"].item() == 3
 
 
@@ -487,7 +382,7 @@ def test_completed_requests_without_an_output_file_are_waited_for(servers, chat,
         without = bring(server, path)
         server.batches["batch-0"]["output_file_id"] = output
         found = bring(server, path)
-    assert "2 requests completed, but no output file is named" in without["reason"].item()
+    assert "2 requests completed without an output file" in without["reason"].item()
     assert found["n_stored"].item() == 2
 
 
@@ -505,50 +400,38 @@ def test_a_fault_that_passes_is_retried(servers, chat, path, kind, status_code):
     assert set(paid(server).values()) == {1}
 
 
-def test_a_busy_provider_is_asked_again_to_create_the_batch(servers, chat, path):
-    with servers.BatchServer(only(CREATE, servers.Fault(429), times=3)) as server:
-        assert send(chat(2), server, path)["state"].item() == "validating"
-    assert server.counts[CREATE] == 4
-    assert len(server.batches) == 1
-
-
 @pytest.mark.parametrize(
     ("kind", "fault", "words"),
     [
         (
             UPLOAD,
             {"status": 404, "message": "File Not Found"},
-            r"endpoint with the Batch API .*got HTTP 404: File Not Found.*use complete",
+            r"HTTP 404: File Not Found; check base_url .*use complete",
         ),
-        (CREATE, {"status": 404}, r"endpoint with the Batch API .*got HTTP 404.*use complete"),
+        (CREATE, {"status": 404}, r"HTTP 404.*use complete"),
         (
             CREATE,
             {"status": 400, "message": "model not batchable"},
-            "accepts the request; got HTTP 400: model not batchable.*call again",
+            "HTTP 400: model not batchable; .*call again",
         ),
         (
             CREATE,
             {"status": 429, "message": "slow down"},
-            "accepts the request; got HTTP 429: slow down",
-        ),
-        (
-            CREATE,
-            {"status": 429, "message": "insufficient_quota"},
-            "accepts the request; got HTTP 429: insufficient_quota",
+            "HTTP 429: slow down",
         ),
         (
             UPLOAD,
             {"status": 401, "message": "bad key"},
-            "needs a key that .* accepts; got HTTP 401: bad key.*OPENAI_API_KEY",
+            "HTTP 401: bad key; put a key.*OPENAI_API_KEY",
         ),
-        (UPLOAD, {"status": 500, "message": "boom"}, "accepts the request; got HTTP 500: boom"),
+        (UPLOAD, {"status": 500, "message": "boom"}, "HTTP 500: boom"),
         (
             UPLOAD,
             {"raw": b"<html>It works!</html>"},
-            "endpoint with the Batch API; got an answer of another kind",
+            "an answer of another kind.*has a Batch API",
         ),
-        (UPLOAD, {"raw": b"{}"}, "endpoint with the Batch API; got an answer of another kind"),
-        (UPLOAD, {"drop": True}, "endpoint that answers; got .* check the address"),
+        (UPLOAD, {"raw": b"{}"}, "an answer of another kind.*has a Batch API"),
+        (UPLOAD, {"drop": True}, "APIConnectionError: .* call again"),
     ],
     ids=str,
 )
@@ -561,18 +444,6 @@ def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(
         assert status(path).empty
         server.behave = lambda call: None
         assert send(chat(3), server, path)["n_requests"].tolist() == [3]
-    assert set(paid(server).values()) == {1}
-
-
-def test_batches_made_before_a_refusal_are_kept(servers, chat, path):
-    def third_upload_fails(call):
-        return servers.Fault(400, "disk full") if call.path == UPLOAD and call.repeat == 2 else None
-
-    with servers.BatchServer(third_upload_fails) as server:
-        with pytest.raises(EndpointError, match="disk full"):
-            send(chat(8), server, path, max_requests=2)
-        assert status(path, base_url=server.base_url)["n_requests"].tolist() == [2, 2]
-        assert send(chat(8), server, path, max_requests=2)["n_requests"].tolist() == [2, 2, 2, 2]
     assert set(paid(server).values()) == {1}
 
 
@@ -613,7 +484,7 @@ def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(
     with servers.BatchServer(only(CREATE, servers.Fault(**fault))) as server:
         with pytest.raises(
             EndpointError,
-            match=r"needs an answer to its creation; got .* submit again in 300 seconds",
+            match=r"creation of a batch got no clear answer.* Submit again in 300 seconds",
         ):
             send(chat(3), server, path)
         assert send(chat(3), server, path)["state"].item() == "creating"
@@ -661,7 +532,7 @@ def test_a_list_without_end_ends(servers, chat, path):
         )
         page = server._list("")
         server._list = lambda query: {**page, "has_more": True}
-        with pytest.raises(EndpointError, match="no such batch in its list"):
+        with pytest.raises(EndpointError, match="not in the list of the provider"):
             send(chat(2), server, path)
 
 
@@ -688,7 +559,8 @@ STEPS = [
 def dying(monkeypatch, step):
     """Stop at a step, with no cleaning up."""
     name, _, when = step.partition(" ")
-    home = Provider if name in ("upload", "create") else Ledger
+    home = Provider if name in ("upload", "create") else batch
+    name = name if home is Provider else f"_{name}"
     real = getattr(home, name)
 
     def fatal(*arguments, **options):
@@ -698,7 +570,7 @@ def dying(monkeypatch, step):
 
     with monkeypatch.context() as patch:
         patch.setattr(home, name, fatal)
-        patch.setattr(Ledger, "release", lambda *_: None)
+        patch.setattr(batch, "_release", lambda *_: None)
         with pytest.raises(Killed):
             yield
 
@@ -727,48 +599,17 @@ def stopping(error):
     return stop
 
 
-def test_status_and_collect_find_a_batch_that_was_never_remembered(
-    servers, chat, path, monkeypatch
-):
-    with servers.BatchServer() as server:
-        with dying(monkeypatch, "remember before"):
-            send(chat(2), server, path)
-        assert status(path, base_url=server.base_url)["batch_id"].item() == "batch-0"
-        assert bring(server, path)["n_stored"].item() == 2
-
-
-def test_other_requests_do_not_send_what_a_killed_call_left(servers, chat, path, monkeypatch):
-    with servers.BatchServer() as server:
-        with dying(monkeypatch, "claim"):
-            send(chat(2), server, path)
-        other = chat(4).iloc[2:]
-        assert send(other, server, path)["n_requests"].tolist() == [2]
-        assert len(server.batches) == 1
-        assert status(path, base_url=server.base_url)["state"].tolist() == ["claimed", "completed"]
-        assert len(cancel(path, base_url=server.base_url)) == 1
-        assert send(chat(2), server, path)["n_requests"].tolist() == [2]
-
-
-@pytest.mark.parametrize("where", ["content", "add", "finish"])
+@pytest.mark.parametrize("where", ["content", "add", "_finish"])
 def test_a_collect_that_is_killed_is_done_again(servers, chat, path, where, monkeypatch):
     with servers.BatchServer() as server:
         send(chat(5), server, path)
-        home = {"content": Provider, "add": Store, "finish": Ledger}[where]
+        home = {"content": Provider, "add": Store, "_finish": batch}[where]
         with monkeypatch.context() as patch:
             patch.setattr(home, where, stopping(Killed))
             with pytest.raises(Killed):
                 bring(server, path)
         assert status(path, base_url=server.base_url)["n_pending"].item() == 5
         assert bring(server, path)["n_stored"].item() == 5
-
-
-def test_an_interrupt_while_uploading_frees_the_requests(servers, chat, path, monkeypatch):
-    with servers.BatchServer() as server:
-        with monkeypatch.context() as patch:
-            patch.setattr(Provider, "upload", stopping(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                send(chat(3), server, path)
-        assert status(path).empty
 
 
 NURSERY = """
@@ -878,11 +719,6 @@ def test_processes_killed_at_random_moments(servers, nursery, path):
 
 
 @pytest.mark.slow
-def test_processes_killed_more_often(servers, nursery, path):
-    kill_often(servers, nursery, path, requests=120, kills=4)
-
-
-@pytest.mark.slow
 def test_processes_killed_fifty_times(servers, nursery, path):
     kill_often(servers, nursery, path, requests=1500, kills=50)
 
@@ -912,20 +748,6 @@ def test_several_callers_that_submit_the_same_at_once_share_the_work(servers, ch
     assert set(paid(server).values()) == {1}
 
 
-def test_days_later_in_another_process(servers, faults, chat, path):
-    script = (
-        "import sys; from ragnb.llm.batch import status, collect; a = dict(base_url=sys.argv[2]); "
-        "print(status(sys.argv[1], **a)['state'].item(), collect(sys.argv[1], **a)['n_stored'].item())"
-    )
-    with servers.BatchServer(states=("in_progress", "completed")) as server:
-        send(chat(3), server, path)
-        arguments = [sys.executable, "-c", script, str(path), server.base_url]
-        assert subprocess.run(
-            arguments, capture_output=True, text=True, check=True
-        ).stdout.split() == ["in_progress", "3"]
-    assert replay(chat(3), path)["response"].tolist() == expected(faults, chat(3))
-
-
 # ---- other stores, other providers -------------------------------------------------------------------------------------
 
 
@@ -948,7 +770,7 @@ def test_a_batch_of_another_provider_is_a_clear_error_and_is_left_alone(servers,
     with servers.BatchServer() as here, servers.BatchServer() as there:
         send(chat(3), there, path)
         for call in (status, collect, cancel):
-            words = rf"needs the address .*; got {here.base_url}, while .* at {there.base_url}; pass base_url='{there.base_url}'"
+            words = rf"were sent to {there.base_url}, got {here.base_url}; pass base_url='{there.base_url}'"
             with pytest.raises(InputError, match=words):
                 call(path, base_url=here.base_url)
         assert send(chat(3), here, path)["base_url"].tolist() == [there.base_url], (
@@ -965,9 +787,9 @@ def test_a_batch_that_the_provider_does_not_know_stops_nobody(servers, chat, pat
         send(chat(4), server, path, max_requests=2)
         del server.batches["batch-0"]
         done = bring(server, path)
-        assert "does not know it with this key (HTTP 404" in done["reason"][0]
+        assert "unknown to the provider, see cancel(forget=True): The endpoint" in done["reason"][0]
         assert done["n_stored"].tolist() == [0, 2]
-        assert "does not know it" in cancel(path, base_url=server.base_url)["reason"].item()
+        assert "unknown to the provider" in cancel(path, base_url=server.base_url)["reason"].item()
         cancel(path, batches=["batch-0"], forget=True)
         assert failures(path).tolist() == ["the batch was given up"] * 2
         assert send(chat(4), server, path)["n_requests"].tolist() == [2]
@@ -981,7 +803,7 @@ def test_cancel_stops_a_batch_and_keeps_what_it_answered(servers, faults, chat, 
         send(chat(20), server, path)
         stopped = cancel(path, base_url=server.base_url)
         done = bring(server, path)
-        assert failures(path).eq("the batch was cancelled without a line about this request").all()
+        assert failures(path).eq("the batch is cancelled without a line about this request").all()
         server.result, server.states = servers.answered, ("completed",)
         send(chat(20), server, path)
         status(path, base_url=server.base_url)
@@ -999,53 +821,37 @@ def test_cancel_stops_a_batch_and_keeps_what_it_answered(servers, faults, chat, 
 def test_cancel_needs_names_of_open_batches(servers, chat, path, names):
     with servers.BatchServer() as server:
         send(chat(1), server, path)
-        with pytest.raises(
-            InputError, match=r"cancel needs a list of open batches of this store; got"
-        ):
+        with pytest.raises(InputError, match=r"batches must be a list of names of open batches"):
             cancel(path, base_url=server.base_url, **names)
 
 
 def test_stores_that_cannot_hold_batches(chat, path, tmp_path):
-    with pytest.raises(InputError, match="outlives the process; got ':memory:'"):
+    with pytest.raises(InputError, match="outlives the process, got ':memory:'"):
         submit(chat(1), model="m", store=":memory:")
     for call in (status, collect, cancel):
-        with pytest.raises(StoreError, match="got no file"):
+        with pytest.raises(StoreError, match="there is no store"):
             call(tmp_path / "mistyped.sqlite")
     assert not (tmp_path / "mistyped.sqlite").exists()
     (tmp_path / "text.sqlite").write_text("not a database, only text")
-    with pytest.raises(StoreError, match="needs an SQLite file"):
+    with pytest.raises(StoreError, match="cannot be read or written"):
         status(tmp_path / "text.sqlite")
     Store(path).close()
     with sqlite3.connect(path) as db:
         db.execute("CREATE VIEW batches AS SELECT 1")
-    with pytest.raises(
-        StoreError, match="a store needs an SQLite file that it can read and write; got"
-    ):
+    with pytest.raises(StoreError, match="cannot be read or written"):
         status(path)
 
 
 def test_another_machine_needs_a_key_and_the_requests_stay_free(chat, path):
-    with pytest.raises(EndpointError, match=r"needs a key; got none in .*OPENAI_API_KEY"):
+    with pytest.raises(EndpointError, match=r"needs a key.*OPENAI_API_KEY has none"):
         submit(chat(1), model="m", store=path, base_url="https://models.example.org/v1")
-    assert status(path).empty
-
-
-@pytest.mark.parametrize("options", [{"timeout": 0}, {"max_retries": -1}], ids=str)
-def test_waiting_and_retrying_have_limits_too(servers, chat, path, options):
-    with (
-        servers.BatchServer() as server,
-        pytest.raises(InputError, match="needs timeout > 0 and max_retries >= 0; got"),
-    ):
-        send(chat(1), server, path, **options)
     assert status(path).empty
 
 
 def test_an_unreachable_provider_says_so(servers, chat, path):
     with servers.BatchServer() as server:
         send(chat(1), server, path)
-    with pytest.raises(
-        EndpointError, match=r"status needs an endpoint that answers; got .* check the address"
-    ):
+    with pytest.raises(EndpointError, match=r"APIConnectionError.*nothing is lost"):
         status(path, base_url=server.base_url, max_retries=0)
 
 
@@ -1053,44 +859,6 @@ def test_a_frame_without_requests_is_refused(path):
     with pytest.raises(InputError, match="needs the columns messages"):
         submit(pd.DataFrame({"question": ["x"]}), model="m", store=path)
     assert submit(pd.DataFrame({"messages": []}), model="m", store=path).empty
-
-
-def test_a_key_goes_into_the_header_and_nowhere_else(
-    servers, chat, path, tmp_path, monkeypatch, capfd, caplog
-):
-    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-    caplog.set_level("DEBUG")
-    leak = f"{'x' * 280} key {CANARY}"  # a message cut to length must not keep the start of the key
-
-    def leaky(line):
-        return servers.refused(line, leak) if third(line) else servers.answered(line)
-
-    with servers.BatchServer(result=leaky) as server:
-        server.errors = [{"message": leak}]
-        address = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
-        submit(chat(4), model="m", store=path, base_url=address)
-        frames = [collect(path, base_url=address), failures(path)]
-        server.states = ("failed",)
-        submit(chat(6), model="m", store=path, base_url=address)
-        frames += [collect(path, base_url=address), failures(path)]
-        for code in (400, 401, 404):
-            server.behave = lambda call, code=code: servers.Fault(code, leak)
-            with pytest.raises(EndpointError) as error:
-                submit(chat(7), model="m", store=path, base_url=address)
-            frames.append("".join(traceback.format_exception(error.value)))
-        assert server.calls[0].headers["authorization"]
-    logged = " ".join(record.getMessage() for record in caplog.records)
-    seen = (
-        "".join(f if isinstance(f, str) else f.to_json() for f in frames)
-        + "".join(capfd.readouterr())
-        + logged
-    )
-    files = b"".join(file.read_bytes() for file in tmp_path.iterdir())
-    assert "[key" in seen
-    assert "sk-canary" not in seen
-    assert b"sk-canary" not in files
-    assert "sk-password" not in "".join(f if isinstance(f, str) else f.to_json() for f in frames)
-    assert b"sk-password" not in files
 
 
 def test_many_requests_take_little_time(servers, path):

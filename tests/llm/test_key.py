@@ -107,7 +107,7 @@ def test_no_answer_brings_the_key_out_of_complete(faults, chat, key, tmp_path, l
         if way == "unreachable":
             address = f"http://127.0.0.1:{free_port()}/v1"
         if way == "readonly":  # the store fails when the reply is to be kept
-            store._execute("PRAGMA query_only = ON")
+            store.query("PRAGMA query_only = ON")
         options = {
             "model": "m",
             "base_url": address,
@@ -154,7 +154,7 @@ def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(faults, chat,
 )
 def test_an_address_that_is_none_brings_no_key_out(chat, key, tmp_path, address):
     for call in (complete, batch.submit):
-        with pytest.raises(ValueError, match="needs an address|Invalid IPv6") as error:
+        with pytest.raises(ValueError, match="must be an address|Invalid IPv6") as error:
             call(chat(1), model="m", base_url=address, store=tmp_path / "s.sqlite")
         assert "canary" not in shown(error.value)
 
@@ -192,7 +192,6 @@ def free_port() -> int:
 def test_no_answer_brings_the_key_out_of_a_batch(
     servers, chat, key, tmp_path, logs, capfd, monkeypatch, fault, step
 ):
-    monkeypatch.setattr(batch, "FIRST_WAIT", 0.001)
     monkeypatch.setattr(batch, "LOOKS", (0.0, 0.01))
     path, seen = tmp_path / "s.sqlite", []
     faults = {
@@ -254,8 +253,9 @@ SETUP = """
 import logging, sys
 logging.basicConfig(level="DEBUG", stream=sys.stdout)
 import pandas as pd
-from ragnb.llm import batch, client, engine
-engine.FIRST_WAIT = 0.01
+import openai._base_client
+from ragnb.llm import batch, client
+openai._base_client.INITIAL_RETRY_DELAY = 0.01
 requests = pd.DataFrame({"messages": [[{"role": "user", "content": f"question {n}"}] for n in range(12)]})
 options = dict(model="m", max_retries=0)
 """
@@ -350,7 +350,7 @@ def test_a_notebook_shows_a_wrong_key_address_or_model_as_one_sentence_and_a_run
     assert "12 of 12 requests answered. Cost unknown (no price for m), " in told
     for cell, words in zip(
         bad,
-        ("needs a key", "model name that it knows", "no connection"),
+        ("put a key", "the model name", "no connection"),
         strict=True,
     ):
         (error,) = [output for output in cell.outputs if output.output_type == "error"]

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from ragnb.llm.store import LEASE_SECONDS
-
 RUN = """
 import sys, openai, openai.resources.chat, pandas as pd
 from ragnb.llm.client import complete
@@ -158,7 +156,7 @@ def test_the_claims_of_a_killed_process_hold_nobody_up(tmp_path, faults):
             )
         began = time.monotonic()
         assert start(arguments).wait() == 0
-        assert time.monotonic() - began < LEASE_SECONDS - 5
+        assert time.monotonic() - began < 25
     finally:
         server.kill()
         server.communicate()

@@ -373,7 +373,7 @@ def test_a_run_that_was_given_up_asks_nothing_more(faults, chat):
     with (
         faults.FaultServer(slow_then_refused) as server,
         pytest.warns(UserWarning, match="timeout"),
-        pytest.raises(ragnb.EndpointError, match="needs a key"),
+        pytest.raises(ragnb.EndpointError, match="put a key"),
     ):
         run(chat(16), server, timeout=0.3, max_retries=9, max_concurrency=16, progress=False)
     # After 16 + 8 + 4 + 2 timeouts one request is sent at a time, and the other 15 wait.
