@@ -82,8 +82,8 @@ def _entry(name: str) -> str:
 def _example(function: object) -> str:
     """Return the first example of a docstring: its first statements and what they print."""
     text = inspect.getdoc(function) or ""
-    blocks = [block for block in re.split(r"\n\s*\n", text) if block.lstrip().startswith(">>>")]
-    return blocks[0] if blocks else ""
+    found = re.search(r"^>>> .*?(?=\n\s*\n|\Z)", text, flags=re.DOTALL | re.MULTILINE)
+    return found.group() if found else ""
 
 
 # ---- code blocks ---------------------------------------------------------------------------------

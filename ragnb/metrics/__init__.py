@@ -1,4 +1,4 @@
-"""Metrics: pure functions of one response, each declared with its record.
+"""Metrics: pure functions of one response, each declared together with a record that describes it.
 
 Importing any module of this package fills `ragnb.metrics.record.METRICS` with all metrics.
 """
@@ -11,7 +11,7 @@ for _module in ("rgb", "trace", "answer", "readability", "language", "cost", "ju
     import_module(f"ragnb.metrics.{_module}")
 
 FAMILIES = ("rgb", "trace", "answer", "language", "cost", "semantic", "annotator")
-"""First parts of the names of metrics, in the order of the table of all metrics."""
+"""Families of metrics (the first part of each name), in the order of the table of all metrics."""
 
 for _name in sorted(METRICS, key=lambda name: FAMILIES.index(name.partition(".")[0])):
     METRICS[_name] = METRICS.pop(_name)

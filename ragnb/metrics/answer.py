@@ -1,21 +1,22 @@
-"""Answer metrics: a response against its reference by exact match, F1, containment, ROUGE, BLEU.
+"""Answer metrics compare a response with its reference: exact match, F1, containment, ROUGE, BLEU.
 
 A reference is a string, or a list of *parts*, all of which are required in the answer. Each part is
-a string or a list of *aliases*, any of which is enough. ``["a", "b"]`` means a AND b, and
-``[["a", "b"]]`` means a OR b. A reference text consists of one alias of each part, in the given
+a string or a list of *aliases*, any one of which is sufficient. ``["a", "b"]`` means a AND b, and
+``[["a", "b"]]`` means a OR b. A *reference text* consists of one alias of each part, in the given
 order and joined by spaces. The value of a response is its highest value over all reference texts.
 
-Every value is nan when there is nothing to compare: no response (None), no reference (None), or
-both of them empty. If only one of them is empty, the value is 0.
+A value is NaN if there is nothing to compare: no response (None), no reference (None), or both of
+them empty after normalisation. If only one of them is empty, the value is 0.
 
-The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning
+The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
 (``<think>…</think>``). If you call a function yourself with the reply of a reasoning model, first
-take the answer out of it with `ragnb.text.split_reasoning`.
+extract the answer with `ragnb.text.split_reasoning`.
 
 Exact match and F1 differ from those of SQuAD. SQuAD removes *a, an, the* and deletes punctuation,
-so that "the cat" becomes "cat", "U.S." becomes "US", "10,000" becomes "10000" and "don't" becomes
-"dont". Here, articles are kept and punctuation separates words, in all languages, so the two
-strings of each pair are different. Use SQuAD's own script to compare with published SQuAD results.
+so that "the cat" becomes "cat", "U.S." becomes "us", "10,000" becomes "10000" and "don't" becomes
+"dont". Here, articles are kept and punctuation separates words, in all languages. The two strings
+of each of these pairs are therefore different. To compare with published SQuAD results, use SQuAD's
+own script.
 
 All functions raise InputError for a response that is not a string, a malformed reference, and an
 unknown variant or language.
@@ -39,23 +40,22 @@ Tokens = tuple[str, ...]
 _COLUMNS = {"response": "response", "reference": "references", "language": "language"}
 _LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
 _SQUAD = (
-    "after Rajpurkar et al. 2016, arXiv 1606.05250, but not SQuAD's number: a, an, the stay, and "
-    "punctuation parts words"
+    "after Rajpurkar et al. 2016, arXiv 1606.05250, but different from SQuAD: articles are kept, and "
+    "punctuation separates words"
 )
-_BOTH_EMPTY = (
-    "Where response and reference are both empty once normalised; never under lbrag, which says 1."
-)
-_BOTH_BLANK = "Where response and reference are both blank."
+_BOTH_EMPTY = "If response and reference are both empty after normalisation; never under lbrag, which gives 1."
+_BOTH_BLANK = "If response and reference are both blank."
 _SCRIPTS = (
-    "Letters, marks and numbers of every script, articles too, NFKC and case-folded; punctuation is "
-    "a space"
+    "Letters, marks and numbers of all scripts after NFKC and case folding. Punctuation separates "
+    "words, and articles are kept"
 )
-_BLOCKS = "The published code: scripts outside a fixed list (Devanagari, Greek, Tamil, …) vanish"
+_BLOCKS = "As in the published code, which deletes scripts outside a fixed list (Devanagari, Greek, Tamil, …)"
 _TOKENS: Mapping[str, Mapping[Any, str]] = {
     "variant": {
-        "unicode": f"{_SCRIPTS}; grapheme clusters where a script has no spaces, else words.",
-        "lbrag": f"{_BLOCKS}, so any two answers in Hindi score 1; characters in ja and zh, else "
-        "words, in Thai too.",
+        "unicode": f"{_SCRIPTS}. Tokens are grapheme clusters in scripts without spaces between "
+        "words, and words otherwise.",
+        "lbrag": f"{_BLOCKS}. Any two answers in Hindi therefore score 1. Tokens are characters in "
+        "Japanese and Chinese, and words in all other languages, including Thai.",
     }
 }
 
@@ -91,7 +91,8 @@ def _best(
     options={
         "variant": {
             "unicode": f"{_SCRIPTS}.",
-            "lbrag": f"{_BLOCKS}, so any two answers in Hindi are equal; both empty: 1.",
+            "lbrag": f"{_BLOCKS}. Any two answers in Hindi are therefore equal. Two empty texts "
+            "score 1.",
         }
     },
     source=f"{_SQUAD}; {_LBRAG}",
@@ -107,24 +108,27 @@ def exact_match(
 ) -> float:
     """1.0 if the response equals a reference text after normalisation, else 0.0 (EM).
 
-    Higher is better. One of the reference texts is enough. The value is nan without a response or a
-    reference. If both are empty after normalisation, it is nan under ``unicode`` and 1.0 under
-    ``lbrag``.
+    Higher is better. The value is NaN if there is no response or no reference. If both are empty
+    after normalisation, it is NaN with ``"unicode"`` and 1.0 with ``"lbrag"``.
 
     Parameters
     ----------
-    response
-        The model's text.
-    reference
+    response : str or None
+        The response of the system.
+    reference : str, list or None
         A string, or parts with aliases (see the top of the module).
-    variant
-        How both are normalised: see `ragnb.metrics.normalization.normalized`.
-    language
-        Without effect. The parameter exists because the other answer metrics have it.
+    variant : {"unicode", "lbrag"}
+        How both are normalised; see `ragnb.metrics.normalization.normalized`.
+    language : str, optional
+        Has no effect. All answer metrics have this parameter.
 
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, except for the normalisation; ``lbrag`` is
-    ``exact_match`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Notes
+    -----
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, except for the normalisation; ``"lbrag"``
+    is ``exact_match`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
+    Examples
+    --------
     >>> exact_match("Ｔokyo!", "tokyo"), exact_match("Edo", [["Tokyo", "edo"]])
     (1.0, 1.0)
     >>> exact_match("दिल्ली", "मुंबई"), exact_match("दिल्ली", "मुंबई", variant="lbrag")
@@ -140,12 +144,12 @@ def exact_match(
     options={
         "variant": {
             "unicode": f"{_SCRIPTS}.",
-            "lbrag": f"{_BLOCKS}, so a reference in Hindi leaves nothing to look for.",
+            "lbrag": f"{_BLOCKS}. Nothing is left of a reference in Hindi.",
         }
     },
     source="ours: the normalised reference is a substring",
     binary=True,
-    undefined="Where a part of the reference is empty once normalised.",
+    undefined="If a part of the reference is empty after normalisation.",
 )
 def contains(
     response: str | None,
@@ -156,13 +160,17 @@ def contains(
 ) -> float:
     """1.0 if the response contains every part of the reference as a substring, else 0.0.
 
-    Higher is better. Response and reference are normalised first. For each part, one alias is
-    enough, and a piece of a word counts: ``1999`` contains ``99``. The value is nan without a
-    response or a reference, and if all aliases of a part are empty after normalisation, because
-    every response would contain them. The parameters are those of `exact_match`.
+    Higher is better. Response and reference are normalised first. One alias of each part is
+    sufficient. Part of a word counts: ``1999`` contains ``99``. The value is NaN if there is no
+    response or no reference. It is also NaN if all aliases of a part are empty after normalisation,
+    because every response would contain them. The parameters are those of `exact_match`.
 
+    Notes
+    -----
     Source: ours; other tools call it "lexical match" or "cover exact match".
 
+    Examples
+    --------
     >>> contains("It was in Tampa.", [["Tampa", "Miami"]])
     1.0
     >>> contains("It was in Tampa.", ["Tampa", "Miami"])
@@ -193,7 +201,7 @@ def overlap(said: Tokens, wanted: Tokens) -> int:
 
 
 def _f1(shared: int, said: Tokens, wanted: Tokens) -> float:
-    """Harmonic mean of precision and recall, 0.0 when both are 0."""
+    """Harmonic mean of precision and recall; 0.0 if both are 0."""
     precision, recall = shared / len(said), shared / len(wanted)
     return 2 * precision * recall / (precision + recall) if shared else 0.0
 
@@ -209,25 +217,30 @@ def token_f1(
     """Harmonic mean of token precision and recall (F1).
 
     The value is in [0, 1]; higher is better. If there are several reference texts, it is the
-    largest value over them. It is nan without a response or a reference. If both are empty after
-    normalisation, it is nan under ``unicode`` and 1.0 under ``lbrag``. If only one of them is
-    empty, it is 0.0.
+    highest value over them. It is NaN if there is no response or no reference. If both are empty
+    after normalisation, it is NaN with ``"unicode"`` and 1.0 with ``"lbrag"``. If only one of them
+    is empty, it is 0.0.
 
     F1 = 2PR / (P + R), where P = overlap / tokens of the response and R = overlap / tokens of the
-    reference.
+    reference. The overlap is the number of tokens that both share, counted with repetitions.
 
     Parameters
     ----------
     response, reference
         See `exact_match`.
-    language
-        Language code. It determines the tokens under ``lbrag`` and has no effect under ``unicode``.
-    variant
-        Normalisation and tokens: see `ragnb.metrics.normalization.answer_tokens`.
+    language : str, optional
+        Language code. It determines the tokens with ``"lbrag"`` and has no effect with
+        ``"unicode"``.
+    variant : {"unicode", "lbrag"}
+        Normalisation and tokens; see `ragnb.metrics.normalization.answer_tokens`.
 
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, except for the normalisation; ``lbrag`` is
-    ``f1_score_lang`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Notes
+    -----
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, except for the normalisation; ``"lbrag"``
+    is ``f1_score_lang`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
+    Examples
+    --------
     >>> token_f1("in Oslo today", "Oslo")
     0.5
     >>> round(token_f1("4429m", "4429米", language="zh", variant="lbrag"), 4)
@@ -247,11 +260,15 @@ def token_precision(
 ) -> float:
     """Proportion of the response's tokens that are in the reference.
 
-    The value is in [0, 1]; higher is better. It is the largest value over the reference texts. It
-    is nan in the same cases as `token_f1`. The parameters are those of `token_f1`.
+    The value is in [0, 1]; higher is better. It is the highest value over the reference texts, and
+    NaN in the same cases as `token_f1`. The parameters are those of `token_f1`.
 
+    Notes
+    -----
     Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
 
+    Examples
+    --------
     >>> token_precision("in Oslo, Norway, today", "Oslo Norway")
     0.5
     """
@@ -269,11 +286,15 @@ def token_recall(
 ) -> float:
     """Proportion of the reference's tokens that are in the response.
 
-    The value is in [0, 1]; higher is better. It is the largest value over the reference texts. It
-    is nan in the same cases as `token_f1`. The parameters are those of `token_f1`.
+    The value is in [0, 1]; higher is better. It is the highest value over the reference texts, and
+    NaN in the same cases as `token_f1`. The parameters are those of `token_f1`.
 
+    Notes
+    -----
     Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
 
+    Examples
+    --------
     >>> token_recall("in Oslo today", "Oslo Norway")
     0.5
     """
@@ -297,14 +318,18 @@ def rouge_l(
 ) -> float:
     """ROUGE-L: F1 of the longest common subsequence of tokens, which depends on their order.
 
-    The value is in [0, 1]; higher is better. It is the largest value over the reference texts. It
-    is nan in the same cases as `token_f1`. The parameters are those of `token_f1`.
+    The value is in [0, 1]; higher is better. It is the highest value over the reference texts, and
+    NaN in the same cases as `token_f1`. The parameters are those of `token_f1`.
 
-    ROUGE-L = 2PR / (P + R), where P = LCS / tokens of the response and R = LCS / tokens of the
-    reference.
+    ROUGE-L = 2PR / (P + R), where P = LCS / tokens of the response, R = LCS / tokens of the
+    reference, and LCS is the length of the longest common subsequence.
 
+    Notes
+    -----
     Source: Lin (2004), ROUGE, section 3.1, with beta = 1 and our tokens instead of ASCII words.
 
+    Examples
+    --------
     >>> rouge_l("the cat sat", "the sat cat")
     0.6666666666666666
     """
@@ -324,9 +349,9 @@ def rouge_l(
     _COLUMNS,
     options={
         "word_order": {
-            0: "chrF: n-grams of characters alone.",
-            2: "chrF++: n-grams of one and two words too.",
-            ...: "Another length up to which n-grams of words count.",
+            0: "chrF: character n-grams only.",
+            2: "chrF++: word unigrams and bigrams as well.",
+            ...: "Word n-grams up to another order as well.",
         }
     },
     source="Popović 2015; sacreBLEU",
@@ -339,15 +364,19 @@ def chrf(
     language: str | None = None,
     word_order: int = 0,
 ) -> float:
-    """F2 of character n-grams, n = 1 to 6 (chrF); with ``word_order=2`` also of words (chrF++).
+    """F2 of character n-grams, n = 1 to 6 (chrF); with word_order=2 also of word n-grams (chrF++).
 
-    The value is sacreBLEU's divided by 100, so it is in [0, 1]; higher is better. It is the largest
-    value over the reference texts. It is nan without a response or a reference, and if both are
-    blank. The metric uses characters instead of tokens, so
-    `language` has no effect. Letter case matters.
+    The value is that of sacreBLEU divided by 100, so it is in [0, 1]; higher is better. It is the
+    highest value over the reference texts. It is NaN if there is no response or no reference, or if
+    both are blank. Because the metric does not use tokens, `language` has no effect. Letter case
+    matters.
 
+    Notes
+    -----
     Source: Popović (2015), chrF; computed by sacreBLEU's ``sentence_chrf``.
 
+    Examples
+    --------
     >>> round(chrf("Die Hauptstadt ist Oslo", "die Hauptstadt ist Oslo"), 3)
     0.942
     """
@@ -365,15 +394,15 @@ def chrf(
     _COLUMNS,
     options={
         "tokenize": {
-            None: "By the language: zh for Chinese, char where words have no spaces between them, "
-            "else 13a.",
-            "13a": "Words and punctuation, as in the WMT campaigns; a Chinese or Thai sentence is "
-            "then one word.",
-            "zh": "Chinese characters one by one, the rest as 13a.",
-            "char": "Every character.",
-            "intl": "Words and punctuation by the Unicode classes of their characters.",
-            "none": "What spaces separate.",
-            ...: "Another tokeniser of sacreBLEU; some need a package or a download.",
+            None: "Depends on the language: zh for Chinese, char for other languages without spaces "
+            "between words, and 13a for all others.",
+            "13a": "Words and punctuation, as in the WMT campaigns. A Chinese or Thai sentence is "
+            "then a single word.",
+            "zh": "Each Chinese character is a token; the rest is tokenised as with 13a.",
+            "char": "Each character is a token.",
+            "intl": "Words and punctuation, separated by Unicode category.",
+            "none": "Splits at spaces only.",
+            ...: "Another tokeniser of sacreBLEU; some require a package or a download.",
         }
     },
     source="Papineni et al. 2002; Post 2018; sacreBLEU",
@@ -388,22 +417,26 @@ def bleu(
 ) -> float:
     """Geometric mean of the precisions of 1- to 4-grams, times a brevity penalty (sentence BLEU).
 
-    The value is sacreBLEU's divided by 100, so it is in [0, 1]; higher is better. It is the largest
-    value over the reference texts. It is nan where `chrf` is nan. BLEU was designed for corpora and
-    is not very informative for a short answer. We use exponential smoothing and leave out n-grams
-    longer than the answer (effective order).
+    The value is that of sacreBLEU divided by 100, so it is in [0, 1]; higher is better. It is the
+    highest value over the reference texts. It is NaN in the same cases as `chrf`. BLEU was designed
+    for corpora and is not very informative for a short answer. We use exponential smoothing and
+    leave out n-grams longer than the answer (effective order).
 
     Parameters
     ----------
     response, reference
         See `exact_match`.
-    language
-        Language code that determines the tokeniser; see `bleu_tokenizer`.
-    tokenize
-        A sacreBLEU tokeniser to use instead.
+    language : str, optional
+        Language code, which determines the tokeniser; see `bleu_tokenizer`.
+    tokenize : str, optional
+        Name of a sacreBLEU tokeniser to use instead.
 
+    Notes
+    -----
     Source: Papineni et al. (2002); Post (2018); computed by sacreBLEU's ``sentence_bleu``.
 
+    Examples
+    --------
     >>> bleu("奥斯陆是首都", "奥斯陆是首都", language="zh")
     1.0
     """

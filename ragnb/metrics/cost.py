@@ -17,25 +17,29 @@ VARIANTS = ("ratio", "lbrag")
     higher_is_better=False,
     bounds=(0.0, math.inf),
     source="kanoes/LBRAG-NEW experiments/scripts/experiment.py",
-    undefined="Never where the translations are recorded; 0 if there is none.",
+    undefined="Never if the translations were recorded; 0 if no passage was translated.",
 )
 def translation_tokens(passages: Sequence[Any] | None) -> float:
-    """Sum of the tokens spent on translating the passages of one response.
+    """Total number of tokens of the translated passages of one response.
 
-    The value is at least 0; lower is better. It is 0.0 if no passage was translated, and nan if the
+    The value is at least 0; lower is better. It is 0.0 if no passage was translated, and NaN if the
     passages were not recorded (None).
 
     Parameters
     ----------
-    passages
-        One mapping or object per passage. Its ``token_count`` is that of the translation, as
-        ``passage["token_count"]``, ``passage["metadata"]["token_count"]`` or the attributes of
-        these names. A passage that was not translated has the ``text`` (or ``translated_text``)
-        None and may lack a count. A translated passage without a count raises InputError.
+    passages : list or None
+        One mapping or object per passage. The number of tokens of its translation is
+        ``passage["token_count"]``, ``passage["metadata"]["token_count"]`` or the attribute of the
+        same name. If a passage was not translated, its ``text`` (or ``translated_text``) is None
+        and it need not have a count. A translated passage without a count raises InputError.
 
+    Notes
+    -----
     Source: ``total_translation_tokens`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
     There, a passage without a count costs nothing.
 
+    Examples
+    --------
     >>> translation_tokens([{"text": "…", "token_count": 12}, {"text": None},
     ...                     {"text": "…", "metadata": {"token_count": 5}}])
     17.0
@@ -75,25 +79,30 @@ def bridging_efficiency(
 ) -> float:
     """Cost-normalised bridging efficiency (CNBE): token F1 gained per translated token of one item.
 
-    Higher is better. The value is unbounded, and negative if translation lowers F1. It is nan if
-    either F1 is unscored. At a cost of 0 it is undefined, so ``ratio`` gives nan. ``lbrag`` gives
-    0.0 at a cost of 0 or less, and these zeros are part of its mean.
+    Higher is better. The value is unbounded, and negative if translation lowers F1. It is NaN if
+    either F1 is missing. At a cost of 0, the ratio is undefined: ``"ratio"`` gives NaN, and
+    ``"lbrag"`` gives 0.0 (also at a negative cost). With ``"lbrag"``, these zeros are part of the
+    mean.
 
-    CNBE = (F1_system - F1_direct) / cost. Items with a low cost dominate its mean over items, so
+    CNBE = (F1_system - F1_direct) / cost. Items with a low cost dominate the mean over items, so
     also report the ratio of the means.
 
     Parameters
     ----------
-    f1_system, f1_direct
-        F1 of the system and of the answer without passages, for the **same** item; nan or None if
-        unscored.
-    cost
-        Tokens that the system spent on translation for this item.
-    variant
-        ``"ratio"`` or ``"lbrag"``, which differ at a cost of 0.
+    f1_system, f1_direct : float or None
+        F1 of the system, and of the answer without passages, for the **same** item; NaN or None if
+        missing.
+    cost : float
+        Number of translated tokens that the system used for this item.
+    variant : {"ratio", "lbrag"}
+        The two differ at a cost of 0.
 
+    Notes
+    -----
     Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
+    Examples
+    --------
     >>> bridging_efficiency(0.75, 0.25, 20), bridging_efficiency(0.5, 0, 0)
     (0.025, nan)
     >>> bridging_efficiency(0.5, 0, 0, variant="lbrag")

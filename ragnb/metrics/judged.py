@@ -1,7 +1,7 @@
-"""Metrics from the judgements of models and people, and the cosine of embeddings.
+"""Metrics from the judgements of models and people, and the cosine similarity of embeddings.
 
 `ragnb.experiments.judges.judge_responses` adds a model's judgements to the responses. All functions
-raise InputError for a value that is not among the allowed ones.
+raise InputError for a value that is not allowed.
 """
 
 import math
@@ -16,11 +16,11 @@ from ragnb.records import is_missing
 
 ACCEPTED = {"correct": 1.0, "incorrect": 0.0, "refuse": 0.0}
 """Verdict -> value. A refusal is not accepted as an answer."""
-NEVER_JUDGED = "Never where there is a verdict."
+NEVER_JUDGED = "Never if there is a verdict."
 
 
 def binary_verdict(verdict: float | None) -> float:
-    """Convert a verdict to a value: 1.0 for yes, 0.0 for no, nan if missing.
+    """Convert a verdict to a value: 1.0 for yes, 0.0 for no, NaN if missing.
 
     >>> binary_verdict(True), binary_verdict(None)
     (1.0, nan)
@@ -36,23 +36,28 @@ def binary_verdict(verdict: float | None) -> float:
     "semantic.judged_similarity",
     {"score": "judged_similarity"},
     source="ours, after the judged score of kanoes/LBRAG-NEW experiments/scripts/experiment.py; "
-    "unreadable replies and empty responses are unscored",
-    undefined="Never where there is a score.",
+    "responses that are empty or have an unreadable judgement are not scored",
+    undefined="Never if there is a score.",
 )
 def judged_similarity(score: float | None) -> float:
-    """Judge's score for the semantic similarity of response and reference.
+    """Judge's score for the semantic similarity of a response and its reference.
 
     The value is in [0, 1]; higher is better. The score comes from
     ``ragnb.experiments.judges.judge_responses(..., "similarity")`` with the prompt
-    `ragnb.prompts.judges.SIMILARITY`. The name of the judge model is part of the signature.
+    `ragnb.prompts.judges.SIMILARITY`. The name of the judge model is recorded in the signature of
+    the score.
 
-    The value is nan if there is no score, because the response is missing or empty, the reference
+    The value is NaN if there is no score, because the response is missing or empty, the reference
     is missing, or the judge's reply could not be parsed. The published code gives 0.0 in these
-    cases, and these zeros are part of its mean.
+    cases, and includes these zeros in its mean.
 
+    Notes
+    -----
     Source: kanoes/LBRAG-NEW, experiments/scripts/experiment.py, except for the prompt and the
     treatment of missing scores.
 
+    Examples
+    --------
     >>> judged_similarity(0.75), judged_similarity(None)
     (0.75, nan)
     """
@@ -66,21 +71,24 @@ def judged_similarity(score: float | None) -> float:
 @metric(
     "semantic.judged_correctness",
     {"verdict": "judged_correct"},
-    source="ours: a judge's verdict by the references",
+    source="ours: the verdict of a judge who is given the references",
     binary=True,
     undefined=NEVER_JUDGED,
 )
 def judged_correctness(verdict: float | None) -> float:
-    """1.0 if a judge finds the response correct given the references, else 0.0.
+    """1.0 if a judge who is given the references finds the response correct, else 0.0.
 
-    Higher is better. The judgement comes from
-    ``ragnb.experiments.judges.judge_responses(..., "correctness")`` with the prompt
-    `ragnb.prompts.judges.CORRECTNESS`, or from ``"bare_correctness"`` with the prompt
-    `ragnb.prompts.judges.BARE_CORRECTNESS`. The value is nan if there is no judgement. The
-    name of the judge model is part of the signature.
+    Higher is better. The verdict comes from ``ragnb.experiments.judges.judge_responses(...,
+    "correctness")`` with the prompt `ragnb.prompts.judges.CORRECTNESS`, or from
+    ``"bare_correctness"`` with the prompt `ragnb.prompts.judges.BARE_CORRECTNESS`. The value is NaN
+    if there is no verdict. The name of the judge model is recorded in the signature of the score.
 
+    Notes
+    -----
     Source: ours.
 
+    Examples
+    --------
     >>> judged_correctness(1), judged_correctness(False)
     (1.0, 0.0)
     """
@@ -90,22 +98,26 @@ def judged_correctness(verdict: float | None) -> float:
 @metric(
     "annotator.verdict",
     {"verdict": "verdict"},
-    source="the annotator whose column `verdict` it is",
+    source="the annotator who filled the column `verdict`",
     binary=True,
     undefined=NEVER_JUDGED,
 )
 def is_accepted(verdict: bool | float | str | None) -> float:
     """1.0 if an annotator accepted the response, else 0.0.
 
-    Higher is better. The value is nan if there is no verdict (None or nan).
+    Higher is better. The value is NaN if there is no verdict (None or NaN).
 
     Parameters
     ----------
-    verdict
+    verdict : bool, float, str or None
         True or False, 1 or 0, ``"correct"``, ``"incorrect"`` or ``"refuse"``.
 
+    Notes
+    -----
     Source: a human judgement; nothing is computed.
 
+    Examples
+    --------
     >>> is_accepted(True), is_accepted("incorrect")
     (1.0, 0.0)
     """
@@ -117,20 +129,31 @@ def is_accepted(verdict: bool | float | str | None) -> float:
     "semantic.embedding_cosine",
     {"a": "response_embedding", "b": "reference_embedding"},
     bounds=(-1.0, 1.0),
-    source="ours: the cosine of two embeddings",
-    undefined="Where either embedding is zero.",
+    source="ours: the cosine similarity of two embeddings",
+    undefined="If either embedding is zero.",
 )
 def embedding_cosine(a: ArrayLike, b: ArrayLike) -> float:
-    """Cosine of the embeddings of a response and its reference.
+    """Cosine similarity between the embeddings of a response and its reference.
 
-    The value is in [-1, 1], and higher means more similar. It is nan if either vector is zero. It
-    cannot replace a measure of correctness: the embedding of a wrong number or name is close to
-    that of the correct one. The name of the embedding model is part of the signature.
+    The value is in [-1, 1], and higher means more similar. It is NaN if either embedding is zero.
+    It is no measure of correctness: answers that differ only in a number or a name often have
+    nearly identical embeddings. The name of the embedding model is recorded in the signature of the
+    score.
 
-    cosine = a·b / (‖a‖ ‖b‖) for one-dimensional vectors of the same length.
+    Parameters
+    ----------
+    a, b : 1-D array_like
+        The two embeddings, of equal size.
 
-    Source: the definition of the cosine; the choice of vectors is ours.
+    Notes
+    -----
+    The cosine similarity is a·b / (‖a‖ ‖b‖).
 
+    Source: the definition of cosine similarity. To compare the whole response with the whole
+    reference is our choice.
+
+    Examples
+    --------
     >>> round(embedding_cosine([1, 2, 2], [2, 1, 2]), 4), embedding_cosine([0, 0], [1, 0])
     (0.8889, nan)
     """

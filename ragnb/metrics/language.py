@@ -54,14 +54,16 @@ _WRITTEN_IN = {
 LANGUAGE_SCRIPTS = {
     code: frozenset(names.split()) for names, codes in _WRITTEN_IN.items() for code in codes.split()
 }
-"""Language code -> Unicode scripts of the language today; for Korean Hangul, without Hanja."""
+"""Language code -> Unicode scripts in which the language is written today.
+
+For Korean this is Hangul only, without Hanja."""
 
 _OFTEN_MEANT = {"jp": "ja", "cn": "zh", "tw": "zh_tw", "hk": "zh_hk", "kr": "ko", "gr": "el", "dk": "da", "cz": "cs"} | {
     "iw": "he", "in": "id", "ua": "uk", "vn": "vi", "ge": "ka", "eng": "en", "deu": "de", "fra": "fr", "zho": "zh"
 }  # fmt: skip
 
 LBRAG_UNCOUNTED = ".,!?;:()[]{}-–—'\"/"
-"""Characters that RLC does not count under ``lbrag``, in addition to spaces and digits."""
+"""Characters that RLC does not count with ``"lbrag"``, in addition to spaces and digits."""
 
 LBRAG_ALPHABETIC = ("en", "de", "es", "fr", "it", "pt")
 
@@ -103,13 +105,13 @@ def scripts_of(language: str | None) -> frozenset[str]:
 
 _COLUMNS = {"response": "response", "language": "language"}
 _LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
-_NO_LETTER = "Where the response has no letter"
-_NOTHING_COUNTED = f"{_NO_LETTER}; never under lbrag, where nothing to count says 1."
+_NO_LETTER = "If the response contains no letters"
+_NOTHING_COUNTED = f"{_NO_LETTER}; never under lbrag, which then gives 1."
 _VARIANTS: Mapping[str, Mapping[Any, str]] = {
     "variant": {
-        "unicode": "Letters of the language's scripts / all letters.",
-        "lbrag": "The published code: in Chinese and Japanese by script; elsewhere a letter of any "
-        "script will do, so English passes for Russian.",
+        "unicode": "Letters in a script of the language / all letters.",
+        "lbrag": "As in the published code: by script for Chinese and Japanese. For other "
+        "languages, letters of all scripts count, so English is accepted as Russian.",
     }
 }
 
@@ -120,25 +122,30 @@ def response_language_consistency(
 ) -> float:
     """Proportion of a response's letters that belong to a script of the target language (RLC).
 
-    The value is in [0, 1]; higher is better. It is nan without a response. If no character counts,
-    it is nan under ``unicode`` and 1.0 under ``lbrag``. RLC cannot distinguish languages that share
-    a script; use `language_identified` for that.
+    The value is in [0, 1]; higher is better. It is NaN if there is no response. If no character
+    counts, it is NaN with ``"unicode"`` and 1.0 with ``"lbrag"``. RLC cannot distinguish languages
+    that share a script; use `language_identified` for that.
 
     Parameters
     ----------
-    response
-        The model's text.
-    language
-        Code of the target language; see `LANGUAGE_SCRIPTS`. Under ``lbrag`` any code is allowed.
-    variant
-        ``unicode``: letters of the language's scripts / letters of all scripts, counted in the
-        composed form (NFC). ``lbrag``: hits / characters except spaces, digits and
-        `LBRAG_UNCOUNTED`. A hit is a kana or Han character for ``ja``, a Han character for ``zh``,
-        a letter of any script for `LBRAG_ALPHABETIC`, and any of these for all other languages. An
-        English answer to a Russian question therefore scores 1.0.
+    response : str or None
+        The response of the system.
+    language : str
+        Code of the target language; see `LANGUAGE_SCRIPTS`. With ``"lbrag"`` any code is allowed.
+    variant : {"unicode", "lbrag"}
+        ``"unicode"``: letters of the language's scripts / letters of all scripts, counted after
+        composition (NFC). ``"lbrag"``: hits / characters, where spaces, digits and
+        `LBRAG_UNCOUNTED` are not counted. A hit is a kana or Han character for ``ja``, a Han
+        character for ``zh``, a letter of any script for the languages in `LBRAG_ALPHABETIC`, and
+        any of these for all other languages. An English response to a Russian question therefore
+        scores 1.0.
 
+    Notes
+    -----
     Source: ``compute_rlc`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
+    Examples
+    --------
     >>> response_language_consistency("答案是 4429 meters", "zh")
     0.3333333333333333
     """
@@ -153,7 +160,9 @@ def response_language_consistency(
 
 
 def consistency_counts(text: str, language: str, *, variant: str = "unicode") -> tuple[int, int]:
-    """Count the characters of the language and all counted characters: RLC is their ratio.
+    """Count the characters in the target language, and all characters; RLC is their ratio.
+
+    Only the characters that RLC takes into account are counted.
 
     The parameters are those of `response_language_consistency`.
 
@@ -173,7 +182,7 @@ def consistency_counts(text: str, language: str, *, variant: str = "unicode") ->
 
 
 def letters_by_script(text: str) -> Counter[str]:
-    """Count the letters of each script in the composed text (NFC), in which 각 is one letter.
+    """Count the letters of each script after composition (NFC), so that 각 is one letter.
 
     >>> letters_by_script("각 x") == {"Hangul": 1, "Latin": 1}
     True
@@ -187,8 +196,8 @@ def letters_by_script(text: str) -> Counter[str]:
     options={
         **_VARIANTS,
         "threshold": {
-            0.6: "RLC of at least 0.6, the published one.",
-            ...: "Another number above 0, at most 1.",
+            0.6: "RLC of at least 0.6, the published threshold.",
+            ...: "Another threshold above 0 and at most 1.",
         },
     },
     source=_LBRAG,
@@ -198,13 +207,17 @@ def letters_by_script(text: str) -> Counter[str]:
 def response_in_language(
     response: str | None, language: str, *, variant: str = "unicode", threshold: float = 0.6
 ) -> float:
-    """1.0 if RLC reaches a threshold, so the response is in the target language, else 0.0 (RLC_OK).
+    """1.0 if RLC reaches the threshold for a response in the target language, else 0.0 (RLC_OK).
 
-    Higher is better. The value is nan where RLC is nan. The threshold is in
-    (0, 1]. All other parameters are those of `response_language_consistency`.
+    Higher is better. The value is NaN in the same cases as `response_language_consistency` (RLC).
+    The threshold is in (0, 1]. All other parameters are those of `response_language_consistency`.
 
+    Notes
+    -----
     Source: ``rlc_binary`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
+    Examples
+    --------
     >>> response_in_language("答案是 4429 meters", "zh"), response_in_language("答案是 4429 m", "zh")
     (0.0, 1.0)
     """
@@ -215,7 +228,7 @@ def response_in_language(
 
 
 def lbrag_counts(character: str) -> bool:
-    """Return whether RLC counts a character under ``lbrag``."""
+    """Return whether RLC counts a character with ``"lbrag"``."""
     return not (character.isspace() or character.isdigit() or character in LBRAG_UNCOUNTED)
 
 
@@ -249,7 +262,7 @@ LBRAG_HITS: dict[str, Callable[[str], bool]] = {
     "letter": str.isalpha,
     "any": lambda character: character.isalpha() or _is_japanese(character),
 }
-"""Rule -> function that checks if a character belongs to the language under ``lbrag``."""
+"""Rule -> function that checks whether a character belongs to the language with ``"lbrag"``."""
 
 
 # ---- by identification -------------------------------------------------------------------------
@@ -262,8 +275,8 @@ _IDENTIFIED_AS = {"nb": "no"}  # the identifier calls Bokmål Norwegian
     _COLUMNS,
     options={
         "candidates": {
-            None: "Any language that ragnb and the identifier know may occur.",
-            ...: "A list of the language codes that may occur: the fewer, the fewer errors.",
+            None: "All languages that are known to both ragnb and the identifier.",
+            ...: "A list of the codes of the languages that may occur. A short list gives fewer errors.",
         }
     },
     source="Lui and Baldwin 2012; py3langid",
@@ -273,25 +286,31 @@ _IDENTIFIED_AS = {"nb": "no"}  # the identifier calls Bokmål Norwegian
 def language_identified(
     response: str | None, language: str, *, candidates: Sequence[str] | None = None
 ) -> float:
-    """1.0 if an identifier assigns the response to the target language, else 0.0 (RLC_LID).
+    """1.0 if a language identifier assigns the response to the target language, else 0.0 (RLC_LID).
 
-    Higher is better. The value is nan without a response, and if the response has no letter. Unlike
-    RLC, language identification distinguishes English from German. It is often wrong
-    for short answers, especially names, and it makes more errors if there are more candidates.
+    Higher is better. The value is NaN if there is no response or if it contains no letters. Unlike
+    response language consistency (RLC, `response_language_consistency`), language identification
+    distinguishes English from German. It is often wrong for short answers, especially names. Its
+    error rate increases with the number of candidates.
 
     Parameters
     ----------
-    response
-        The model's text.
-    language
-        Code of the target language; regions are ignored: ``zh_tw`` is ``zh``.
-    candidates
-        Codes of the languages that may occur, such as those of the study. By default these are all
-        languages that are known to both `LANGUAGE_SCRIPTS` and the identifier. The target language
-        is always a candidate.
+    response : str or None
+        The response of the system.
+    language : str
+        Code of the target language. Region subtags are ignored, so ``zh_tw`` is treated as ``zh``.
+    candidates : sequence of str, optional
+        Codes of the languages that may occur, for example, all languages in your dataset. By
+        default these are all languages that are known to both `LANGUAGE_SCRIPTS` and the
+        identifier. The target language is always a candidate.
 
-    Source: Lui and Baldwin (2012), langid.py; computed by its successor py3langid with its model.
+    Notes
+    -----
+    Source: Lui and Baldwin (2012), langid.py; computed by its successor py3langid with the model
+    that py3langid contains.
 
+    Examples
+    --------
     >>> language_identified("Wie hoch ist der Berg?", "de")
     1.0
     >>> language_identified("How high is it?", "de")
@@ -305,7 +324,7 @@ def language_identified(
 
 
 def identified_language(text: str, candidates: Sequence[str] | None = None) -> str:
-    """Return the most likely language of a text among the candidates, by default among all.
+    """Return the most likely language of a text among the candidates (by default all languages).
 
     >>> identified_language("¿Cuánto mide la montaña?", ["es", "pt"])
     'es'
@@ -318,10 +337,10 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
 
 
 def most_likely_language(texts: Sequence[str]) -> tuple[str, float]:
-    """Return the language with the highest mean probability over some texts, and this mean.
+    """Return the language with the highest mean probability over several texts, and this mean.
 
-    The probabilities are those of the identifier for each text, over all known languages. Without
-    any text the result is ``("", 0.0)``.
+    The probabilities are those of the identifier for each text, over all known languages. If there
+    are no texts, the result is ``("", 0.0)``.
 
     >>> most_likely_language(["Où est la tour Eiffel ?", "Quelle est la capitale de la France ?"])[0]
     'fr'

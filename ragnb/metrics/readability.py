@@ -18,7 +18,7 @@ FLESCH = {
     "nl": (206.835, 0.93, 77.0),  # Douma (1960)
     "ru": (206.835, 1.3, 60.1),  # Oborneva (2006)
 }
-"""Language -> constant, weight of words per sentence, weight of syllables per word."""
+"""Language code -> constant, weight of words per sentence, weight of syllables per word."""
 
 
 @metric(
@@ -26,20 +26,26 @@ FLESCH = {
     {"response": "response", "language": "language"},
     bounds=(-math.inf, math.inf),
     source="Flesch 1948 and its adaptations",
-    undefined="Where the response has no word, or its language no published formula.",
+    undefined="If the response has no words, or if there is no published formula for its language.",
 )
 def flesch_reading_ease(response: str | None, language: str) -> float:
-    """Flesch reading ease, computed from the lengths of sentences and words.
+    """Flesch reading ease, computed from the mean lengths of sentences and words.
 
     A higher value means that the text is easier to read. Most values are between 0 and 100, but the
-    value is unbounded. It is nan without a response, without a word, and in a language without a
-    published formula (see `FLESCH`). It is only meaningful for texts of several sentences.
+    range is unbounded. The value is NaN if there is no response, if the response has no words, or
+    if `FLESCH` has no formula for the language. It is meaningful only for texts of several
+    sentences.
 
     The formula is constant - a words/sentences - b syllables/words, with the values in `FLESCH`.
     Syllables are counted by hyphenation (pyphen), which finds too few in some English words.
 
-    Source: Flesch (1948), A new readability yardstick, and the adaptations named in `FLESCH`.
+    Notes
+    -----
+    Source: Flesch, R. (1948). A new readability yardstick. J. Appl. Psychol. 32, 221-233; and the
+    adaptations named in `FLESCH`.
 
+    Examples
+    --------
     >>> round(flesch_reading_ease("Der Hund schläft. Die Katze auch.", "de"), 2)
     108.75
     >>> flesch_reading_ease("猫也睡。", "zh")

@@ -12,22 +12,22 @@ from ragnb.version import __version__
 Function = TypeVar("Function", bound=Callable[..., float])
 
 METRICS: dict[str, "Metric"] = {}
-"""The metrics of ragnb by name. The decorator `metric` adds them on import of `ragnb.metrics`."""
+"""The metrics of ragnb by name. The decorator `metric` adds them when `ragnb.metrics` is imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The record of a metric. Pass your own record to `score` to use a custom metric.
+    """The record of a metric. To use a custom metric, pass your own record to `ragnb.score`.
 
-    `summarize` and the tables look up direction, bounds and condition in `METRICS`. They treat a
-    metric that is not in `METRICS` as binary if all of its values are 0 or 1.
+    `ragnb.summarize` and the tables look up direction, bounds and condition in `METRICS`. They
+    treat a metric that is not in `METRICS` as binary if all of its values are 0 or 1.
 
     Attributes
     ----------
     name
         ``"family.name"``.
     function
-        Pure function of one response that returns a float, or ``nan`` if the metric is undefined.
+        Pure function of one response that returns a float, or NaN if the metric is undefined.
     columns
         Column of the responses from which each argument is read: ``{"answer": "references"}``.
     higher_is_better
@@ -37,24 +37,25 @@ class Metric:
     source
         Paper and equation, or repository and commit.
     options
-        Keyword options that choose a variant, with their defaults. They are part of the signature.
+        Keyword options that select a variant, with their defaults. They are part of the signature
+        of a score.
     binary
-        Whether 0 and 1 are the only values. The mean of such values gets a Wilson interval.
+        Whether 0 and 1 are the only values. The mean of such values has a Wilson interval.
     evidence
         Optional function of the same arguments that explains the value in words.
     condition
-        Reason why a response may have no value by definition. Such responses do not count in n.
+        Reason why the definition gives a response no value. Such responses are not counted in n.
     variants
-        A sentence for each value of each option, with the default first:
-        ``{"variant": {"a": "...", "b": "..."}}``. The key ``...`` describes all other values.
+        A sentence for each value of each option, with the default first: ``{"variant": {"a": "...",
+        "b": "..."}}``. The key ``...`` describes all other values.
     undefined
-        When a response has no value although no column is missing; "Never ..." if it always has.
+        When a response has no value although no column is missing. If it always has one, the text
+        starts with "Never".
     beyond
-        When a value can lie outside the bounds: "more where ...".
+        When a value can be outside the bounds: "more if ...".
     optional_under
-        Arguments that are optional under certain options:
-        ``{"documents_sentences": {"variant": "guide"}}``. All other arguments are required if they
-        have no default.
+        Arguments that are optional under certain options: ``{"documents_sentences": {"variant":
+        "guide"}}``. All other arguments are required unless they have a default.
     """
 
     name: str
@@ -81,6 +82,8 @@ class Metric:
 
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
         """Describe the definition of a value in one line: version, metric, options and marks.
+
+        `marks` are further properties of the score, such as its language.
 
         >>> words = Metric("own.words", len, {"response": "response"}, False, (0, 1000), "here",
         ...                options={"variant": "a"})
@@ -120,8 +123,8 @@ def metric(
     name, columns, source, higher_is_better, bounds, **more
         See `Metric`.
     options
-        A sentence for each value of each option (`Metric.variants`). The defaults are those of the
-        function.
+        A sentence for each value of each option (`Metric.variants`). The defaults of the options
+        are those of the function.
     """
 
     def declare(function: Function) -> Function:
@@ -144,7 +147,7 @@ def metric(
 
 
 def _text(value: Any) -> Any:
-    """Convert lists and mappings, such as a list of phrases, to JSON; return other values as is."""
+    """Convert lists and mappings, such as a list of phrases, to JSON; keep other values."""
     if not isinstance(value, list | tuple | Mapping):
         return value
     return json.dumps(value, ensure_ascii=False).replace("|", "\\u007c")

@@ -1,4 +1,4 @@
-"""Reference answers: a string, or a list of parts, each a string or a list of aliases."""
+"""Reference answers: a string, or a list of parts, each of which is a string or a list of aliases."""
 
 import math
 from collections.abc import Sequence
@@ -14,8 +14,9 @@ MOST_ALTERNATIVES = 10_000
 
 
 def listed(value: object) -> list[Any]:
-    """Convert a string to a list of one string, a tuple to a list, others to an empty list.
+    """Convert a value to a list: a string to a list of one, and a list or tuple to a new list.
 
+    Any other value becomes an empty list.
     >>> listed("Oslo"), listed(("Oslo", "Bergen")), listed(7)
     (['Oslo'], ['Oslo', 'Bergen'], [])
     """
@@ -27,8 +28,8 @@ def listed(value: object) -> list[Any]:
 def reference_parts(reference: Reference) -> list[list[str]]:
     """Convert a reference to a list of parts, each of which is a list of aliases.
 
-    A reference without parts, a part without aliases, or an alias that is not a string
-    raises InputError.
+    A reference without parts, a part without aliases, or an alias that is not a string raises
+    InputError.
 
     >>> reference_parts("Oslo"), reference_parts(["a", ["b", "c"]])
     ([['Oslo']], [['a'], ['b', 'c']])
@@ -44,7 +45,7 @@ def reference_parts(reference: Reference) -> list[list[str]]:
 
 
 def reference_texts(reference: Reference) -> list[str]:
-    """Return all complete reference texts: one alias of each part, joined by spaces.
+    """Return all complete reference texts. Each joins one alias of every part by spaces.
 
     >>> reference_texts([["Oslo", "Kristiania"], "1925"])
     ['Oslo 1925', 'Kristiania 1925']

@@ -1,16 +1,17 @@
 """RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
 
-A reference answer is a list of *parts*, all of which a response must contain. A part is a string
-or a list of *aliases*, any of which is enough. ``["a", "b"]`` means a AND b; ``[["a", "b"]]`` means
-a OR b.
+A reference answer is a list of *parts*, all of which a response must contain. A part is a string or
+a list of *aliases*, any one of which is sufficient. ``["a", "b"]`` means a AND b; ``[["a", "b"]]``
+means a OR b.
 
 ``protocol`` selects the definition: ``"paper"`` is the definition in the paper, ``"released"`` is
 the published code (chen700564/RGB at commit 65ec39e4) including its errors, and ``"flexible"`` is a
 lenient re-implementation with long lists of English phrases. `ragnb.metrics.rgb_protocols`
 describes how each protocol normalises a text.
 
-``refusal`` and ``detection`` select how a refusal, or a report of errors in the documents, is
-recognised:
+RGB's prompt tells the model which sentence to use for a refusal, and which for a report of errors
+in the documents (the *agreed sentences*). ``refusal`` and ``detection`` select how a refusal or a
+report of errors is recognised:
 
 ===================  ===============================================================================
 value                a response counts if
@@ -18,22 +19,24 @@ value                a response counts if
 None (default)       it meets the protocol's own rule
 ``"phrase"``         it contains the key phrase of the agreed sentence
 ``"sentence"``       it contains the whole agreed sentence
-a list of phrases    it contains one of them, in any letter case; under ``released``, as written
+a list of phrases    it contains one of them, in any letter case (under ``"released"``, as written)
 a mapping            it contains one of the phrases for its language: ``{"en": [...], "zh": [...]}``
 ``"judge"``          a judge decides so, in ``judged_refusal`` or ``judged_detection``
 ``"label"``          a person decides so, in ``refusal_label`` or ``detection_label``
 ===================  ===============================================================================
 
-The functions read a response as it is. `ragnb.score` gives them the answer without the reasoning
-(``<think>…</think>``), and under ``released`` the whole reply, as the published code reads it. If
-you call a function yourself with the reply of a reasoning model, first take the answer out of it
-with `ragnb.text.split_reasoning`.
+The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
+(``<think>…</think>``), except under ``"released"``, where it passes the whole reply, as in the
+published code. If you call a function yourself with the reply of a reasoning model, first extract
+the answer with `ragnb.text.split_reasoning`.
 
-The value of a metric is 1.0 or 0.0. It is nan if there is no response (None or nan), or if the
-required verdict of a judge or person is missing. Note that nan counts as true in an ``if``. All
-functions raise InputError for an unknown protocol or rule, a value that is not a language code, a
-response that is not a string, an answer without a part or with an empty alias, and a noise rate
-outside of [0, 1].
+The value of a metric is 1.0 or 0.0. It is NaN if there is no response (None or NaN), or if a
+required verdict of a judge or person is missing. Note that Python treats NaN as true in an ``if``
+statement.
+
+All functions raise InputError for an unknown protocol or rule, a value that is not a language code,
+a response that is not a string, an answer without a part or with an empty alias, and a noise rate
+outside [0, 1].
 """
 
 import math
@@ -59,7 +62,7 @@ from ragnb.metrics.rgb_protocols import (
 from ragnb.records import is_missing
 
 FOUND, NOT_FOUND, REFUSED = 1, 0, -1
-"""Labels of an answer part; ``[REFUSED]`` is the label of a refusal."""
+"""Labels of an answer part. A refusal has the single label `REFUSED`."""
 
 NO_RESPONSE = "no response"
 NO_VERDICT = "no verdict"
@@ -67,7 +70,7 @@ PARTS = ("all", "any")
 BY_THE_VERDICT = "by the verdict"
 NOT_IN_WORDS = {"refusal": "no refusal phrase", "error": "no error detected"}
 NO_ANSWER = object()
-"""Stands for the answer in `is_refusal` and `detects_error`, which do not need one."""
+"""Replaces the answer in `is_refusal` and `detects_error`, which do not need one."""
 
 # ---- what the records of the metrics say -------------------------------------------------------
 
@@ -78,29 +81,30 @@ _FACED = {"response": "response", "false_answer": "false_answers", "language": "
 _REFUSAL_COLUMNS = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
 _DETECTION_COLUMNS = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
 _NEVER_RULED = (
-    "Never where there is a response; with a judge or a label as the rule, where its verdict is "
-    "missing."
+    "Never if there is a response; if a judge or a label decides, when this verdict is missing."
 )
 _LENIENT = "A lenient re-implementation: "
-_FOLDED = "letter case and Unicode forms of white space, hyphens and quotation marks aside"
-_RIGHT = f"Every answer part is a substring of the response, {_FOLDED}; a refusal is wrong."
-_NEARLY_RIGHT = (
-    f"{_LENIENT}80 % of the words of a part will do, and what also reads as a refusal can be right."
+_FOLDED = "ignoring letter case and Unicode variants of white space, hyphens and quotation marks"
+_RIGHT = (
+    f"Every part of the answer is a substring of the response, {_FOLDED}. A refusal is incorrect."
 )
-_BY_PHRASE = f"The agreed key phrase occurs, {_FOLDED}."
-_AS_WRITTEN = "The key phrase occurs in lower case, "
+_NEARLY_RIGHT = (
+    f"{_LENIENT}80 % of the words of a part are sufficient, and a response that also refuses can be "
+    "correct."
+)
+_BY_PHRASE = f"The response contains the agreed key phrase, {_FOLDED}."
 
 Sentences = Mapping[str, Mapping[Any, str]]
 
 
 def _rule_sentences(what: str, judged: str, label: str) -> Mapping[Any, str]:
     return {
-        None: f"Whatever the protocol counts as {what}.",
+        None: f"The protocol's own rule for {what}.",
         "phrase": f"{what.capitalize()} contains the key phrase of the agreed sentence.",
         "sentence": f"{what.capitalize()} contains the whole agreed sentence.",
-        "judge": f"A judge decides, in the column {judged}.",
-        "label": f"A person decides, in the column {label}.",
-        ...: "A list of your own phrases, or a mapping from language codes to such lists.",
+        "judge": f"The verdict of a judge, in the column {judged}.",
+        "label": f"The verdict of a person, in the column {label}.",
+        ...: "A list of custom phrases, or a mapping from language codes to such lists.",
     }
 
 
@@ -123,15 +127,20 @@ def answer_labels(
 ) -> list[int]:
     """Label each answer part: 1 if found in the response, 0 if not; ``[-1]`` for a refusal.
 
-    Under ``flexible``, the parts of a refusal are labelled, too.
+    Under ``"flexible"``, the parts are labelled even if the response is a refusal.
 
     A part is found if one of its aliases is a substring of the response. Letter case is ignored.
-    For Chinese, spaces are removed first; ``released`` removes them from the response only. Under
-    ``flexible``, it is enough that 80 % of the words of an alias occur anywhere in the response.
+    For Chinese, spaces are removed first; ``"released"`` removes them from the response only. Under
+    ``"flexible"``, it is sufficient that 80 % of the words of an alias occur anywhere in the
+    response.
 
-    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4.
-    That code's own comment, and documents that repeat it, swap the meaning of 0 and 1.
+    Notes
+    -----
+    Source: Chen et al. (2024), section 3; ``checkanswer`` of chen700564/RGB at commit 65ec39e4. A
+    comment in that code, and documents that repeat it, swap the meaning of 0 and 1.
 
+    Examples
+    --------
     >>> answer_labels("It was in Tampa.", [["Tampa", "Tampa Bay"], "2021"])
     [1, 0]
     >>> answer_labels("on 2nd January of 1892", "2 January, 1892", protocol="flexible")  # 2 of 3
@@ -149,7 +158,7 @@ def answer_labels(
 def answer_evidence(
     response: str | None, answer: Answer, *, parts: str = "all", **options: Any
 ) -> str:
-    """Explain `is_correct`: the refusal, or the alias that is found for each part.
+    """Explain the value of `is_correct`: the refusal, or which alias is found for each part.
 
     The arguments are those of `is_correct`.
 
@@ -159,7 +168,7 @@ def answer_evidence(
     found = _find(response, answer, **options)
     if isinstance(found, str):
         return found
-    counted = ", counted as right at noise rate 1" if found.refusal_is_right else ""
+    counted = ", counted as correct at noise rate 1" if found.refusal_is_right else ""
     return found.parts_in_words() + counted
 
 
@@ -169,14 +178,14 @@ def answer_evidence(
     options={
         "protocol": {
             "paper": _RIGHT,
-            "released": "As in the published code: <think> is searched too, a refusal counts in "
-            "lower case only, and is right at noise rate 1.",
+            "released": "As in the published code: the reasoning in <think> is searched as well, a "
+            "refusal is recognised only in lower case, and it is correct at noise rate 1.",
             "flexible": _NEARLY_RIGHT,
         },
         **_REFUSAL,
         "parts": {
             "all": "Every part of the answer must be found, as RGB defines it.",
-            "any": "One part of the answer is enough.",
+            "any": "One part of the answer is sufficient.",
         },
     },
     source=f"{_CHEN}; {_CODE} checkanswer",
@@ -198,39 +207,43 @@ def is_correct(
 ) -> float:
     """1.0 if every part of the answer is found and the response is not a refusal, else 0.0.
 
-    Higher is better. The value is nan if there is no response, or if the verdict that ``refusal``
-    requires is missing. Its mean over questions is RGB's accuracy, correct / n, for noise
+    Higher is better. The value is NaN if there is no response, or if the verdict that `refusal`
+    requires is missing. The mean over questions is RGB's accuracy, correct / n, for noise
     robustness and for information integration.
 
     `answer_labels` computes the label of each part. With ``parts="all"``, a response is correct if
-    the labels contain 1 and no 0. Under ``flexible``, a response that is also a refusal can be
-    correct.
+    the labels contain 1 and no 0. Under ``"flexible"``, a response can be correct even if it is
+    also a refusal.
 
     Parameters
     ----------
-    response
-        The model's text.
-    answer
+    response : str or None
+        The response of the system.
+    answer : str or list
         A string, or a list of parts.
-    language
+    language : str
         Language code.
-    protocol
-        ``"paper"``, ``"released"`` or ``"flexible"``.
-    noise_rate
-        Nominal proportion of passages without the answer. Only used by ``released``, which counts
+    protocol : {"paper", "released", "flexible"}
+        The definition; see the top of this module.
+    noise_rate : float, optional
+        Nominal proportion of passages without the answer. Used only by ``"released"``, which counts
         refusals at noise rate 1 as correct.
-    refusal
+    refusal : optional
         How a refusal is recognised; see the top of this module.
-    parts
+    parts : {"all", "any"}
         ``"all"``: every part must be found, which is RGB's definition. ``"any"``: one part is
-        enough; some evaluations report this more lenient value under the same name.
-    judged_refusal, refusal_label
-        Verdict of a judge or of a person, 1 for a refusal, for ``refusal="judge"`` and
+        sufficient; some evaluations report this more lenient value under the same name.
+    judged_refusal, refusal_label : float, optional
+        Verdict of a judge or of a person, 1 for a refusal. Required for ``refusal="judge"`` and
         ``refusal="label"``.
 
+    Notes
+    -----
     Source: Chen et al. (2024), section 3, "Accuracy"; ``all_rate`` of chen700564/RGB at commit
     65ec39e4.
 
+    Examples
+    --------
     >>> is_correct("Oslo or Bergen", ["Oslo"]), is_correct("Bergen", ["Oslo"])
     (1.0, 0.0)
     >>> is_correct("Only Oslo", ["Oslo", "1950"]), is_correct("Only Oslo", ["Oslo", "1950"], parts="any")
@@ -253,7 +266,7 @@ def is_correct(
 
 
 def are_right(labels: list[int], parts: str = "all") -> bool:
-    """Return whether all parts are found, or at least one with ``parts="any"``.
+    """Return whether all parts are found, or with ``parts="any"`` at least one part.
 
     The result is False for a refusal.
 
@@ -277,18 +290,24 @@ def is_refusal(
 ) -> float:
     """1.0 if the response is a refusal, else 0.0.
 
-    Whether a refusal is the correct reaction depends on the passages.
+    Whether a refusal is the correct reaction depends on the passages. The value is NaN in the same
+    cases as `is_correct`.
 
-    Under ``paper``, a refusal contains the key phrase of the agreed sentence, ``insufficient
-    information`` or ``信息不足``, in any letter case; under ``released``, it must be in lower case.
-    For Chinese, spaces are removed first. ``released`` keeps the spaces in its phrases, so it never
-    finds the English phrase in a Chinese response. Under ``flexible``, the response in lower case
-    contains one of `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS`, or in Chinese one of the two
-    key phrases. Pass your own phrases for models that refuse in other words, or in a language other
-    than that of the question. The parameters are those of `is_correct`.
+    Under ``"paper"``, a refusal contains the key phrase of the agreed sentence, ``insufficient
+    information`` or ``信息不足``, in any letter case. Under ``"released"``, the phrase must be in lower
+    case. For Chinese, spaces are removed from the response first. Because ``"released"`` keeps the
+    spaces in its phrases, it never finds the English phrase in a Chinese response. Under
+    ``"flexible"``, the response in lower case contains one of the phrases in
+    `ragnb.metrics.rgb_protocols.FLEXIBLE_REFUSALS` or, for Chinese, one of the two key phrases.
+    Pass custom phrases for models that refuse in other words, or in a language other than that of
+    the question. The parameters are those of `is_correct`.
 
+    Notes
+    -----
     Source: Chen et al. (2024), section 3; ``predict`` of chen700564/RGB at commit 65ec39e4.
 
+    Examples
+    --------
     >>> is_refusal("I can not answer because of the insufficient information in documents.")
     1.0
     >>> is_refusal("The reason is unknown."), is_refusal("The reason is unknown.", protocol="flexible")
@@ -308,7 +327,7 @@ def is_refusal(
 
 
 def refusal_evidence(response: str | None, **options: Any) -> str:
-    """Explain `is_refusal`: the phrase that is found, or who gave the verdict.
+    """Explain the value of `is_refusal`: which phrase is found, or that there was a verdict.
 
     The arguments are those of `is_refusal`.
 
@@ -320,7 +339,7 @@ def refusal_evidence(response: str | None, **options: Any) -> str:
 
 
 def rejection_evidence(response: str | None, answer: Answer | None = None, **options: Any) -> str:
-    """Explain `is_rejection`: the refusal, and under ``released`` the aliases that are found.
+    """Explain the value of `is_rejection`: the refusal and, for ``"released"``, the aliases found.
 
     The arguments are those of `is_rejection`.
 
@@ -343,18 +362,18 @@ def rejection_evidence(response: str | None, answer: Answer | None = None, **opt
     {**_ANSWERED, **_REFUSAL_COLUMNS},
     options={
         "protocol": {
-            "paper": f"{_BY_PHRASE} Its mean is refusals / n.",
-            "released": f"{_AS_WRITTEN}or the answer is right: the mean is the published code's "
-            "(refusals + right answers) / n.",
-            "flexible": f"{_LENIENT}one of a long list of English phrases occurs; in Chinese the key "
-            "phrase.",
+            "paper": f"{_BY_PHRASE} The mean is refusals / n.",
+            "released": "As in the published code: the response contains the key phrase in lower "
+            "case, or is correct. The mean is (refusals + correct answers) / n.",
+            "flexible": f"{_LENIENT}the response contains one of a long list of English phrases or, "
+            "in Chinese, the key phrase.",
         },
         **_REFUSAL,
     },
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
     evidence=rejection_evidence,
-    undefined="Never where there is a response; under released, where there is no reference.",
+    undefined="Never if there is a response; under released, if there is no reference.",
 )
 def is_rejection(
     response: str | None,
@@ -369,13 +388,18 @@ def is_rejection(
     """1.0 if the response refuses to answer from passages that lack the answer, else 0.0 (Rej).
 
     Higher is better. RGB calls this ability negative rejection. The mean is the rejection rate,
-    refusals / n. It needs no reference answer. Under ``released``, the mean is ``all_rate`` of the
-    published code, (refusals + correct answers) / n, and the value is nan without a reference
-    answer. Use `is_refusal` for refusals alone. The parameters are those of `is_correct`.
+    refusals / n, which does not require a reference answer. Under ``"released"``, the mean is
+    ``all_rate`` of the published code, (refusals + correct answers) / n, and the value is NaN
+    without a reference answer. Otherwise it is NaN in the same cases as `is_correct`. Use
+    `is_refusal` for refusals alone. The parameters are those of `is_correct`.
 
+    Notes
+    -----
     Source: Chen et al. (2024), section 3, "Rejection rate"; ``all_rate`` of chen700564/RGB at
     commit 65ec39e4.
 
+    Examples
+    --------
     >>> is_rejection("It is Oslo.", "Oslo"), is_rejection("It is Oslo.", "Oslo", protocol="released")
     (0.0, 1.0)
     """
@@ -398,7 +422,7 @@ def is_rejection(
 
 
 def detection_evidence(response: str | None, **options: Any) -> str:
-    """Explain `detects_error`: the phrase that is found, or who gave the verdict.
+    """Explain the value of `detects_error`: which phrase is found, or that there was a verdict.
 
     The arguments are those of `detects_error`.
 
@@ -415,9 +439,10 @@ def detection_evidence(response: str | None, **options: Any) -> str:
     options={
         "protocol": {
             "paper": _BY_PHRASE,
-            "released": f"{_AS_WRITTEN}as in the published code.",
-            "flexible": f'{_LENIENT}one of a long list of English phrases occurs, "not X" or "X is '
-            'wrong" of a false answer X.',
+            "released": "As in the published code: the response contains the key phrase in lower "
+            "case.",
+            "flexible": f"{_LENIENT}the response contains one of a long list of English phrases, or "
+            '"not X" or "X is wrong" for a false answer X.',
         },
         **_DETECTION,
     },
@@ -438,31 +463,35 @@ def detects_error(
 ) -> float:
     """1.0 if the response states that the passages are wrong, else 0.0 (error detection, ED).
 
-    Higher is better. The value is nan if there is no response, or if the verdict that ``detection``
-    requires is missing. Its mean is ED.
+    Higher is better. The value is NaN if there is no response, or if the verdict that `detection`
+    requires is missing. The mean is RGB's error detection rate (ED).
 
-    Under ``paper``, the response contains the key phrase ``factual errors`` or ``事实性错误``, in any
-    letter case; under ``released``, it must be in lower case. For Chinese, spaces are removed
-    first. Under ``flexible``, the response in lower case contains one of
-    `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese one of the two key phrases), ``not
-    <false answer>`` or ``<false answer> is wrong``.
+    Under ``"paper"``, the response contains the key phrase ``factual errors`` or ``事实性错误``, in any
+    letter case. Under ``"released"``, the phrase must be in lower case. For Chinese, spaces are
+    removed from the response first. Under ``"flexible"``, the response in lower case contains one
+    of the phrases in `ragnb.metrics.rgb_protocols.FLEXIBLE_ERRORS` (for Chinese, one of the two key
+    phrases), ``not <false answer>`` or ``<false answer> is wrong``.
 
     Parameters
     ----------
     response, language, protocol
         As for `is_correct`.
-    false_answer
-        The answer that the false passages give: a string, a list of strings, or None. Only
-        ``flexible`` uses it.
-    detection
+    false_answer : str, list or None
+        The answer that the false passages give: a string, a list of strings, or None. Used only by
+        ``"flexible"``.
+    detection : optional
         How a report of errors is recognised; see the top of this module.
-    judged_detection, detection_label
-        Verdict of a judge or of a person, 1 for a report of errors, for ``detection="judge"`` and
-        ``detection="label"``.
+    judged_detection, detection_label : float, optional
+        Verdict of a judge or of a person, 1 for a report of errors. Required for
+        ``detection="judge"`` and ``detection="label"``.
 
+    Notes
+    -----
     Source: Chen et al. (2024), section 3, "Error detection rate"; ``predict`` of chen700564/RGB at
     commit 65ec39e4.
 
+    Examples
+    --------
     >>> detects_error("There are factual errors in the provided documents.")
     1.0
     >>> detects_error("It was not Bergen.", false_answer="Bergen", protocol="flexible")
@@ -481,7 +510,7 @@ def detects_error(
 
 
 def correction_evidence(response: str | None, answer: Answer, **options: Any) -> str:
-    """Explain `corrects_error`: detection, aliases, a false answer repeated by the response.
+    """Explain the value of `corrects_error`: the detection, the aliases found, or a false answer.
 
     The arguments are those of `corrects_error`.
 
@@ -506,10 +535,10 @@ def correction_evidence(response: str | None, answer: Answer, **options: Any) ->
     {**_ANSWERED, **_FACED, **_REFUSAL_COLUMNS, **_DETECTION_COLUMNS},
     options={
         "protocol": {
-            "paper": "Right, among the responses that detect an error: right / detected.",
-            "released": "No part missing, among those that detect an error: a refusal counts as "
-            "corrected, as in the published code.",
-            "flexible": f"{_LENIENT}right, whether or not an error is detected: right / n.",
+            "paper": "Correct, among the responses that detect an error: correct / detected.",
+            "released": "No part is missing, among the responses that detect an error. A refusal "
+            "counts as corrected, as in the published code.",
+            "flexible": f"{_LENIENT}correct, whether or not an error is detected: correct / n.",
         },
         **_REFUSAL,
         **_DETECTION,
@@ -518,7 +547,7 @@ def correction_evidence(response: str | None, answer: Answer, **options: Any) ->
     binary=True,
     evidence=correction_evidence,
     condition="no error detected",
-    undefined="Where no error is detected; never under flexible.",
+    undefined="If no error is detected; never under flexible.",
 )
 def corrects_error(
     response: str | None,
@@ -536,23 +565,28 @@ def corrects_error(
 ) -> float:
     """1.0 if a response to false passages gives the true answer, else 0.0 (error correction, CR).
 
-    Higher is better. The value is nan if no error is detected, except under ``flexible``. Its mean
-    is CR, and the number of its values is the denominator of CR.
+    Higher is better. The value is NaN in the same cases as `is_correct` and, except under
+    ``"flexible"``, if no error is detected. The mean is RGB's error correction rate (CR), and the
+    number of values is its denominator.
 
-    Under ``paper``, CR = (responses that detect an error and are correct) / (responses that detect
-    an error). Under ``released``, the numerator counts responses that detect an error and have no
-    part labelled 0, so a refusal counts as corrected. Under ``flexible``, CR = (correct responses)
-    / n, whether or not an error is detected. There, a response is not correct if
-    its normalised text contains a false answer but not the true one, even if it contains 80 % of
+    Under ``"paper"``, CR = (responses that detect an error and are correct) / (responses that
+    detect an error). Under ``"released"``, the numerator is the number of responses that detect an
+    error and have no part labelled 0, so a refusal counts as corrected. Under ``"flexible"``, CR =
+    (correct responses) / n, whether or not an error is detected. There, a response is not correct
+    if its normalised text contains a false answer but not the true one, even if it contains 80 % of
     the words of the true one.
 
     The detection is that of `detects_error`. How it is recognised is part of the definition: the CR
-    printed in the paper uses the verdicts of a judge. The parameters are those of `is_correct` and
+    in the paper is based on the verdicts of a judge. The parameters are those of `is_correct` and
     `detects_error`.
 
+    Notes
+    -----
     Source: Chen et al. (2024), section 3, "Error correction rate"; ``correct_rate`` of
     chen700564/RGB at commit 65ec39e4.
 
+    Examples
+    --------
     >>> corrects_error("There are factual errors in the documents. It is Oslo.", "Oslo")
     1.0
     >>> corrects_error("It is Oslo.", "Oslo"), corrects_error("It is Oslo.", "Oslo", protocol="flexible")
@@ -594,10 +628,14 @@ def corrects_error(
 def judged_rejection(judged_refusal: float | None) -> float:
     """1.0 if a judge decides that the response is a refusal, else 0.0 (Rej*).
 
-    Higher is better. The value is nan if there is no judgement.
+    Higher is better. The value is NaN if there is no verdict.
 
+    Notes
+    -----
     Source: Chen et al. (2024), section 3, Rej*.
 
+    Examples
+    --------
     >>> judged_rejection(True)
     1.0
     """
@@ -614,10 +652,14 @@ def judged_rejection(judged_refusal: float | None) -> float:
 def judged_error_detection(judged_detection: float | None) -> float:
     """1.0 if a judge decides that the response reports the errors, else 0.0 (ED*).
 
-    Higher is better. The value is nan if there is no judgement.
+    Higher is better. The value is NaN if there is no verdict.
 
+    Notes
+    -----
     Source: Chen et al. (2024), section 3, ED*.
 
+    Examples
+    --------
     >>> judged_error_detection(0)
     0.0
     """
@@ -630,15 +672,15 @@ def judged_error_detection(judged_detection: float | None) -> float:
     options={
         "protocol": {
             "paper": _RIGHT,
-            "released": "As in the published code: <think> is searched too, and a refusal counts in "
-            "lower case only.",
+            "released": "As in the published code: the reasoning in <think> is searched as well, "
+            "and a refusal is recognised only in lower case.",
             "flexible": _NEARLY_RIGHT,
         }
     },
     source=f"{_CHEN}, CR over ED*",
     binary=True,
     condition="no error detected",
-    undefined="Where the judge saw no error detected.",
+    undefined="If the judge decides that the response reports no errors.",
 )
 def judged_error_correction(
     response: str | None,
@@ -648,16 +690,20 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if a response that reports the errors according to a judge is correct (CR over ED*).
+    """1.0 if a response that, according to a judge, reports the errors is correct (CR over ED*).
 
-    Higher is better. The value is 0.0 if such a response is not correct. It is nan if there is no
-    response, if there is no judgement, and if the judge decided that it does not report the errors.
-    Its mean is the CR printed in the paper, and the number of its values is the denominator of CR:
-    three, four and seven in the paper. A response that the protocol recognises as a refusal is not
-    correct. The released code counts it as corrected, but only in its CR without a judge.
+    Higher is better. The value is 0.0 if such a response is not correct. It is NaN if there is no
+    response, if there is no verdict, or if the judge decided that the response does not report the
+    errors. The mean is the CR in the paper, and the number of values is its denominator: three,
+    four and seven in the paper. A response that the protocol recognises as a refusal is not
+    correct. The published code counts it as corrected, but only in its CR without a judge.
 
+    Notes
+    -----
     Source: Chen et al. (2024), section 3, "Error correction rate", table 7.
 
+    Examples
+    --------
     >>> judged_error_correction("No, it is Oslo.", "Oslo", 1)
     1.0
     >>> judged_error_correction("It is Oslo.", "Oslo", 0)
@@ -685,9 +731,10 @@ class Findings(NamedTuple):
         The false answers.
     refusal, error
         The phrase that makes the response a refusal, or a report of errors. It is `BY_THE_VERDICT`
-        if a judge or a person decided, and None if the response is neither.
+        if a judge or a person decided so, and None if the response is no refusal, or no report of
+        errors.
     refusal_is_right
-        Whether the response is a refusal that ``released`` counts as correct: at noise rate 1.
+        Whether the response is a refusal that ``"released"`` counts as correct, at noise rate 1.
     """
 
     response: Normalised
@@ -715,7 +762,7 @@ class Findings(NamedTuple):
         return next((alias for alias in self.false_answers if alias.is_in(self.response)), None)
 
     def in_words(self, what: str) -> str:
-        """Describe why the response counts (or not) as a ``"refusal"`` or ``"error"`` report."""
+        """Describe why the response is or is not a ``"refusal"`` or a report of an ``"error"``."""
         phrase = self.refusal if what == "refusal" else self.error
         if phrase is None:
             return NOT_IN_WORDS[what]
@@ -796,7 +843,10 @@ def part_labels(response: Normalised, parts: tuple[Part, ...]) -> list[int]:
 
 
 def found_alias(response: Normalised, part: Part) -> Alias | None:
-    """Return the first alias in the response: a substring or, if flexible, 80 % of its words."""
+    """Return the first alias that is found in the response, or None.
+
+    It is found as a substring or, under ``"flexible"``, if the response contains 80 % of its words.
+    """
     for alias in part:
         enough = alias.words and 5 * alias.words_in(response) >= 4 * len(alias.words)
         if alias.is_in(response) or enough:
@@ -805,7 +855,7 @@ def found_alias(response: Normalised, part: Part) -> Alias | None:
 
 
 def by_folding(response: Normalised, part: Part) -> bool:
-    """Return whether a part is in the response only because ``paper`` folds Unicode forms."""
+    """Return whether a part is found only because ``"paper"`` unifies Unicode forms."""
     is_found = found_alias(response, part) is not None
     return is_found and all(response.needs_folding(alias.text.lower()) for alias in part)
 

@@ -1,7 +1,7 @@
 """Protocols of RGB: the phrases that they search for, and how they normalise texts.
 
 ===================  ==========================  ===========================  ========================
-protocol             ``paper``                   ``released``                 ``flexible``
+protocol             ``"paper"``                 ``"released"``               ``"flexible"``
 ===================  ==========================  ===========================  ========================
 answers compared in  `folded`, lower case        lower case                   `normalised`
 phrases compared in  `folded`, lower case        the text as it is            lower case
@@ -42,10 +42,10 @@ BY_VERDICT = ("judge", "label")
 # ---- phrases -----------------------------------------------------------------------------------
 
 REFUSAL_PHRASES = {"en": "insufficient information", "zh": "信息不足"}
-"""Key phrase of the agreed refusal sentence."""
+"""Key phrase of the sentence that RGB's prompt requests for a refusal."""
 
 ERROR_PHRASES = {"en": "factual errors", "zh": "事实性错误"}
-"""Key phrase of the agreed sentence about false documents."""
+"""Key phrase of the sentence that RGB's prompt requests for a report of errors."""
 
 FLEXIBLE_REFUSALS = (
     "i can not answer the question because of the insufficient information in documents",
@@ -76,7 +76,7 @@ FLEXIBLE_REFUSALS = (
     "information is not available",
     "does not provide",
 )
-"""English phrases that count as a refusal under ``flexible``. No Chinese list is known."""
+"""English phrases that count as a refusal under ``"flexible"``. There is no Chinese list."""
 
 FLEXIBLE_ERRORS = (
     "incorrect",
@@ -96,7 +96,7 @@ FLEXIBLE_ERRORS = (
     "the correct answer",
     "should be",
 )
-"""English phrases that report an error under ``flexible``. No Chinese list is known."""
+"""English phrases that report an error under ``"flexible"``. There is no Chinese list."""
 
 # "sentence": as RGB's prompt requests it, in lower case and without its full stop.
 _REFUSALS = {
@@ -130,8 +130,8 @@ class Protocol(NamedTuple):
     chinese
         Whether the language is Chinese.
     refusals, errors
-        Phrases that mark a refusal, and phrases that report an error in the documents, in the form
-        in which the protocol compares them.
+        Phrases that mark a refusal, and phrases that report an error in the documents, normalised
+        for the protocol.
     denials
         Whether ``not X`` and ``X is wrong`` also report an error, where X is a false answer.
     """
@@ -149,7 +149,7 @@ _CODE = regex.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*")
 def protocol_of(
     name: str, language: str, *, refusal: Rule = None, detection: Rule = None
 ) -> Protocol:
-    """Return a protocol for a language, with optional rules for refusals and errors."""
+    """Return a protocol for a language, with optional rules for refusals and reports of errors."""
     check_choice(name, PROTOCOLS, "protocol")
     if not isinstance(language, str) or not _CODE.fullmatch(language):
         raise InputError(f"language must be a code such as 'en' or 'zh-TW', got {language!r}")
@@ -201,7 +201,7 @@ def _phrases(
 
 
 def _phrase_form(text: str, name: str, chinese: bool) -> str:
-    """Return a text in the form in which a protocol compares it with phrases."""
+    """Normalise a text for the comparison with phrases under a protocol."""
     if name == "flexible":
         return text.lower()
     if name == "paper":
@@ -221,12 +221,12 @@ _FORMS = {
 
 
 def folded(text: str) -> str:
-    """Unify the Unicode forms of each character, but keep letter case.
+    """Unify Unicode variants of characters, but keep letter case.
 
-    The function applies NFKC. Then it replaces every white space with a space, every hyphen, dash
-    and minus sign with ``-``, and every typographic quotation mark or apostrophe with that of
-    ASCII. Recent models write such forms in dates and names, such as a narrow no-break space in ``7
-    November``.
+    The function applies NFKC. Then it replaces every white space character by a space, every
+    hyphen, dash and minus sign by ``-``, and every typographic quotation mark or apostrophe by its
+    ASCII form. Recent models use such variants in dates and names, for example a narrow no-break
+    space in ``7 November``.
 
     >>> folded("7\u202fNovember\u00a01940, COVID\u201119, O\u2019Neill")
     "7 November 1940, COVID-19, O'Neill"
@@ -235,7 +235,7 @@ def folded(text: str) -> str:
 
 
 class _Punctuation(dict[int, int | None]):
-    """Translation table that deletes punctuation; each character is added at its first use."""
+    """Translation table that deletes punctuation. A character is added when it is first looked up."""
 
     def __missing__(self, code: int) -> int | None:
         character = chr(code)
@@ -248,10 +248,9 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def normalised(text: str) -> str:
-    """Normalise a text for ``flexible``: NFKC, lower case, no punctuation and no articles.
+    """Normalise a text for ``"flexible"``: NFKC, lower case, no punctuation and no articles.
 
-    Punctuation means the Unicode category P and ``$+<=>^`|~``. It is deleted without leaving a
-    space.
+    Punctuation is the Unicode category P and ``$+<=>^`|~``. It is deleted, not replaced by a space.
 
     >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
     'us wellknown place'
@@ -262,12 +261,12 @@ def normalised(text: str) -> str:
 
 @dataclass(frozen=True)
 class Normalised:
-    """A response normalised for one protocol.
+    """A response, normalised for one protocol.
 
     Attributes
     ----------
     text
-        The response.
+        The response itself.
     phrases
         The text that is searched for phrases.
     answers
@@ -287,7 +286,7 @@ class Normalised:
         return frozenset(_words(self.answers, self.protocol))
 
     def needs_folding(self, needle: str) -> bool:
-        """Return whether ``paper`` can find a text only after folding Unicode forms."""
+        """Return whether ``"paper"`` finds `needle` only because it unifies Unicode forms."""
         plain = self.text.lower()
         if self.protocol.chinese:
             plain = plain.replace(" ", "")
@@ -323,14 +322,15 @@ class Alias(NamedTuple):
     Attributes
     ----------
     text
-        As in the reference.
+        The alias as written in the reference.
     needle
-        The form that is searched for.
+        The string that is searched for.
     words
-        Its words under ``flexible``, where 80 % of them are enough. Otherwise empty.
+        The words of the alias under ``"flexible"``, where 80 % of them are sufficient; otherwise
+        empty.
     verbatim
-        Whether it consists of articles and punctuation only. ``flexible`` searches for such an
-        alias in the unchanged text.
+        Whether the alias consists only of articles and punctuation. ``"flexible"`` searches for
+        such an alias in the response in lower case, with punctuation.
     """
 
     text: str
@@ -366,12 +366,12 @@ def answer_parts(answer: Answer) -> list[list[str]]:
 
 
 def aliases_of(answer: Answer, protocol: Protocol) -> tuple[Part, ...]:
-    """Convert a reference answer to parts, with aliases in the form of a protocol."""
+    """Convert a reference answer to parts, with the aliases normalised for a protocol."""
     return tuple(tuple(_alias(text, protocol) for text in part) for part in answer_parts(answer))
 
 
 def false_aliases_of(false_answer: FalseAnswer, protocol: Protocol) -> Part:
-    """Convert false answers, of which there may be none, to the form of a protocol."""
+    """Convert false answers, of which there may be none, to aliases normalised for a protocol."""
     if is_missing(false_answer):
         return ()
     said = listed(false_answer)

@@ -2,20 +2,22 @@
 
 There are two definitions of these names. ``variant="ragbench"`` is the definition of the benchmark
 (Friel et al. 2024, arXiv 2407.11005), which reproduces the scores in its data. ``variant="guide"``
-is the definition of a popular visual guide. There, relevance is the number of relevant sentences
-divided by 20, and utilization is relative to the relevant sentences. Below, R denotes the relevant
-sentences, U the utilized sentences and D all sentences of the context. The guide counts only
-labels, so the context may be None under ``"guide"``, unless ``unknown_keys="drop"`` requires it.
+is the definition of a popular visual guide. In the guide, relevance is the number of relevant
+sentences divided by 20, and utilization is relative to the relevant sentences. Below, R denotes the
+relevant sentences, U the utilized sentences and D all sentences of the context. Because the guide
+only counts labels, the context may be None with ``"guide"``, unless ``unknown_keys="drop"``
+requires it.
 
-``length`` is what Len counts: sentences, their `ragnb.text.tokens` (``"token"``) or their
-`ragnb.text.graphemes` (``"character"``). Published records contain keys of sentences that are not
-in the context. ``unknown_keys="count"`` counts them as the benchmark does, with a length of 0 in
-tokens or characters. ``"drop"`` leaves them out.
+``length`` is the unit in which the length Len of a set of sentences is measured: sentences, their
+`ragnb.text.tokens` (``"token"``) or their `ragnb.text.graphemes` (``"character"``). Published
+records contain keys of sentences that are not in the context. With ``unknown_keys="count"``, such
+keys are counted as in the benchmark; in tokens or characters, their length is 0. With ``"drop"``,
+they are left out.
 
-Sources disagree on the completeness of a response to a context without relevant sentences. By
-default, it depends on the variant: under ``"ragbench"`` it is 1; under ``"guide"`` it is 1 if no
+Sources disagree on the completeness of a response if no sentence of the context is relevant. By
+default, it depends on the variant: with ``"ragbench"`` it is 1; with ``"guide"`` it is 1 if no
 sentence is utilized, and 0 otherwise. ``when_none_relevant="one"``, ``"zero"`` or ``"undefined"``
-(nan) sets the value.
+(NaN) sets the value.
 
 All functions raise InputError for an unknown option and for a field of the wrong type.
 """
@@ -54,13 +56,13 @@ LENGTHS: dict[str, Callable[[str], int]] = {
 NONE_RELEVANT = {"one": 1.0, "zero": 0.0, "undefined": math.nan}
 """Value of ``when_none_relevant`` -> completeness if no sentence is relevant."""
 GUIDE_SENTENCES = 20
-"""Number of relevant sentences that have a relevance of 1 in the guide."""
+"""Number of relevant sentences at which the guide's relevance reaches 1."""
 
 
 # ---- what the records of the metrics say -------------------------------------------------------
 
 _FRIEL = "Friel et al. 2024, arXiv 2407.11005; equal to the published columns in 50 of 50 records"
-_GUIDE = "the visual guide to TRACe; root mean square distance from the ideal 1"
+_GUIDE = "the visual guide to TRACe; root mean square distance from the ideal value 1"
 _RELEVANT = {
     "relevant_keys": "all_relevant_sentence_keys",
     "documents_sentences": "documents_sentences",
@@ -71,36 +73,37 @@ _SUPPORT = {
     "unsupported_keys": "unsupported_response_sentence_keys",
 }
 _LABELS_ONLY = {"documents_sentences": {"variant": "guide", "unknown_keys": "count"}}
-_NO_CONTEXT = "Where the context has no sentence, or none of any length."
-_MORE = "more where keys are repeated or name no sentence"
-_ONE_UNDEFINED = "Where relevance, utilization, completeness or adherence is undefined."
+_NO_CONTEXT = "If the context has no sentences or a total length of 0."
+_MORE = "more if keys are repeated or name no sentence"
+_ONE_UNDEFINED = "If relevance, utilization, completeness or adherence is undefined."
 _COUNTED: Mapping[str, Mapping[Any, str]] = {
     "length": {
-        "sentence": "Every sentence counts one, as in the published dataset.",
-        "token": "A sentence counts as many as it has tokens; not with the variant guide.",
-        "character": "A sentence counts as many as it has characters (grapheme clusters); not with "
-        "the variant guide.",
+        "sentence": "Each sentence has length 1, as in the published dataset.",
+        "token": "The length of a sentence is its number of tokens; not available with the variant "
+        "guide.",
+        "character": "The length of a sentence is its number of characters (grapheme clusters); not "
+        "available with the variant guide.",
     },
     "unknown_keys": {
-        "count": "Keys that name no sentence are counted, as the dataset does; in tokens or "
-        "characters they have length 0.",
+        "count": "Keys that name no sentence are counted, as in the dataset; in tokens or "
+        "characters, their length is 0.",
         "drop": "Keys that name no sentence are left out.",
     },
 }
 _NONE_RELEVANT: Mapping[str, Mapping[Any, str]] = {
     "when_none_relevant": {
-        None: "By the variant: 1 under ragbench; under guide 1 if no sentence is utilized either, "
-        "else 0.",
-        "one": "Completeness is 1 when no sentence is relevant: nothing that was needed is left out.",
-        "zero": "Completeness is 0 when no sentence is relevant: nothing that was needed is used.",
-        "undefined": "Completeness has no value when no sentence is relevant: a share of nothing is "
-        "not defined.",
+        None: "Depends on the variant: 1 with ragbench; with guide 1 if no sentence is utilized "
+        "either, else 0.",
+        "one": "Completeness is 1 if no sentence is relevant: no necessary sentence is left out.",
+        "zero": "Completeness is 0 if no sentence is relevant: no necessary sentence is used.",
+        "undefined": "Completeness is undefined if no sentence is relevant, because the denominator "
+        "is 0.",
     },
 }
 _FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
     "variant": {
-        "ragbench": "Of the benchmark's four scores.",
-        "guide": "Of the visual guide's four scores, which need the labels only.",
+        "ragbench": "Based on the four scores of the benchmark.",
+        "guide": "Based on the four scores of the visual guide, which require only the labels.",
     },
     **_COUNTED,
     **_NONE_RELEVANT,
@@ -116,8 +119,8 @@ _FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
     options={
         "variant": {
             "ragbench": "The benchmark: length of the relevant sentences / length of the context.",
-            "guide": "The visual guide: number of relevant sentences / 20, at most 1, however long "
-            "the context is; it needs the labels only.",
+            "guide": "The visual guide: number of relevant sentences / 20, at most 1, regardless of "
+            "the length of the context. It requires only the labels.",
         },
         **_COUNTED,
     },
@@ -137,22 +140,26 @@ def relevance(
     """Context relevance: proportion of the context that is relevant to the question.
 
     Higher is better. The value is at least 0, and at most 1 unless keys are repeated or unknown. It
-    is nan if the context has no sentences or a total length of 0, or if it is None although it is
-    required. It is also nan if the keys are None.
+    is NaN if the context has no sentences or a total length of 0, if the context is None although
+    it is required, or if the keys are None.
 
-    ``ragbench``: Len(R) / Len(D). ``guide``: min(1, number of R / 20).
+    ``"ragbench"``: Len(R) / Len(D). ``"guide"``: min(1, number of R / 20).
 
     Parameters
     ----------
-    relevant_keys
-        Keys of the relevant sentences. A key given twice counts twice, as in the benchmark.
-    documents_sentences
+    relevant_keys : sequence of str or None
+        Keys of the relevant sentences. A key that is given twice counts twice, as in the benchmark.
+    documents_sentences : list or None
         Sentences of each document as ``[key, text]`` pairs; None if there are only labels.
-    variant, length, unknown_keys
+    variant, length, unknown_keys : str
         See the top of the module.
 
+    Notes
+    -----
     Source: Friel et al. (2024), "Context Relevance"; equal to the published ``relevance_score``.
 
+    Examples
+    --------
     >>> documents = [[["0a", "Oslo is a city."], ["0b", "It rains."]]]
     >>> relevance(["0a"], documents), relevance(["0a"], variant="guide")
     (0.5, 0.05)
@@ -173,7 +180,7 @@ def relevance(
         "variant": {
             "ragbench": "The benchmark: length of the utilized sentences / length of the context.",
             "guide": "The visual guide: number of utilized / number of relevant sentences, at most "
-            "1, or 0 when none is relevant. It needs the labels only.",
+            "1, or 0 if no sentence is relevant. It requires only the labels.",
         },
         **_COUNTED,
     },
@@ -193,19 +200,25 @@ def utilization(
 ) -> float:
     """Context utilization: proportion of the context that the response uses.
 
-    A higher value means that more of the context is used. The value is nan in the same cases as
-    `relevance`, and the range and the other parameters are the same, too.
+    A higher value means that more of the context is used. The range is that of `relevance`. The
+    value is NaN in the same cases as `relevance`, and if the utilized keys are None. The other
+    parameters are those of `relevance`.
 
-    ``ragbench``: Len(U) / Len(D). ``guide``: min(1, number of U / number of R); 0 if R is empty.
+    ``"ragbench"``: Len(U) / Len(D). ``"guide"``: min(1, number of U / number of R); 0 if R is
+    empty.
 
     Parameters
     ----------
-    utilized_keys
+    utilized_keys : sequence of str or None
         Keys of the sentences that the response uses.
 
+    Notes
+    -----
     Source: Friel et al. (2024), "Context Utilization"; equal to the published
     ``utilization_score``.
 
+    Examples
+    --------
     >>> documents = [[["0a", "Oslo is a city."], ["0b", "It rains."]]]
     >>> utilization(["0a"], ["0a"], documents), utilization(["0a"], ["0a"], variant="guide")
     (0.5, 1.0)
@@ -225,17 +238,17 @@ def utilization(
     _USED,
     options={
         "variant": {
-            "ragbench": "The benchmark: of the relevant sentences the share that is utilized; by "
-            "default 1 when none is relevant.",
-            "guide": "The visual guide: the same share; by default, when none is relevant, 1 if none "
-            "is utilized either, else 0. It needs the labels only.",
+            "ragbench": "The benchmark: proportion of the relevant sentences that are utilized; by "
+            "default 1 if no sentence is relevant.",
+            "guide": "The visual guide: the same proportion. By default, if no sentence is relevant, "
+            "it is 1 if no sentence is utilized either, else 0. It requires only the labels.",
         },
         **_COUNTED,
         **_NONE_RELEVANT,
     },
     source=_FRIEL,
-    undefined="Where the context has no sentence, the relevant sentences have no length, or none is "
-    "relevant and when_none_relevant is undefined.",
+    undefined="If the context has no sentences, if the relevant sentences have a total length of 0, "
+    "or if no sentence is relevant and when_none_relevant is undefined.",
     optional_under=_LABELS_ONLY,
 )
 def completeness(
@@ -250,16 +263,21 @@ def completeness(
 ) -> float:
     """Completeness: proportion of the relevant sentences that the response uses.
 
-    The value is in [0, 1]; higher is better. It is nan if the context has no sentences, or is None
-    although it is required. It is also nan if the relevant keys have a length of 0, because all are
-    unknown and the length is in tokens or characters. With ``when_none_relevant="undefined"``, it
-    is nan if no sentence is relevant.
+    The value is in [0, 1]; higher is better. It is NaN if the context has no sentences or is None
+    although it is required, and if the relevant or the utilized keys are None. It is also NaN if
+    the relevant sentences have a total length of 0, because all their keys are unknown and the
+    length is in tokens or characters. With ``when_none_relevant="undefined"``, it is NaN if no
+    sentence is relevant.
 
     Completeness is Len(R and U) / Len(R), where each key counts once. See the top of the module for
     an empty R. The parameters are those of `utilization`.
 
+    Notes
+    -----
     Source: Friel et al. (2024), "Completeness"; equal to the published ``completeness_score``.
 
+    Examples
+    --------
     >>> documents = [[["0a", "Oslo is a city."], ["0b", "It rains."]]]
     >>> completeness(["0a", "0b"], ["0a"], documents), completeness([], ["0a"], documents)
     (0.5, 1.0)
@@ -284,17 +302,17 @@ def completeness(
     _SUPPORT,
     options={
         "variant": {
-            "ragbench": "The benchmark: no sentence of the response is listed as unsupported. If "
-            "there is no such list, every sentence has a supporting key, or is marked "
-            "fully_supported if its list of keys is absent.",
+            "ragbench": "The benchmark: no sentence of the response is listed as unsupported. "
+            "Without such a list, every sentence must have a supporting key or, if it has no list of "
+            "keys, be marked fully_supported.",
             "guide": "The visual guide: every sentence is marked fully_supported, where null means "
             "no.",
         }
     },
     source=_FRIEL,
     binary=True,
-    undefined="Where the labels say nothing about a sentence and no other is unsupported; a response "
-    "without sentences has 1.",
+    undefined="If a sentence has no label and no other sentence is unsupported. The value is 1 for a "
+    "response without sentences.",
 )
 def adherence(
     support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
@@ -302,22 +320,26 @@ def adherence(
     """1.0 if the context supports every sentence of the response, else 0.0 (adherence).
 
     Higher is better. See `supported_fraction` for the proportion of supported sentences. The value
-    is 1.0 for a response without sentences. It is nan if the labels that the variant requires are
-    None, or if they lack a sentence while no other sentence is unsupported.
+    is 1.0 for a response without sentences. It is NaN if the labels that the variant requires are
+    None, or if a sentence has no label and no other sentence is unsupported.
 
     Parameters
     ----------
-    support
+    support : sequence of mappings or None
         Support information, one mapping per response sentence.
-    unsupported_keys
-        Keys of the response's unsupported sentences; None if the labels do not list them.
-    variant
+    unsupported_keys : sequence of str, optional
+        Keys of the unsupported sentences of the response; None if the labels do not list them.
+    variant : {"ragbench", "guide"}
         ``"ragbench"``: no key is listed as unsupported. Without such a list, every sentence is
-        supported in the sense of `ragnb.metrics.trace_labels.supported_sentences`.
-        ``"guide"``: every sentence is ``fully_supported``, where null means no.
+        supported in the sense of `ragnb.metrics.trace_labels.supported_sentences`. ``"guide"``:
+        every sentence is ``fully_supported``, where null means no.
 
+    Notes
+    -----
     Source: Friel et al. (2024), "Adherence"; equal to the published ``adherence_score``.
 
+    Examples
+    --------
     >>> labels = [{"response_sentence_key": "a", "supporting_sentence_keys": ["0a"],
     ...            "fully_supported": None}]
     >>> adherence(labels, []), adherence(labels, [], variant="guide"), adherence(labels, ["a"])
@@ -337,15 +359,15 @@ def adherence(
     {"response_sentences": "response_sentences", **_SUPPORT},
     options={
         "variant": {
-            "ragbench": "Share of the response's sentences that are not listed as unsupported. If "
-            "there is no such list, a sentence is supported if it has a supporting key, or is marked "
-            "fully_supported if its list of keys is absent.",
-            "guide": "Share of the labelled sentences that are marked fully_supported.",
+            "ragbench": "Proportion of the response's sentences that are not listed as unsupported. "
+            "Without such a list, a sentence is supported if it has a supporting key or, if it has "
+            "no list of keys, is marked fully_supported.",
+            "guide": "Proportion of the labelled sentences that are marked fully_supported.",
         }
     },
-    source="ours: the fraction that is sometimes mistaken for adherence",
-    undefined="Where the response has no sentence, under guide no labelled one, or the labels say "
-    "nothing about one.",
+    source="ours: the proportion that is sometimes mistaken for adherence",
+    undefined="If the response has no sentences (under guide, no labelled sentences), or if a "
+    "sentence has no label.",
     optional_under={"response_sentences": {"variant": "guide"}},
 )
 def supported_fraction(
@@ -357,17 +379,21 @@ def supported_fraction(
 ) -> float:
     """Proportion of the response's sentences that are supported, sometimes mistaken for adherence.
 
-    The value is in [0, 1]; higher is better. It is 1 if and only if adherence is 1. It is nan for a
-    response without sentences, without the labels that the variant requires, or with a sentence
-    that has no label.
+    The value is in [0, 1]; higher is better. If it is defined, it is 1 if and only if adherence is
+    1. It is NaN if the response has no sentences, if the labels that the variant requires are None,
+    or if a sentence has no label.
 
-    ``ragbench``: 1 - (number of unsupported keys, each once) / (number of response sentences), at
-    least 0. ``guide``: (number of supported) / (number of labelled sentences). It ignores
-    ``response_sentences``, which are ``[key, text]`` pairs. The other parameters are those of
-    `adherence`.
+    ``"ragbench"``: 1 - (number of distinct unsupported keys) / (number of response sentences), at
+    least 0. ``"guide"``: (number of supported sentences) / (number of labelled sentences). The
+    latter ignores ``response_sentences``, which are ``[key, text]`` pairs. The other parameters are
+    those of `adherence`.
 
-    Source: none; neither the benchmark nor the guide publishes it.
+    Notes
+    -----
+    Source: ours; neither the benchmark nor the guide publishes it.
 
+    Examples
+    --------
     >>> supported_fraction([["a", "Yes."], ["b", "No."]], [], ["b"])
     0.5
     """
@@ -387,7 +413,7 @@ def supported_fraction(
 def _support_labels(
     support: Support | None, unsupported_keys: Keys | None, variant: str
 ) -> list[tuple[str, bool | None]]:
-    """Return keys of sentences, and whether each is supported; None if that is unknown."""
+    """Return the key of each sentence and whether it is supported; None if that is unknown."""
     check_choice(variant, VARIANTS, "variant")
     if variant == "ragbench" and unsupported_keys is not None:
         return [(key, False) for key in as_keys(unsupported_keys)]
@@ -420,15 +446,19 @@ def rmse_to_ideal(
 ) -> float:
     """Root mean square distance of relevance, utilization, completeness and adherence from 1.
 
-    Lower is better. The value is in [0, 1] if the four scores are, and nan if one of them is. The
-    parameters are those of `completeness` and `adherence`.
+    Lower is better. The value is in [0, 1] if the four scores are, and NaN if one of them is NaN.
+    The parameters are those of `completeness` and `adherence`.
 
     sqrt(((1 - relevance)^2 + (1 - utilization)^2 + (1 - completeness)^2 + (1 - adherence)^2) / 4).
-    The guide prints 0.437 for its own example. That is the distance for an adherence of 1. The
-    adherence of the example is 0, so its distance is 0.664.
+    The guide prints 0.437 for its own example, which is the distance for an adherence of 1. Because
+    the adherence of the example is 0, the distance is 0.664.
 
-    Source: the visual guide to TRACe, there "RMSE aggregation".
+    Notes
+    -----
+    Source: the visual guide to TRACe, where it is called "RMSE aggregation".
 
+    Examples
+    --------
     >>> documents = [[["0a", "Oslo is a city."], ["0b", "It rains."]]]
     >>> rmse_to_ideal(["0a", "0b"], ["0a", "0b"], documents, [], ["a"])
     0.5
@@ -464,13 +494,17 @@ def consistency(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> float:
-    """1 - `rmse_to_ideal`.
+    """1 minus the root mean square distance of the four scores from 1: 1 - `rmse_to_ideal`.
 
-    Higher is better. The value is in [0, 1] if the four scores are, and nan if one of them is. The
-    parameters are those of `rmse_to_ideal`.
+    Higher is better. The value is in [0, 1] if the four scores are, and NaN if one of them is NaN.
+    The parameters are those of `rmse_to_ideal`.
 
+    Notes
+    -----
     Source: the visual guide to TRACe.
 
+    Examples
+    --------
     >>> consistency(["0a"], ["0a"], [[["0a", "Oslo is a city."]]], [], [])
     1.0
     """
@@ -506,9 +540,9 @@ class TraceScores:
     Attributes
     ----------
     relevance, utilization, completeness, adherence, supported_fraction, rmse_to_ideal, consistency
-        See the functions of these names; ``nan`` if undefined.
+        See the functions of these names; NaN if undefined.
     issues
-        One line of text per problem; empty if there is none.
+        One line of text per problem; empty if there are none.
     """
 
     relevance: float
@@ -535,9 +569,9 @@ def trace_scores(
     ----------
     record
         Mapping, or row of a frame, with RAGBench's field names: `FIELDS` and optionally
-        ``overall_supported``. If a field that a score requires is missing, the score is nan and the
-        missing field is an issue. Under ``"guide"``, the scores require only the relevant keys, the
-        utilized keys and the support information.
+        ``overall_supported``. If a field that a score requires is missing, the score is NaN and the
+        missing field is listed as an issue. With ``variant="guide"``, the scores require only the
+        relevant keys, the utilized keys and the support information.
     variant, length, unknown_keys, when_none_relevant
         See the top of the module.
 
@@ -585,7 +619,7 @@ class _Context(NamedTuple):
     unknown
         Length of a key that is not in the context; None if such keys are left out.
     is_known
-        False if the scores are undefined, because a context is required and has no sentences.
+        False if the scores are undefined because a required context is missing or has no sentences.
     """
 
     lengths: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""Sentence labels of RAGBench: which sentences are supported, and which labels are problematic.
+"""Sentence labels of RAGBench: which sentences are supported, and which labels have problems.
 
 All functions raise InputError for a field of the wrong type.
 """
@@ -23,10 +23,10 @@ FIELDS = (
 """The fields from which TRACe is computed."""
 
 SPECIAL_KEYS = {
-    "supported_without_sentence": "supported by the context as a whole, or by the lack of something in it",
-    "general": "a general statement, such as a link between sentences",
+    "supported_without_sentence": "supported by the context as a whole, or by the absence of something in it",
+    "general": "a general statement, such as a transition between sentences",
     "well_known_fact": "a fact that needs no source",
-    "numerical_reasoning": "a calculation from numbers of the context",
+    "numerical_reasoning": "a calculation from numbers in the context",
 }
 """Supporting keys that do not refer to a sentence."""
 
@@ -42,8 +42,8 @@ def supported_sentences(
 
     If the label has a list ``supporting_sentence_keys``, the sentence is supported under
     ``"ragbench"`` if the list is not empty, and under ``"guide"`` if ``fully_supported`` is true.
-    If the label has no such list, ``fully_supported`` decides. Without either, the support is
-    unknown.
+    If the label has no such list, ``fully_supported`` decides. If it has neither, it is not known
+    whether the sentence is supported.
 
     >>> supported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": []},
     ...                      {"response_sentence_key": "b", "fully_supported": True},
@@ -112,7 +112,7 @@ def _pairs(sentences: Any, what: str) -> list[tuple[str, str]]:
 
 
 def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]:
-    """Yield response key, supporting keys and fully_supported of each label; None if absent."""
+    """Yield response key, supporting keys and ``fully_supported`` of each label; None if absent."""
     for label in listed(support, "sentence_support_information"):
         if not isinstance(label, Mapping):
             raise InputError(
@@ -140,8 +140,9 @@ def label_issues(
     """List the problems in the labels of one record, one line of text each.
 
     Problems are missing fields that a score requires, a context without sentences, keys of unknown
-    sentences (``unknown`` states what happens to them), repeated and special keys, sentences
-    without support information, null ``fully_supported``, and labels that contradict each other.
+    sentences (``unknown`` states what happens to them), repeated keys, special keys, sentences
+    without support information, ``fully_supported`` that is null, and labels that contradict each
+    other.
 
     >>> label_issues({"documents_sentences": [[["0a", "One."]]],  # doctest: +NORMALIZE_WHITESPACE
     ...               "all_relevant_sentence_keys": ["0b", "0a", "0a"]})[-2:]
@@ -262,7 +263,7 @@ def _overall_issues(
 
 
 def _missing(keys: Iterable[str], known: list[str] | None) -> list[str]:
-    """Keys that are not among the known ones; none if the known ones are not given."""
+    """Return the keys that are not among the known keys; none if the latter are not given."""
     return [key for key in dict.fromkeys(keys) if known is not None and key not in known]
 
 

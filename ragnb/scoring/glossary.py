@@ -92,14 +92,14 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     >>> [metric.name for metric in definitions("F1").metrics]
     ['answer.f1', 'answer.rouge_l']
     >>> definitions("language.rlc_lid")  # doctest: +ELLIPSIS
-    language.rlc_lid: 1.0 if an identifier assigns the response to the target language, else 0.0 (RLC_LID).
+    language.rlc_lid: 1.0 if a language identifier assigns the response to the target language, else 0.0 (RLC_LID).
       higher is better; 0 or 1
       needs         response, language
-      candidates    None       default  Any language that ragnb and the identifier know may occur.
-                    other               A list of the language codes that may occur: the fewer, the fewer errors.
+      candidates    None       default  All languages that are known to both ragnb and the identifier.
+                    other               A list of the codes of the languages that may occur. A short list gives fewer errors.
       computed by   ragnb.metrics.language.language_identified
       reasoning     Only the answer is read; <think>…</think> is set apart.
-      undefined     Where the response has no letter.
+      undefined     If the response contains no letters.
       source        Lui and Baldwin 2012; py3langid
       signature     ragnb:...|metric:language.rlc_lid
     """

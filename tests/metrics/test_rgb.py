@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets.benchmarks import load_evouna
 from ragnb.errors import InputError
 from ragnb.metrics.answer import contains
 from ragnb.metrics.rgb import (
@@ -148,7 +148,7 @@ def test_codes_of_chinese_and_of_other_languages(language, value):
 def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate, value):
     assert is_correct(REFUSAL_EN, "Tampa", protocol=protocol, noise_rate=noise_rate) == value
     told = answer_evidence(REFUSAL_EN, "Tampa", protocol=protocol, noise_rate=noise_rate)
-    assert told.endswith("counted as right at noise rate 1") == bool(value)
+    assert told.endswith("counted as correct at noise rate 1") == bool(value)
     assert is_correct("It is Tampa", "Tampa", protocol=protocol, noise_rate=noise_rate) == 1.0
     assert is_correct("It is Miami", "Tampa", protocol=protocol, noise_rate=noise_rate) == 0.0
 

@@ -77,12 +77,12 @@ def test_a_card_says_all_there_is_to_one_metric():
         "  higher is better; 0 or 1",
         "  needs         response, references; if there: language, false_answers, judged_refusal, refusal, judged_detection,",
         "                error_detected",
-        "  protocol      paper      default  Right, among the responses that detect an error: right / detected.",
-        "                released            No part missing, among those that detect an error: a refusal counts as corrected, as",
-        "                                    in the published code.",
+        "  protocol      paper      default  Correct, among the responses that detect an error: correct / detected.",
+        "                released            No part is missing, among the responses that detect an error. A refusal counts as",
+        "                                    corrected, as in the published code.",
     ]
     assert (
-        "\n  undefined     Where no error is detected; never under flexible.\n  no part of n  no error detected\n"
+        "\n  undefined     If no error is detected; never under flexible.\n  no part of n  no error detected\n"
         in card
     )
     assert card.endswith(
@@ -179,7 +179,7 @@ def test_the_signature_in_the_frame_is_the_one_that_score_prints():
 
 
 def test_a_range_says_where_a_value_lies_beyond_it():
-    assert "higher is better; 0 to 1; more where keys are repeated or name no sentence" in repr(
+    assert "higher is better; 0 to 1; more if keys are repeated or name no sentence" in repr(
         definitions("trace.relevance")
     )
     frame = definitions("trace").frame.drop_duplicates("metric")

@@ -415,7 +415,7 @@ def entry(request):
 def test_a_metric_is_documented_with_source_and_example(entry):
     doc = inspect.getdoc(entry.function)
     assert "Source:" in doc
-    assert "nan" in doc
+    assert "NaN" in doc
     assert ">>> " in doc
 
 
