@@ -242,8 +242,8 @@ def test_an_option_that_says_so_takes_other_values_too(name, option, others):
 
 
 def test_every_metric_says_when_it_is_undefined(entry):
-    assert re.fullmatch(r"(Never|Where) .*\.", entry.undefined)
-    assert (entry.name in UNDEFINED) == entry.undefined.startswith("Where")
+    assert re.fullmatch(r"(Never|If) .*\.", entry.undefined)
+    assert (entry.name in UNDEFINED) == entry.undefined.startswith("If")
     assert ("never under" in entry.undefined) == (entry.name in NEVER_UNDER)
     assert all(option in entry.undefined for option in NEVER_UNDER.get(entry.name, {}).values())
 
