@@ -276,7 +276,7 @@ _IDENTIFIED_AS = {"nb": "no"}  # the identifier calls Bokmål Norwegian
     options={
         "candidates": {
             None: "All languages that are known to both ragnb and the identifier.",
-            ...: "A list of the codes of the languages that may occur. A short list gives fewer errors.",
+            ...: "A list of the language codes that may occur. A shorter list gives fewer errors.",
         }
     },
     source="Lui and Baldwin 2012; py3langid",

@@ -96,7 +96,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
       higher is better; 0 or 1
       needs         response, language
       candidates    None       default  All languages that are known to both ragnb and the identifier.
-                    other               A list of the codes of the languages that may occur. A short list gives fewer errors.
+                    other               A list of the language codes that may occur. A shorter list gives fewer errors.
       computed by   ragnb.metrics.language.language_identified
       reasoning     Only the answer is read; <think>…</think> is set apart.
       undefined     If the response contains no letters.
