@@ -196,7 +196,7 @@ def status(
     """
     provider = Provider(base_url, timeout, max_retries)
     with _opened(store) as opened:
-        list(_look_up(opened, provider, provider.retrieve))
+        list(_look_up(opened, provider))
         return _table(opened)
 
 
@@ -233,7 +233,7 @@ def collect(
     provider = Provider(base_url, timeout, max_retries)
     reasons: list[str | None] = []
     with _opened(store) as opened:
-        for ticket, seen in _look_up(opened, provider, provider.retrieve):
+        for ticket, seen in _look_up(opened, provider):
             if seen["state"] in FINAL:
                 reasons += _bring_home(opened, provider, ticket, seen)
         if progress and reasons:
@@ -241,57 +241,26 @@ def collect(
         return _table(opened)
 
 
-@accepts(timeout="positive", max_retries="count")
-def cancel(
-    store: Store | str | Path,
-    *,
-    batches: Collection[str] | None = None,
-    base_url: str | None = None,
-    forget: bool = False,
-    timeout: float = 120.0,
-    max_retries: int = 5,
-) -> pd.DataFrame:
-    """Tell the provider to stop batches; what they have answered can still be collected.
+def forget(store: Store | str | Path, batches: Collection[str]) -> pd.DataFrame:
+    """Give up open batches that the provider does not know; return the frame of `status`.
 
-    Parameters
-    ----------
-    batches
-        Values of ``batch_id`` or ``ticket``; all open batches by default.
-    forget
-        Give the named batches up without asking the provider. Their requests may be submitted again,
-        and are then paid for again. This is for batches that the provider does not know.
-
-    Raises
-    ------
-    InputError
-        A name that is no open batch, or ``forget`` without names.
-    EndpointError
-        The endpoint refuses the key or cannot be reached.
+    ``batches`` has values of ``batch_id`` or ``ticket``. Their requests may be submitted again, and
+    are then paid for again. A name that is not an open batch raises InputError. To stop a batch, cancel
+    it on the provider's own page; `collect` then stores what it has answered.
     """
-    provider = Provider(base_url, timeout, max_retries)
     with _opened(store) as opened:
         names = {
-            name: row["ticket"]
-            for row in _open(opened)
-            for name in (row["ticket"], row["batch_id"])
+            row[name]: row["ticket"] for row in _open(opened) for name in ("batch_id", "ticket")
         }
-        if (
-            isinstance(batches, str)
-            or not set(batches or ()) <= set(names)
-            or forget > bool(batches)
-        ):
+        unknown = set(batches) - set(names)
+        if unknown:
             raise InputError(
-                "batches must be a list of names of open batches, from the columns batch_id and "
-                f"ticket of status(store), got {batches!r:.200}"
+                "batches must be values of batch_id or ticket of open batches, got "
+                f"{sorted(unknown)!r:.200}"
             )
-        tickets = {names[name] for name in (names if batches is None else batches)}
-        if forget:
-            for ticket in tickets:
-                _finish(opened, ticket, {}, "the batch was given up")
-        else:
-            _release(opened, tickets)
-            list(_look_up(opened, provider, provider.cancel, tickets))
-        return _table(opened, tickets)
+        for name in batches:
+            _finish(opened, names[name], {}, "the batch was given up")
+        return _table(opened)
 
 
 # ---- the tables of batches -----------------------------------------------------------------------
@@ -523,13 +492,8 @@ def _find_lost(store: Store, provider: "Provider") -> None:
             _remember(store, ticket, seen)
 
 
-def _look_up(
-    store: Store,
-    provider: "Provider",
-    ask: Callable[[str], dict[str, Any]],
-    tickets: Collection[str] | None = None,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Open batches as the provider shows them when we retrieve or cancel them.
+def _look_up(store: Store, provider: "Provider") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Open batches as the provider shows them now.
 
     A batch that the provider does not know gets a reason and is passed over. If all open batches
     were sent to another address, this raises InputError.
@@ -542,15 +506,14 @@ def _look_up(
         )
     _find_lost(store, provider)
     for row in _open(store):
-        other = row["base_url"] != provider.address or not row["batch_id"]
-        if other or (tickets is not None and row["ticket"] not in tickets):
+        if row["base_url"] != provider.address or not row["batch_id"]:
             continue
         try:
-            seen = ask(row["batch_id"])
+            seen = provider.retrieve(row["batch_id"])
         except EndpointError as error:
             if provider.status != 404:
                 raise
-            seen = {**row, "reason": f"unknown to the provider, see cancel(forget=True): {error}"}
+            seen = {**row, "reason": f"unknown to the provider, see forget: {error}"}
             _remember(store, row["ticket"], seen)
             continue
         _remember(store, row["ticket"], seen)
@@ -564,19 +527,21 @@ def _bring_home(
     query = "SELECT key, request FROM batch_requests WHERE ticket = ? AND state = 'pending'"
     asked = {row["key"]: row["request"] for row in store.query(query, ticket)}
     files = [file_id for file_id in (seen["output_file_id"], seen["error_file_id"]) if file_id]
+    problem = ""
+    if seen["completed"] and not seen["output_file_id"]:
+        problem = f"{seen['completed']} requests completed without an output file"
     try:
-        if seen["completed"] and not seen["output_file_id"]:
-            provider.status = 404
-            raise EndpointError(f"{seen['completed']} requests completed without an output file")
-        content = [provider.content(file_id) for file_id in files]
+        content = b"\n".join(map(provider.content, files))
     except EndpointError as error:
         if provider.status != 404:
             raise
-        reason = f"no output, collect again later or see cancel(forget=True): {error}"
+        problem = str(error)
+    if problem:
+        reason = f"collect again later, or see forget: {problem}"
         _remember(store, ticket, seen | {"reason": reason})
         return []
     replies, failed, malformed, unknown = [], {}, 0, 0
-    for line in filter(bytes.strip, b"\n".join(content).split(b"\n")):
+    for line in filter(bytes.strip, content.split(b"\n")):
         try:
             entry = json.loads(line)
             key = str(entry["custom_id"])
@@ -698,18 +663,6 @@ class Provider:
     def retrieve(self, batch_id: str) -> dict[str, Any]:
         """The batch as it is now."""
         return self._ask(lambda: self._seen(self._client.batches.retrieve(batch_id)))
-
-    def cancel(self, batch_id: str) -> dict[str, Any]:
-        """The batch after a request to stop it; one that has ended already stays as it is."""
-        import openai
-
-        def stop() -> dict[str, Any]:
-            try:
-                return self._seen(self._client.batches.cancel(batch_id))
-            except (openai.BadRequestError, openai.ConflictError):
-                return self._seen(self._client.batches.retrieve(batch_id))
-
-        return self._ask(stop)
 
     def content(self, file_id: str) -> bytes:
         """All bytes of a file, without the key."""

@@ -324,6 +324,8 @@ def say(line: str) -> None:
 
 def _in_own_loop(coroutine: Coroutine[Any, Any, None], progress: Progress, *, show: bool) -> None:
     """Run a coroutine in a loop and thread of its own, so that the loop of Jupyter is left alone."""
+    from tqdm.auto import tqdm
+
     loop = asyncio.new_event_loop()
     task = loop.create_task(coroutine)
     finished = threading.Event()
@@ -336,44 +338,28 @@ def _in_own_loop(coroutine: Coroutine[Any, Any, None], progress: Progress, *, sh
             loop.close()
             finished.set()
 
+    seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    hidden: dict[str, bool] = {} if seen else {"disable": True}  # else TQDM_DISABLE decides
     threading.Thread(target=run, name="ragnb-complete", daemon=True).start()
-    with _Bar(progress, show) as bar:
+    with tqdm(  # type: ignore[call-overload]
+        total=progress.total, initial=progress.stored, unit="reply", leave=False, **hidden
+    ) as bar:
         try:
             while not finished.wait(0.1):
-                bar.draw()
+                draw(bar, progress)
         except BaseException:  # Ctrl-C or the stop button: stop sending, keep what came
             loop.call_soon_threadsafe(task.cancel)
             finished.wait(5)
             raise
+        draw(bar, progress)
     task.result()
 
 
-class _Bar:
-    """The progress bar, which tqdm does not draw under TQDM_DISABLE."""
-
-    def __init__(self, progress: Progress, show: bool) -> None:
-        from tqdm.auto import tqdm
-
-        self.progress = progress
-        seen = show and (sys.stderr.isatty() or "ipykernel" in sys.modules)
-        hidden: dict[str, bool] = {} if seen else {"disable": True}
-        self.line: Any = tqdm(  # type: ignore[call-overload]
-            total=progress.total, initial=progress.stored, unit="reply", leave=False, **hidden
-        )
-
-    def __enter__(self) -> "_Bar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.draw()
-        self.line.close()
-
-    def draw(self) -> None:
-        """Show what has happened since the last call."""
-        fresh = self.progress.stored + self.progress.done + self.progress.failed - self.line.n
-        if fresh and not self.line.disable:
-            cost = self.progress.cost_usd
-            shown: dict[str, Any] = {} if cost is None else {"cost": dollars(cost)}
-            shown |= {"failed": self.progress.failed, "retried": self.progress.retried}
-            self.line.set_postfix(shown, refresh=False)
-            self.line.update(fresh)
+def draw(bar: Any, progress: Progress) -> None:
+    """Show in a bar of tqdm what has happened since the last call."""
+    fresh = progress.stored + progress.done + progress.failed - bar.n
+    if fresh and not bar.disable:
+        cost = {} if progress.cost_usd is None else {"cost": dollars(progress.cost_usd)}
+        counts = {"failed": progress.failed, "retried": progress.retried}
+        bar.set_postfix({**cost, **counts}, refresh=False)
+        bar.update(fresh)

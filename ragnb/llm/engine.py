@@ -46,8 +46,8 @@ MANY = 10
 """So many requests that were refused without a single reply mean that the run itself is wrong."""
 LOOK_AGAIN = 0.2
 """Seconds between two looks for the reply to a request that another run is sending."""
-INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": None}
-"""Parameters that OpenAI's reasoning models refuse -> the name to use instead, or None."""
+INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": None, "response_format": None}
+"""Parameters that some models or servers refuse -> the name to use instead, or None."""
 
 SHORTEST_SECRET = (
     16  # characters; shorter keys are placeholders, which a reply may contain by chance
@@ -480,9 +480,8 @@ class Engine:
         if status == 401 or at_first or "insufficient_quota" in said:
             return Failed(reason, fatal=explain(reason, self._address))
         passing = status in (408, 409, 429) or status >= 500
-        return Failed(
-            reason, passing=passing, parameter=refused_parameter(said) if status == 400 else None
-        )
+        parameter = refused_parameter(said) if status in (400, 422) else None
+        return Failed(reason, passing=passing, parameter=parameter)
 
 
 # ---- what came back ------------------------------------------------------------------------------
@@ -547,7 +546,9 @@ def error_message(error: Any) -> str:
 
 
 def refused_parameter(said: str) -> str | None:
-    """Which of max_tokens and temperature an endpoint refuses as such, as OpenAI's reasoning models do.
+    """The parameter that an endpoint refuses as such, if it is one of `INSTEAD`.
+
+    OpenAI's reasoning models refuse max_tokens and temperature. Some servers refuse response_format.
 
     >>> refused_parameter("Unsupported parameter: 'max_tokens' is not supported with this model.")
     'max_tokens'
@@ -557,10 +558,13 @@ def refused_parameter(said: str) -> str | None:
     found = re.search(
         r"unsupported (?:parameter|value): ['\"]?(max_tokens|temperature)\b"
         r"|\b(max_tokens)\b.*use ['\"]?max_completion_tokens"
-        r"|\b(temperature)\b.*only the default",
+        r"|\b(temperature)\b.*only the default"
+        r"|(response_format|json_schema|structured.output)",
         said,
         flags=re.IGNORECASE,
     )
+    if found and found.group(4):
+        return "response_format"
     return found and next(filter(None, found.groups()))
 
 

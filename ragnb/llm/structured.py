@@ -7,7 +7,7 @@ and replayed without a network.
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 from pydantic import BaseModel
@@ -16,7 +16,7 @@ from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.llm.budget import Budget, as_budget
 from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, complete, one_report
-from ragnb.llm.store import Store, canonical_requests, request_key
+from ragnb.llm.store import Store
 from ragnb.prompts.parsing import parse_reply, repair_message, strict_schema
 from ragnb.records import require_columns
 
@@ -30,27 +30,14 @@ STRUCTURED_COLUMNS = (
 )
 """Columns that `complete_structured` adds to those of `complete`."""
 
-_PROBES = 3
-"""Requests that are sent one by one to find out whether the endpoint has structured outputs."""
-_UNKNOWN_PARAMETER = re.compile(
-    r"HTTP (?:400|422): .*(?:response_format|json_schema|structured.output)", re.I | re.S
-)
 
-
-def as_structured(value: Any) -> Any:
-    """Check the argument ``structured``."""
-    if value not in ("auto", True, False):
-        raise InputError(f"must be 'auto', True or False, got {value!r}")
-    return value
-
-
-@accepts(aligned=False, structured=as_structured, budget_usd=as_budget)
+@accepts(budget_usd=as_budget)
 def complete_structured(
     requests: pd.DataFrame,
     schema: type[BaseModel],
     *,
     model: str,
-    structured: bool | Literal["auto"] = "auto",
+    structured: bool = True,
     repair: bool = True,
     store: Store | str | Path = DEFAULT_STORE,
     budget_usd: float | Budget | None = None,
@@ -69,10 +56,9 @@ def complete_structured(
     model
         Model name, as the endpoint knows it.
     structured
-        True sends ``response_format`` with the JSON schema in the ``parameters``, so that the
-        endpoint forces the model to keep to it. False sends the requests as they are. "auto" sends
-        the format unless the endpoint refuses it (HTTP 400 or 422 that names it), or the store shows
-        that it was refused before; then all requests are sent without it.
+        Send ``response_format`` with the JSON schema in the ``parameters``, so that the endpoint
+        forces the model to keep to it. If the endpoint refuses it (HTTP 400 or 422 that names it),
+        the requests are sent without it, and a warning says so. False sends the requests as they are.
     repair
         Give a reply that cannot be read one more turn, which contains the reply and what is wrong
         with it. The second reply is stored like any other. What cannot be read then stays unscored.
@@ -84,7 +70,7 @@ def complete_structured(
     DataFrame
         The columns of `complete`, with ``parameters`` as sent, and ``record`` (dict or None),
         ``reason`` (why there is none), ``found`` (see `ragnb.prompts.parsing.Parsed`), ``repaired``
-        (the record comes from the repair turn), ``structured`` (``response_format`` was sent), and
+        (the record comes from the repair turn), ``structured`` (``response_format`` was requested), and
         ``repair_response``, ``repair_request_key``, ``repair_prompt_tokens`` and
         ``repair_completion_tokens`` of the repair turn (None if there was none).
 
@@ -103,17 +89,13 @@ def complete_structured(
             "parse_reply"
         )
     require_columns(requests, ["messages"], "complete_structured")
-    formatted = _formatted(requests, schema)
-    with Store.open(store) as opened, one_report() as tally:
+    if structured:
+        requests = _formatted(requests, schema)
+    with Store.open(store) as opened, one_report():
         options |= {"model": model, "store": opened, "budget_usd": budget_usd}
         ask: Any = partial(_replies_as_they_came, **options)
-        if structured == "auto":
-            structured = _is_known(formatted.head(1), model, opened) or (
-                not _is_known(requests.head(1), model, opened)
-                and (options.get("offline", False) or _takes_format(formatted, ask, tally.reasons))
-            )
-        replies = ask(formatted if structured else requests, repeats=repeats)
-        frame = _read(replies, schema).assign(repaired=False, structured=structured)
+        frame = _read(ask(requests, repeats=repeats), schema).assign(repaired=False)
+        frame["structured"] = structured
         for name in _OF_REPAIR:
             kind = "Int64" if "tokens" in name else object
             frame[f"repair_{name}"] = pd.Series([None] * len(frame), frame.index, kind)
@@ -138,23 +120,6 @@ def _formatted(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
     return requests.assign(parameters=pd.Series(sent, requests.index, dtype=object))
 
 
-def _is_known(requests: pd.DataFrame, model: str, store: Store) -> bool:
-    return bool(store.known(map(request_key, canonical_requests(requests, model))))
-
-
-def _takes_format(formatted: pd.DataFrame, ask: Any, reasons: dict[str, str | None]) -> bool:
-    """Ask the endpoint with up to three requests whether it has structured outputs."""
-    for place in range(min(_PROBES, len(formatted))):
-        row = ask(formatted.iloc[[place]]).iloc[0]
-        if row["response"] is not None:
-            return True
-        if _UNKNOWN_PARAMETER.match(row["reason"]):
-            # The request is not lost, because it is asked again without the format.
-            del reasons[row["request_key"]]
-            return False
-    return True
-
-
 def _replies_as_they_came(requests: pd.DataFrame, store: Store, **options: Any) -> pd.DataFrame:
     """Replies with their reasoning still in the text; an empty reply is kept."""
     replies = complete(requests, store=store, **{**options, "keep_empty": True})
@@ -169,7 +134,7 @@ def _replies_as_they_came(requests: pd.DataFrame, store: Store, **options: Any) 
 
 def _read(replies: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
     """The replies with the records in them."""
-    frame = replies.drop(columns=[name for name in STRUCTURED_COLUMNS if name in replies])
+    frame = replies.drop(columns=list(STRUCTURED_COLUMNS), errors="ignore")
     rows: list[tuple[Any, str | None, str | None]] = []
     for text, reason in zip(replies["response"], replies["reason"], strict=True):
         if text is None:

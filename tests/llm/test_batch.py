@@ -4,7 +4,6 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -15,9 +14,9 @@ from contextlib import contextmanager
 import pandas as pd
 import pytest
 
-from ragnb.errors import EndpointError, InputError, StoreError
+from ragnb.errors import EndpointError, InputError
 from ragnb.llm import batch
-from ragnb.llm.batch import Provider, cancel, collect, status, submit
+from ragnb.llm.batch import Provider, collect, forget, status, submit
 from ragnb.llm.client import complete
 from ragnb.llm.store import Store
 
@@ -95,21 +94,6 @@ def test_a_batch_ends_in_the_frame_that_complete_gives(servers, faults, chat, pa
     assert list(server.batches) == sent["batch_id"].tolist()
 
 
-def test_the_body_of_a_line_is_the_body_that_complete_sends(servers, faults, path):
-    frame = pd.DataFrame(
-        {
-            "messages": [[{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]],
-            "parameters": [{"temperature": 0.5, "max_tokens": 3, "seed": 1, "logprobs": None}],
-        }
-    )
-    with servers.BatchServer() as server, faults.FaultServer() as direct:
-        send(frame, server, path)
-        complete(frame, model="m", base_url=direct.base_url, store=":memory:", progress=False)
-    (line,) = server.lines()
-    assert line["body"] == direct.calls[0].body
-    assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
-
-
 TEXTS = [
     "你好,世界",
     "नमस्ते",
@@ -138,18 +122,6 @@ def test_every_script_and_every_separator_survives(servers, path):
     assert replay(requests, path)["response"].tolist() == [
         text.replace("\ud800", "?") for text in TEXTS
     ]
-
-
-def test_states_pass_by_and_nothing_is_collected_before_the_end(servers, chat, path):
-    states = ("validating", "in_progress", "finalizing", "completed")
-    with servers.BatchServer(states=states) as server:
-        send(chat(3), server, path)
-        seen = [status(path, base_url=server.base_url)["state"].item() for _ in range(2)]
-        early = bring(server, path)
-        late = bring(server, path)
-    assert seen == ["validating", "in_progress"]
-    assert early[["state", "n_stored"]].values.tolist() == [["finalizing", 0]]
-    assert late[["state", "n_stored"]].values.tolist() == [["completed", 3]]
 
 
 def test_collecting_again_changes_and_asks_nothing(servers, chat, path):
@@ -235,12 +207,6 @@ def test_a_partial_failure_keeps_its_reason_and_can_be_submitted_again(servers, 
     assert replay(requests, path)["response"].tolist() == expected(faults, requests)
 
 
-def test_a_proxy_is_not_asked_for_a_batch_on_this_machine(servers, chat, path, monkeypatch):
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    with servers.BatchServer() as server:
-        assert send(chat(1), server, path, max_retries=0)["state"].tolist() == ["validating"]
-
-
 @pytest.mark.parametrize("told", [True, False], ids=["with lines", "without lines"])
 def test_an_expired_batch_gives_what_it_has(servers, faults, chat, path, told):
     def half(line):
@@ -322,23 +288,6 @@ def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(
     assert replay(requests, path)["response"].tolist() == expected(faults, requests)
 
 
-def test_a_reply_without_text_is_stored_with_its_reason(servers, chat, path):
-    def silent(line):
-        done = servers.answered(line)
-        done["response"]["body"]["choices"][0].update(
-            finish_reason="content_filter", message={"role": "assistant", "refusal": "no"}
-        )
-        return done
-
-    with servers.BatchServer(result=silent) as server:
-        send(chat(1), server, path)
-        bring(server, path)
-    assert replay(chat(1), path)["reason"].item() == "the model refused: no"
-    (reply,) = Store(path)
-    assert json.loads(reply.extra) == {"refusal": "no"}
-    assert reply.seconds is None, "how long a batched request took is not known"
-
-
 def test_the_first_reply_stands_and_replies_beat_errors(servers, faults, chat, path):
     def twice(lines):
         later = json.loads(json.dumps(lines))
@@ -371,19 +320,6 @@ def test_an_output_that_cannot_be_fetched_is_not_given_up(servers, chat, path):
     assert "HTTP 404: no such file" in without["reason"].item()
     assert without["n_pending"].item() == 2
     assert found[["n_stored", "reason"]].values.tolist() == [[2, None]]
-
-
-def test_completed_requests_without_an_output_file_are_waited_for(servers, chat, path):
-    with servers.BatchServer() as server:
-        send(chat(2), server, path)
-        status(path, base_url=server.base_url)
-        output = server.batches["batch-0"]["output_file_id"]
-        server.batches["batch-0"]["output_file_id"] = None
-        without = bring(server, path)
-        server.batches["batch-0"]["output_file_id"] = output
-        found = bring(server, path)
-    assert "2 requests completed without an output file" in without["reason"].item()
-    assert found["n_stored"].item() == 2
 
 
 # ---- faults on the way -------------------------------------------------------------------------------------------------
@@ -494,34 +430,6 @@ def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(
         assert bring(server, path)["n_stored"].tolist() == [3]
     assert set(paid(server).values()) == {1}
     assert server.counts[UPLOAD] == 1, "the file is there already"
-
-
-def test_a_batch_is_found_by_its_file_where_metadata_is_not_kept(servers, chat, path):
-    with servers.BatchServer(only(CREATE, servers.Fault(drop=True, after=True))) as server:
-        create = server._create
-        server._create = lambda body: create({**body, "metadata": None})
-        assert send(chat(2), server, path)["batch_id"].item() == "batch-0"
-
-
-def test_a_batch_that_appears_late_is_seen_just_before_it_would_be_made_again(
-    servers, chat, path, monkeypatch
-):
-    first: list[dict] = []
-
-    def late(call):
-        if call.path == CREATE and call.repeat == 0:
-            first.append(call.body)
-            return servers.Fault(drop=True)
-        if call.path == "GET /v1/batches" and call.repeat == 3:
-            server._create(first[0])
-        return None
-
-    with servers.BatchServer(late) as server:
-        with pytest.raises(EndpointError):
-            send(chat(2), server, path)
-        monkeypatch.setattr(batch, "SETTLE", 0.0)
-        assert send(chat(2), server, path)["batch_id"].tolist() == ["batch-0"]
-    assert list(server.batches) == ["batch-0"]
 
 
 def test_a_list_without_end_ends(servers, chat, path):
@@ -751,25 +659,10 @@ def test_several_callers_that_submit_the_same_at_once_share_the_work(servers, ch
 # ---- other stores, other providers -------------------------------------------------------------------------------------
 
 
-def test_a_store_made_before_gets_the_tables_and_stays_a_store(servers, faults, chat, path):
-    with faults.FaultServer() as direct, Store(path) as store:
-        complete(chat(2), model="m", base_url=direct.base_url, store=store, progress=False)
-        before = list(store)
-        with servers.BatchServer() as server:
-            submit(chat(4), model="m", store=store, base_url=server.base_url)
-            collect(store, base_url=server.base_url)
-        assert len(store) == 4
-        assert set(before) <= set(store)
-    with sqlite3.connect(path) as db:
-        assert db.execute(
-            "SELECT count(*) FROM batch_requests WHERE request IS NULL"
-        ).fetchone() == (2,)
-
-
 def test_a_batch_of_another_provider_is_a_clear_error_and_is_left_alone(servers, chat, path):
     with servers.BatchServer() as here, servers.BatchServer() as there:
         send(chat(3), there, path)
-        for call in (status, collect, cancel):
+        for call in (status, collect):
             words = rf"were sent to {there.base_url}, got {here.base_url}; pass base_url='{there.base_url}'"
             with pytest.raises(InputError, match=words):
                 call(path, base_url=here.base_url)
@@ -787,89 +680,10 @@ def test_a_batch_that_the_provider_does_not_know_stops_nobody(servers, chat, pat
         send(chat(4), server, path, max_requests=2)
         del server.batches["batch-0"]
         done = bring(server, path)
-        assert "unknown to the provider, see cancel(forget=True): The endpoint" in done["reason"][0]
+        assert "unknown to the provider, see forget: The endpoint" in done["reason"][0]
         assert done["n_stored"].tolist() == [0, 2]
-        assert "unknown to the provider" in cancel(path, base_url=server.base_url)["reason"].item()
-        cancel(path, batches=["batch-0"], forget=True)
+        with pytest.raises(InputError, match=r"of open batches, got \['other'\]"):
+            forget(path, ["batch-0", "other"])
+        forget(path, ["batch-0"])
         assert failures(path).tolist() == ["the batch was given up"] * 2
         assert send(chat(4), server, path)["n_requests"].tolist() == [2]
-
-
-def test_cancel_stops_a_batch_and_keeps_what_it_answered(servers, faults, chat, path):
-    def half(line):
-        return servers.answered(line) if int(line["custom_id"], 16) % 2 else None
-
-    with servers.BatchServer(result=half, states=("in_progress",)) as server:
-        send(chat(20), server, path)
-        stopped = cancel(path, base_url=server.base_url)
-        done = bring(server, path)
-        assert failures(path).eq("the batch is cancelled without a line about this request").all()
-        server.result, server.states = servers.answered, ("completed",)
-        send(chat(20), server, path)
-        status(path, base_url=server.base_url)
-        assert cancel(path, base_url=server.base_url)["state"].item() == "completed", "too late"
-        bring(server, path)
-    assert stopped["state"].item() == "cancelling"
-    assert 0 < done["n_stored"].item() < 20
-    assert done["n_stored"].item() + done["n_failed"].item() == 20
-    assert replay(chat(20), path)["response"].tolist() == expected(faults, chat(20))
-
-
-@pytest.mark.parametrize(
-    "names", [{"batches": ["other"]}, {"batches": "batch-0"}, {"forget": True}], ids=str
-)
-def test_cancel_needs_names_of_open_batches(servers, chat, path, names):
-    with servers.BatchServer() as server:
-        send(chat(1), server, path)
-        with pytest.raises(InputError, match=r"batches must be a list of names of open batches"):
-            cancel(path, base_url=server.base_url, **names)
-
-
-def test_stores_that_cannot_hold_batches(chat, path, tmp_path):
-    with pytest.raises(InputError, match="outlives the process, got ':memory:'"):
-        submit(chat(1), model="m", store=":memory:")
-    for call in (status, collect, cancel):
-        with pytest.raises(StoreError, match="there is no store"):
-            call(tmp_path / "mistyped.sqlite")
-    assert not (tmp_path / "mistyped.sqlite").exists()
-    (tmp_path / "text.sqlite").write_text("not a database, only text")
-    with pytest.raises(StoreError, match="cannot be read or written"):
-        status(tmp_path / "text.sqlite")
-    Store(path).close()
-    with sqlite3.connect(path) as db:
-        db.execute("CREATE VIEW batches AS SELECT 1")
-    with pytest.raises(StoreError, match="cannot be read or written"):
-        status(path)
-
-
-def test_another_machine_needs_a_key_and_the_requests_stay_free(chat, path):
-    with pytest.raises(EndpointError, match=r"needs a key.*OPENAI_API_KEY has none"):
-        submit(chat(1), model="m", store=path, base_url="https://models.example.org/v1")
-    assert status(path).empty
-
-
-def test_an_unreachable_provider_says_so(servers, chat, path):
-    with servers.BatchServer() as server:
-        send(chat(1), server, path)
-    with pytest.raises(EndpointError, match=r"APIConnectionError.*nothing is lost"):
-        status(path, base_url=server.base_url, max_retries=0)
-
-
-def test_a_frame_without_requests_is_refused(path):
-    with pytest.raises(InputError, match="needs the columns messages"):
-        submit(pd.DataFrame({"question": ["x"]}), model="m", store=path)
-    assert submit(pd.DataFrame({"messages": []}), model="m", store=path).empty
-
-
-def test_many_requests_take_little_time(servers, path):
-    """A smoke test of scale: no step is quadratic."""
-    n = 5000
-    requests = pd.DataFrame(
-        {"messages": [[{"role": "user", "content": f"q{i}"}] for i in range(n)]}
-    )
-    began = time.monotonic()
-    with servers.BatchServer() as server:
-        send(requests, server, path, max_requests=2000)
-        done = bring(server, path)
-    assert done["n_stored"].tolist() == [2000, 2000, 1000]
-    assert time.monotonic() - began < 20

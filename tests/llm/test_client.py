@@ -1,6 +1,7 @@
 import asyncio
 import json
 import math
+import random
 import socket
 import warnings
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ragnb.errors import EndpointError, InputError
-from ragnb.llm.budget import estimate
+from ragnb.llm.budget import Budget
 from ragnb.llm.client import complete, one_report
 from ragnb.llm.engine import warn_of_refused
 from ragnb.llm.store import Store
@@ -58,15 +59,6 @@ def test_equal_requests_are_asked_once(faults, chat):
         replies = run(requests, server)
     assert len(server.calls) == 3
     assert replies["response"].tolist() == expected(faults, requests)
-
-
-def test_another_parameter_is_another_request(faults, chat):
-    requests = chat(2)
-    with faults.FaultServer() as server, Store(":memory:") as store:
-        run(requests, server, store)
-        run(requests.assign(parameters=[{"temperature": 1.0}] * 2), server, store)
-    assert len(server.calls) == 4
-    assert server.calls[-1].body["temperature"] == 1.0
 
 
 def test_never_more_requests_under_way_than_allowed(faults, chat):
@@ -223,49 +215,6 @@ def test_offline_needs_every_reply_and_no_key(faults, chat, tmp_path):
         complete(chat(5), model="m", store=tmp_path / "s.sqlite", offline=True)
 
 
-def test_another_machine_needs_a_key(chat):
-    with pytest.raises(EndpointError, match=r"needs a key.*OPENAI_API_KEY has none.*offline=True"):
-        complete(chat(1), model="m", base_url="https://models.example.org/v1", store=":memory:")
-
-
-def asking(content):
-    """Two requests, the second with a content that cannot be sent."""
-    return pd.DataFrame(
-        {"messages": [[{"role": "user", "content": said}] for said in ("你好", content)]}
-    )
-
-
-@pytest.mark.parametrize(
-    ("frame", "words"),
-    [
-        (pd.DataFrame({"question": ["x"]}), "a run needs the columns messages"),
-        (pd.DataFrame({"messages": [None]}), "request 0 must have a list of messages"),
-        (pd.DataFrame({"messages": [[]]}), "request 0 must have a list of messages"),
-        (pd.DataFrame({"prompt": [""]}), "request 0 must have a text"),
-        ([1, 2], "needs a pandas DataFrame; got list"),
-        (asking(math.nan), "request 1 is not JSON serialisable: Out of range float"),
-        (asking({1, 2}), "request 1 is not JSON serialisable: Object of type set"),
-    ],
-)
-def test_a_frame_without_requests_is_refused(frame, words):
-    with pytest.raises(InputError, match=words):
-        complete(frame, model="m", store=":memory:")
-    with pytest.raises(InputError, match=words):
-        estimate(frame, model="m")
-
-
-@pytest.mark.parametrize("model", [None, " "])
-def test_a_run_needs_the_name_of_a_model(chat, model):
-    with pytest.raises(InputError, match="model must be the name of a model"):
-        complete(chat(1), model=model, store=":memory:")
-    with pytest.raises(InputError, match="model must be the name of a model"):
-        estimate(chat(1), model=model)
-
-
-def test_no_requests_no_replies():
-    assert complete(pd.DataFrame({"messages": []}), model="m", store=":memory:").empty
-
-
 def test_complete_works_inside_a_running_loop(faults, chat):
     async def in_a_loop(server):
         return run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
@@ -274,36 +223,6 @@ def test_complete_works_inside_a_running_loop(faults, chat):
         frame = asyncio.run(in_a_loop(server))
     assert frame["reason"].isna().all()
     assert len(server.calls) == 3
-
-
-def test_a_key_goes_into_the_header_and_nowhere_else(
-    faults, chat, tmp_path, monkeypatch, capfd, caplog
-):
-    canary = "sk-canary-0123456789abcdef"
-    monkeypatch.setenv("OPENAI_API_KEY", canary)
-    caplog.set_level("DEBUG")
-
-    def leaky(call):
-        message = f"Incorrect API key provided: {canary}"
-        return faults.echo(call) if call.number < 3 else faults.Answer(status=400, message=message)
-
-    with faults.FaultServer(leaky) as server, Store(tmp_path / "s.sqlite") as store:
-        replies = run(chat(5), server, store, max_concurrency=1)
-        assert server.calls[0].headers["authorization"] == f"Bearer {canary}"
-        assert canary not in repr(store)
-    with (
-        faults.FaultServer(
-            lambda call: faults.Answer(status=401, message=f"bad key {canary}")
-        ) as server,
-        pytest.raises(EndpointError) as error,
-    ):
-        run(chat(1), server)
-    logged = " ".join(record.getMessage() for record in caplog.records)
-    seen = replies.to_json() + str(error.value) + "".join(capfd.readouterr()) + logged
-    files = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert "[key]" in seen
-    assert canary not in seen
-    assert canary.encode() not in files
 
 
 def test_repeats_are_kept_apart_and_stand_below_each_other(faults, chat):
@@ -332,13 +251,6 @@ def test_a_budget_is_never_passed_and_what_was_paid_is_kept(faults, chat):
     }
 
 
-def test_a_budget_needs_a_price(chat):
-    with pytest.raises(
-        InputError, match=r"budget needs the model's price, which is unknown for 'm'; pass prices="
-    ):
-        complete(chat(1), model="m", budget_usd=1.0, store=":memory:")
-
-
 def test_requests_a_minute_are_kept(faults, chat):
     import time
 
@@ -355,13 +267,6 @@ def test_tokens_a_minute_are_kept_by_what_replies_really_used(faults, chat):
     with faults.FaultServer() as server:  # every reply uses 15 tokens: 60 a second are 4 replies
         run(chat(12), server, tokens_per_minute=3600, max_concurrency=1)
     assert time.monotonic() - started >= 1.5
-
-
-def test_half_a_character_in_a_reply_is_kept_as_a_sign_that_can_be_stored(faults, chat):
-    raw = b'{"choices": [{"message": {"content": "broken \\ud83d here", "refusal": "\\ud83d"}}]}'
-    with faults.FaultServer(lambda call: faults.Answer(raw=raw)) as server:
-        replies = run(chat(1), server)
-    assert replies["response"][0] == "broken \ufffd here"
 
 
 def test_a_run_with_requests_that_can_never_be_answered_is_finished_resumed_and_replayed(
@@ -405,84 +310,6 @@ def test_a_forbidden_request_among_good_ones_is_unscored_and_the_run_goes_on(fau
     assert replies["response"].notna().sum() == 5
 
 
-def test_no_traceback_and_no_address_shows_a_secret(faults, chat, monkeypatch):
-    import traceback
-
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789abcdef")
-    said = "bad sk-canary-0123456789abcdef"
-    with (
-        faults.FaultServer(lambda call: faults.Answer(status=401, message=said)) as server,
-        pytest.raises(EndpointError) as error,
-    ):
-        address = server.base_url.replace("//", "//user:hidden-word@") + "?key=hidden-word"
-        complete(chat(1), model="m", base_url=address, store=":memory:", progress=False)
-    shown = "".join(traceback.format_exception(error.value))
-    assert "canary" not in shown
-    assert "hidden-word" not in shown
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"requests_per_minute": 0}, "requests_per_minute must be above 0, got 0"),
-        ({"tokens_per_minute": -1}, "tokens_per_minute must be above 0, got -1"),
-        ({"budget_usd": float("nan"), "prices": {"m": (1, 1)}}, "budget_usd"),
-        ({"max_concurrency": 2.5}, "max_concurrency must be a whole number of at least 1"),
-        ({"repeats": 1.5}, "repeats must be a whole number"),
-        ({"timeout": 0}, "timeout must be above 0"),
-        ({"base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
-        ({"base_url": "http://[::1/v1"}, "base_url must be an address"),
-        (
-            {"base_url": "localhost:8080/v1"},
-            "base_url must be .*, got 'localhost:8080/v1'",
-        ),
-        (
-            {"base_url": "user:pw@models.example.org/v1?key=k"},
-            "base_url must be .*got 'models.example.org/v1' ",
-        ),
-    ],
-    ids=str,
-)
-def test_limits_that_make_no_sense_are_refused(chat, options, words):
-    with pytest.raises(InputError, match=words):
-        complete(chat(1), model="m", store=":memory:", **options)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ("{'temperature': 0}", "mapping in .parameters."),
-        ({"temperature": float("nan")}, "not JSON serialisable"),
-        ({"n": 3}, "use repeats"),
-        ({"max_tokens": "many"}, "max_tokens must be a whole number"),
-    ],
-    ids=str,
-)
-def test_parameters_are_never_dropped_in_silence(parameters, words):
-    frame = pd.DataFrame(
-        {"messages": [[{"role": "user", "content": "x"}]], "parameters": [parameters]}
-    )
-    with pytest.raises(InputError, match=words):
-        complete(frame, model="m", store=":memory:")
-
-
-def test_a_budget_needs_bounded_replies(chat):
-    with pytest.raises(InputError, match="needs max_tokens"):
-        complete(
-            chat(1).drop(columns="parameters"),
-            model="m",
-            budget_usd=1.0,
-            prices={"m": (1, 1)},
-            store=":memory:",
-        )
-
-
-def test_frames_put_together_may_have_repeated_index_labels(faults, chat):
-    requests = pd.concat([chat(2), chat(3)])
-    with faults.FaultServer() as server:
-        assert len(run(requests, server, repeats=2)) == 10
-
-
 def test_odd_replies_are_read_for_what_they_hold(faults, chat):
     raw = (
         b'{"choices": [{"message": {"content": [{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}]},'
@@ -498,24 +325,6 @@ def test_odd_replies_are_read_for_what_they_hold(faults, chat):
     assert replies["response"][0] == "in parts"
     assert kept.prompt_tokens is None
     assert "logprobs" in kept.extra
-
-
-def test_retry_after_may_be_a_date(faults, chat):
-    import time
-    from email.utils import formatdate
-
-    def busy(call):
-        call.time = time.monotonic()
-        date = formatdate(time.time() + 2.5, usegmt=True)
-        return (
-            faults.Answer(status=503, headers={"retry-after": date})
-            if call.number == 0
-            else faults.echo(call)
-        )
-
-    with faults.FaultServer(busy) as server:
-        run(chat(1), server)
-    assert server.calls[1].time - server.calls[0].time > 1.0
 
 
 def test_a_proxy_is_not_asked_for_this_machine(faults, chat, monkeypatch):
@@ -646,18 +455,6 @@ def test_every_run_says_once_which_parameters_it_changes(faults, chat):
     assert [str(each.message) for each in caught[4:]] == [said[1]] * 2
 
 
-def test_a_parameter_that_is_refused_under_its_new_name_too_is_not_sent_for_ever(faults, chat):
-    def refuses(call):
-        return faults.Answer(
-            status=400, message="Unsupported parameter: 'max_tokens', 'temperature' nor any other"
-        )
-
-    with faults.FaultServer(refuses) as server, pytest.warns(UserWarning, match="max_tokens"):
-        replies = run(chat(1), server)
-    assert replies["reason"][0].startswith("HTTP 400: Unsupported parameter")
-    assert len(server.calls) == 2
-
-
 def test_an_endpoint_that_refuses_every_request_is_not_said_to_be_down(faults, chat):
     refuse = faults.Answer(status=400, message="max_tokens is too large: 8")
     with (
@@ -714,11 +511,6 @@ def test_reasoning_is_set_apart_from_the_answer_and_stays_in_the_store(faults, c
     assert scores["value"].tolist() == [0, 1, 0, 1] * 3
 
 
-def test_without_reasoning_there_is_no_column_for_it(faults, chat):
-    with faults.FaultServer() as server:
-        assert "reasoning" not in run(chat(2).assign(reasoning="of another reply"), server)
-
-
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_reasoning_in_a_field_of_its_own_has_the_same_column(faults, chat, field):
     def behave(call):
@@ -741,3 +533,129 @@ def test_reasoning_in_a_field_of_its_own_has_the_same_column(faults, chat, field
     ]  # the last was cut off during its reasoning
     assert replies["reasoning"].tolist() == [None, "Florey?", "Florey?"]
     assert replies["reason"].isna().all()
+
+
+# ---- what is refused before anything is sent -------------------------------------------------------
+
+
+def one(content="x", **columns):
+    """A frame of one request."""
+    messages = content if isinstance(content, list) else [{"role": "user", "content": content}]
+    return pd.DataFrame(
+        {"messages": [messages], **{name: [value] for name, value in columns.items()}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "words"),
+    [
+        ([1, 2], {}, "needs a pandas DataFrame; got list"),
+        (pd.DataFrame({"question": ["x"]}), {}, "a run needs the columns messages"),
+        (one([]), {}, "request 0 must have a list of messages"),
+        (pd.DataFrame({"prompt": [""]}), {}, "request 0 must have a text"),
+        (one(math.nan), {}, "request 0 is not JSON serialisable: Out of range float"),
+        (one({1, 2}), {}, "request 0 is not JSON serialisable: Object of type set"),
+        (one(parameters="{'temperature': 0}"), {}, "must have a mapping in 'parameters'"),
+        (one(parameters={"n": 3}), {}, "use repeats"),
+        (one(), {"model": " "}, "model must be the name of a model"),
+        (one(), {"requests_per_minute": 0}, "requests_per_minute must be above 0, got 0"),
+        (one(), {"max_concurrency": 2.5}, "max_concurrency must be a whole number of at least 1"),
+        (one(), {"repeats": 1.5}, "repeats must be a whole number"),
+        (one(), {"timeout": 0}, "timeout must be above 0"),
+        (one(), {"budget_usd": -1}, "budget_usd must be a number of US dollars from 0 up"),
+        (one(), {"budget_usd": 1.0}, "which is unknown for 'm'; pass prices="),
+        (one(), {"budget_usd": 1.0, "prices": {"m": (1, 1)}}, "request 0 has none"),
+        (one(), {"base_url": "http://127.0.0.1:99999/v1"}, "base_url must be an address"),
+        (one(), {"base_url": "user:pw@example.org/v1?key=k"}, "base_url .*got 'example.org/v1' "),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused_in_one_sentence(frame, options, words):
+    with pytest.raises(InputError, match=words):
+        complete(frame, **{"model": "m", "store": ":memory:", **options})
+
+
+def test_another_machine_needs_a_key(chat):
+    address = "https://models.example.org/v1"
+    with pytest.raises(EndpointError, match=r"needs a key.*OPENAI_API_KEY has none.*offline=True"):
+        complete(chat(1), model="m", base_url=address, store=":memory:")
+
+
+def test_a_redirect_is_not_followed_so_that_prompts_reach_no_other_host(faults, chat):
+    with faults.FaultServer() as other:
+        moved = {"location": f"{other.base_url}/chat/completions"}
+        answer = faults.Answer(status=307, headers=moved)
+        with (
+            faults.FaultServer(lambda call: answer) as server,
+            pytest.raises(EndpointError, match=r"HTTP 307.*redirects are not followed"),
+        ):
+            run(chat(3), server)
+    assert not other.calls
+
+
+# ---- many at once --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("usage", [{"prompt_tokens": 10, "completion_tokens": 5}, None])
+def test_a_budget_that_two_runs_share_is_never_passed_with_64_at_once(faults, chat, usage):
+    def reply(call):
+        message = {"role": "assistant", "content": "x"}
+        body = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+        return faults.Answer(body=body, delay=0.01)
+
+    budget, cost = Budget(200.0), 5 if usage else 8  # dollars for each reply
+    options = {"budget_usd": budget, "prices": {"m": (0.0, 1e6)}, "max_concurrency": 64}
+    with faults.FaultServer(reply) as server, Store(":memory:") as store:
+        first = run(chat(10), server, store, **options)
+        replies = run(chat(400), server, store, **options)
+        n_paid = len(store)
+    assert first["response"].notna().all()
+    assert budget.spent == n_paid * cost <= 200 < n_paid * cost + 8 + 8
+    assert len(server.calls) == n_paid
+    assert set(replies["reason"].dropna()) == {"not asked: the budget of $200 is spent"}
+
+
+def test_two_thousand_requests_with_faults_are_all_answered_or_have_a_reason(
+    faults, chat, tmp_path
+):
+    rng = random.Random(5)
+    passing = [
+        {"status": 429, "headers": {"retry-after-ms": "5"}},
+        {"status": 500},
+        {"status": 503, "headers": {"retry-after": "soon"}},
+        {"drop": "before"},
+        {"drop": "inside"},
+        {"raw": b"<html>busy</html>"},
+        {"raw": b'{"choices": []}'},
+        {"body": {"error": "overloaded"}},
+    ]
+    final = [{"status": 400}, {"status": 413}, {"text": None}, {"text": ""}]
+    fate = [rng.choice([*passing, *final]) if rng.random() < 0.45 else None for _ in range(2000)]
+
+    def behave(call):
+        fault = fate[number(call)]
+        return (
+            faults.echo(call)
+            if not fault or (fault in passing and call.repeat)
+            else faults.Answer(**fault)
+        )
+
+    with faults.FaultServer(behave) as server:
+        replies = run(chat(2000), server, tmp_path / "s.sqlite", max_concurrency=64)
+        asked = len(server.calls)
+        again = run(chat(2000), server, tmp_path / "s.sqlite", max_concurrency=64)
+    lost = [fault is not None and fault in final for fault in fate]
+    assert replies["reason"].notna().tolist() == lost
+    right = [
+        None if no else text for no, text in zip(lost, expected(faults, chat(2000)), strict=True)
+    ]
+    assert replies["response"].tolist() == right
+    assert set(replies["reason"].dropna().str.split(":").str[0]) == {
+        "HTTP 400",
+        "HTTP 413",
+        "empty reply",
+        "the model sent no text (finish_reason 'stop')",
+    }
+    pd.testing.assert_frame_equal(replies, again)
+    refused = sum(bool(fault) and fault.get("status") in (400, 413) for fault in fate)
+    assert len(server.calls) == asked + refused, "no stored reply was asked again"

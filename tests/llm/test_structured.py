@@ -1,4 +1,3 @@
-import asyncio
 import json
 from importlib import metadata
 from typing import Literal
@@ -7,11 +6,10 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel, Field
 
-from ragnb.errors import EndpointError, InputError
+from ragnb.errors import InputError
 from ragnb.llm import local
-from ragnb.llm.client import complete
 from ragnb.llm.store import Store
-from ragnb.llm.structured import STRUCTURED_COLUMNS, complete_structured
+from ragnb.llm.structured import complete_structured
 from ragnb.prompts.parsing import strict_schema
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
@@ -70,63 +68,6 @@ def test_structured_outputs_are_asked_for_and_read(faults, chat):
     for call in server.calls:
         assert call.body["response_format"] == {"type": "json_schema", "json_schema": form}
         assert call.body["temperature"] == 0.0
-
-
-def test_the_columns_are_those_of_complete_and_eight_more(faults, chat):
-    with faults.FaultServer(answering(faults)) as server, Store(":memory:") as store:
-        plain = complete(chat(2), model="m", base_url=server.base_url, store=store, progress=False)
-        frame = run(chat(2), server, store)
-    assert frame.columns.tolist() == [*plain.columns, *STRUCTURED_COLUMNS]
-    assert frame.dtypes[plain.columns].to_dict() == plain.dtypes.to_dict()
-    assert str(frame["repair_prompt_tokens"].dtype) == "Int64"
-    assert frame["repaired"].dtype == bool
-
-
-@pytest.mark.parametrize("status", [400, 422])
-def test_an_endpoint_without_structured_outputs_gets_plain_requests(faults, chat, status):
-    def behave(call):
-        return (
-            faults.Answer(status=status, message=NO_FORMAT)
-            if "response_format" in call.body
-            else faults.Answer(text=f"Sure: {GOOD}")
-        )
-
-    with faults.FaultServer(behave) as server:
-        frame = run(chat(20), server)
-    assert frame["record"].tolist() == [RECORD] * 20
-    assert not frame["structured"].any()
-    assert set(frame["found"]) == {"embedded"}
-    assert len(server.calls) == 21
-
-
-def test_an_endpoint_that_ignores_the_format_is_read_all_the_same(faults, chat):
-    with faults.FaultServer(answering(faults, f"```json\n{GOOD}\n```")) as server:
-        frame = run(chat(3), server)
-    assert frame["structured"].all()
-    assert set(frame["found"]) == {"embedded"}
-
-
-def test_a_first_request_that_is_refused_for_itself_decides_nothing(faults, chat):
-    def behave(call):
-        if number(call) == 0:
-            return faults.Answer(status=400, message="context length exceeded")
-        return answering(faults, formats=False)(call)
-
-    with faults.FaultServer(behave) as server:
-        frame = run(chat(4), server)
-    assert frame["reason"][0] == "HTTP 400: context length exceeded"
-    assert frame["record"].tolist() == [None, RECORD, RECORD, RECORD]
-    assert not frame["structured"].any()
-
-
-def test_structured_can_be_demanded_or_left_out(faults, chat):
-    with faults.FaultServer(answering(faults, formats=False)) as server:
-        demanded = run(chat(3), server, structured=True)
-        left_out = run(chat(3), server, structured=False)
-    assert demanded["reason"].tolist() == [f"HTTP 400: {NO_FORMAT}"] * 3
-    assert demanded["structured"].all()
-    assert left_out["record"].tolist() == [RECORD] * 3
-    assert "response_format" not in server.calls[-1].body
 
 
 def test_a_reply_that_cannot_be_read_gets_one_repair_turn(faults, chat):
@@ -205,18 +146,6 @@ def test_missing_replies_keep_their_own_reason_and_get_no_turn(faults, chat):
     assert len(server.calls) == 2
 
 
-def test_repair_turns_that_are_refused_leave_the_first_reason(faults, chat):
-    with faults.FaultServer(
-        answering(faults, BAD, faults.Answer(status=400, message="context full"), only=1)
-    ) as server:
-        frame = run(chat(3), server)
-    assert (
-        frame["reason"][1]
-        == "score: 7 is above 5 (less_than_equal); the repair turn failed: HTTP 400: context full"
-    )
-    assert frame["record"].tolist() == [RECORD, None, RECORD]
-
-
 def test_repair_turns_that_are_all_refused_do_not_lose_the_run(faults, chat):
     with faults.FaultServer(
         answering(faults, BAD, faults.Answer(status=400, message="context full"))
@@ -227,25 +156,6 @@ def test_repair_turns_that_are_all_refused_do_not_lose_the_run(faults, chat):
         frame["reason"]
         .str.match(r"score: 7 is above 5 .*; the repair turn failed: .*HTTP 400: context full")
         .all()
-    )
-
-
-def test_repair_turns_that_were_answered_count_whatever_is_refused_after_them(faults, chat):
-    def behave(call):
-        refused = is_turn(call) and number(call) >= 3
-        return (
-            faults.Answer(status=400, message="context full")
-            if refused
-            else faults.Answer(text=GOOD if is_turn(call) else BAD)
-        )
-
-    with faults.FaultServer(behave) as server:
-        frame = run(chat(30), server, max_concurrency=1)
-    assert frame["repaired"].tolist() == [True] * 3 + [False] * 27
-    assert frame["record"].tolist() == [RECORD] * 3 + [None] * 27
-    assert frame["reason"][3:].str.contains("context full").all()
-    assert len(server.calls) == 30 + 30, (
-        "a refusal costs nothing and says nothing of the next request"
     )
 
 
@@ -260,12 +170,11 @@ def test_an_endpoint_that_dies_before_the_repair_turns_loses_nothing(faults, cha
     assert len(server.calls) == 3
 
 
-@pytest.mark.parametrize("formats", [True, False])
-def test_a_run_is_resumed_and_replayed_offline(faults, chat, tmp_path, formats):
-    with faults.FaultServer(answering(faults, BAD, formats=formats, only=1)) as server:
+def test_a_run_is_resumed_and_replayed_offline(faults, chat, tmp_path):
+    with faults.FaultServer(answering(faults, BAD, only=1)) as server:
         online = run(chat(6), server, tmp_path / "s.sqlite")
         again = run(chat(6), server, tmp_path / "s.sqlite")
-    assert len(server.calls) == 7 + (not formats)
+    assert len(server.calls) == 7
     pd.testing.assert_frame_equal(online, again)
     offline = complete_structured(
         chat(6), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
@@ -275,27 +184,6 @@ def test_a_run_is_resumed_and_replayed_offline(faults, chat, tmp_path, formats):
         complete_structured(
             chat(7), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
         )
-
-
-def test_an_offline_run_without_the_repair_turns_says_what_is_missing(faults, chat, tmp_path):
-    with faults.FaultServer(answering(faults, BAD)) as server:
-        run(chat(2), server, tmp_path / "s.sqlite", repair=False)
-    with pytest.raises(InputError, match="offline run needs every reply"):
-        complete_structured(
-            chat(2), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
-        )
-
-
-def test_a_run_that_was_killed_goes_on_where_it_was(faults, chat, tmp_path):
-    def dies(call):
-        return faults.Answer(text=BAD) if call.number < 4 else faults.Answer(status=500)
-
-    with faults.FaultServer(dies) as server, pytest.raises(EndpointError):
-        run(chat(30), server, tmp_path / "s.sqlite", max_retries=0, max_concurrency=1)
-    with faults.FaultServer(answering(faults, BAD)) as server:
-        frame = run(chat(30), server, tmp_path / "s.sqlite")
-    assert frame["repaired"].all()
-    assert len(server.calls) == 26 + 30
 
 
 def test_every_repeat_is_read(faults, chat):
@@ -349,82 +237,6 @@ def test_rows_keep_their_index_and_own_columns(faults, chat):
     assert frame["repaired"].tolist() == [False, True, False]
 
 
-def test_requests_without_parameters_and_with_a_format_of_their_own(faults, chat):
-    with faults.FaultServer(answering(faults, formats=True)) as server:
-        run(chat(1).drop(columns="parameters"), server)
-        run(chat(1).assign(parameters=[{"response_format": {"type": "text"}}]), server)
-        run(chat(1).assign(parameters=[None]), server)
-    assert [call.body["response_format"]["type"] for call in server.calls] == ["json_schema"] * 3
-
-
-def test_no_requests_no_records():
-    frame = complete_structured(
-        pd.DataFrame({"messages": []}), Judgement, model="m", store=":memory:"
-    )
-    assert frame.empty
-    assert {*STRUCTURED_COLUMNS} <= {*frame.columns}
-
-
-@pytest.mark.parametrize(
-    ("frame", "schema", "options", "words"),
-    [
-        (
-            pd.DataFrame({"prompt": ["x"]}),
-            Judgement,
-            {},
-            r"needs chat requests.*got completion requests.*put the text into 'messages'",
-        ),
-        (
-            pd.DataFrame({"question": ["x"]}),
-            Judgement,
-            {},
-            "complete_structured needs the columns messages",
-        ),
-        (
-            pd.DataFrame({"messages": [None]}),
-            Judgement,
-            {},
-            "request 0 must have a list of messages",
-        ),
-        (
-            pd.DataFrame({"messages": [[{"role": "user", "content": "x"}]]}),
-            dict,
-            {},
-            "schema must be a pydantic model that has fields",
-        ),
-        (
-            pd.DataFrame({"messages": [[{"role": "user", "content": "x"}]]}),
-            "Judgement",
-            {},
-            "schema must be a pydantic model that has fields",
-        ),
-        (
-            pd.DataFrame({"messages": []}),
-            Judgement,
-            {"structured": "yes"},
-            "structured must be 'auto', True or False, got 'yes'",
-        ),
-        ([1], Judgement, {}, "needs a pandas DataFrame; got list"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_asked_is_refused_before_anything_is_sent(frame, schema, options, words):
-    with pytest.raises(InputError, match=words):
-        complete_structured(
-            frame, schema, model="m", base_url="http://127.0.0.1:9/v1", store=":memory:", **options
-        )
-
-
-def test_it_works_inside_a_running_loop(faults, chat):
-    async def in_a_loop(server):
-        return run(chat(3), server)  # as in Jupyter: a loop runs already in this thread
-
-    with faults.FaultServer(answering(faults, BAD, formats=False, only=1)) as server:
-        frame = asyncio.run(in_a_loop(server))
-    assert frame["repaired"].tolist() == [False, True, False]
-    assert len(server.calls) == 5
-
-
 # ---- the real model ----------------------------------------------------------------------------------------------------
 
 
@@ -457,3 +269,48 @@ def test_the_packaged_model_is_held_to_the_schema():
     assert frame["reason"].isna().all()
     assert {record["verdict"] for record in frame["record"]} <= {"yes", "no"}
     assert set(frame["found"]) == {"plain"}
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_an_endpoint_without_structured_outputs_gets_plain_requests(faults, chat, tmp_path, status):
+    def behave(call):
+        if "response_format" in call.body:
+            return faults.Answer(status=status, message=NO_FORMAT)
+        return faults.Answer(text=f"Sure: {GOOD}")
+
+    with faults.FaultServer(behave) as server:
+        with pytest.warns(
+            UserWarning, match="m refuses the parameter response_format; .* not sent"
+        ):
+            frame = run(chat(20), server, tmp_path / "s.sqlite", max_concurrency=1)
+        plain = run(chat(2), server, structured=False)
+    assert frame["record"].tolist() == [RECORD] * 20
+    assert set(frame["found"]) == {"embedded"}
+    assert len(server.calls) == 21 + 2
+    assert plain["record"].tolist() == [RECORD] * 2
+    offline = complete_structured(
+        chat(20), Judgement, model="m", store=tmp_path / "s.sqlite", offline=True
+    )
+    pd.testing.assert_frame_equal(frame, offline)
+
+
+@pytest.mark.parametrize(
+    ("frame", "schema", "words"),
+    [
+        (
+            pd.DataFrame({"prompt": ["x"]}),
+            Judgement,
+            "needs chat requests.*put the text into 'messages'",
+        ),
+        (
+            pd.DataFrame({"question": ["x"]}),
+            Judgement,
+            "complete_structured needs the columns messages",
+        ),
+        (pd.DataFrame({"messages": [[{"role": "user"}]]}), dict, "schema must be a pydantic model"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_sent(frame, schema, words):
+    with pytest.raises(InputError, match=words):
+        complete_structured(frame, schema, model="m", store=":memory:")
