@@ -2,6 +2,7 @@
 #   make figures    environment, then every notebook runs and figures/ is made again
 #   make test       environment, then lint, types, unit tests, doctests, notebooks, the browser test
 #   make lab        opens JupyterLab
+#   make bundles        the front end of the widgets, bundled from ragnb/widgets/static/src (needs npx)
 #   make screenshots    pictures of the widgets in figures/, taken of JupyterLab in Chromium
 #   make record     asks the local models again and writes the recorded replies
 #   make test-slow  the long twins of the tests, properties explored with new draws
@@ -20,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz screenshots lab record bench bench-long lock format clean
+.PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz screenshots bundles lab record bench bench-long lock format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -84,6 +85,10 @@ try-whl try-tar.gz: try-%: .venv/ready
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) build/$*
 	$(BIN)/uv pip install --quiet --python build/$* dist/*.$* pytest hypothesis
 	build/$*/bin/pytest -p no:cacheprovider -o pythonpath=tests tests/test_installed.py
+
+ESBUILD := npx --yes --prefer-offline esbuild@0.28.2 --bundle --minify --format=esm --charset=utf8 --log-level=warning
+bundles:
+	for name in annotator rows; do $(ESBUILD) ragnb/widgets/static/src/$$name.mjs --outfile=ragnb/widgets/static/$$name.js || exit 1; done
 
 screenshots: .venv/ready
 	PYTHONPATH=tests $(PY) tests/browser/screenshots.py

@@ -10,30 +10,9 @@ from ragnb.annotation.tasks import Field, Option, Task
 from ragnb.markup import Markup, page, spelled
 from ragnb.widgets.pages import render
 
-KEYS = [
-    ("↑ ↓", "from sentence to sentence (or k j); with Shift, several"),
-    ("space", "choose or unchoose the sentence for the active label (or x); the mouse works, too"),
-    ("1 … 9", "an option of the active label"),
-    ("e", "none: deliberately empty"),
-    ("⌫", "untouched again"),
-    ("[ ]", "the sentence of the response before, after"),
-    ("Enter", "what is still missing, else the next item that is not labelled"),
-    ("n p", "next, previous item"),
-    (".", "skip the item"),
-    ("f", "flag it"),
-    ("m", "note on it"),
-    ("a", "accept what is suggested"),
-    ("z Z", "undo, redo, wherever it was (or Ctrl+Z, Ctrl+Y)"),
-    ("g", "list of items"),
-    ("/", "search in the texts; Enter for the next place"),
-    ("o", "unfold a long document"),
-    ("Esc", "close what is open"),
-]
-"""Meaning of each key except the letters of the labels."""
-
 
 def task_of(task: Task) -> dict[str, Any]:
-    """Return the task as the browser needs it: the labels of all options, and the meaning of keys."""
+    """Return the task as the browser needs it: with the labels of all options."""
     fields = [
         {
             "name": field.name,
@@ -47,12 +26,10 @@ def task_of(task: Task) -> dict[str, Any]:
         }
         for field in task.fields
     ]
-    letters = [(field["key"], f"label: {field['label']}") for field in fields]
     return {
         "name": spelled(task.name),
         "guideline": spelled(task.guideline),
         "fields": fields,
-        "keys": [*letters, *KEYS],
     }
 
 
@@ -86,10 +63,7 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
     """Return what changes with an action: labels, suggestions, problems, progress, when saved."""
     item, labels, suggestion = session.item, session.labels, session.suggestion()
     votes = session.others.get(item.id, {})
-    saved = ""
-    if session.log.events:
-        clock = session.log.events[-1]["time"][11:19]
-        saved = f"saved {clock} UTC in {spelled(session.log.path.name)}"
+    times = [event["time"][11:19] for event in session.log.events[-1:]]
     return {
         "values": labels.nested(),
         "suggested": nested(suggestion),
@@ -103,16 +77,23 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
         "can_undo": bool(session.state.done),
         "can_redo": bool(session.state.undone),
         "progress": session.progress(),
-        "saved": saved,
+        "saved": "".join(f"saved {time} UTC in {spelled(session.log.path.name)}" for time in times),
     }
 
 
 def entry_of(session: AnnotationSession, number: int) -> list[Any]:
     """Return one line of the list of items: title, status, flag."""
     item = session.items[number]
-    texts = [item.question, *(text for part in item.parts for _, text in part.sentences)]
+    texts = [
+        item.question,
+        *(text for part in item.parts for _, text in part.sentences),
+    ]
     title = next(filter(None, texts), "")
-    return [spelled(title)[:160], session.statuses[number], session.state.of(item.id).flag]
+    return [
+        spelled(title)[:160],
+        session.statuses[number],
+        session.state.of(item.id).flag,
+    ]
 
 
 def headings(item: Item) -> list[str]:

@@ -81,13 +81,3 @@ def with_static(bundle: Any, static: Mapping[str, str]) -> Any:
     data, more = (bundle[0], bundle[1:]) if isinstance(bundle, tuple) else (bundle, ())
     data = {**(data or {}), **static}
     return (data, *more) if more else data
-
-
-def script(*names: str) -> str:
-    """Return modules of the front end as one; each uses those before it."""
-    return "\n".join((STATIC / f"{name}.mjs").read_text("utf-8") for name in names)
-
-
-def style(name: str) -> str:
-    """Return a style sheet of the front end."""
-    return (STATIC / f"{name}.css").read_text("utf-8")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import regex
@@ -36,7 +36,15 @@ from ragnb.metrics.rgb_protocols import (
     protocol_of,
 )
 from ragnb.text import GRAPHEME, graphemes
-from ragnb.widgets.pages import LONG, Page, Sign, annotated, fields_of, occurrences, reply_of
+from ragnb.widgets.pages import (
+    LONG,
+    Page,
+    Sign,
+    annotated,
+    fields_of,
+    occurrences,
+    reply_of,
+)
 
 NEEDED = ("question", "references", "passages", "kinds", "language")
 
@@ -94,7 +102,10 @@ class RgbView(Page):
     """
 
     def __init__(
-        self, row: Mapping[str, Any] | pd.Series, *, protocols: Sequence[str] = PROTOCOLS
+        self,
+        row: Mapping[str, Any] | pd.Series,
+        *,
+        protocols: Sequence[str] = PROTOCOLS,
     ) -> None:
         row = fields_of(row, NEEDED, "RgbView")
         if not protocols:
@@ -148,7 +159,10 @@ def _passages(
 
 
 def _verdicts(
-    row: Mapping[str, Any], parts: list[list[str]], false: list[str], protocols: Sequence[str]
+    row: Mapping[str, Any],
+    parts: list[list[str]],
+    false: list[str],
+    protocols: Sequence[str],
 ) -> dict[str, Any]:
     """Return the response with the decisive spans of all protocols, and the table of verdicts."""
     reasoning, answer = reply_of(row)
@@ -166,9 +180,9 @@ def _verdicts(
         told = {**given, "false_answer": false}
         asked = {**given, "answer": parts, "noise_rate": row.get("noise_rate")}
         spans |= {
-            (start + found.start, start + found.end, signs[found.what])
-            for found in evidence_spans(**told, answer=parts)
-            if false or found.what != ERROR
+            (start + first, start + last, signs[what])
+            for first, last, what in evidence_spans(**told, answer=parts)
+            if false or what != ERROR
         }
         cells = [
             (None, str(answer_labels(**given, answer=parts))),
@@ -204,14 +218,6 @@ Placed = tuple[str, int, int]
 """A piece of text with its start and end in the original."""
 
 
-class Found(NamedTuple):
-    """A span of a response, and what it is: ``"part 1"``, `REFUSAL`, `ERROR` or `FALSE`."""
-
-    start: int
-    end: int
-    what: str
-
-
 def evidence_spans(
     response: str | None,
     answer: Answer,
@@ -219,18 +225,22 @@ def evidence_spans(
     false_answer: FalseAnswer = None,
     language: str = "en",
     protocol: str = "paper",
-) -> list[Found]:
+) -> list[tuple[int, int, str]]:
     """Return the spans of a response that decide the verdicts of a protocol, in order.
 
-    These are the first alias found of each part (or its words, where 80 % of them are enough), the
-    first refusal phrase, the first phrase that reports an error, and the false answers. The list is
-    empty if there is no response. Errors are those of `ragnb.metrics.rgb.corrects_error`.
+    A span is its start, its end and what it is: ``"part 1"``, `REFUSAL`, `ERROR` or `FALSE`. Spans
+    are the first alias found of each part (or its words, where 80 % of them are enough), the first
+    refusal phrase, the first phrase that reports an error, and the false answers. The list is empty
+    if there is no response. Errors are those of `ragnb.metrics.rgb.corrects_error`.
 
     >>> evidence_spans("Insufficient information, but Oslo", "Oslo")
-    [Found(start=0, end=24, what='refusal'), Found(start=30, end=34, what='part 1')]
+    [(0, 24, 'refusal'), (30, 34, 'part 1')]
     """
     rules = protocol_of(protocol, language)
-    parts, false_answers = aliases_of(answer, rules), false_aliases_of(false_answer, rules)
+    parts, false_answers = (
+        aliases_of(answer, rules),
+        false_aliases_of(false_answer, rules),
+    )
     text = normalise(response, rules)
     if response is None or text is None:  # nan is not a text either
         return []
@@ -250,7 +260,7 @@ def evidence_spans(
         elif alias and what != FALSE:
             words = [word for word in alias.words if word in text.words]
             found += [(what, place) for place in answers.find(*words, whole=not rules.chinese)]
-    return sorted({Found(start, end, what) for what, (start, end) in found})
+    return sorted({(*place, what) for what, place in found})
 
 
 class _Original:
@@ -282,5 +292,9 @@ def _normalised(clusters: Iterable[Placed]) -> Iterator[Placed]:
         if after is not None:
             yield " ", after, word[0][1]
         for text, start, end in word:
-            yield normalised(f"0{text}")[1:], start, end  # "a" alone would be an article
+            yield (
+                normalised(f"0{text}")[1:],
+                start,
+                end,
+            )  # "a" alone would be an article
         after = word[-1][2]

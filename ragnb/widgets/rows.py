@@ -61,7 +61,7 @@ class Rows:
         self.sorts = {
             f"{minus}{name}": (name, bool(minus))
             for name in self.frame
-            if (name == "question" or name in self.numbers) and self._differs(name)
+            if name in self.numbers and self._differs(name)
             for minus in ("", "-")
         }
         named = [name for name in TITLE if name in self.frame]
@@ -93,7 +93,7 @@ class Rows:
         order = np.arange(len(self.frame))
         if sort:
             name, down = self.sorts[sort]
-            keys = self._questions if name == "question" else self.numbers[name]
+            keys = self.numbers[name]
             order = keys.sort_values(ascending=not down, kind="stable").index.to_numpy()
         places = order[passing[order]]
         for word in fold(search).split():
@@ -113,12 +113,6 @@ class Rows:
         for texts in rows:
             known.update((text, fold(text)) for text in texts if text not in known)
         return ["\n".join(known[text] for text in texts) for texts in rows]
-
-    @cached_property
-    def _questions(self) -> pd.Series:
-        return self.frame["question"].map(
-            lambda cell: fold(cell) if isinstance(cell, str) else None
-        )
 
     # ---- titles ----------------------------------------------------------------------------------
 
@@ -201,15 +195,12 @@ def _flat(frame: Any) -> pd.DataFrame:
     refuse_partitioned(frame, "view")
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"view needs a pandas DataFrame, got {type(frame).__name__}")
-    columns = []
-    for name in frame.columns:
-        if isinstance(name, tuple):
-            name = " / ".join(str(level) for level in name if level != "")
-        columns.append(str(name) if is_missing(name) else name)
-    flat = frame.set_axis(columns, axis="columns")
-    levels = [name for name in flat.index.names if name is not None and name not in columns]
-    index = flat.index.to_frame(index=False)[levels]
-    flat = pd.concat([index, flat.reset_index(drop=True)], axis="columns")
+    levels = [name for name in frame.index.names if name is not None and name not in frame]
+    flat = (frame.reset_index(level=levels) if levels else frame).reset_index(drop=True)
+    flat.columns = [
+        " / ".join(str(level) for level in name if level != "") if isinstance(name, tuple) else name
+        for name in flat.columns
+    ]
     if not flat.columns.is_unique:
         twice = ", ".join(map(str, flat.columns[flat.columns.duplicated()]))
         raise InputError(f"the columns of a view must have different names, got {twice} twice")
@@ -229,7 +220,10 @@ def _choices(frame: pd.DataFrame) -> dict[Any, Choices]:
             continue
         try:
             codes, values = pd.factorize(frame[name])
-        except (TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
+        except (
+            TypeError,
+            NotImplementedError,
+        ):  # lists and mappings, also those of Arrow
             continue
         kept = [*map(listed, values), *([None] if (codes == -1).any() else [])]
         most = min(30, max(3, len(frame) // 2))

@@ -14,7 +14,7 @@ from ragnb.arguments import accepts
 from ragnb.markup import Markup, tag
 from ragnb.records import is_missing, require_columns
 from ragnb.widgets import judge, language, rgb, trace
-from ragnb.widgets.browser import script, style, with_static
+from ragnb.widgets.browser import STATIC, with_static
 from ragnb.widgets.pages import MISSING, Page, reference_parts, render
 from ragnb.widgets.rows import Rows, short
 
@@ -47,8 +47,8 @@ KINDS: dict[str, tuple[Callable[..., Page], tuple[str, ...]]] = {
 class RowList(AnyWidget):
     """The list beside the page. It draws what Python sends, and reports what the user does."""
 
-    _esm = script("dom", "lists", "rows")
-    _css = style("rows")
+    _esm = (STATIC / "rows.js").read_text("utf-8")
+    _css = (STATIC / "rows.css").read_text("utf-8")
     choices: Any = traitlets.List().tag(sync=True)
     sorts: Any = traitlets.List().tag(sync=True)
     sign_meaning = traitlets.Unicode().tag(sync=True)
@@ -192,7 +192,10 @@ class FrameView(HBox):
     def _titles(self, first: int, last: int) -> dict[str, Any]:
         first = max(0, first)
         places = self._places[first : min(last, first + SENT_AT_ONCE)].tolist()
-        return {"first": first, "rows": [list(self._rows.title(place)) for place in places]}
+        return {
+            "first": first,
+            "rows": [list(self._rows.title(place)) for place in places],
+        }
 
     def _answer(self, _: object, message: Mapping[str, Any], __: object) -> None:
         """Reply to the list: prepare the first search, or send the titles of some rows."""

@@ -115,12 +115,6 @@ def test_an_act_labels_the_item_that_it_was_meant_for_and_the_screen_stays(annot
     assert actions(annotator) == ["open", "open", "label"]
 
 
-def test_whoever_goes_on_goes_on_from_the_item_that_is_seen(annotator):
-    annotator.session.go(3)
-    send(annotator, "move", step=1, number=0)
-    assert annotator.page["number"] == 1
-
-
 def test_an_act_on_an_item_that_is_not_there_is_refused(annotator):
     state = send(annotator, "flag", number=4)
     assert (state["failed"], state["message"]) == (True, "at needs a number below 4, got 4")
@@ -179,14 +173,6 @@ def test_a_skipped_item_gives_way_to_the_next(annotator):
     )
 
 
-def test_at_the_end_it_says_so(tmp_path):
-    widget = Annotator(questions(1), "verdict", "ana", tmp_path / "a.jsonl")
-    send(widget, "label", field="verdict", sentence=None, value="correct")
-    assert send(widget, "next")["message"] == "all items are labelled or skipped"
-    assert widget.state["progress"]["labelled"] == 1
-    assert send(widget, "move", step=1)["message"] == "no further item"
-
-
 # ---- suggestions -------------------------------------------------------------------------------------------------------
 
 
@@ -207,25 +193,6 @@ def test_suggestions_are_shown_and_not_said(records, tmp_path):
     ]
     assert sources == ["suggestion changed"] + ["suggestion accepted"] * (len(sources) - 1)
     assert send(widget, "accept")["message"] == "nothing is suggested here"
-
-
-def test_blind_to_suggestions_nothing_of_them_leaves_python(records, tmp_path):
-    plain = Annotator(records, "trace", "ana", tmp_path / "1.jsonl", **BY)
-    blind = Annotator(
-        records,
-        "trace",
-        "ana",
-        tmp_path / "2.jsonl",
-        suggestions=records,
-        suggested_by="judge",
-        blind=True,
-        **BY,
-    )
-    assert blind.page == plain.page
-    assert blind.state["suggested"] == {}
-    assert blind._repr_html_() == plain._repr_html_()
-    send(blind, "label", field="relevant", sentence=None, value=["0b"])
-    assert "suggested" not in (tmp_path / "2.jsonl").read_text()
 
 
 # ---- two responses -----------------------------------------------------------------------------------------------------
@@ -269,14 +236,6 @@ def test_without_a_kernel_the_item_is_shown_with_its_labels(annotator):
     assert "supports the sentence [c]∅ none" in reader.text
     assert "what of <b>summer</b>?" in reader.text
     assert not re.search(r"\d\d:\d\d", reader.text)
-
-
-def test_the_bundle_holds_the_static_page_and_the_widget(annotator):
-    bundle = annotator._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert data["text/html"] == annotator._repr_html_()
-    assert data["text/plain"] == repr(annotator) == "Annotator(trace, 0 of 4 labelled)"
-    assert "application/vnd.jupyter.widget-view+json" in data
 
 
 @given(any_text)

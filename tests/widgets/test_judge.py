@@ -5,7 +5,6 @@ import pytest
 from hostile import Reader
 
 from ragnb.errors import InputError
-from ragnb.reports import judge_report
 from ragnb.widgets import JudgeView
 
 ROW = {
@@ -60,15 +59,6 @@ def test_the_cards_come_in_the_order_of_the_frame_and_no_more_than_asked_for():
     assert [text.find(f"question {k}") > 0 for k in range(12)] == [True] * 10 + [False] * 2
     assert text.index("question 2") < text.index("question 3")
     assert repr(JudgeView(pd.DataFrame(rows), n=3)) == "JudgeView(3 of 12 disagreements)"
-
-
-def test_the_page_of_a_report():
-    frame = pd.DataFrame(
-        {"example_id": range(6), "label": [1, 0] * 3, "judged_correct": [0, 0, 1, 1, 0, 0]}
-    )
-    assert Reader(JudgeView(judge_report(frame).worst)._repr_html_()).text.startswith("3 of 3 ")
-    agreed = judge_report(frame.assign(judged_correct=frame["label"])).worst
-    assert "no disagreement" in Reader(JudgeView(agreed)._repr_html_()).text
 
 
 def test_bad_input_says_what_is_needed():

@@ -101,12 +101,6 @@ def test_annotating_adds_elements_and_superscripts_and_changes_no_text(text, pla
     assert annotated(text, reversed(spans)) == page, "the order of the spans does not count"
 
 
-def test_a_text_of_nothing_but_spans_is_annotated_in_linear_time():
-    text = "a " * 20_000
-    spans = [(n, n + 1, ONE) for n in range(0, len(text), 2)]
-    assert annotated(text, spans).count("<sup") == 20_000
-
-
 def test_no_template_takes_a_text_for_html():
     """Values are escaped by the environment alone, and attributes hold nothing from outside."""
     for path in TEMPLATES.glob("*.html"):

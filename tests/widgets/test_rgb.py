@@ -67,30 +67,6 @@ def test_a_whole_page():
     )
 
 
-def test_every_part_and_alias_carries_the_number_of_its_part():
-    markup = plain(
-        html(
-            references=[["Tampa", "Tampa Bay"], "2021"],
-            passages=["tampa bay in 2021"],
-            kinds=["positive"],
-        )
-    )
-    assert (
-        "<span><mark>Tampa</mark><sup>1</sup></span> or <span><mark>Tampa Bay</mark><sup>1</sup></span>"
-        in markup
-    )
-    assert "; and <span><mark>2021</mark><sup>2</sup></span>" in markup
-    assert "<mark>tampa bay</mark><sup>1</sup> in <mark>2021</mark><sup>2</sup>" in markup
-
-
-@pytest.mark.parametrize("nothing", [None, math.nan, []])
-def test_where_there_is_no_false_answer_nothing_is_said_of_errors(nothing):
-    text = page(false_answers=nothing).text
-    assert not [
-        word for word in ("false:", "error?", "corrected?", "factual errorsE") if word in text
-    ]
-
-
 def test_long_passages_are_folded_with_their_beginning_and_what_they_hold():
     long = "Oslo or Bergen? " + "e\u0301" * LONG
     markup = plain(html(passages=[long, "x" * LONG], kinds=["positive", "negative"]))
@@ -195,18 +171,6 @@ def test_the_table_holds_the_values_of_the_metrics(response, language, answer, f
         assert [row[column].split()[0] for row in rows[1:]] == [sign(value) for value in values]
 
 
-def test_a_dash_says_why_and_excused_refusals_say_so():
-    rows = {
-        row[0]: row[1:]
-        for row in cells(html(response="Oslo; insufficient information", noise_rate=1.0))
-    }
-    assert rows["corrected?"][:2] == ["– no error detected"] * 2
-    assert (
-        rows["right?"][1]
-        == "✓ refusal: 'insufficient information', counted as correct at noise rate 1"
-    )
-
-
 @pytest.mark.parametrize(
     ("changes", "ending"),
     [
@@ -221,11 +185,6 @@ def test_missing_responses_and_verdicts_come_with_their_reason(changes, ending):
     view = page(**changes)
     assert view.text.endswith(ending)
     assert ("table" in view.elements) == ("response" not in changes)
-
-
-def test_what_was_not_asked_yet_says_so():
-    asked = {name: value for name, value in ROW.items() if name != "response"}
-    assert Reader(RgbView(asked)._repr_html_()).text.endswith("not asked yet")
 
 
 @pytest.mark.parametrize("name", ["rgb_counterfactual", "rgb_rejection", "rgb_zh_counterfactual"])

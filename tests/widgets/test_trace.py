@@ -3,9 +3,8 @@ import re
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
-from hostile import Reader, visible
+from hostile import Reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,14 +111,6 @@ def test_only_long_runs_are_folded_inside_a_document_that_has_relevant_sentences
     assert view.text.count("Sentence ") == n_plain + 1
 
 
-def test_every_sentence_of_the_sample_is_shown_once():
-    for row in RECORDS:
-        lines = Page(TraceView(row)).lines
-        for document in row["documents_sentences"]:
-            for key, text in document:
-                assert sum(line.startswith(f"[{key}] {visible(text)}") for line in lines) == 1
-
-
 # ---- the response ------------------------------------------------------------------------------------------------------
 
 
@@ -138,33 +129,12 @@ def test_sentences_of_the_response_stand_with_verdict_and_supporting_keys(labels
     assert page(sentence_support_information=labels).beginning(r"\S+ \[a\]") == [expected]
 
 
-def test_labels_that_no_sentence_has_are_shown():
-    view = page(
-        sentence_support_information=[said("a.", [])], unsupported_response_sentence_keys=["z"]
-    )
-    assert view.beginning(r".*\] names no") == [
-        "✓ [a.] names no sentence of the response (supported by nothing)",
-        "? [z] names no sentence of the response (no support information, unsupported)",
-    ]
-
-
 def test_an_empty_response_and_context_say_so_and_missing_labels_leave_numbers_undefined():
     view = page(response_sentences=[], documents_sentences=[], sentence_support_information=None,
                 unsupported_response_sentence_keys=[])  # fmt: skip
     assert "response · no sentence" in view.lines
     assert "⚠ documents_sentences: the context has no sentence" in view.lines
     assert view.numbers["relevance"] == view.numbers["supported fraction"] == ["nan "]
-
-
-def test_explanations_are_folded_and_missing_ones_left_out():
-    labels = [said("a", [], explanation="Not there."), said("b", [], explanation=None)]
-    view = page(
-        relevance_explanation="Both.",
-        overall_supported_explanation=math.nan,
-        sentence_support_information=labels,
-    )
-    assert view.folds == ["explanationsrelevance Both.[a] Not there."]
-    assert "explanations" not in page().text
 
 
 # ---- the numbers -------------------------------------------------------------------------------------------------------
@@ -178,15 +148,6 @@ def test_the_worked_example_of_the_guide_under_both_variants():
     ]  # fmt: skip
     assert page().rows[0] == ["ragbench", "lengths in sentences", "labels"]
     assert page().rows[3][:2] == ["completeness", "R∩U / R; 1 if R is empty"]
-
-
-def test_the_sets_stand_as_a_venn_diagram_of_keys_with_repeated_and_unknown_ones():
-    view = page(
-        all_relevant_sentence_keys=["1a", "0b", "0b", "9z"],
-        all_utilized_sentence_keys=["1a.", "0b"],
-    )
-    assert view.rows[len(SCORES) + 1] == ["", "only R", "R∩U", "only U"]
-    assert view.venn == {"labels": ["2 [1a] [9z]?", "1 [0b]×2", "1 [1a.]?"]}
 
 
 def agree(view, scores, *, variant):
@@ -315,11 +276,3 @@ def test_text_of_every_script_stays_whole_and_keys_say_nothing_about_its_directi
 def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, options, message):
     with pytest.raises(InputError, match=message):
         TraceView(record(**changes), **options)
-
-
-def test_a_row_of_a_frame_is_a_record_that_stays_as_it_was():
-    row, before = record(), record()
-    view = TraceView(row, other=row)
-    assert row == before
-    assert TraceView(pd.DataFrame([row]).iloc[0])._repr_html_() == TraceView(row)._repr_html_()
-    assert repr(view) == "TraceView('What is it?', 6 context sentences, 3 of the response)"

@@ -1,8 +1,19 @@
 // The texts of an item, sentence by sentence: folding, the cursor, ranges by mouse and keys, hits of a search, and marks.
 
+import { kbd, node } from "./dom.mjs";
+import { clamp } from "./list.mjs";
+import { found } from "./search.mjs";
+
+const FOLD_ABOVE = 40; // sentences of a document that are shown without asking
+const FOLDED_TO = 8;
 const SIGNS = { full: "✓", partial: "◐", none: "✗", true: "✓", false: "✗" };
 
-class Sentences {
+// Keys from one place to another, whichever comes first.
+export function range(keys, from, to) {
+  return keys.slice(Math.min(from, to), Math.max(from, to) + 1);
+}
+
+export class Sentences {
   // acts: toggle(lead) chooses what is picked, select(key) goes to a sentence of the response, focus()
   constructor(work, uid, acts) {
     this.work = work;
@@ -47,7 +58,7 @@ class Sentences {
   section(name, { heading, sentences }) {
     const section = { chosen: node("span", { class: "chosen" }), more: null };
     section.lines = sentences.map(([key, text]) => this.line(name, section, key, text));
-    const hidden = section.lines.slice(shownOf(sentences.length));
+    const hidden = section.lines.slice(sentences.length > FOLD_ABOVE ? FOLDED_TO : FOLD_ABOVE);
     hidden.forEach((line) => { line.node.hidden = true; });
     const onclick = () => { this.unfold(section); this.acts.focus(); };
     if (hidden.length) section.more = node("button", { type: "button", class: "more", onclick }, `… ${hidden.length} more sentences `, kbd("o"));

@@ -1,6 +1,23 @@
 // Where an annotator is: the item, the label that is asked for, the sentence of the response it is about; what was said there.
 
-class Work {
+import { clamp } from "./list.mjs";
+
+// The place that comes after one in a list of places [field, sentence], or the first.
+export function nextPlace(missing, places, place) {
+  const at = places.findIndex((one) => isSame(one, place));
+  const open = (candidate) => missing.some((one) => isSame(one, candidate));
+  return [...places.slice(at + 1), ...places.slice(0, at + 1)].find(open) || null;
+}
+
+const isSame = ([field, sentence], place) => field === place[0] && sentence === place[1];
+
+// Value of a place in values by field; undefined where untouched.
+export function valueAt(values, [field, sentence]) {
+  const value = values[field];
+  return sentence === null || value === undefined ? value : value[sentence];
+}
+
+export class Work {
   constructor(model) {
     this.model = model;
   }
@@ -23,9 +40,12 @@ class Work {
     return { value, guess: value === undefined ? valueAt(this.state.suggested, place) : undefined };
   }
 
-  // Who else said that of a place.
+  // Who else said that of a place: names whose value it is, or whose list holds it.
   votes(place, value) {
-    return votes(this.state.others, place, value);
+    return this.state.others.filter(({ values }) => {
+      const said = valueAt(values, place);
+      return Array.isArray(said) ? said.includes(value) : said === value;
+    }).map(({ name }) => name);
   }
 
   optionsOf(field) {
@@ -62,7 +82,7 @@ class Work {
   // To the next place that is still missing when this one is done.
   goOn() {
     this.given.push(this.place);
-    const missing = this.state.missing.filter((one) => !this.given.some((place) => one[0] === place[0] && one[1] === place[1]));
+    const missing = this.state.missing.filter((one) => !this.given.some((place) => isSame(one, place)));
     this.goTo(nextPlace(missing, this.page.places, this.place) || this.place);
   }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { clamp, revealed, windowOf } from "../../../ragnb/widgets/static/lists.mjs";
+import { clamp, revealed, windowOf } from "../../../ragnb/widgets/static/src/list.mjs";
 
 const ROW = 46;
 

@@ -1,6 +1,9 @@
 // What opens beside an item: a search in its texts, a note on it, the keys, the guideline.
 
-class Search {
+import { node, whenTyped } from "./dom.mjs";
+import { HELP } from "./keys.mjs";
+
+export class Search {
   constructor(sentences) {
     this.sentences = sentences;
     this.input = node("input", {
@@ -33,7 +36,7 @@ class Search {
   }
 }
 
-class Note {
+export class Note {
   constructor(work, send) {
     this.work = work;
     this.input = node("textarea", { rows: 2, dir: "auto", "aria-label": "note on this item", placeholder: "note on this item" });
@@ -59,12 +62,13 @@ class Note {
   }
 }
 
-function helpOf({ keys }) {
-  const rows = keys.map(([key, meaning]) => node("div", {}, node("kbd", {}, key), node("span", {}, meaning)));
+export function helpOf({ fields }) {
+  const letters = fields.map(({ key, label }) => [key, `label: ${label}`]);
+  const rows = [...letters, ...HELP].map(([key, meaning]) => node("div", {}, node("kbd", {}, key), node("span", {}, meaning)));
   return node("div", { class: "panel help", hidden: true }, ...rows);
 }
 
-function guideOf({ name, guideline }) {
+export function guideOf({ name, guideline }) {
   const lines = guideline.split("\n").map((line) => node("p", { dir: "auto" }, line));
   return node("details", { class: "guide", open: true, hidden: !guideline }, node("summary", {}, `guideline: ${name}`), ...lines);
 }

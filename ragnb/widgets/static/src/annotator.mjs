@@ -1,10 +1,20 @@
 // The annotator: its frame, its keys, and what each of them does. It draws and sends; every decision is Python's.
 
-const BUTTONS = {
-  previous: ["‹", "p", "previous item"], next: ["›", "n", "next item"], done: ["done, next", "Enter", "next item that is not labelled"],
-  undo: ["undo", "z"], redo: ["redo", "Z"], skip: ["skip", "."], flag: ["flag", "f"], memo: ["note", "m"], search: ["search", "/"],
-  jump: ["list", "g"], help: ["keys", "?"],
-};
+import { kbd, node, typeInto } from "./dom.mjs";
+import { Fields } from "./fields.mjs";
+import { ItemList } from "./item_list.mjs";
+import { BUTTONS, keyAct } from "./keys.mjs";
+import { Note, Search, guideOf, helpOf } from "./panels.mjs";
+import { Saving } from "./saving.mjs";
+import { Sentences } from "./sentences.mjs";
+import { Work } from "./work.mjs";
+
+// Seconds as people say them.
+export function spoken(seconds) {
+  if (seconds < 90) return `about ${Math.max(1, Math.round(seconds))} s left`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `about ${minutes} min left` : `about ${(minutes / 60).toFixed(1)} h left`;
+}
 
 class Annotator {
   constructor(model, el) {
@@ -31,7 +41,7 @@ class Annotator {
     }, this.button("accept", "accept all", "a"));
     this.search = new Search(this.sentences);
     this.note = new Note(this.work, (text, number) => this.send("note", { text, number }));
-    this.items = new ItemList(this.work, uid, (number) => { this.saving.whenShown("list", () => this.send("go", { to: number })); this.focus(); });
+    this.items = new ItemList(this.work, (number) => { this.saving.whenShown("list", () => this.send("go", { to: number })); this.focus(); });
     this.help = helpOf(this.work.task);
     this.drawFrame();
     el.append(this.root);
@@ -70,7 +80,7 @@ class Annotator {
   drawFrame() {
     this.bar = node("div", { class: "bar", role: "progressbar", "aria-label": "labelled", "aria-valuemin": 0 }, node("div"));
     this.count = node("span", { class: "count" });
-    this.buttons = Object.fromEntries(Object.entries(BUTTONS).map(([act, button]) => [act, this.button(act, ...button)]));
+    this.buttons = Object.fromEntries(BUTTONS.map((button) => [button[0], this.button(...button)]));
     this.body = node("div", { class: "body" });
     this.root.append(
       node("div", { class: "head" }, this.bar, this.count),

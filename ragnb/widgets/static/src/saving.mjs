@@ -1,5 +1,7 @@
 // The line at the foot: sends what is done, says what became of it, and keeps the keys that are for another item.
 
+import { node } from "./dom.mjs";
+
 const SOON = 400; // milliseconds after which it is said that something is being saved
 const LATE = 3000; // and that it is not saved yet
 const SEEN = 1500; // that a refusal is on the screen before an act on its item takes it away: it was read, and answered
@@ -7,7 +9,14 @@ const LEAVING = ["move", "go", "next", "done", "skip", "undo", "redo"]; // may s
 
 const isMove = (act) => LEAVING.includes(act) && act !== "skip"; // says nothing of an item
 
-class Saving {
+// Names with how often each of them is there: "item 1 (flag) × 2, item 3 (label)".
+export function counted(names) {
+  const times = new Map();
+  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
+  return [...times].map(([name, n]) => (n > 1 ? `${name} × ${n}` : name)).join(", ");
+}
+
+export class Saving {
   constructor(model, root) {
     this.model = model;
     this.root = root;

@@ -1,6 +1,8 @@
 // The labels of an item: what was said or suggested, the options, and what contradicts itself.
 
-class Fields {
+import { kbd, node, whenTyped } from "./dom.mjs";
+
+export class Fields {
   // acts: goTo(place), choose(number), empty(), write(place, text, item), focus()
   constructor(work, acts, accept) {
     this.work = work;

@@ -1,0 +1,71 @@
+// A long list of which only the rows in sight are elements.
+
+import { node } from "./dom.mjs";
+
+export function clamp(value, low, high) {
+  return Math.max(low, Math.min(high, value));
+}
+
+// First row to draw and the one after the last, of rows of one height.
+export function windowOf(scrollTop, height, row, count, spare) {
+  const top = Math.max(0, scrollTop);
+  return [Math.floor(top / row) - spare, Math.ceil((top + height) / row) + spare].map((at) => clamp(at, 0, count));
+}
+
+// Where to scroll so that a row is seen, as little as it takes.
+export function revealed(position, scrollTop, height, row) {
+  const top = position * row;
+  return Math.max(0, Math.min(top, Math.max(scrollTop, top + row - height)));
+}
+
+let lists = 0;
+
+export class VirtualList {
+  // row: height of a row in pixels; rowAt(position): its attributes and children; attributes: those of the list
+  constructor(row, rowAt, attributes) {
+    this.row = row;
+    this.rowAt = rowAt;
+    this.uid = `ragnb-list-${(lists += 1)}`;
+    this.count = 0;
+    this.sheet = node("div", { class: "sheet", role: "presentation" });
+    this.list = node("div", { role: "listbox", tabindex: 0, onscroll: () => this.plan(), ...attributes }, this.sheet);
+  }
+
+  // The rows around those in sight, so many more on either side.
+  window(spare) {
+    return windowOf(this.list.scrollTop, this.list.clientHeight || 480, this.row, this.count, spare);
+  }
+
+  // A list that is hidden says that it is scrolled to the top. It keeps its rows until it has its size again.
+  draw(count, current) {
+    this.current = current;
+    this.count = count;
+    this.sheet.style.height = `${count * this.row}px`;
+    if (this.list.isConnected && !this.list.clientHeight) return;
+    const [first, last] = this.window(6);
+    this.sheet.replaceChildren(...Array.from({ length: last - first }, (_, n) => this.option(first + n)));
+    this.list.setAttribute("aria-activedescendant", `${this.uid}-${current}`);
+    this.ondrawn?.();
+  }
+
+  option(at) {
+    const [attributes, ...children] = this.rowAt(at);
+    const place = { role: "option", id: `${this.uid}-${at}`, "aria-setsize": this.count, "aria-posinset": at + 1 };
+    const option = node("div", { ...place, ...attributes }, ...children);
+    option.style.top = `${at * this.row}px`;
+    return option;
+  }
+
+  reveal(at) {
+    this.list.scrollTop = revealed(at, this.list.scrollTop, this.list.clientHeight || 480, this.row);
+  }
+
+  plan() {
+    cancelAnimationFrame(this.planned);
+    this.planned = requestAnimationFrame(() => this.draw(this.count, this.current));
+  }
+
+  close() {
+    cancelAnimationFrame(this.planned);
+  }
+}
