@@ -132,7 +132,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 def accepts(
-    *, aligned: bool = True, **kinds: str | tuple[str, ...] | Callable[[Any], Any]
+    *, aligned: bool = True, **kinds: str | tuple[Any, ...] | Callable[[Any], Any]
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Return a decorator that checks and converts the named arguments of a function.
 
@@ -179,7 +179,7 @@ def accepts(
     return decorate
 
 
-def convert(given: Any, kind: str | tuple[str, ...] | Callable[[Any], Any], name: str) -> Any:
+def convert(given: Any, kind: str | tuple[Any, ...] | Callable[[Any], Any], name: str) -> Any:
     """Convert one argument, or raise an InputError that names it."""
     if isinstance(kind, tuple):
         if given not in kind:

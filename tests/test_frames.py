@@ -7,7 +7,7 @@ import pytest
 
 import ragnb
 from ragnb.annotation.agreement import agreement, disagreements
-from ragnb.datasets.ragbench import FIELDS
+from ragnb.datasets.benchmarks import FIELDS
 from ragnb.ensemble import (
     MetricEnsemble,
     compare_deferral,

@@ -241,7 +241,7 @@ def test_lines_of_json_come_from_standard_input():
 def test_a_bad_line_of_standard_input_is_named():
     done = run("score", "-", "--metrics", "answer.f1", input=lines_of(ROWS[:1]) + "{no\n")
     assert done.returncode == 2
-    assert done.stderr.startswith("ragnb: stdin.jsonl line 2 needs one JSON object")
+    assert done.stderr.startswith("ragnb: stdin.jsonl line 2: must be JSON")
     assert done.stderr.count("\n") == 1
 
 
@@ -657,7 +657,7 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
         (["--metrics", "language.rlc_ok", "--option", "threshold=7"], "threshold"),
         (["--metrics", "answer.f1", "--by", "colour"], "colour"),
         (["--metrics", "answer.f1", "--out", "scores.xlsx"], "got 'scores.xlsx'"),
-        (["--metrics", "answer.f1", "--columns", "question=q"], "without q"),
+        (["--metrics", "answer.f1", "--columns", "question=q"], "columns names 'q', but the columns are"),
         (
             ["--metrics", "answer.f1", "--columns", "response=baseline", "response=ours"],
             "response is set twice, to 'baseline' and to 'ours'.",

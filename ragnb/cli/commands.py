@@ -76,7 +76,7 @@ def audit(arguments: argparse.Namespace) -> tuple[str, int]:
       ragnb audit en_refine.json --only negative_holds_answer positive_lacks_answer
     """
     from ragnb.datasets import auditing
-    from ragnb.datasets.rgb import load_rgb
+    from ragnb.datasets.benchmarks import load_rgb
 
     if unknown := [name for name in arguments.only if name not in auditing.ISSUES]:
         raise InputError(

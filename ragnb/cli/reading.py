@@ -1,11 +1,9 @@
 """What a command works on: the responses of its files, their scores, and settings that fit."""
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from inspect import Parameter, signature
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, get_type_hints
 
 from ragnb.cli.progress import progress
@@ -29,9 +27,9 @@ def responses_of(arguments: argparse.Namespace) -> Any:
 
 def _refuse_one_name(files: list[str], frames: list[Any]) -> None:
     """Without a column `system` a file's name is its system: two files of one name in two folders would be one system."""
-    from ragnb.datasets.predictions import system_of
+    from ragnb.datasets.files import stem
 
-    own = [system_of(Path(file)) for file in files]
+    own = [stem(Path(file)) for file in files]
     named = [
         name for name, frame in zip(own, frames, strict=True) if set(frame["system"]) == {name}
     ]
@@ -47,12 +45,7 @@ def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
     progress(f"reading {Path(file).name}")
     if arguments.benchmark:
         return _benchmark(arguments, file)
-    if file != "-":
-        return _load(arguments, file, system)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "stdin.jsonl"
-        path.write_bytes(sys.stdin.buffer.read())
-        return _load(arguments, path, system)
+    return _load(arguments, file, system)
 
 
 def _load(arguments: argparse.Namespace, file: str | Path, system: str | None) -> Any:
@@ -66,8 +59,7 @@ def _load(arguments: argparse.Namespace, file: str | Path, system: str | None) -
 
 
 def _benchmark(arguments: argparse.Namespace, file: str) -> Any:
-    from ragnb.datasets.evouna import load_evouna
-    from ragnb.datasets.ragbench import load_ragbench
+    from ragnb.datasets.benchmarks import load_evouna, load_ragbench
 
     names = ("columns", "system", "language", "alternatives", "keep_empty", "set")
     if given := [name.replace("_", "-") for name in names if getattr(arguments, name)]:

@@ -2,15 +2,17 @@
 
 from ragnb.datasets.annotations import load_annotations
 from ragnb.datasets.auditing import ISSUES, audit
+from ragnb.datasets.benchmarks import (
+    load_evouna,
+    load_ragbench,
+    load_rgb,
+    load_rgb_instructions,
+)
 from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
 from ragnb.datasets.contexts import build_contexts
-from ragnb.datasets.evouna import load_evouna
-from ragnb.datasets.instructions import load_rgb_instructions
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
-from ragnb.datasets.ragbench import load_ragbench
-from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.simulated import simulate_labelled
 from ragnb.datasets.tables import read_table, write_table
 

@@ -50,95 +50,56 @@ def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
         ``released`` they do not hold it.
     """
     check_examples(examples, "audit")
-    for task in examples["task"]:
-        check_choice(task, tuple(NOISE_RATES), "the task of an example")
-    rows = [
-        (example["example_id"], issue, detail)
-        for example in examples.to_dict("records")
-        for issue, detail in [
-            *_passages(example),
-            *_answers(example),
-            *_groups(example, passage_num),
-        ]
-    ]
-    rows += _contexts(examples, passage_num)
-    frame = pd.DataFrame(rows, columns=["example_id", "issue", "detail"])
-    place = {name: number for number, name in enumerate(examples["example_id"])}
-    return frame.sort_values(
-        "example_id", key=lambda ids: ids.map(place), kind="stable", ignore_index=True
-    )
+    rows = []
+    for example in examples.to_dict("records"):
+        rates = NOISE_RATES[check_choice(example["task"], tuple(NOISE_RATES), "task")]
+        shown = build_contexts(
+            pd.DataFrame([example]), noise_rate=rates, passage_num=passage_num
+        ).to_dict("records")
+        for issue, detail in [*_issues(example, passage_num), *_of_contexts(shown)]:
+            if detail:
+                rows.append((example["example_id"], issue, detail))
+    return pd.DataFrame(rows, columns=["example_id", "issue", "detail"])
 
 
-def _contexts(examples: pd.DataFrame, passage_num: int) -> list[tuple[str, str, str]]:
-    """Contexts at every noise rate that the benchmark uses, held against what was asked for."""
-    rows: list[tuple[str, str, str]] = []
-    for task, of_task in examples.groupby("task"):
-        contexts = build_contexts(
-            of_task, noise_rate=NOISE_RATES[str(task)], passage_num=passage_num
-        )
-        for example_id, shown in contexts.groupby("example_id", sort=False):
-            few = shown[shown["n_passages"] < passage_num]
-            if len(few):
-                detail = (
-                    f"{n} at {rate:g}"
-                    for n, rate in zip(few["n_passages"], few["noise_rate"], strict=True)
-                )
-                rows.append((str(example_id), "few_passages", ", ".join(detail)))
-            differing = [
-                text for context in shown.to_dict("records") if (text := _other_noise(context))
-            ]
-            if differing:
-                rows.append((str(example_id), "noise_differs", ", ".join(differing)))
-    return rows
-
-
-def _other_noise(context: Mapping[str, Any]) -> str:
-    """The effective share of noise where it is not the nominal one rounded up; empty where it is."""
-    negatives, shown, asked = (
-        context["kinds"].count("negative"),
-        context["n_passages"],
-        context["passage_num"],
-    )
-    if negatives * asked == ceil_share(asked, context["noise_rate"]) * shown:
-        return ""
-    return f"{negatives}/{shown} at {context['noise_rate']:g}"
-
-
-def _passages(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if not example["negative"]:
-        yield "no_negatives", "negative is empty"
+def _issues(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str, str]]:
+    """Issues of one example, each with its detail, which is empty if there is no such issue."""
     negative = [_labels(passage, example) for passage in example["negative"]]
-    holding = [n for n, (labels, _) in enumerate(negative) if NOT_FOUND not in labels]
-    if holding:
-        yield "negative_holds_answer", f"negative {', '.join(map(str, holding))}"
     positive = [_labels(passage, example) for group in example["positive"] for passage in group]
-    lacking = [n for n, (labels, _) in enumerate(positive) if FOUND not in labels]
-    if lacking:
-        yield "positive_lacks_answer", f"positive {', '.join(map(str, lacking))}"
-    folded = [f"positive {n}" for n, (_, by_folding) in enumerate(positive) if by_folding]
-    folded += [f"negative {n}" for n, (_, by_folding) in enumerate(negative) if by_folding]
-    if folded:
-        yield "answer_needs_folding", ", ".join(folded)
-
-
-def _answers(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    holding = [str(n) for n, (labels, _) in enumerate(negative) if NOT_FOUND not in labels]
+    lacking = [str(n) for n, (labels, _) in enumerate(positive) if FOUND not in labels]
+    folded = [f"positive {n}" for n, (_, is_folded) in enumerate(positive) if is_folded]
+    folded += [f"negative {n}" for n, (_, is_folded) in enumerate(negative) if is_folded]
+    yield "no_negatives", "" if negative else "negative is empty"
+    yield "negative_holds_answer", f"negative {', '.join(holding)}" if holding else ""
+    yield "positive_lacks_answer", f"positive {', '.join(lacking)}" if lacking else ""
+    yield "answer_needs_folding", ", ".join(folded)
     for false in example["false_answers"]:
         if NOT_FOUND not in _labels(false, example)[0]:
             yield "false_answer_holds_true", f"{false!r} for {example['references']!r}"
-
-
-def _groups(example: Mapping[str, Any], passage_num: int) -> Iterator[tuple[str, str]]:
-    if example["task"] != "integration":
-        return
     groups, parts = len(example["positive"]), len(example["references"])
-    if groups != parts:
+    if example["task"] == "integration" and groups != parts:
         yield "groups_unlike_parts", f"{groups} groups, {parts} parts"
-    if groups > passage_num:
+    if example["task"] == "integration" and groups > passage_num:
         yield "more_groups_than_passages", f"{groups} groups, {passage_num} passages"
 
 
+def _of_contexts(shown: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """How the contexts of one example at all noise rates differ from what was asked for."""
+    few, differing = [], []
+    for context in shown:
+        n, asked, rate = context["n_passages"], context["passage_num"], context["noise_rate"]
+        negatives = context["kinds"].count("negative")
+        if n < asked:
+            few.append(f"{n} at {rate:g}")
+        if negatives * asked != ceil_share(asked, rate) * n:
+            differing.append(f"{negatives}/{n} at {rate:g}")
+    yield "few_passages", ", ".join(few)
+    yield "noise_differs", ", ".join(differing)
+
+
 def _labels(text: str, example: Mapping[str, Any]) -> tuple[list[int], bool]:
-    """Which parts of the answer a passage holds, and whether it holds one of them only after folding.
+    """Which parts of the answer a passage contains, and whether it does so only after folding.
 
     Refusal phrases in a passage are treated as ordinary text.
     """

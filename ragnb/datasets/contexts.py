@@ -11,24 +11,30 @@ from numbers import Real
 from random import Random
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from ragnb.datasets.files import texts
-from ragnb.errors import InputError, check_choice
-from ragnb.metrics.rgb_protocols import answer_parts
+from ragnb.arguments import KINDS, accepts
+from ragnb.errors import InputError
 from ragnb.records import RGB_EXAMPLE, require_columns
-from ragnb.scoring.columns import check_names
 
 Passage = tuple[str, str]  # kind and text
 ORDERS = ("per_item", "released")
 RELEASED_SEED = 2333
 
 
+def as_rates(value: Any) -> list[float]:
+    """Convert a share between 0 and 1, or several, to a list."""
+    rates = [value] if isinstance(value, Real) else list(value)
+    if not rates:
+        raise InputError("must have at least one rate, got none")
+    return [float(KINDS["share"](rate)) for rate in rates]
+
+
+@accepts(noise_rate=as_rates, passage_num="count", correct_rate="share", order=ORDERS)
 def build_contexts(
     examples: pd.DataFrame,
     *,
-    noise_rate: float | Sequence[float] = 0.0,
+    noise_rate: float | Sequence[float] = (0.0,),
     passage_num: int = 5,
     correct_rate: float = 0.0,
     order: str = "per_item",
@@ -71,81 +77,46 @@ def build_contexts(
         unknown order.
     """
     check_examples(examples, "build_contexts")
-    many = np.iterable(noise_rate) and not isinstance(noise_rate, str)
-    rates: list[Any] = list(noise_rate) if many else [noise_rate]  # type: ignore[arg-type]
-    if not rates or examples.empty:
-        raise InputError(
-            "build_contexts needs at least one example and one noise rate; got none; check the frame and rates"
-        )
-    for rate in rates:
-        _check_rate(rate, "noise_rate")
-    _check_rate(correct_rate, "correct_rate")
-    _check_passage_num(passage_num)
-    if not isinstance(seed, int | np.integer):
-        raise InputError(f"seed needs a whole number; got {seed!r:.60}; 0 is the default")
-    check_choice(order, ORDERS, "order")
     contexts = []
-    for rate in rates:
+    for rate in noise_rate:  # type: ignore[union-attr]
         condition = {
-            "noise_rate": float(rate),
-            "passage_num": int(passage_num),
+            "noise_rate": rate,
+            "passage_num": passage_num,
             "correct_rate": float(correct_rate),
+            "order": order,
         }
         for example in examples.to_dict("records"):
-            draw, place = _generators(order, f"{seed}:{example['example_id']}")
+            if order == "released":
+                draw = place = Random(RELEASED_SEED)
+            else:  # what draws passages and what orders them must not mix
+                key = f"{seed}:{example['example_id']}"
+                draw, place = Random(f"{key}:draw"), Random(key)
             shown = draw_passages(example, rate, passage_num, correct_rate, draw, place)
-            contexts.append(example | condition | {"order": order} | _describe(shown))
-    try:
-        frame = pd.DataFrame(contexts)
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"build_contexts needs whole characters; got {error}; load_rgb replaces halves of pairs"
-        ) from error
+            kinds = [kind for kind, _ in shown]
+            described = {
+                "passages": [passage for _, passage in shown],
+                "kinds": kinds,
+                "n_passages": len(shown),
+                "effective_noise_rate": kinds.count("negative") / len(shown) if shown else math.nan,
+            }
+            contexts.append(example | condition | described)
+    frame = pd.DataFrame(contexts)
     frame.attrs = dict(examples.attrs)  # where the questions come from
     return frame
 
 
 def check_examples(examples: pd.DataFrame, what: str) -> None:
-    """Raise InputError unless a frame is one of RGB's questions, its passages lists of texts."""
+    """Raise InputError unless a frame has RGB's questions, with lists of passages and answers."""
     require_columns(examples, RGB_EXAMPLE, what)
-    check_names(examples, ("example_id", "task"), what)
-    if missing := int(examples["example_id"].isna().sum()):
-        raise InputError(
-            f"{what}: example_id must not be missing, but it is missing in {missing} of {len(examples)} rows"
-        )
-    for example in examples.to_dict("records"):
-        where = f"{what}, question {example['example_id']}"
-        groups = example["positive"]
-        if not isinstance(groups, list):
+    if examples.empty or examples["example_id"].isna().any():
+        raise InputError(f"{what} needs at least one example, and an example_id in every row")
+    for name in ("references", "positive", "negative", "positive_wrong", "false_answers"):
+        odd = [cell for cell in examples[name] if not isinstance(cell, list)]
+        if odd:
             raise InputError(
-                f"{where} needs a list of groups of passages in positive; got {groups!r:.60}; see load_rgb"
+                f"{what}: the column {name} must contain lists, as load_rgb gives them, got "
+                f"{odd[0]!r:.60}"
             )
-        if not isinstance(example["question"], str):
-            raise InputError(
-                f"{where} needs a text in question; got {example['question']!r:.60}; see load_rgb"
-            )
-        for group in groups:
-            texts(group, f"{where}, column positive")
-        for name in ("negative", "positive_wrong", "false_answers"):
-            texts(example[name], f"{where}, column {name}")
-        _check_groups(example, where)
-        try:
-            answer_parts(example["references"])
-        except InputError as error:
-            raise InputError(f"{where}, column references: {error}") from None
-
-
-def _check_groups(example: dict[str, Any], where: str) -> None:
-    """Whether there are the passages that a question of its task is shown, as `load_rgb` sees to."""
-    groups, wrong = example["positive"], example["positive_wrong"]
-    if not groups or (example["task"] == "integration" and not all(groups)):
-        raise InputError(
-            f"{where} needs a group of passages in positive, none empty; got {groups!r:.60}; fill or drop it"
-        )
-    if example["task"] == "counterfactual" and len(wrong) > len(groups[0]):
-        raise InputError(
-            f"{where} needs a true passage for each in positive_wrong; got {len(groups[0])} for {len(wrong)}; see load_rgb"
-        )
 
 
 def draw_passages(
@@ -177,28 +148,14 @@ def draw_passages(
     return shown
 
 
-def _generators(order: str, seed: str) -> tuple[Random, Random]:
-    """What draws passages and what orders them: one for both in the released code, else two, so that they do not mix."""
-    if order == "released":
-        both = Random(RELEASED_SEED)
-        return both, both
-    return Random(f"{seed}:draw"), Random(seed)
-
-
 def _filled_up(
     positive: list[str], negatives: list[Passage], n_negative: int, passage_num: int, *, alone: bool
 ) -> list[Passage]:
     """Base files: when one side runs short the other fills up, except that noise rate 1 shows negatives alone."""
-    n_positive = passage_num - n_negative
-    if alone:
-        n_positive = 0
-    elif n_negative > len(negatives):
-        n_negative = len(negatives)
-        n_positive = passage_num - n_negative
-    elif n_positive > len(positive):
-        n_positive = len(positive)
-        n_negative = passage_num - n_positive
-    return [("positive", passage) for passage in positive[:n_positive]] + negatives[:n_negative]
+    n_positive = max(passage_num - n_negative, passage_num - len(negatives))
+    n_negative = max(n_negative, passage_num - len(positive))
+    shown = [] if alone else [("positive", passage) for passage in positive[:n_positive]]
+    return shown + negatives[:n_negative]
 
 
 def _one_of_each_group(groups: list[list[str]], quota: int, rng: Random) -> list[Passage]:
@@ -206,12 +163,13 @@ def _one_of_each_group(groups: list[list[str]], quota: int, rng: Random) -> list
     shuffled = [list(group) for group in groups]
     for group in shuffled:
         rng.shuffle(group)
-    firsts = [group[0] for group in shuffled]
-    longest = max(map(len, shuffled))
-    further = [
-        group[depth] for depth in range(1, longest) for group in shuffled if len(group) > depth
+    in_turn = [
+        ("positive", group[depth])
+        for depth in range(max(map(len, shuffled)))
+        for group in shuffled
+        if len(group) > depth
     ]
-    return [("positive", passage) for passage in firsts + further[: max(0, quota - len(firsts))]]
+    return in_turn[: max(quota, len(groups))]
 
 
 def _false_and_true(
@@ -234,16 +192,6 @@ def _false_and_true(
     ]
 
 
-def _describe(shown: list[Passage]) -> dict[str, Any]:
-    kinds = [kind for kind, _ in shown]
-    return {
-        "passages": [passage for _, passage in shown],
-        "kinds": kinds,
-        "n_passages": len(shown),
-        "effective_noise_rate": kinds.count("negative") / len(shown) if shown else math.nan,
-    }
-
-
 def ceil_share(passage_num: int, rate: float) -> int:
     """Passages that a rate asks for: the ceiling of passage_num x rate, of the decimal as written.
 
@@ -251,22 +199,3 @@ def ceil_share(passage_num: int, rate: float) -> int:
     (7, 2)
     """
     return math.ceil(passage_num * Fraction(str(float(rate))))
-
-
-def _check_rate(rate: float, name: str) -> None:
-    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 <= rate <= 1:
-        raise InputError(
-            f"{name} needs a number from 0 to 1; got {rate!r}; give a share such as 0.4"
-        )
-
-
-def _check_passage_num(passage_num: int) -> None:
-    if (
-        isinstance(passage_num, bool)
-        or not isinstance(passage_num, Real)
-        or not passage_num % 1 == 0
-        or passage_num < 0
-    ):
-        raise InputError(
-            f"passage_num needs a whole number from 0 (closed book) up; got {passage_num!r}; 5 is the paper's"
-        )

@@ -1,35 +1,49 @@
-"""Files of benchmarks: where one lies, what it is, and its records one by one, each with its place for messages."""
+"""Files: where they are, one way to open them, and records that are checked against a model."""
 
 import ast
+import csv
 import gzip
 import io
 import json
 import os
 import re
+import sys
 import tokenize
 import warnings
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
 from ragnb.metrics.language import letters_by_script, most_likely_language
+from ragnb.records import present
 from ragnb.text import well_formed
 
-TITLES = {
-    "rgb": "an RGB",
-    "ragbench": "a RAGBench",
-    "evouna": "an EVOUNA",
-    "multilingual": "a multilingual",
-}
+DATA = Path(str(resources.files("ragnb.datasets") / "data"))
+STANDARD_INPUT = Path("stdin.jsonl")
+"""What stands for lines of JSON from standard input, which a user calls ``-``."""
+MOST_UNPACKED = 2**30
+"""Most bytes that a compressed file may unpack to."""
+KINDS = ("jsonl", "json", "csv", "tsv", "parquet")
+"""Kinds of tables, by the ending of the file's name; all but Parquet may also end in ``.gz``."""
+SEPARATORS = (",", ";", "\t")
+"""Spreadsheets write semicolons where the comma is the decimal mark. The first wins among equals."""
+FORMULA = re.compile(
+    r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|'*[\t\r\n]"""
+)
+"""How a text begins that a spreadsheet may take for a formula, also behind blanks and quotes."""
+_BOM = "\ufeff"
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_VALUE = re.compile(r"\S")
 
 Text = Annotated[str, Field(pattern=r"\S")]
 """A text that is not blank."""
@@ -43,7 +57,7 @@ class Record(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=BaseModel)
 _ALLOWED = {
     "string_type": "a text",
     "string_pattern_mismatch": "a text that is not blank",
@@ -61,114 +75,261 @@ _ALLOWED = {
 """Type of a pydantic error -> what is allowed."""
 
 
-def locate(source: str | Path, *, benchmark: str, samples: Mapping[str, str]) -> tuple[Path, str]:
-    """Path and name of a benchmark file given as a path, a catalogue name or the name of an embedded sample.
+# ---- where a file is -----------------------------------------------------------------------------
+
+
+def existing_file(source: str | Path) -> Path:
+    """Path of a file that exists; ``~`` is the home folder, and ``-`` is standard input."""
+    if source == "-":
+        return STANDARD_INPUT
+    path = Path(os.path.expanduser(source))
+    if os.path.isdir(path):
+        raise InputError(f"{str(path)!r} is a folder; name a file inside it")
+    if not os.path.isfile(path):
+        raise InputError(f"the file {str(path)!r} does not exist")
+    return path
+
+
+def locate(
+    source: str | Path, *, benchmark: str, samples: Mapping[str, str] | None = None
+) -> tuple[Path, str]:
+    """Path and name of a benchmark file given as a path, a catalogue name or the name of a sample.
 
     Raises
     ------
     InputError
-        Neither a path of a file nor a known name.
+        Neither the path of a file nor a known name.
     """
-    what = f"{TITLES[benchmark]} source"
-    if not isinstance(source, str | Path):
-        raise InputError(
-            f"{what} needs a path or a name; got {type(source).__name__}; see ragnb.catalogue()"
-        )
-    if source in samples:
-        return _packaged(samples[str(source)]), str(source)
+    if samples and source in samples:
+        return DATA / samples[str(source)], str(source)
     path = Path(os.path.expanduser(source))
-    if os.path.isfile(path):
-        return path, Path(path.name.removesuffix(".gz")).stem
-    if os.path.isdir(path):
-        raise InputError(
-            f"{what} needs a file; got the folder {str(path)!r}; name a file inside it"
-        )
-    if isinstance(source, Path) or path.suffix or len(path.parts) > 1:
-        raise InputError(
-            f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path"
-        )
-    return find(str(source), benchmark=benchmark), str(source)
+    is_name = isinstance(source, str) and not path.suffix and len(path.parts) == 1
+    if is_name and not os.path.exists(path):
+        return find(str(source), benchmark=benchmark), str(source)
+    return existing_file(path), stem(path)
 
 
-def _packaged(file: str) -> Path:
-    return Path(str(resources.files("ragnb.datasets") / "data" / file))
+def stem(path: Path) -> str:
+    """Name of a file without its ending.
+
+    >>> stem(Path("runs/gpt.v2.csv.gz"))
+    'gpt.v2'
+    """
+    return Path(path.name.removesuffix(".gz")).stem
 
 
-def existing_file(source: str | Path, what: str) -> Path:
-    """Path of a file that exists; ``what`` says who needs it."""
-    path = Path(os.path.expanduser(source))
-    if not os.path.isfile(path):
-        raise InputError(
-            f"{what} needs a file that exists; got {str(path)!r}, which does not; check the path"
-        )
-    return path
-
-
-def provenance(
-    path: Path, name: str, *, benchmark: str, samples: Mapping[str, str]
-) -> dict[str, Any]:
-    """What is known of a file: its name, licence and citation, and whether its checksum is that of the catalogue."""
-    if name in samples and path == _packaged(
-        samples[name]
-    ):  # a file of one's own may have the name of a sample
-        return {
-            "name": name,
-            "licence": "CC BY 4.0",
-            "citation": "written by the authors of ragnb",
-            "verified": True,
-        }
+def provenance(path: Path, name: str, *, benchmark: str) -> dict[str, Any]:
+    """What is known of a file, and whether its checksum is that of the catalogue."""
+    if path.parent == DATA:
+        licence, citation = "CC BY 4.0", "written by the authors of ragnb"
+        return {"name": name, "licence": licence, "citation": citation, "verified": True}
     sha1 = git_blob_sha1(path.read_bytes())
-    ours = sources_of(benchmark)
-    pinned = next((source for source in ours if source.git_sha1 == sha1), None)
-    loose = (
+    known = [
         source
-        for source in ours
-        if source.git_sha1 is None and (source.name == name or source.file == path.name)
-    )
-    named = pinned or next(loose, None)
-    licence, citation = (named.licence, named.citation) if named else ("unknown", "unknown")
+        for source in sources_of(benchmark)
+        if source.git_sha1 == sha1
+        or (not source.git_sha1 and (source.name == name or source.file == path.name))
+    ]
+    source = max(known, key=lambda source: source.git_sha1, default=None)
     return {
         "name": name,
-        "licence": licence,
-        "citation": citation,
-        "verified": pinned is not None,
+        "licence": source.licence if source else "unknown",
+        "citation": source.citation if source else "unknown",
+        "verified": bool(source and source.git_sha1),
         "git_sha1": sha1,
     }
 
 
-def json_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each JSON object of a JSON Lines file, with file and line.
-
-    Raises
-    ------
-    InputError
-        An empty or binary file, or a line that is no JSON object.
-    """
-    for number, line in enumerate(_content(path).split(b"\n"), start=1):
-        if line.strip():
-            where = f"{path.name} line {number}"
-            yield json_object(line, where), where
+def benchmark_frame(
+    rows: Sequence[Mapping[str, Any]], first: Iterable[str], path: Path, name: str, benchmark: str
+) -> pd.DataFrame:
+    """The rows of a benchmark file as a frame, with what is known of the file in its attributes."""
+    if not rows:
+        raise InputError(f"{path.name} must contain at least one record, got none")
+    frame = frame_of(rows, first)
+    frame.attrs["source"] = provenance(path, name, benchmark=benchmark)
+    return frame
 
 
-def json_items(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each JSON object of a file that holds a list of them, a single one, or one a line, with its place.
+# ---- reading -------------------------------------------------------------------------------------
 
-    Raises
-    ------
-    InputError
-        An empty, binary or damaged file, or an item that is no JSON object.
-    """
-    value, rest = _first_value(_content(path), path.name)
-    if rest:
+
+def kind_of(path: Path) -> str:
+    """Kind of a table by its name."""
+    kind = Path(path.name.lower().removesuffix(".gz")).suffix[1:]
+    if kind not in KINDS:
+        raise InputError(
+            f"the name of a table must end in .{', .'.join(KINDS)} (or one of these and .gz), got "
+            f"{path.name!r}"
+        )
+    return kind
+
+
+def read_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each record of a table of any kind, with its place for messages."""
+    if kind_of(path).startswith("json"):
         yield from json_records(path)
         return
-    for number, item in enumerate(value if isinstance(value, list) else [value], start=1):
-        where = f"{path.name} item {number}"
-        if not isinstance(item, dict):
-            raise InputError(
-                f"{where} needs to be a JSON object; got a {type(item).__name__}; mend it"
-            )
-        yield item, where
+    for number, row in enumerate(read_frame(path).to_dict("records"), start=1):
+        yield {str(name): present(cell) for name, cell in row.items()}, f"{path.name} row {number}"
+
+
+def read_frame(path: Path) -> pd.DataFrame:
+    """A table of any kind as a frame; every cell of CSV is a text, or missing where it is empty."""
+    kind = kind_of(path)
+    if kind == "parquet":
+        return _read_parquet(path)
+    if kind in ("csv", "tsv"):
+        return _read_separated(path)
+    return frame_of([record for record, _ in json_records(path)])
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
+    """Rows as a frame with the columns `first` and all others; what a row lacks is None.
+
+    A column holds numbers or truth values if all of its values are such, and objects otherwise.
+    """
+    names = dict.fromkeys([*first, *(name for row in rows for name in row)])
+    return pd.DataFrame({name: _column([row.get(name) for row in rows]) for name in names})
+
+
+def _column(values: list[Any]) -> pd.Series:
+    kinds = set(map(type, values))
+    has_gaps = type(None) in kinds
+    kinds -= {type(None)}
+    dtype: Any = object
+    if kinds == {int} and max(map(abs, filter(None, values)), default=0) < 2**63:
+        dtype = "Int64" if has_gaps else "int64"
+    elif kinds in ({float}, {int, float}):
+        dtype = float
+    elif kinds == {bool} and not has_gaps:
+        dtype = bool
+    return pd.Series(values, dtype=dtype)
+
+
+def _read_text(path: Path) -> str:
+    """Text of a file in UTF-8, with its byte order mark if it has one, or in UTF-16."""
+    if path == STANDARD_INPUT:
+        content = sys.stdin.buffer.read()
+    elif path.suffix.lower() == ".gz":
+        content = _unpacked(path)
+    else:
+        content = path.read_bytes()
+    try:
+        is_wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        text = content.decode("utf-16" if is_wide else "utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path.name} must be text in UTF-8, got byte 0x{content[error.start]:02x} at position "
+            f'{error.start}; save it as UTF-8 (in spreadsheets "CSV UTF-8"), or unpack it'
+        ) from error
+    if not text.removeprefix(_BOM).strip():
+        raise InputError(f"{path.name} is an empty file")
+    return text
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        with gzip.open(path) as file:
+            content = file.read(MOST_UNPACKED + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path.name} must be a whole compressed file ({error})") from error
+    if len(content) > MOST_UNPACKED:
+        raise InputError(
+            f"{path.name} unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if this "
+            "is right"
+        )
+    return content
+
+
+def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each JSON object of a file with a list of them, with a single one, or with one per line.
+
+    Raises
+    ------
+    InputError
+        The file is empty, binary or damaged, or a value is not an object.
+    """
+    text = _read_text(path).removeprefix(_BOM)
+    parse = json.JSONDecoder().raw_decode
+    has_halves = _SURROGATE.search(text) is not None
+    begin = end = 0
+    line = 1
+    while found := _VALUE.search(text, end):
+        line += text.count("\n", begin, found.start())
+        begin = found.start()
+        try:
+            value, end = parse(text, begin)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path.name} line {line}: must be JSON ({error})") from error
+        # Half a surrogate pair cannot be encoded in UTF-8.
+        value = (
+            json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if has_halves else value
+        )
+        items = value if isinstance(value, list) else [value]
+        for number, item in enumerate(items, start=1):
+            where = f"{path.name} {'item' if items is value else 'line'} "
+            where += str(number if items is value else line)
+            if not isinstance(item, dict):
+                raise InputError(f"{where}: must be a JSON object, got {item!r:.60}")
+            yield item, where
+
+
+def _read_separated(path: Path) -> pd.DataFrame:
+    text = _read_text(path)
+    options: dict[str, Any] = {
+        "dtype": object,
+        "keep_default_na": False,
+        "na_values": [""],
+        "index_col": False,
+    }
+    try:
+        with warnings.catch_warnings():
+            # Without this, cells beyond the last name would be dropped.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            content = io.StringIO(text.removeprefix(_BOM))
+            frame = pd.read_csv(content, sep=_separator(text), **options)
+    except (pd.errors.ParserWarning, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise InputError(
+            f"{path.name} must be a table with names in its first line and as many cells in each "
+            f"row ({str(error).strip()}); put texts that contain the separator in quotes"
+        ) from error
+    # Only files with this mark are from `write_table`. Others keep their apostrophes.
+    return frame.map(unguarded).rename(columns=unguarded) if text.startswith(_BOM) else frame
+
+
+def _separator(text: str) -> str:
+    """The separator that divides the header into most names."""
+    start = text.removeprefix(_BOM).lstrip("\r\n")[:100_000]
+
+    def names(separator: str) -> int:
+        return len(next(csv.reader(io.StringIO(start, newline=""), delimiter=separator), []))
+
+    return max(SEPARATORS, key=names)
+
+
+def unguarded(cell: Any) -> Any:
+    """A cell without the apostrophe that `write_table` puts before what looks like a formula.
+
+    >>> unguarded("'=1+1"), unguarded("'tis so")
+    ('=1+1', "'tis so")
+    """
+    is_guarded = isinstance(cell, str) and cell.startswith("'") and FORMULA.match(cell, 1)
+    return cell[1:] if is_guarded else cell
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        columns = pq.read_table(path, partitioning=None).to_pydict(maps_as_pydicts="lossy")
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path.name} must be a whole Parquet file ({error!s:.80})") from error
+    return pd.DataFrame({name: _column(values) for name, values in columns.items()})
+
+
+# ---- records and cells ---------------------------------------------------------------------------
 
 
 def checked(model: type[R], record: Mapping[str, Any], where: str) -> R:
@@ -187,19 +348,16 @@ def checked(model: type[R], record: Mapping[str, Any], where: str) -> R:
 
 
 def _complaint(errors: list[Any], record: Mapping[str, Any], where: str) -> str:
-    missing = [error for error in errors if error["type"] == "missing"]
-    if missing:
-        parent = missing[0]["loc"][:-1]
-        names = [str(error["loc"][-1]) for error in missing if error["loc"][:-1] == parent]
-        place = _place(where, _path(parent, record))
-        got = ", ".join(map(str, missing[0]["input"])) or "none"
-        return f"{place}: must have the key{'s'[: len(names) - 1]} {', '.join(names)}, got {got}"
+    # Of a union, the type that fits best fails deepest inside the value.
     paths = [_path(error["loc"], record) for error in errors]
-    # Of a union we report the value deepest inside that most of its types refuse.
-    first = [path for path in paths if path[:1] == paths[0][:1]]
-    worst = max(first, key=lambda path: (len(path), first.count(path)))
-    here = [error for error, path in zip(errors, paths, strict=True) if path == worst]
-    place = _place(where, worst)
+    path = max((path for path in paths if path[:1] == paths[0][:1]), key=len)
+    here = [error for error, found in zip(errors, paths, strict=True) if found == path]
+    inner = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path[1:])
+    place = f"{where}, key {path[0]}{inner}" if path else where
+    names = [str(error["loc"][-1]) for error in here if error["type"] == "missing"]
+    if names:
+        got = ", ".join(map(str, here[0]["input"])) or "none"
+        return f"{place}: must have the key{'s'[: len(names) - 1]} {', '.join(names)}, got {got}"
     if here[0]["type"] == "value_error":
         return f"{place}: {here[0]['ctx']['error']}"
     allowed = [_ALLOWED.get(one["type"], one["msg"]).format(**one.get("ctx", {})) for one in here]
@@ -212,97 +370,8 @@ def _path(loc: tuple[int | str, ...], value: Any) -> tuple[int | str, ...]:
     for part in loc:
         if isinstance(part, int) or (isinstance(value, dict) and part in value):
             path.append(part)
-            found = isinstance(value, list | dict)
-            value = value[part] if found else None
+            value = value[part] if isinstance(value, list | dict) else None  # type: ignore[index]
     return tuple(path)
-
-
-def _place(where: str, path: tuple[int | str, ...]) -> str:
-    if not path:
-        return where
-    inner = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path[1:])
-    return f"{where}, key {path[0]}{''.join(inner)}"
-
-
-def _content(path: Path) -> bytes:
-    """Bytes of a file that is not empty, unpacked if its name ends in .gz, without byte order mark."""
-    content = path.read_bytes()
-    try:
-        content = gzip.decompress(content) if path.suffix == ".gz" else content
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{path.name} needs to be a whole compressed file; got {error}; fetch it again"
-        ) from error
-    content = content.removeprefix(BOM_UTF8)
-    if not content.strip():
-        raise InputError(
-            f"{path.name} needs one JSON object a line; got an empty file; check the download"
-        )
-    return content
-
-
-def _first_value(content: bytes, name: str) -> tuple[Any, str]:
-    """The first JSON value of a file, and what stands behind it."""
-    try:
-        written = content.decode("utf-8").strip()
-        value, end = json.JSONDecoder().raw_decode(written)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{name} needs UTF-8 text; got byte 0x{content[error.start]:02x} at {error.start}; is this a binary or "
-            "compressed file?"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{name} needs JSON; got {error}; mend the file, or fetch it again"
-        ) from error
-    return _well_formed(value, written), written[end:].strip()
-
-
-def json_object(line: bytes, where: str, *, exact: bool = False) -> dict[str, Any]:
-    """The JSON object of a line, or an InputError that says where there is none; ``exact`` as in `json_value`."""
-    try:
-        record = json_value(line.removeprefix(BOM_UTF8).decode("utf-8"), exact=exact)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{where} needs UTF-8 text; got byte 0x{line[error.start]:02x} at column {error.start + 1}; "
-            "is this a binary or compressed file?"
-        ) from error
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{where} needs one JSON object; got {error.msg} at column {error.colno}; mend or remove the line"
-        ) from error
-    except ValueError as error:
-        raise InputError(
-            f"{where} needs one JSON object; got {error}; mend or remove the line"
-        ) from error
-    if not isinstance(record, dict):
-        raise InputError(
-            f"{where} needs one JSON object; got a {type(record).__name__}; mend or remove the line"
-        )
-    return record
-
-
-def json_value(written: str, *, exact: bool = False) -> Any:
-    """The value of a JSON text; half a surrogate pair, which no file in UTF-8 can hold, becomes U+FFFD unless ``exact``.
-
-    Raises
-    ------
-    ValueError
-        No JSON, numbers of thousands of digits, or brackets too deep for Python.
-
-    >>> json_value(r'["\\ud83d\\ude42", "\\ud83d"]') == ["🙂", "\\ufffd"]
-    True
-    """
-    try:
-        value = json.loads(written)
-        return value if exact else _well_formed(value, written)
-    except RecursionError as error:
-        raise ValueError("brackets nested too deep") from error
-
-
-def _well_formed(value: Any, written: str) -> Any:
-    halves = _SURROGATE.search(written)
-    return json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if halves else value
 
 
 def parsed(value: Any) -> Any:
@@ -313,23 +382,22 @@ def parsed(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return json_value(value)
-    except ValueError:
-        return _python_literal(value)
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return _python_literal(value.strip())
 
 
 def _python_literal(value: str) -> Any:
     try:
-        tree = ast.parse(value.strip(), mode="eval")
-        literal = ast.literal_eval(tree)
-        tokens = list(tokenize.generate_tokens(io.StringIO(value.strip()).readline))
+        literal = ast.literal_eval(value)
+        tokens = tokenize.generate_tokens(io.StringIO(value).readline)
+        kinds = [token.type for token in tokens if token.type != tokenize.NL]
     except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
         raise InputError(
             f"must be a list written as JSON or Python, got {value[:40]!r}; export it again"
         ) from error
-    written = sum(token.type == tokenize.STRING for token in tokens)
-    texts = [node for node in ast.walk(tree) if isinstance(getattr(node, "value", None), str)]
-    if written != len(texts):  # numpy prints ['0a' '0b'], which Python would read as ['0a0b']
+    # numpy prints ['0a' '0b'], which Python would read as ['0a0b'].
+    if (tokenize.STRING, tokenize.STRING) in pairwise(kinds):
         raise InputError(
             f"must have commas between the items of a list, got {value[:40]!r}; export lists, not "
             "arrays"
@@ -337,34 +405,22 @@ def _python_literal(value: str) -> Any:
     return literal
 
 
-def texts(value: Any, where: str) -> list[str]:
-    """A list of texts, or an InputError that says where it is not one."""
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        got = (
-            type(value).__name__
-            if not isinstance(value, list)
-            else "a list with other things in it"
-        )
-        raise InputError(f"{where} needs a list of texts; got {got}; write a JSON list of strings")
-    return list(value)
-
-
 def refuse_duplicates(identifiers: Iterable[str], file: str) -> None:
-    """Raise InputError if an id stands twice."""
-    doubled = [i for i, count in Counter(identifiers).items() if count > 1]
+    """Raise InputError if an id occurs twice."""
+    doubled = [one for one, count in Counter(identifiers).items() if count > 1]
     if doubled:
-        got = ", ".join(doubled[:5])
         raise InputError(
-            f"{file} needs a different id for every question; got {got} more than once; number them anew"
+            f"{file}: every question must have a different id, got {', '.join(doubled[:5])} more "
+            "than once"
         )
 
 
-def guess_language(questions: Iterable[str]) -> str:
-    """Language of most questions, identified from their text; English and Chinese are accepted without a warning.
+def guess_language(questions: Iterable[str], *, stacklevel: int = 3) -> str:
+    """Identify the language of most questions; a warning names it unless it is English or Chinese.
 
-    A language is identified if its mean probability over the questions is above 0.5. At most 1,000 questions, evenly spaced
-    over the file, are read. Where no language is identified, English is assumed with a warning if most letters are Latin,
-    and Chinese if most are Han.
+    A language is identified if its mean probability over at most 1,000 questions, evenly spaced
+    over the file, is above 0.5. Where no language is identified, English is assumed with a warning
+    if most letters are Latin, and Chinese if most are Han.
 
     Raises
     ------
@@ -375,23 +431,32 @@ def guess_language(questions: Iterable[str]) -> str:
     asked = asked[:: len(asked) // 1000 + 1]
     code, probability = most_likely_language(asked)
     if probability > 0.5:
-        if code not in ("en", "zh"):
-            warnings.warn(
-                f"no language was given, and the questions look like {code!r}; pass language={code!r} (--language {code} on "
-                "the command line) to confirm this, or the code of another language",
-                stacklevel=3,
+        problem = f"the questions look like {code!r}"
+    else:
+        scripts = letters_by_script(" ".join(asked)).most_common(1)
+        code = {"Latin": "en", "Han": "zh"}.get(scripts[0][0] if scripts else "Latin", "")
+        if not code:
+            raise InputError(
+                "the language of the questions could not be identified, and most of their letters "
+                f"are {scripts[0][0]}; pass language= (--language on the command line), such as "
+                "'hi' or 'ru'"
             )
-        return code
-    script = next((name for name, _ in letters_by_script(" ".join(asked)).most_common(1)), "Latin")
-    if script not in ("Latin", "Han"):
-        raise InputError(
-            f"the language of the questions could not be identified, and most of their letters are {script}; pass language= "
-            "(--language on the command line), such as 'hi' or 'ru'"
+        problem = f"the questions have too little text to identify one; {code!r} is assumed"
+    if probability <= 0.5 or code not in ("en", "zh"):
+        warnings.warn(
+            f"no language was given, and {problem}; pass language={code!r} (--language {code} on the "
+            "command line) to confirm this, or the code of another language",
+            stacklevel=stacklevel,
         )
-    assumed = "zh" if script == "Han" else "en"
-    warnings.warn(
-        f"no language was given, and the questions have too little text to identify one; {assumed!r} is assumed; pass "
-        "language= (--language on the command line) to name it",
-        stacklevel=3,
-    )
-    return assumed
+    return code
+
+
+def json_object(line: bytes, where: str, *, exact: bool = False) -> dict[str, Any]:
+    """The JSON object of a line; half a surrogate pair becomes U+FFFD unless ``exact``."""
+    try:
+        record = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} must be a JSON object ({error})") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{where} must be a JSON object, got {record!r:.60}")
+    return record

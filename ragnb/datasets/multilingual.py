@@ -1,10 +1,10 @@
-"""Questions asked in several languages: ragnb's own parallel format, MKQA and XQuAD, as one validated frame."""
+"""Questions asked in several languages, as one validated frame: a parallel format of ragnb, MKQA and XQuAD."""
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import pandas as pd
 from pydantic import AfterValidator, model_validator
@@ -13,11 +13,13 @@ from ragnb.datasets.files import (
     Identifier,
     Record,
     Text,
+    benchmark_frame,
     checked,
-    json_items,
+    json_records,
     locate,
     provenance,
     refuse_duplicates,
+    stem,
 )
 from ragnb.errors import InputError
 from ragnb.metrics.language import known_code
@@ -27,6 +29,7 @@ SAMPLES = {"sample-multilingual": "multilingual_sample.jsonl"}
 COLUMNS = (*EXAMPLE, "question_id", "passages")
 UNANSWERED = ("unanswerable", "long_answer")
 """Types of MKQA's answers that contain no text to compare with."""
+ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 Row = dict[str, Any]
 
@@ -42,9 +45,20 @@ def _known(language: str) -> str:
 Language = Annotated[Text, AfterValidator(_known)]
 
 
+def _row(id: int | str, question: str, answers: Iterable[str | None], **more: Any) -> Row:
+    texts = dict.fromkeys(text for text in answers if text and text.strip())
+    row = {
+        "question_id": str(id),
+        "question": question,
+        "references": [list(texts)] if texts else None,
+    }
+    return row | {"passages": []} | more
+
+
 class Parallel(Record):
     """One question in one language, in ragnb's parallel format."""
 
+    benchmark: ClassVar = "multilingual"
     id: Identifier
     language: Language
     question: Text
@@ -52,16 +66,12 @@ class Parallel(Record):
     theme: Text | None = None
     passage: Text | None = None
 
-
-def _parallel(record: Parallel) -> Iterator[Row]:
-    row = {
-        "question_id": str(record.id),
-        "language": record.language,
-        "question": record.question,
-        "references": _reference(record.answers),
-        "passages": [] if record.passage is None else [record.passage],
-    }
-    yield row if record.theme is None else row | {"task": record.theme}
+    def rows(self) -> Iterator[Row]:
+        """The question as a row."""
+        theme = {} if self.theme is None else {"task": self.theme}
+        passages = [] if self.passage is None else [self.passage]
+        options = {"language": self.language, "passages": passages, **theme}
+        yield _row(self.id, self.question, self.answers, **options)
 
 
 class _Answer(Record):
@@ -73,6 +83,7 @@ class _Answer(Record):
 class Mkqa(Record):
     """One question in all its languages, as MKQA was released."""
 
+    benchmark: ClassVar = "mkqa"
     example_id: Identifier
     queries: dict[Language, Text]
     answers: dict[str, list[_Answer]]
@@ -86,46 +97,30 @@ class Mkqa(Record):
             )
         return self
 
-
-def _mkqa(record: Mkqa) -> Iterator[Row]:
-    for language, question in record.queries.items():
-        answers = record.answers[language]
-        texts = [
-            text
-            for answer in answers
-            if answer.type not in UNANSWERED
-            for text in (answer.text, *(answer.aliases or []))
-        ]
-        yield {
-            "question_id": str(record.example_id),
-            "language": language,
-            "question": question,
-            "references": _reference(texts),
-            "passages": [],
-            "answer_type": "/".join(dict.fromkeys(str(one.type) for one in answers)) or None,
-        }
+    def rows(self) -> Iterator[Row]:
+        """The question as one row per language."""
+        for language, question in self.queries.items():
+            answers = self.answers[language]
+            short = [answer for answer in answers if answer.type not in UNANSWERED]
+            texts = [text for answer in short for text in (answer.text, *(answer.aliases or []))]
+            kinds = "/".join(dict.fromkeys(str(answer.type) for answer in answers)) or None
+            yield _row(self.example_id, question, texts, language=language, answer_type=kinds)
 
 
 class MkqaSampled(Record):
     """One question of MKQA in one language, as LBRAG sampled it."""
 
+    benchmark: ClassVar = "mkqa"
     id: Identifier
     question: Text
     question_lang: Language
     answer: str | None
 
-
-def _mkqa_sampled(record: MkqaSampled) -> Iterator[Row]:
-    yield {
-        "question_id": str(record.id)
-        .removeprefix("mkqa_")
-        .removesuffix(f"_{record.question_lang}"),
-        "language": record.question_lang,
-        "question": record.question,
-        "references": _reference([record.answer]),
-        "passages": [],
-        "answer_type": None,
-    }
+    def rows(self) -> Iterator[Row]:
+        """The question as a row."""
+        language = self.question_lang
+        number = str(self.id).removeprefix("mkqa_").removesuffix(f"_{language}")
+        yield _row(number, self.question, [self.answer], language=language, answer_type=None)
 
 
 class _SquadQuestion(Record):
@@ -145,40 +140,22 @@ class _Article(Record):
 
 
 class Squad(Record):
-    """A whole file in the format of SQuAD."""
+    """A whole file in the format of SQuAD, which is named after its benchmark and language."""
 
+    benchmark: ClassVar = None
     data: list[_Article]
 
-
-def _squad(record: Squad) -> Iterator[Row]:
-    for article in record.data:
-        for paragraph in article.paragraphs:
-            for asked in paragraph.qas:
-                yield {
-                    "question_id": str(asked.id),
-                    "question": asked.question,
-                    "references": _reference(answer.text for answer in asked.answers),
-                    "passages": [paragraph.context],
-                    "title": article.title,
-                }
+    def rows(self) -> Iterator[Row]:
+        """One row per question."""
+        for article in self.data:
+            for paragraph in article.paragraphs:
+                for asked in paragraph.qas:
+                    texts = [answer.text for answer in asked.answers]
+                    options = {"passages": [paragraph.context], "title": article.title}
+                    yield _row(asked.id, asked.question, texts, **options)
 
 
-FORMATS: tuple[tuple[type[Record], str | None, Callable[[Any], Iterator[Row]]], ...] = (
-    (Parallel, "multilingual", _parallel),
-    (Mkqa, "mkqa", _mkqa),
-    (MkqaSampled, "mkqa", _mkqa_sampled),
-    (Squad, None, _squad),
-)
-"""Model of a record, benchmark, and function that turns a record into rows, for each format.
-
-A file in SQuAD's format is named after its benchmark.
-"""
-
-
-def _reference(texts: Iterable[str | None]) -> list[list[str]] | None:
-    """One part whose aliases are the distinct texts that are not blank; None if there are none."""
-    aliases = list(dict.fromkeys(text for text in texts if text and text.strip()))
-    return [aliases] if aliases else None
+FORMATS: tuple[Any, ...] = (Parallel, Mkqa, MkqaSampled, Squad)
 
 
 # ---- loading -------------------------------------------------------------------------------------
@@ -229,122 +206,83 @@ def load_multilingual(
     >>> len(frame), frame["question_id"].nunique()
     (80, 40)
     """
+    wanted = [languages] if isinstance(languages, str) else languages
     files = [locate(one, benchmark="multilingual", samples=SAMPLES) for one in _each(source)]
     called = ", ".join(path.name for path, _ in files)
-    wanted = _codes(languages)
-    rows = _kept([row for path, name in files for row in _rows(path, name, wanted)], wanted, called)
+    rows = [row for path, name in files for row in _rows(path, name, wanted)]
+    if wanted is not None and rows:
+        codes = {row["language"]: known_code(row["language"]) for row in rows}
+        missing = [code for code in wanted if known_code(code) not in codes.values()]
+        if missing or not wanted:
+            raise InputError(
+                f"languages must be some of {', '.join(codes)}, which {called} has, got "
+                f"{', '.join(missing) or 'none'}"
+            )
+        chosen = set(map(known_code, wanted))
+        rows = [row for row in rows if codes[row["language"]] in chosen]
     refuse_duplicates((row["example_id"] for row in rows), called)
-    columns = dict.fromkeys([*COLUMNS, *(key for row in rows for key in row)])
-    frame = pd.DataFrame(
-        {key: pd.Series([row.get(key) for row in rows], dtype=object) for key in columns}
-    )
-    known = [
-        provenance(path, name, benchmark="multilingual", samples=SAMPLES) for path, name in files
-    ]
-    frame.attrs["source"] = known[0] if len(known) == 1 else _together(known)
+    frame = benchmark_frame(rows, COLUMNS, *files[0], "multilingual")
+    known = [provenance(path, name, benchmark="multilingual") for path, name in files]
+    for key in ("name", "licence", "citation", "git_sha1"):
+        parts = dict.fromkeys(one[key] for one in known if key in one)
+        if parts:
+            frame.attrs["source"][key] = "; ".join(parts)
+    frame.attrs["source"]["verified"] = all(one["verified"] for one in known)
     return frame
 
 
-# ---- files and languages -----------------------------------------------------------------------------------------------
-
-
 def _each(source: str | Path | Sequence[str | Path]) -> list[str | Path]:
+    """The sources of several, or the files of a folder."""
     if not isinstance(source, str | Path):
-        found = list(source)
-    elif source in SAMPLES or not os.path.isdir(os.path.expanduser(source)):
-        found = [source]
-    else:
-        endings = (".json", ".jsonl", ".jsonl.gz")
-        folder = Path(source).expanduser()
-        found = [path for path in sorted(folder.iterdir()) if path.name.endswith(endings)]
+        return list(source)
+    folder = Path(os.path.expanduser(source))
+    if source in SAMPLES or not os.path.isdir(folder):
+        return [source]
+    found = [path for path in sorted(folder.iterdir()) if path.name.endswith(ENDINGS)]
     if not found:
-        raise InputError(f"load_multilingual found no JSON file in {source!r}; name a file")
-    return found
+        raise InputError(f"the folder {str(source)!r} has no JSON file; name another one")
+    return list(found)
 
 
-def _codes(languages: str | Sequence[str] | None) -> list[str] | None:
-    if languages is None:
-        return None
-    codes = [languages] if isinstance(languages, str) else list(languages)
-    if not codes:
-        raise InputError("languages must name at least one code; leave it out for all languages")
-    for code in codes:
-        known_code(code)
-    return codes
-
-
-def _kept(
-    rows: list[dict[str, Any]], wanted: list[str] | None, called: str
-) -> list[dict[str, Any]]:
-    if not rows:
-        raise InputError(f"{called} must contain at least one question, got none")
-    if wanted is None:
-        return rows
-    codes = {
-        language: known_code(language)
-        for language in dict.fromkeys(row["language"] for row in rows)
-    }
-    missing = [language for language in wanted if known_code(language) not in codes.values()]
-    if missing:
-        raise InputError(
-            f"languages needs some of {', '.join(codes)}, as {called} has; got {', '.join(missing)}; choose among these"
-        )
-    chosen = set(map(known_code, wanted))
-    return [row for row in rows if codes[row["language"]] in chosen]
-
-
-def _together(known: list[dict[str, Any]]) -> dict[str, Any]:
-    """What is known of several files as of one."""
-    keys = ("name", "licence", "citation", "git_sha1")
-    joined = {
-        key: "; ".join(dict.fromkeys(one[key] for one in known if key in one)) for key in keys
-    }
-    return {**joined, "verified": all(one["verified"] for one in known)}
-
-
-# ---- one file ----------------------------------------------------------------------------------------------------------
-
-
-def _rows(path: Path, name: str, wanted: list[str] | None) -> Iterator[Row]:
+def _rows(path: Path, name: str, wanted: Sequence[str] | None) -> Iterator[Row]:
     """Rows of one file, each with its benchmark and identifier."""
-    items = list(json_items(path))
-    model, benchmark, read = _format(items[0][0] if items else {}, path.name)
-    name, language = _told_by_name(path, name, wanted) if model is Squad else (name, None)
+    items = list(json_records(path))
+    model = _format(items[0][0], path.name) if items else Parallel
+    language = None
+    if model is Squad:
+        name, language = _named_in(path, name, wanted)
     for item, where in items:
-        for row in read(checked(model, item, where)):
+        for row in checked(model, item, where).rows():
             task = "reading" if row["passages"] else "open"
-            row = {"benchmark": benchmark or name, "task": task, "language": language} | row
+            row = {"benchmark": model.benchmark or name, "task": task, "language": language} | row
             yield row | {"example_id": f"{name}/{row['question_id']}/{row['language']}"}
 
 
-def _told_by_name(path: Path, name: str, wanted: list[str] | None) -> tuple[str, str]:
-    """Name and language of a file such as xquad.de.json."""
-    told = re.fullmatch(
-        r"(.+)\.([A-Za-z]{2,3}(?:[-_][A-Za-z]{2,4})?)\.json", path.name.removesuffix(".gz")
+def _format(record: Row, file: str) -> Any:
+    """The first model whose required keys a record has."""
+    needed = {
+        model: [key for key, field in model.model_fields.items() if field.is_required()]
+        for model in FORMATS
+    }
+    for model, keys in needed.items():
+        if {*keys} <= {*record}:
+            return model
+    raise InputError(
+        f"{file}: must contain questions with the keys "
+        f"{'; or '.join(map(', '.join, needed.values()))}, got {', '.join(map(str, record)) or 'none'}; "
+        "see load_multilingual for the formats"
     )
-    if told:
-        try:
-            return told[1], _known(told[2])
-        except InputError as error:
-            raise InputError(f"the name of {path.name}: {error}") from error
+
+
+def _named_in(path: Path, name: str, wanted: Sequence[str] | None) -> tuple[str, str]:
+    """Name and language of a file such as xquad.de.json."""
+    parts = re.fullmatch(r"(.+)\.([A-Za-z]{2,3}([-_][A-Za-z]{2,4})?)", stem(path))
+    if parts:
+        known_code(parts[2])
+        return parts[1], parts[2]
     if wanted is None or len(wanted) != 1:
-        got = "neither" if wanted is None else ", ".join(wanted)
         raise InputError(
-            f"{path.name} needs its language in its name, as in xquad.de.json, or as the only one in languages; got {got}; "
-            "name one"
+            f"{path.name} must have its language in its name, as in xquad.de.json, or as the only "
+            f"one in languages, got {'neither' if wanted is None else ', '.join(wanted)}"
         )
     return name, wanted[0]
-
-
-def _format(record: Mapping[str, Any], file: str) -> tuple[Any, ...]:
-    needed = [
-        [key for key, field in model.model_fields.items() if field.is_required()]
-        for model, _, _ in FORMATS
-    ]
-    for keys, form in zip(needed, FORMATS, strict=True):
-        if set(keys) <= record.keys():
-            return form
-    raise InputError(
-        f"{file}: must contain questions with the keys {'; or '.join(map(', '.join, needed))}, "
-        f"got {', '.join(map(str, record)) or 'none'}; see load_multilingual for the formats"
-    )

@@ -1,5 +1,6 @@
 """Responses that were made elsewhere, as the frame that `ragnb.score` takes."""
 
+import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,16 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.datasets.files import existing_file, guess_language, json_items
-from ragnb.datasets.lbrag import is_answers, named_answers
-from ragnb.datasets.separated import is_separated, read_separated, spelled_list
-from ragnb.datasets.tables import read_table, renamed
+from ragnb.arguments import accepts
+from ragnb.datasets.files import (
+    existing_file,
+    guess_language,
+    kind_of,
+    parsed,
+    read_frame,
+    stem,
+)
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, reasoning_apart, refuse_partitioned
-from ragnb.text import well_formed
 
-RELEASED = {
+RGB = {
     "example_id": "id",
     "question": "query",
     "references": "ans",
@@ -27,19 +32,39 @@ RELEASED = {
     "released_labels": "label",
     "released_fact_label": "factlabel",
 }
-"""Names in the prediction files of the released code (chen700564/RGB)."""
+"""ragnb's name -> name in the prediction files of RGB's released code (chen700564/RGB)."""
+LBRAG = {
+    "example_id": "sample_id",
+    "language": "sample_lang",
+    "references": "gold_answer",
+    "response": "pred_answer",
+    **{
+        f"released_{name}": name
+        for name in "em f1 rlc rlc_ok translate_tokens semantic_score evidence".split()
+    },
+}
+"""ragnb's name -> name in the answers of a run of LBRAG (kanoes/LBRAG-NEW)."""
+RELEASES = {
+    ("prediction", "ans"): RGB,
+    ("sample_id", "sample_lang", "gold_answer", "pred_answer"): LBRAG,
+}
+"""Columns by which a file of a released code is recognised -> its names."""
 NEEDED = ("question", "references", "response")
-NUMBERS = ("noise_rate", "correct_rate", "passage_num", "repeat", "judged_refusal", "judged_detection", "judged_correct",
-           "judged_similarity", "label", "label_a", "label_b", "released_em", "released_f1", "released_rlc",
-           "released_rlc_ok", "released_translate_tokens", "released_semantic_score")  # fmt: skip
+NUMBERS = (
+    "noise_rate correct_rate passage_num repeat judged_refusal judged_detection judged_correct "
+    "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
+    "released_translate_tokens released_semantic_score".split()
+)
 """Columns that hold numbers; in CSV everything is text."""
 LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
 """Columns that may hold lists; in CSV these are written as JSON or as Python prints them."""
 TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(
     ("false", "False", "FALSE", "0", "0.0"), 0
 )
+_LIKE_A_LIST = re.compile(r"""\s*\[(\s*["'\[{]|[^\[\]]*\]\s*\Z)""")
 
 
+@accepts(alternatives=(True, False), keep_empty=(True, False))
 def load_responses(
     source: str | Path | pd.DataFrame,
     columns: Mapping[str, str] | None = None,
@@ -103,189 +128,105 @@ def load_responses(
         that is no number; the message names the row.
     """
     refuse_partitioned(source, "load_responses")
-    if not isinstance(source, str | Path | pd.DataFrame):
-        raise InputError(
-            f"load_responses needs a path or a frame; got {type(source).__name__}; name the file"
-        )
-    _check_name(system, "system")
-    _check_name(language, "language")
-    for name, value in {"alternatives": alternatives, "keep_empty": keep_empty}.items():
-        if not isinstance(value, bool | None):
-            raise InputError(
-                f"load_responses({name}=...) needs True or False; got {value!r:.60}; choose one"
-            )
-    file = None if isinstance(source, pd.DataFrame) else existing_file(source, "load_responses")
-    given = source if file is None else _read(file)
-    given = named_answers(given) if columns is None and is_answers(given) else given
-    names = _mapping(given, columns)
-    frame = _under_our_names(given, names).assign(**constants)
-    frame = frame.assign(**{name: _numbers(frame[name]) for name in NUMBERS if name in frame})
-    frame = _unspelled(frame) if file is None or is_separated(file) else frame
+    file = None if isinstance(source, pd.DataFrame) else existing_file(source)
+    given: Any = source if file is None else read_frame(file)
+    if given.empty:
+        raise InputError(f"{file.name if file else 'a frame'} must have at least one row, got none")
+    names = _names(given, columns)
+    frame = _renamed(given, names).assign(**constants)
+    for name in frame.columns.intersection(NUMBERS):
+        frame[name] = _numbers(frame[name])
+    has_cells = file is None or kind_of(file) in ("csv", "tsv")
+    if has_cells:
+        frame = _unspelled(frame)
+    if "released_translate_tokens" in frame:
+        counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
+        frame["translations"] = [[{"token_count": count}] if count else [] for count in counts]
     if "references" in frame:
-        released = bool(names) and names.items() <= RELEASED.items()
-        several = sum(_is_several_texts(answer) for answer in frame["references"])
-        if several and (
-            alternatives or not released
-        ):  # in files of RGB's code a list can only be one of parts
-            frame["references_as"] = "alternatives" if alternatives else "parts"
-        if several and alternatives is None and not released:
-            _warn_of_lists(several, len(frame))
-        frame["references"] = [
-            _parts(answer, row, bool(alternatives))
-            for row, answer in enumerate(frame["references"])
-        ]
-    frame["response"] = pd.Series(
-        [_text(value, row) for row, value in enumerate(frame["response"])], dtype=object
-    )
+        is_released = bool(names) and names.items() <= RGB.items()
+        frame = _with_parts(frame, alternatives, is_released=is_released)
+    frame["response"] = _responses(frame["response"])
     told = frame["reason"] if "reason" in frame else [None] * len(frame)
-    if file is None or is_separated(file):
-        gaps = zip(frame["response"], told, strict=True)
-        empty = np.array(
-            [response is None and not _is_reason(reason) for response, reason in gaps], dtype=bool
-        )
+    own = [why if isinstance(why, str) and why.strip() else None for why in told]
+    frame["reason"] = pd.Series(own, dtype=object)
+    if has_cells:
+        empty = frame["response"].isna() & frame["reason"].isna()
         if keep_empty:
             frame["response"] = frame["response"].mask(empty, "")
         elif keep_empty is None and file is not None and empty.any():
             _warn_of_empty(empty, file)
-    references = frame.get(
-        "references", pd.Series([[]] * len(frame))
-    )  # where no row has any, that is no row's reason
-    frame["reason"] = [
-        _reason(*row) for row in zip(frame["response"], references, told, strict=True)
-    ]
-    if not language and "language" not in frame:
-        language = guess_language(map(str, frame["question"].dropna()))
-    _name_all(frame, system, language, "responses" if file is None else system_of(file))
-    first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
-    return reasoning_apart(frame[[*first, *(column for column in frame if column not in first)]])
-
-
-def system_of(file: Path) -> str:
-    """The system whose responses a file holds, if nothing in it says another.
-
-    >>> system_of(Path("runs/gpt.v2.csv.gz"))
-    'gpt.v2'
-    """
-    return Path(file.name.removesuffix(".gz")).stem
-
-
-def _check_name(value: Any, what: str) -> None:
-    if value is not None and (not isinstance(value, str) or value != well_formed(value)):
-        raise InputError(
-            f"load_responses({what}=...) needs a text of whole characters; got {value!r:.60}; leave it out where rows have "
-            "their own"
-        )
-
-
-def _under_our_names(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    ids = names.get("example_id")
-    frame = given
-    if ids in {theirs for ours, theirs in names.items() if ours != "example_id"} | (
-        set(NEEDED) - set(names)
-    ):
-        frame = frame.assign(
-            **{f"{ids} as id": frame[ids]}
-        )  # such as the question, which stays the question
-        names = {**names, "example_id": f"{ids} as id"}
-    frame = renamed(frame, {theirs: ours for ours, theirs in names.items()}).reset_index(drop=True)
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(
-            f"load_responses needs columns of different names; got {twice!r} twice; rename or drop one"
-        )
-    if not {"question", "response"} <= set(
-        frame
-    ):  # references may be missing: negative rejection needs none
-        missing = [name for name in NEEDED if name not in frame]
-        raise InputError(
-            f"load_responses found no column named {' or '.join(missing)}; the columns are {', '.join(map(str, given))}. "
-            f"Say which columns to use: columns={dict.fromkeys(missing, '...')}, or --columns {'=... '.join(missing)}=... "
-            "on the command line."
-        )
-    return frame
-
-
-def _name_all(frame: pd.DataFrame, system: str | None, language: str | None, default: str) -> None:
-    """Set the id, system and language of every row where the frame has none or another one was given."""
+    frame["reason"] = _reasons(frame)
     if "example_id" not in frame:
         frame["example_id"] = [str(row) for row in range(len(frame))]
     if system or "system" not in frame:
-        frame["system"] = system or default
-    if language:
-        frame["language"] = language
+        frame["system"] = system or ("responses" if file is None else stem(file))
+    if language or "language" not in frame:
+        asked = map(str, frame["question"].dropna())
+        frame["language"] = language or guess_language(asked, stacklevel=4)
+    first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
+    return reasoning_apart(frame[[*first, *(name for name in frame if name not in first)]])
 
 
-def _read(path: Path) -> pd.DataFrame:
-    if is_separated(path):
-        frame = read_separated(path)
-    elif path.suffix.lower() == ".json":
-        frame = pd.DataFrame([record for record, _ in json_items(path)])
-    else:
-        frame = read_table(path)
-    if frame.empty:
-        raise InputError(
-            f"load_responses needs at least one row; got {path.name} without any; check how it was written"
-        )
-    return frame
-
-
-def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Lists and verdicts as they were before CSV made texts of them; pandas, too, reads texts."""
-    lists = {
-        name: pd.Series(
-            [
-                spelled_list(cell, f"row {row} column {name}")
-                for row, cell in enumerate(frame[name])
-            ],
-            dtype=object,
-        )
-        for name in frame
-        if name in LISTS
-    }
-    verdicts = {"verdict": _truths(frame["verdict"])} if "verdict" in frame else {}
-    return frame.assign(**lists, **verdicts)
-
-
-def _mapping(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str, str]:
+def _names(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str, str]:
+    """Name in ragnb -> name in the file, of each column that is renamed."""
     if columns is None:
-        released = {"prediction", "ans"} <= set(frame.columns)
-        return (
-            {ours: theirs for ours, theirs in RELEASED.items() if theirs in frame}
-            if released
-            else {}
-        )
-    if not isinstance(columns, Mapping) or not all(
-        isinstance(name, str) for pair in columns.items() for name in pair
-    ):
+        known = (names for needed, names in RELEASES.items() if {*needed} <= {*frame.columns})
+        found = next(known, {})
+        return {ours: theirs for ours, theirs in found.items() if theirs in frame}
+    missing = [theirs for theirs in columns.values() if theirs not in frame]
+    if missing:
         raise InputError(
-            f"load_responses needs names of columns by ours; got {columns!r:.60}; write a mapping of texts"
+            f"columns names {missing[0]!r}, but the columns are {', '.join(map(str, frame))}"
         )
     named = [theirs for ours, theirs in columns.items() if ours != "example_id"]
     doubled = [theirs for theirs in named if named.count(theirs) > 1]
     if doubled:
         raise InputError(
-            f"load_responses got the column {doubled[0]!r} for several names. Only example_id may share a column with "
-            "another name."
-        )
-    missing = [theirs for theirs in columns.values() if theirs not in frame]
-    if missing:
-        have = ", ".join(map(str, frame.columns))
-        raise InputError(
-            f"load_responses needs the columns that you name; got a table of {have} without {missing[0]}; mend it"
+            f"columns names {doubled[0]!r} more than once; only example_id may share a column with "
+            "another name"
         )
     return dict(columns)
+
+
+def _renamed(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The frame under ragnb's names; a column that had such a name becomes ``other_...``."""
+    frame = given.reset_index(drop=True)
+    ids = names.get("example_id")
+    others = [theirs for ours, theirs in names.items() if ours != "example_id"]
+    if ids in others or (ids in NEEDED and ids not in names):
+        # The ids share the column of something else, such as the question, which keeps it.
+        frame = frame.assign(**{f"{ids} as id": frame[ids]})
+        names = {**names, "example_id": f"{ids} as id"}
+    new = {theirs: ours for ours, theirs in names.items()}
+    taken = {name: f"other_{name}" for name in names if name in frame and name not in new}
+    frame = frame.rename(columns=taken | new)
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(f"all columns must have different names, got {twice!r} twice")
+    # References may be missing, because refusals are counted without them.
+    if not {"question", "response"} <= set(frame):
+        missing = [name for name in NEEDED if name not in frame]
+        raise InputError(
+            f"load_responses found no column named {' or '.join(missing)}; the columns are "
+            f"{', '.join(map(str, given))}. Say which columns to use: columns="
+            f"{dict.fromkeys(missing, '...')}, or --columns {'=... '.join(missing)}=... on the "
+            "command line."
+        )
+    return frame
+
+
+# ---- cells of CSV --------------------------------------------------------------------------------
 
 
 def _numbers(column: pd.Series) -> pd.Series:
     """A column of numbers that may have been written as text."""
     if not any(isinstance(value, str) for value in column):
         return column
-    single = [pd.api.types.is_scalar(value) for value in column]
-    numbers = pd.to_numeric(_truths(column).where(single), errors="coerce")
+    numbers = pd.to_numeric(_truths(column), errors="coerce")
     odd = column[numbers.isna() & column.notna()]
     if len(odd):
         raise InputError(
-            f"column {column.name!r} needs numbers; got {odd.iloc[0]!r} in row {odd.index[0]}; mend or rename it"
+            f"column {column.name!r} must contain numbers, got {odd.iloc[0]!r} in row {odd.index[0]}"
         )
     return numbers
 
@@ -295,61 +236,106 @@ def _truths(column: pd.Series) -> pd.Series:
     return pd.Series(known, column.index, dtype=object)
 
 
-def _warn_of_lists(several: int, n: int) -> None:
-    warnings.warn(
-        f"{several} of {n} references are lists of several texts and were read as parts, all of which are needed; "
-        "if any one of them is enough, pass alternatives=True (--alternatives on the command line), else alternatives=False",
-        stacklevel=3,
-    )
+def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
+    """Lists and verdicts as they were before CSV made texts of them."""
+    for name in frame.columns.intersection([*LISTS]):
+        cells = [spelled_list(cell, row, name) for row, cell in enumerate(frame[name])]
+        frame[name] = pd.Series(cells, dtype=object)
+    if "verdict" in frame:
+        frame["verdict"] = _truths(frame["verdict"])
+    return frame
 
 
-def _warn_of_empty(empty: np.ndarray, file: Path) -> None:
-    warnings.warn(
-        f"{empty.sum()} of {len(empty)} responses in {file.name} are empty cells; they are taken as missing and are not "
-        "scored; if the model answered with an empty text, pass keep_empty=True (--keep-empty on the command line) to score "
-        "them; pass keep_empty=False (--no-keep-empty) if they are missing",
-        stacklevel=3,
-    )
+def spelled_list(cell: Any, row: int, column: str) -> Any:
+    """The list or mapping that a cell spells; a text such as "[sic] Oslo" stays a text.
+
+    Raises
+    ------
+    InputError
+        A cell that looks like a list and is none.
+    """
+    if not isinstance(cell, str) or not cell.lstrip().startswith(("[", "{")):
+        return cell
+    try:
+        items = parsed(cell)
+    except InputError as error:
+        if _LIKE_A_LIST.match(cell):
+            raise InputError(f"row {row} column {column} {error}") from error
+        return cell
+    return items if isinstance(items, list | dict) else cell
+
+
+# ---- references and responses --------------------------------------------------------------------
+
+
+def _with_parts(
+    frame: pd.DataFrame, alternatives: bool | None, *, is_released: bool
+) -> pd.DataFrame:
+    """The frame with references as lists of parts, and what a list of texts was taken for."""
+    answers = [_as_list(answer) for answer in frame["references"]]
+    several = [_is_several_texts(answer) for answer in answers]
+    # In the files of released code a list can only be one of parts.
+    if any(several) and (alternatives or not is_released):
+        frame["references_as"] = "alternatives" if alternatives else "parts"
+    if any(several) and alternatives is None and not is_released:
+        warnings.warn(
+            f"{sum(several)} of {len(frame)} references are lists of several texts and were read as "
+            "parts, all of which are needed; if any one of them is enough, pass alternatives=True "
+            "(--alternatives on the command line), else alternatives=False",
+            stacklevel=4,
+        )
+    parts: list[list[list[str]] | None] = []
+    for row, (answer, is_several) in enumerate(zip(answers, several, strict=True)):
+        if is_missing(answer) or (isinstance(answer, str) and not answer.strip()):
+            parts.append(None)
+            continue
+        try:
+            parts.append(answer_parts([answer] if alternatives and is_several else answer))
+        except InputError as error:
+            raise InputError(f"row {row}: {error}") from error
+    return frame.assign(references=pd.Series(parts, dtype=object))
+
+
+def _as_list(answer: Any) -> Any:
+    """A reference without arrays; pandas reads a list of lists in Parquet as an array of arrays."""
+    if isinstance(answer, np.ndarray):
+        return [_as_list(part) for part in answer]
+    return answer
 
 
 def _is_several_texts(answer: Any) -> bool:
-    given = answer.tolist() if isinstance(answer, np.ndarray) else answer
     return (
-        isinstance(given, list | tuple)
-        and len(given) > 1
-        and all(isinstance(text, str) for text in given)
+        isinstance(answer, list | tuple)
+        and len(answer) > 1
+        and all(isinstance(text, str) for text in answer)
     )
 
 
-def _parts(answer: Any, row: int, alternatives: bool) -> list[list[str]] | None:
-    if is_missing(answer):
-        return None
-    given = answer.tolist() if hasattr(answer, "tolist") else answer
-    if isinstance(given, list):  # pandas reads a list of lists in Parquet as an array of arrays
-        given = [part.tolist() if isinstance(part, np.ndarray) else part for part in given]
-    try:
-        return answer_parts([given] if alternatives and _is_several_texts(given) else given)
-    except InputError as error:
-        raise InputError(f"row {row}: {error}") from error
+def _responses(column: pd.Series) -> pd.Series:
+    """The responses as texts, None where there is none."""
+    texts = [None if is_missing(value) else value for value in column]
+    for row, text in enumerate(texts):
+        if not isinstance(text, str | None):
+            raise InputError(
+                f"row {row}: a response must be a text, got {text!r:.60}; use None if there is none"
+            )
+    return pd.Series(texts, dtype=object)
 
 
-def _text(value: Any, row: int) -> str | None:
-    if is_missing(value):
-        return None
-    if not isinstance(value, str):
-        raise InputError(
-            f"row {row}: a response needs to be a text; got {type(value).__name__}; use None where there is none"
-        )
-    return value
+def _reasons(frame: pd.DataFrame) -> pd.Series:
+    """Why a row cannot be scored, in the words of the file if it has some; None where it can."""
+    no_response = frame["response"].isna()
+    no_reference = frame["references"].isna() if "references" in frame else no_response
+    usual = np.where(no_response, "no response in the file", "no reference in the file")
+    reasons = frame["reason"].where(frame["reason"].notna(), usual)
+    return reasons.where(no_response | no_reference, None)
 
 
-def _reason(response: str | None, references: list[list[str]] | None, told: Any) -> str | None:
-    """Why a row cannot be scored, in the file's own words where it has some."""
-    missing = "response" if response is None else "reference" if references is None else None
-    if missing is None:
-        return None
-    return told if _is_reason(told) else f"no {missing} in the file"
-
-
-def _is_reason(told: Any) -> bool:
-    return isinstance(told, str) and bool(told.strip())
+def _warn_of_empty(empty: pd.Series, file: Path) -> None:
+    warnings.warn(
+        f"{empty.sum()} of {len(empty)} responses in {file.name} are empty cells; they are taken as "
+        "missing and are not scored; if the model answered with an empty text, pass "
+        "keep_empty=True (--keep-empty on the command line) to score them; pass keep_empty=False "
+        "(--no-keep-empty) if they are missing",
+        stacklevel=4,
+    )

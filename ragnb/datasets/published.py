@@ -1,11 +1,9 @@
 """Tables that papers printed, as data, with the counts and intervals that they left out."""
 
-from importlib import resources
-from math import nan
-
 import pandas as pd
 
-from ragnb.errors import InputError
+from ragnb.arguments import accepts
+from ragnb.datasets.files import DATA
 from ragnb.stats.intervals import rate_interval
 
 _RGB = "Chen, Lin, Han, Sun (AAAI 2024), arXiv 2309.01431"
@@ -20,20 +18,8 @@ PUBLISHED = {
 }
 """Source of each table."""
 
-_OVERVIEW = {
-    "em": "answer.exact_match",
-    "f1": "answer.f1",
-    "rlc": "language.rlc",
-    "cost": "cost.translation_tokens",
-    "cnbe": "cost.cnbe",
-    "semantic": "semantic.judged_similarity",
-}
-_OF_DETECTED = (
-    "error_correction",
-    "judged_error_detection",
-)  # CR is a share of ED*, which stands beside it
 
-
+@accepts(name=tuple(PUBLISHED), confidence_level="level")
 def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
     """A published table, one row a printed number; its source is in ``attrs["source"]``.
 
@@ -62,75 +48,14 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
     InputError
         Unknown name.
     """
-    if not isinstance(name, str) or name not in PUBLISHED:
-        raise InputError(f"published needs one of {', '.join(PUBLISHED)}; got {name!r}; choose one")
-    with (resources.files("ragnb.datasets") / "data" / f"{name.replace('.', '_')}.csv").open(
-        encoding="utf-8"
-    ) as file:
-        wide = pd.read_csv(file)
-    family = name.partition(".")[0]
-    frame = (
-        _shares(wide, confidence_level)
-        if family == "rgb"
-        else _scores(wide)
-        if family == "ragbench"
-        else _means(wide)
-    )
+    frame = pd.read_csv(DATA / f"{name.replace('.', '_')}.csv")
+    if name.startswith("rgb."):
+        count = (frame["printed"] / 100 * frame["n"]).round().astype(int)
+        exact = (100 * count / frame["n"] - frame["printed"]).abs() <= 0.005 + 1e-9
+        intervals = [
+            rate_interval(k, n, confidence_level=confidence_level).columns()
+            for k, n in zip(count, frame["n"], strict=True)
+        ]
+        frame = frame.assign(count=count, exact=exact).join(pd.DataFrame(intervals))
     frame.attrs["source"] = PUBLISHED[name]
     return frame
-
-
-def _shares(wide: pd.DataFrame, confidence_level: float) -> pd.DataFrame:
-    conditions = [column for column in ("language", "noise_rate") if column in wide]
-    metrics = [column.removesuffix("_percent") for column in wide if column.endswith("_percent")]
-    rows = []
-    for record in wide.to_dict("records"):
-        of_detected = (
-            round(record.get(f"{_OF_DETECTED[1]}_percent", nan) or 0)
-            if _OF_DETECTED[0] in metrics
-            else 0
-        )
-        for metric in metrics:
-            n = of_detected if metric == _OF_DETECTED[0] else int(record["n"])
-            cell = {
-                "system": record["model"],
-                **{column: record[column] for column in conditions},
-                "metric": metric,
-            }
-            rows.append(cell | _share(float(record[f"{metric}_percent"]), n, confidence_level))
-    return pd.DataFrame(rows)
-
-
-def _share(printed: float, n: int, confidence_level: float) -> dict[str, object]:
-    count = round(printed / 100 * n)
-    found = rate_interval(count, n, confidence_level=confidence_level)
-    return {
-        "printed": printed,
-        "n": n,
-        "count": count,
-        "exact": abs(100 * count / n - printed) <= 0.005 + 1e-9,
-        **found.columns(),
-    }
-
-
-def _scores(wide: pd.DataFrame) -> pd.DataFrame:
-    named = wide.rename(columns={"judge": "system", "n_test_approx": "n"})
-    metrics = [column for column in named if column not in ("subset", "n", "system")]
-    return named.melt(
-        ["subset", "system", "n"], metrics, var_name="metric", value_name="printed"
-    ).dropna(ignore_index=True)
-
-
-def _means(wide: pd.DataFrame) -> pd.DataFrame:
-    rows = [
-        {
-            "system": record["system"],
-            "metric": metric,
-            "printed": record[field],
-            "std": record[f"{field}_std"],
-            "n": nan,
-        }
-        for record in wide.to_dict("records")
-        for field, metric in _OVERVIEW.items()
-    ]
-    return pd.DataFrame(rows)

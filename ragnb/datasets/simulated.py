@@ -1,23 +1,20 @@
 """Labelled responses drawn from a known law, to see what a method does when the truth is known."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ragnb.arguments import convert
-from ragnb.errors import InputError, as_real
+from ragnb.arguments import accepts
+from ragnb.errors import InputError
 
 WEIGHTS = {"overlap": 1.2, "likeness": 0.8}
 """The simulated metrics that say something of the label, and how much."""
 
 METRICS = [*WEIGHTS, "question_length"]
 
-_STRENGTH = sum(weight**2 for weight in WEIGHTS.values())
 
-
+@accepts(n_questions="size")
 def simulate_labelled(
     n_questions: int,
     *,
@@ -73,95 +70,39 @@ def simulate_labelled(
     >>> drawn[["question_id", "system", "label"]].head(2).to_numpy().tolist()
     [['simulated/0', 'weak', 1], ['simulated/0', 'strong', 1]]
     """
-    from scipy.special import ndtr
+    from scipy.special import ndtr, ndtri
 
-    shares = {"weak": 0.4, "strong": 0.7} if systems is None else _by_name(systems, "systems")
-    given = {} if shift is None else _by_name(shift, "shift")
-    convert(n_questions, "size", "n_questions")
-    rng = np.random.default_rng(rng)
-    _check(shares, languages, given, question_share)
-    shifts = dict.fromkeys(languages, 0.0) | given
+    shares = pd.Series(systems or {"weak": 0.4, "strong": 0.7}, dtype=float)
+    shifts = dict.fromkeys(languages, 0.0) | dict(shift or {})
+    is_share = shares.between(0, 1, inclusive="neither")
+    if not is_share.all() or set(shifts) != set(languages) or not 0 <= question_share < 1:
+        raise InputError(
+            "systems must have shares strictly between 0 and 1, shift must be for some of the "
+            "languages, and question_share must be at least 0 and below 1, got "
+            f"{shares.to_dict()}, {shifts} and {question_share!r}"
+        )
     rows = pd.MultiIndex.from_product(
-        [range(n_questions), languages, shares], names=["number", "language", "system"]
-    )
-    frame = _with_metrics(rows.to_frame(index=False), shares, rng)
-    told = frame[list(WEIGHTS)].to_numpy() @ list(WEIGHTS.values()) - frame["language"].map(
-        shifts
-    ).to_numpy(dtype=float)
-    untold = _untold(frame["number"], question_share, rng)
-    drawn = frame.drop(columns="number").assign(
-        label=(told + untold > 0).astype(int), probability=ndtr(told)
-    )
-    drawn.attrs |= {"metrics": list(METRICS), "labels": "simulated"}
-    return drawn
-
-
-def _with_metrics(
-    rows: pd.DataFrame, shares: Mapping[str, float], rng: np.random.Generator
-) -> pd.DataFrame:
-    """The rows with identifiers, and with metrics: noise around the system's mean, and the question's own number."""
-    from scipy.special import ndtri
-
-    question = "simulated/" + rows["number"].astype(str)
-    rows.insert(0, "example_id", question + "/" + rows["language"])
-    rows.insert(1, "question_id", question)
-    means = {
-        system: ndtri(share) * np.sqrt(1 + _STRENGTH) / _STRENGTH
-        for system, share in shares.items()
-    }
+        [range(n_questions), languages, shares.index], names=["number", "language", "system"]
+    ).to_frame(index=False)
+    weights = np.array(list(WEIGHTS.values()))
+    strength = (weights**2).sum()
+    means = ndtri(shares) * np.sqrt(1 + strength) / strength
     quality = rows["system"].map(means).to_numpy(dtype=float)
-    told = {
+    metrics = {
         name: weight * quality + rng.standard_normal(len(rows)) for name, weight in WEIGHTS.items()
     }
-    return rows.assign(**told, question_length=_one_a_question(rows["number"], rng))
-
-
-def _untold(
-    number: pd.Series, question_share: float, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """What the metrics do not say: in part the question's, in part the row's own; variance 1."""
-    own = rng.standard_normal(len(number))
-    return (
-        np.sqrt(question_share) * _one_a_question(number, rng) + np.sqrt(1 - question_share) * own
+    metrics["question_length"] = rng.standard_normal(n_questions)[rows["number"]]
+    # What the metrics do not say is in part the question's and in part the row's own.
+    own = rng.standard_normal(len(rows))
+    of_question = rng.standard_normal(n_questions)[rows["number"]]
+    untold = np.sqrt(question_share) * of_question + np.sqrt(1 - question_share) * own
+    told = np.column_stack([metrics[name] for name in WEIGHTS]) @ weights
+    told -= rows["language"].map(shifts).to_numpy(dtype=float)
+    question = "simulated/" + rows["number"].astype(str)
+    frame = rows[["language", "system"]].assign(
+        **metrics, label=(told + untold > 0).astype(int), probability=ndtr(told)
     )
-
-
-def _one_a_question(number: pd.Series, rng: np.random.Generator) -> NDArray[np.float64]:
-    return rng.standard_normal(number.max() + 1)[number]
-
-
-def _by_name(values: Any, what: str) -> dict[str, Any]:
-    if not isinstance(values, Mapping):
-        raise InputError(
-            f"{what} needs numbers by name; got {type(values).__name__}; write a mapping"
-        )
-    return dict(values)
-
-
-def _check(
-    shares: Mapping[str, Any],
-    languages: Sequence[str],
-    shifts: Mapping[str, Any],
-    question_share: Any,
-) -> None:
-    if not shares or not all(0 < as_real(share) < 1 for share in shares.values()):
-        raise InputError(
-            f"systems needs a share strictly between 0 and 1 for each name; got {dict(shares)!r}; write 0.7"
-        )
-    listed = isinstance(languages, list | tuple) and all(
-        isinstance(code, str) for code in languages
-    )
-    if not listed or not languages or len(set(languages)) < len(languages):
-        raise InputError(
-            f"languages needs different codes in a list; got {languages!r}; write ['en', 'hi']"
-        )
-    if set(shifts) - set(languages) or not all(
-        np.isfinite(as_real(value)) for value in shifts.values()
-    ):
-        raise InputError(
-            f"shift needs a number for some of {', '.join(languages)}; got {dict(shifts)!r}; add the language"
-        )
-    if not 0 <= as_real(question_share) < 1:
-        raise InputError(
-            f"question_share needs a number from 0 up and below 1; got {question_share!r}; 0.5 is the default"
-        )
+    frame.insert(0, "example_id", question + "/" + rows["language"])
+    frame.insert(1, "question_id", question)
+    frame.attrs |= {"metrics": list(METRICS), "labels": "simulated"}
+    return frame

@@ -1,13 +1,13 @@
 """A model as judicator: it is asked about the items on which an ensemble abstains, and each item is paid for once."""
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.ensemble.ensemble import BatchJudicator
-from ragnb.errors import InputError, check_choice
+from ragnb.errors import InputError
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
 from ragnb.llm.store import Store
 from ragnb.records import require_columns
@@ -16,22 +16,31 @@ DECISIVE = ("correctness", "bare_correctness", "similarity")
 """Judgements that decide whether a response is right."""
 
 
+@dataclass(frozen=True, repr=False)
 class ModelJudicator(BatchJudicator):
-    """A model that decides about items by their index labels; made by `model_judicator`."""
+    """A model that decides about items by their index labels; made by `model_judicator`.
 
-    function: "_Model"
+    ``parts`` has the judgements of each time that it was asked.
+    """
+
+    parts: list[pd.DataFrame]
 
     @property
     def judgements(self) -> pd.DataFrame:
-        """What was asked so far, one row an item, under its index label, in the order of asking.
+        """What was asked so far, one row per item, under its index label.
 
-        ``verdict`` (True, False or None), the value it comes from (``judged_correct`` or ``judged_similarity``),
-        ``judge_reason`` (why there is no verdict, else None), ``judge_explanation`` where one is asked for, and
-        ``judge_keys`` (the replies in the store).
+        ``verdict`` (True, False or None), the value it comes from (``judged_correct`` or
+        ``judged_similarity``), ``judge_reason`` (why there is no verdict, else None),
+        ``judge_explanation`` where one is asked for, and ``judge_keys`` (the replies in the store).
         """
-        return self.function.judgements()
+        asked = pd.concat([part for part in self.parts if len(part)] or self.parts)
+        return asked[~asked.index.duplicated(keep="last")]
+
+    def __repr__(self) -> str:
+        return f"<ModelJudicator: {len(self.judgements)} items asked>"
 
 
+@accepts(judgement=DECISIVE, threshold="share")
 def model_judicator(
     responses: pd.DataFrame,
     judgement: str = "correctness",
@@ -75,73 +84,33 @@ def model_judicator(
     >>> y_hat, y_set = ensemble.predict(X, judicator)                                                   # doctest: +SKIP
     >>> judicator.judgements["judge_reason"].value_counts()                                             # doctest: +SKIP
     """
-    check_choice(judgement, DECISIVE, "judgement")
-    fields = list(JUDGEMENTS[judgement].template.fields)
+    asked = JUDGEMENTS[judgement]
+    fields = list(asked.template.fields)
     require_columns(responses, fields, "a model judicator")
-    if not responses.index.is_unique:
-        twice = responses.index[responses.index.duplicated()]
+    if not responses.index.is_unique or not threshold:
         raise InputError(
-            f"a model judicator needs one response an index label; got {len(twice)} more, such as of {twice.tolist()[0]!r}; "
+            "a model judicator needs responses with different index labels and a threshold above 0; "
             "number the rows"
-        )
-    if not 0 < threshold <= 1:
-        raise InputError(
-            f"threshold needs a number above 0 and up to 1; it got {threshold!r}; 0.5 is usual"
         )
     if options.get("store") == ":memory:":
         options["store"] = Store(":memory:")
-    places = {label: place for place, label in enumerate(responses.index)}
-    return ModelJudicator(_Model(responses[fields], places, judgement, model, threshold, options))
 
-
-@dataclass(slots=True, repr=False)
-class _Model:
-    """The model as a function of index labels; ``rows`` holds what came of each item that it was asked about."""
-
-    responses: pd.DataFrame
-    places: dict[Hashable, int]
-    judgement: str
-    model: str
-    threshold: float
-    options: dict[str, Any]
-    rows: dict[int, dict[str, Any]] = field(default_factory=dict)
-
-    def __call__(self, labels: list[Any]) -> list[bool | None]:
-        places = self._found(labels)
-        asked = list(dict.fromkeys(places))
-        judged = judge_responses(
-            self.responses.iloc[asked], self.judgement, model=self.model, **self.options
-        )
-        for place, row in zip(asked, judged.to_dict("records"), strict=True):
-            self.rows[place] = row | {"verdict": self._verdict(row)}
-        return [self.rows[place]["verdict"] for place in places]
-
-    def __repr__(self) -> str:
-        return (
-            f"<{self.judgement} by {self.model}: {len(self.rows)} of {len(self.responses)} asked>"
-        )
-
-    def judgements(self) -> pd.DataFrame:
-        """See `ModelJudicator.judgements`."""
-        value, *said = JUDGEMENTS[self.judgement].columns
-        index = self.responses.index[list(self.rows)]
-        found = pd.DataFrame(
-            list(self.rows.values()), columns=["verdict", value, *said], index=index, dtype=object
-        )
-        return found.astype({value: float})
-
-    def _verdict(self, row: dict[str, Any]) -> bool | None:
-        return (
-            None
-            if row["judge_reason"]
-            else bool(row[JUDGEMENTS[self.judgement].column] >= self.threshold)
-        )
-
-    def _found(self, labels: list[Any]) -> list[int]:
-        unknown = [label for label in labels if label not in self.places]
+    def ask(labels: list[Any]) -> list[bool | None]:
+        unknown = [label for label in labels if label not in responses.index]
         if unknown:
             raise InputError(
-                f"a model judicator needs index labels of its responses; got {len(unknown)} others, such as {unknown[0]!r}; "
-                "give the responses the index of the frame that is predicted"
+                f"a model judicator needs index labels of its responses, got {len(unknown)} others, "
+                f"such as {unknown[0]!r}; give the responses the index of the predicted frame"
             )
-        return [self.places[label] for label in labels]
+        items = responses.loc[list(dict.fromkeys(labels)), fields]
+        judged = judge_responses(items, judgement, model=model, **options)
+        verdicts = [
+            None if reason else bool(value >= threshold)
+            for value, reason in zip(judged[asked.column], judged["judge_reason"], strict=True)
+        ]
+        judged.insert(0, "verdict", pd.Series(verdicts, judged.index, dtype=object))
+        parts.append(judged[["verdict", *asked.columns]])
+        return judged.loc[labels, "verdict"].tolist()
+
+    parts = [pd.DataFrame(columns=["verdict", *asked.columns], index=responses.index[:0])]
+    return ModelJudicator(ask, parts)

@@ -3,16 +3,17 @@
 Nothing is guessed: every response ends with a value, or without one and with the reason.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import nan
-from operator import itemgetter
 from typing import Any
 
 import pandas as pd
 from pydantic import BaseModel
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
+from ragnb.experiments.asking import with_requests
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.prompts.judges import (
@@ -28,7 +29,7 @@ from ragnb.prompts.judges import (
     SimilarityScore,
     readable_references,
 )
-from ragnb.prompts.template import Message, Template
+from ragnb.prompts.template import Template
 from ragnb.records import reasoning_apart, require_columns
 from ragnb.text import well_formed
 
@@ -39,18 +40,18 @@ EXPLAINED = {**PARAMETERS, "max_tokens": 256}
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is asked of a judge, and how its reply becomes a value.
+    """What a judge is asked, and how its reply becomes a value.
 
     Attributes
     ----------
     template
         The question to the judge; its fields are the columns that a frame needs.
     record
-        What a reply has to hold.
+        What a reply must contain.
     column
-        The value's column.
-    value
-        The value in a record, as a mapping.
+        The column of the value.
+    yes
+        The verdict whose value is 1; None if the value is the score in the record.
     parameters
         Sampling parameters.
     """
@@ -58,7 +59,7 @@ class Judgement:
     template: Template
     record: type[BaseModel]
     column: str
-    value: Callable[[Mapping[str, Any]], float]
+    yes: str | None
     parameters: Mapping[str, Any]
 
     @property
@@ -67,48 +68,34 @@ class Judgement:
         explanation = ["judge_explanation"] if "explanation" in self.record.model_fields else []
         return [self.column, "judge_reason", *explanation, "judge_keys"]
 
-    def messages(self, values: Mapping[str, Any]) -> list[Message]:
-        """Chat messages that ask about one response."""
-        return self.template.messages(
-            {name: _readable(name, value) for name, value in values.items()}
-        )
-
     def row(self, reply: Mapping[str, Any]) -> dict[str, Any]:
-        """What a reply, or a reason in the place of one, adds to a response."""
-        record = reply["record"]
+        """What a reply, or a reason in its place, adds to a response."""
+        record = reply["record"] or {}
+        value: Any = record.get("score") if self.yes is None else record.get("verdict") == self.yes
         keys = [reply.get(name) for name in ("request_key", "repair_request_key")]
         return {
-            self.column: nan if record is None else self.value(record),
+            self.column: float(value) if record else nan,
             "judge_reason": reply["reason"],
-            "judge_explanation": None if record is None else record.get("explanation"),
+            "judge_explanation": record.get("explanation"),
             "judge_keys": [key for key in keys if isinstance(key, str)],
         }
 
 
-def _verdict_is(yes: str) -> Callable[[Mapping[str, Any]], float]:
-    return lambda record: float(record["verdict"] == yes)
-
-
 JUDGEMENTS: dict[str, Judgement] = {
-    "refusal": Judgement(
-        REFUSAL, RefusalVerdict, "judged_refusal", _verdict_is("refuses"), PARAMETERS
-    ),
-    "detection": Judgement(
-        DETECTION, DetectionVerdict, "judged_detection", _verdict_is("detects"), PARAMETERS
-    ),
-    "similarity": Judgement(
-        SIMILARITY, SimilarityScore, "judged_similarity", itemgetter("score"), EXPLAINED
-    ),
+    "refusal": Judgement(REFUSAL, RefusalVerdict, "judged_refusal", "refuses", PARAMETERS),
+    "detection": Judgement(DETECTION, DetectionVerdict, "judged_detection", "detects", PARAMETERS),
+    "similarity": Judgement(SIMILARITY, SimilarityScore, "judged_similarity", None, EXPLAINED),
     "correctness": Judgement(
-        CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict_is("correct"), EXPLAINED
+        CORRECTNESS, CorrectnessVerdict, "judged_correct", "correct", EXPLAINED
     ),
     "bare_correctness": Judgement(
-        BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict_is("same"), PARAMETERS
+        BARE_CORRECTNESS, SamenessVerdict, "judged_correct", "same", PARAMETERS
     ),
 }
 """The judgements by name; ``"bare_correctness"`` is correctness without an explanation, for tiny models."""
 
 
+@accepts(judgement=tuple(JUDGEMENTS))
 def judgement_requests(
     responses: pd.DataFrame, judgement: str, *, parameters: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
@@ -129,21 +116,16 @@ def judgement_requests(
     InputError
         Unknown judgement, a missing column, or a value of another shape.
     """
-    asked = _judgement(judgement)
+    asked = JUDGEMENTS[judgement]
     items = _items(responses, asked)
-    places = [place for place, values in enumerate(items) if _lack(values) is None]
+    places = [place for place, item in enumerate(items) if _lack(item) is None]
+    rendered = [asked.template.messages(items[place]) for place in places]
     chosen = asked.parameters if parameters is None else parameters
-    rendered = [_rendered(asked, items[place], place) for place in places]
-    messages = pd.Series(rendered, index=responses.index[places], dtype=object)
-    return pd.DataFrame(
-        {
-            "messages": messages,
-            "template": asked.template.id,
-            "parameters": [dict(chosen) for _ in places],
-        }
-    )
+    frame = pd.DataFrame(index=responses.index[places])
+    return with_requests(frame, rendered, [asked.template] * len(places), chosen)
 
 
+@accepts(judgement=tuple(JUDGEMENTS))
 def judge_responses(
     responses: pd.DataFrame,
     judgement: str,
@@ -190,12 +172,18 @@ def judge_responses(
     ...     judged = judge_responses(responses, "similarity", model=endpoint.model, base_url=endpoint.base_url)
     >>> ragnb.score(judged, "semantic.judged_similarity")                           # doctest: +SKIP
     """
-    asked = _judgement(judgement)
+    asked = JUDGEMENTS[judgement]
     requests = judgement_requests(responses, judgement, parameters=parameters)
-    _check(responses, asked, options)
-    replies = iter(
-        complete_structured(requests, asked.record, model=model, **options).to_dict("records")
-    )
+    taken = [name for name in asked.columns if name in responses]
+    if taken or options.get("repeats", 1) != 1:
+        raise InputError(
+            "judge_responses needs a frame without the columns that it adds, and repeats=1, got "
+            f"{', '.join(taken) or options['repeats']}; rename the columns of an earlier judgement, "
+            "or judge again with another seed in parameters"
+        )
+    options.pop("keep_empty", None)  # an empty judgement cannot be read
+    judged = complete_structured(requests, asked.record, model=model, **options)
+    replies = iter(judged.to_dict("records"))
     lacks = map(_lack, _items(responses, asked))
     rows = [
         asked.row({"record": None, "reason": lack} if lack else next(replies)) for lack in lacks
@@ -204,59 +192,32 @@ def judge_responses(
     return responses.assign(**added.astype({asked.column: float}))
 
 
-# ---- what is asked about -----------------------------------------------------------------------------------------------
-
-
-def _judgement(name: str) -> Judgement:
-    if name not in JUDGEMENTS:
-        raise InputError(
-            f"a judgement needs one of {', '.join(JUDGEMENTS)}; got {name!r}; choose one"
-        )
-    return JUDGEMENTS[name]
-
-
-def _check(responses: pd.DataFrame, asked: Judgement, options: Mapping[str, Any]) -> None:
-    taken = [name for name in asked.columns if name in responses]
-    if taken:
-        raise InputError(
-            f"a judgement needs a frame without the columns that it adds; got one with {', '.join(taken)}; rename those of "
-            "an earlier judgement, or judge the frame from before it"
-        )
-    if options.get("repeats", 1) != 1:
-        raise InputError(
-            f"a judgement needs one reply a response; got repeats = {options['repeats']!r}; judge again with another seed "
-            "in parameters"
-        )
-
-
 def _items(responses: pd.DataFrame, asked: Judgement) -> list[dict[str, Any]]:
-    """Of each response what the judge is shown; None where it is missing."""
+    """The texts that the judge sees of each response; None where one is missing."""
     fields = list(asked.template.fields)
     require_columns(responses, fields, "a judgement")
     shown = reasoning_apart(responses)[fields].astype(object)
-    return shown.where(shown.notna(), None).to_dict("records")
-
-
-def _lack(values: Mapping[str, Any]) -> str | None:
-    """Why a response is not asked about; None when it is. An empty one is never taken for a wrong one."""
-    missing = next((name for name, value in values.items() if value is None), None)
-    if missing:
-        return f"no {missing}"
-    return None if str(values["response"]).strip() else "empty response"
-
-
-def _rendered(asked: Judgement, values: Mapping[str, Any], place: int) -> list[Message]:
-    try:
-        return asked.messages(values)
-    except InputError as error:
-        raise InputError(f"row {place} of the responses: {error}") from error
+    items = shown.where(shown.notna(), None).to_dict("records")
+    for row, item in enumerate(items):
+        for name, value in item.items():
+            try:
+                item[name] = None if value is None else _readable(name, value)
+            except InputError as error:
+                raise InputError(f"row {row} of the responses: {error}") from error
+    return items
 
 
 def _readable(name: str, value: Any) -> str:
     if name == "references":
         return readable_references(answer_parts(value))
     if not isinstance(value, str):
-        raise InputError(
-            f"a {name} needs to be a text; got {type(value).__name__}; write it as one"
-        )
+        raise InputError(f"{name} must be a text, got {value!r:.60}")
     return well_formed(value)
+
+
+def _lack(item: Mapping[str, Any]) -> str | None:
+    """Why a response is not asked about. An empty one is never taken for a wrong one."""
+    missing = [name for name, text in item.items() if text is None]
+    if missing:
+        return f"no {missing[0]}"
+    return None if item["response"].strip() else "empty response"

@@ -3,12 +3,12 @@
 ``tests/recording/cosines.py`` measures the cosines of the labelled replies again.
 """
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
-from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets.benchmarks import load_evouna
+from ragnb.datasets.files import read_frame
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import (
     data_file,
@@ -74,30 +74,35 @@ def load_labelled(source: str | Path) -> pd.DataFrame:
     >>> load_labelled("sample-labelled-en")["label"].value_counts().to_dict()
     {1: 390, 0: 290}
     """
-    if str(source).startswith("sample-") and source not in SAMPLES:
+    if source in SAMPLES:
+        frame = _sample(str(source))
+    elif str(source).startswith("sample-"):
         raise InputError(
-            f"load_labelled needs {', '.join(SAMPLES)}, 'evouna_nq' or a file; got {source!r}; choose one"
+            f"source must be one of {', '.join(SAMPLES)}, 'evouna_nq' or a file, got {source!r}"
         )
-    frame = _sample(str(source)) if source in SAMPLES else _evouna(source)
+    else:
+        frame = _evouna(source)
     return frame[[name for name in COLUMNS if name in frame]]
 
 
 def _sample(name: str) -> pd.DataFrame:
     labels = recorded_labels("answers")
-    readings = (
-        labels.filter(like="label")
-        .eq("correct")
-        .astype(int)
-        .assign(request_key=labels["request_key"])
-    )
+    readings = labels.filter(like="label").eq("correct").astype(int)
+    readings["request_key"] = labels["request_key"]
     replies = labelled_replies(name)
     frame = replies.merge(readings, on="request_key", how="left", validate="many_to_one")
     frame = frame.merge(recorded_cosines(), on="request_key", how="left", validate="many_to_one")
     if "question_id" not in frame:
         frame = frame.assign(question_id=frame["example_id"])
     recording = labels.set_index("request_key").loc[frame["request_key"].iloc[0], "recording"]
-    frame.attrs |= {"source": replies.attrs["source"], "model": recorded_provenance(recording)}
-    return _described(frame, "authors' labels", labels.attrs["guideline"], {})
+    frame.attrs |= {
+        "source": replies.attrs["source"],
+        "model": recorded_provenance(recording),
+        "labels": "authors' labels",
+        "guideline": labels.attrs["guideline"],
+        "dropped": {},
+    }
+    return frame
 
 
 def labelled_replies(name: str) -> pd.DataFrame:
@@ -111,25 +116,20 @@ def _evouna(source: str | Path) -> pd.DataFrame:
     everything = load_evouna(source)
     unjudged = ~everything["improper"] & everything["verdict"].isna()
     kept = everything[~everything["improper"] & ~unjudged].reset_index(drop=True)
-    first = kept.groupby("question")["example_id"].transform(
-        "first"
-    )  # the file asks some questions twice
+    # The file asks some questions twice.
+    first = kept.groupby("question")["example_id"].transform("first")
     frame = kept.assign(question_id=first, label=kept["verdict"].astype(int))
-    dropped = {
-        "improper question": int(everything["improper"].sum()),
-        "no verdict": int(unjudged.sum()),
+    frame.attrs |= {
+        "labels": "people's verdicts",
+        "guideline": EVOUNA_GUIDELINE,
+        "dropped": {
+            "improper question": int(everything["improper"].sum()),
+            "no verdict": int(unjudged.sum()),
+        },
     }
-    return _described(frame, "people's verdicts", EVOUNA_GUIDELINE, dropped)
-
-
-def _described(
-    frame: pd.DataFrame, labels: str, guideline: str, dropped: dict[str, int]
-) -> pd.DataFrame:
-    frame.attrs |= {"labels": labels, "guideline": guideline, "dropped": dropped}
     return frame
 
 
 def recorded_cosines() -> pd.DataFrame:
-    """The cosine of each labelled reply with its reference, as the embeddings gave it once: ``request_key`` and value."""
-    lines = data_file("answers.cosines.jsonl").read_text(encoding="utf-8").splitlines()
-    return pd.DataFrame([json.loads(line) for line in lines])
+    """The recorded cosine of each labelled reply with its reference: ``request_key`` and value."""
+    return read_frame(data_file("answers.cosines.jsonl"))

@@ -7,14 +7,15 @@ translated into the question's language; ``lbrag`` has the best of them per toke
 """
 
 from collections.abc import Mapping, Sequence
-from math import inf, nan
-from numbers import Real
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ragnb.errors import InputError, check_choice
+from ragnb.arguments import accepts
+from ragnb.errors import InputError
+from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.experiments.retrieval import require_examples
 from ragnb.llm.budget import count_tokens
 from ragnb.llm.client import EMPTY, complete, one_report
@@ -31,13 +32,16 @@ from ragnb.records import require_columns
 SYSTEMS = ("direct", "multi", "cross", "lbrag")
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
 TRANSLATION_PARAMETERS = {"temperature": 0.0, "max_tokens": 96, "seed": 0}
+TRANSLATED = ("passages", "translations", "translation_keys")
+OF_PASSAGES = ("passage_ids", "passage_languages", "passage_scores")
 BUDGET_TOKENS = 60
 """Tokens that ``lbrag`` may spend on one question, as estimated from the passages: one or two of the sample's."""
 
 
-# ---- translation -------------------------------------------------------------------------------------------------------
+# ---- translation ---------------------------------------------------------------------------------
 
 
+@accepts(system=SYSTEMS)
 def passages_to_translate(
     system: str,
     passages: Sequence[str],
@@ -61,7 +65,14 @@ def passages_to_translate(
     there = [place for place, other in enumerate(foreign) if other and passages[place].strip()]
     if system != "lbrag":
         return there if system == "cross" else []
-    _check_lbrag([scores[place] for place in there], budget_tokens)
+    wrong = [
+        scores[place] for place in there if not (isfinite(scores[place]) and scores[place] >= 0)
+    ]
+    if wrong or not budget_tokens >= 0:  # below 0, more tokens would make a better score per token
+        raise InputError(
+            "lbrag needs budget_tokens from 0 up and finite passage_scores from 0 up, got "
+            f"{budget_tokens!r} and {wrong or 'such scores'}"
+        )
     costs = {place: count_tokens(passages[place]) for place in there}
     chosen, left = [], budget_tokens
     for place in sorted(there, key=lambda place: -scores[place] / costs[place]):
@@ -71,18 +82,7 @@ def passages_to_translate(
     return chosen
 
 
-def _check_lbrag(scores: Sequence[Any], budget_tokens: Any) -> None:
-    if not (isinstance(budget_tokens, Real) and float(budget_tokens) >= 0):
-        raise InputError(
-            f"lbrag needs a number from 0 up in budget_tokens; got {budget_tokens!r}; 0 translates nothing"
-        )
-    wrong = [score for score in scores if not (isinstance(score, Real) and 0 <= float(score) < inf)]
-    if wrong:  # below 0, more tokens would make a better score per token
-        raise InputError(
-            f"lbrag needs finite passage_scores from 0 up; got {wrong[0]!r}; add as much to all of them"
-        )
-
-
+@accepts(system=SYSTEMS)
 def translation_requests(
     contexts: pd.DataFrame,
     system: str,
@@ -105,32 +105,21 @@ def translation_requests(
         Missing columns, a row that is no example, an unknown system or prompt, a language that the prompt cannot be asked
         in, or what `passages_to_translate` refuses.
     """
-    check_choice(system, SYSTEMS, "system")
     require_examples(contexts, "passage_languages", "passage_scores")
-    rows = []
+    rows, rendered, templates = [], [], []
     for row in contexts.to_dict("records"):
-        foreign = [language != row["language"] for language in row["passage_languages"]]
+        passages, languages, wanted = row["passages"], row["passage_languages"], row["language"]
+        foreign = [language != wanted for language in languages]
         for place in passages_to_translate(
-            system, row["passages"], row["passage_scores"], foreign, budget_tokens
+            system, passages, row["passage_scores"], foreign, budget_tokens
         ):
-            original, source = row["passages"][place], row["passage_languages"][place]
-            told = {
-                "example_id": row["example_id"],
-                "place": place,
-                "original": original,
-                "source": source,
-            }
-            rows.append(told | {"language": row["language"]})
-    kind = "prompt" if prompt == "few_shot" else "messages"
-    asked = [(row["original"], row["source"], row["language"]) for row in rows]
-    frame = pd.DataFrame(
-        rows, columns=["example_id", "place", "original", "source", "language"], dtype=object
-    )
-    return frame.assign(
-        **{kind: _objects([render_translation(*each, prompt) for each in asked], frame.index)},
-        template=[translation_template(*each[1:], prompt).id for each in asked],
-        parameters=[_parameters(parameters, prompt)] * len(asked),
-    )
+            pair = languages[place], wanted
+            rows.append((row["example_id"], place, passages[place], *pair))
+            rendered.append(render_translation(passages[place], *pair, prompt))
+            templates.append(translation_template(*pair, prompt))
+    columns = ["example_id", "place", "original", "source", "language"]
+    frame = pd.DataFrame(rows, columns=columns, dtype=object)
+    return with_requests(frame, rendered, templates, parameters)
 
 
 def translations_table(responses: pd.DataFrame) -> pd.DataFrame:
@@ -149,22 +138,21 @@ def translations_table(responses: pd.DataFrame) -> pd.DataFrame:
         the source's). nan where there is no text, or none with letters, or a language that the identifier does not know.
     """
     require_columns(responses, ("translations",), "translations_table")
-    lists = [
-        each for each in responses["translations"] if isinstance(each, list | tuple | np.ndarray)
-    ]
     names = ["source", "language", "original", "text", "token_count"]
-    rows = [[each.get(name) for name in names] for translations in lists for each in translations]
+    rows = [
+        [each.get(name) for name in names]
+        for translations in responses["translations"].dropna()
+        for each in translations
+    ]
     frame = pd.DataFrame(rows, columns=names, dtype=object)  # so that None stays None
     frame = frame.drop_duplicates(names[:4], ignore_index=True)
     said = frame[names[:4]].to_numpy()
+    copied = [exact_match(text, original) for _, _, original, text in said]
+    in_language = [_in_language(text, here, there) for here, there, _, text in said]
     return frame.assign(
         token_count=pd.to_numeric(frame["token_count"]),
-        copied=np.array(
-            [exact_match(text, original) for _, _, original, text in said], dtype=float
-        ),
-        in_language=np.array(
-            [_in_language(text, here, there) for here, there, _, text in said], dtype=float
-        ),
+        copied=np.array(copied, dtype=float),
+        in_language=np.array(in_language, dtype=float),
     )
 
 
@@ -175,7 +163,7 @@ def _in_language(text: str | None, source: str, language: str) -> float:
         return nan
 
 
-# ---- the four systems --------------------------------------------------------------------------------------------------
+# ---- the four systems ----------------------------------------------------------------------------
 
 
 @one_report()
@@ -207,8 +195,8 @@ def run_multilingual(
     parameters, translation_parameters
         Sampling parameters of answers and of translations, sent as they are.
     **options
-        Arguments for `ragnb.complete`: ``base_url``, ``store``, ... ``budget_usd`` is shared out evenly over translations
-        and answers; ``repeats`` are for the answers: a translation is asked for once.
+        Arguments for `ragnb.complete`: ``base_url``, ``store``, ... ``budget_usd`` is for translations
+        and answers together; ``repeats`` are for the answers: a translation is asked for once.
 
     Returns
     -------
@@ -224,6 +212,7 @@ def run_multilingual(
     InputError
         See `translation_requests`.
     """
+    options = one_budget(options)
     asked = translation_requests(
         contexts,
         system,
@@ -231,29 +220,37 @@ def run_multilingual(
         budget_tokens=budget_tokens,
         parameters=translation_parameters,
     )
-    if len(asked) and options.get("budget_usd") is not None:
-        options["budget_usd"] /= 2
     done = complete(asked, model=model, **{**options, "repeats": 1}) if len(asked) else asked
-    shown = (
-        _with_translations(contexts, done) if system != "direct" else _without_passages(contexts)
-    )
-    requests = _answer_requests(shown, prompt, parameters)
+    made = {example: rows.to_dict("records") for example, rows in done.groupby("example_id")}
+    shown = [
+        _shown(row, made.get(row["example_id"], []), with_passages=system != "direct")
+        for row in contexts.to_dict("records")
+    ]
+    added = TRANSLATED if system != "direct" else (*TRANSLATED, *OF_PASSAGES)
+    frame = contexts.assign(**pd.DataFrame(shown, columns=added, index=contexts.index))
+    rows = list(zip(frame["question"], frame["passages"], frame["language"], strict=True))
+    templates = [
+        answer_template(language, prompt, closed_book=not passages)
+        for _, passages, language in rows
+    ]
+    rendered = [render_answer(*row, prompt) for row in rows]
+    requests = with_requests(frame, rendered, templates, parameters)
     return complete(requests, model=model, **options).assign(system=system)
 
 
-def _with_translations(contexts: pd.DataFrame, done: pd.DataFrame) -> pd.DataFrame:
-    made: dict[str, list[dict[str, Any]]] = {example: [] for example in contexts["example_id"]}
-    keys: dict[str, list[str]] = {example: [] for example in contexts["example_id"]}
-    for row in done.to_dict("records"):
-        made[row["example_id"]].append(_translation(row))
-        keys[row["example_id"]].append(row["request_key"])
-    shown = [
-        _replaced(passages, made[example])
-        for example, passages in zip(contexts["example_id"], contexts["passages"], strict=True)
-    ]
-    return contexts.assign(
-        passages=shown, translations=list(made.values()), translation_keys=list(keys.values())
-    )
+def _shown(
+    row: Mapping[str, Any], done: list[dict[str, Any]], *, with_passages: bool
+) -> dict[str, list[Any]]:
+    """The passages of one question as they are shown, and the translations behind them."""
+    if not with_passages:
+        return {name: [] for name in (*TRANSLATED, *OF_PASSAGES)}
+    translations = [_translation(each) for each in done]
+    texts = {each["place"]: each["text"] for each in translations if each["text"] is not None}
+    return {
+        "passages": [texts.get(place, text) for place, text in enumerate(row["passages"])],
+        "translations": translations,
+        "translation_keys": [each["request_key"] for each in done],
+    }
 
 
 def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -263,50 +260,3 @@ def _translation(row: Mapping[str, Any]) -> dict[str, Any]:
     made = {"text": text, "token_count": estimate if pd.isna(counted) else int(counted)}
     why = {} if text else {"reason": row["reason"] or EMPTY}
     return made | why | {name: row[name] for name in ("source", "language", "original", "place")}
-
-
-def _replaced(passages: Sequence[str], translations: Sequence[Mapping[str, Any]]) -> list[str]:
-    texts = {each["place"]: each["text"] for each in translations if each["text"] is not None}
-    return [texts.get(place, passage) for place, passage in enumerate(passages)]
-
-
-def _without_passages(contexts: pd.DataFrame) -> pd.DataFrame:
-    nothing: dict[str, list[list[Any]]] = {
-        name: [[] for _ in range(len(contexts))]
-        for name in (
-            "passages",
-            "passage_ids",
-            "passage_languages",
-            "passage_scores",
-            "translations",
-            "translation_keys",
-        )
-    }
-    return contexts.assign(**nothing)
-
-
-def _answer_requests(
-    shown: pd.DataFrame, prompt: str, parameters: Mapping[str, Any]
-) -> pd.DataFrame:
-    rows = list(zip(shown["question"], shown["passages"], shown["language"], strict=True))
-    kind = "prompt" if prompt == "few_shot" else "messages"
-    return shown.drop(columns=["messages", "prompt"], errors="ignore").assign(
-        **{kind: _objects([render_answer(*row, prompt) for row in rows], shown.index)},
-        template=[
-            answer_template(language, prompt, closed_book=not passages).id
-            for _, passages, language in rows
-        ],
-        parameters=[_parameters(parameters, prompt)] * len(rows),
-    )
-
-
-def _objects(values: list[Any], index: pd.Index) -> pd.Series:
-    """A column of values as they are: pandas' own texts hold no lone surrogates."""
-    return pd.Series(values, index=index, dtype=object)
-
-
-def _parameters(parameters: Mapping[str, Any], prompt: str) -> dict[str, Any]:
-    stop = (
-        {"stop": ["\n"]} if prompt == "few_shot" else {}
-    )  # a base model goes on with a question of its own
-    return {**stop, **parameters}

@@ -7,19 +7,20 @@ live model if it is given another ``store`` and a ``base_url``.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
+from ragnb.datasets.benchmarks import load_rgb
+from ragnb.datasets.files import read_frame
 from ragnb.datasets.multilingual import load_multilingual
-from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
 from ragnb.experiments import multilingual
 from ragnb.experiments.judges import JUDGEMENTS, judge_responses
-from ragnb.experiments.retrieval import multilingual_contexts, rank_passages
+from ragnb.experiments.retrieval import multilingual_contexts
 from ragnb.experiments.rgb import PARAMETERS, run_rgb
 from ragnb.llm.store import Store
 
@@ -39,7 +40,10 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A run of one local model on one embedded sample: called with a model and options, it yields responses part by part."""
+    """A run of one local model on one embedded sample.
+
+    ``run`` is called with a model and options of `ragnb.complete`, and yields responses part by part.
+    """
 
     sample: str
     model: str
@@ -49,27 +53,21 @@ class Recording:
 
 def _rgb(sample: str, model: str, *arms: Arm) -> Recording:
     """A recording of several arms of RGB."""
-    return Recording(sample, model, partial(_arms, sample, arms))
+
+    def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+        examples = load_rgb(sample)
+        for arm in arms:
+            named: dict[str, Any] = {"model": model, "system": arm.system, "requests": arm.requests}
+            responses = run_rgb(examples, arm.ability, **named, **options)
+            if arm.judgement:
+                responses = judge_responses(responses, arm.judgement, model=model, **options)
+            yield responses
+
+    return Recording(sample, model, run)
 
 
-def _arms(sample: str, arms: Sequence[Arm], model: str, **options: Any) -> Iterator[pd.DataFrame]:
-    examples = load_rgb(sample)
-    for arm in arms:
-        responses = run_rgb(
-            examples, arm.ability, model=model, system=arm.system, requests=arm.requests, **options
-        )
-        yield (
-            judge_responses(responses, arm.judgement, model=model, **options)
-            if arm.judgement
-            else responses
-        )
-
-
-def _four_systems(sample: str, model: str, **options: Any) -> Iterator[pd.DataFrame]:
-    examples = load_multilingual(sample)
-    if not options.get("offline"):
-        lines = rank_passages(examples).round({"cosine": 6}).to_json(orient="records", lines=True)
-        data_file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
+def _four_systems(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+    examples = load_multilingual("sample-multilingual")
     contexts = multilingual_contexts(examples, recorded_ranking())
     for system in multilingual.SYSTEMS:
         yield multilingual.run_multilingual(
@@ -77,20 +75,18 @@ def _four_systems(sample: str, model: str, **options: Any) -> Iterator[pd.DataFr
         )
 
 
-def _judged(model: str, **options: Any) -> Iterator[pd.DataFrame]:
-    """Of two systems the answers in English, the one language of the judge."""
-    responses = recorded_responses("multilingual").query(
-        "language == 'en' and system in ('direct', 'multi')"
-    )
-    yield judge_responses(responses.reset_index(drop=True), "similarity", model=model, **options)
+def _judged(
+    recording: str, judgement: str, systems: Sequence[str], languages: Sequence[str] = ("en",)
+) -> Callable[..., Iterator[pd.DataFrame]]:
+    """A judgement of some replies of another recording; equal replies to a question are judged once."""
 
+    def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
+        responses = recorded_responses(recording)
+        chosen = responses["system"].isin(systems) & responses["language"].isin(languages)
+        responses = responses[chosen].reset_index(drop=True)
+        yield judge_responses(responses, judgement, model=model, **options)
 
-def _judged_answers(model: str, **options: Any) -> Iterator[pd.DataFrame]:
-    """Every reply to the two prompts over passages; equal replies to a question are judged once."""
-    responses = recorded_responses("rgb_noise").query("system in ('answer', 'plain')")
-    yield judge_responses(
-        responses.reset_index(drop=True), "bare_correctness", model=model, **options
-    )
+    return run
 
 
 _ALONE = {"passage_num": 0, "noise_rates": (0.0,)}
@@ -147,14 +143,20 @@ RECORDINGS = {
     "multilingual": Recording(
         "sample-multilingual",
         "gemma3",
-        partial(_four_systems, "sample-multilingual"),
+        _four_systems,
         {"answers": multilingual.PARAMETERS, "translations": multilingual.TRANSLATION_PARAMETERS},
     ),
     "multilingual_judged": Recording(
-        "sample-multilingual", "smollm2", _judged, JUDGEMENTS["similarity"].parameters
+        "sample-multilingual",
+        "smollm2",
+        _judged("multilingual", "similarity", ("direct", "multi")),
+        JUDGEMENTS["similarity"].parameters,
     ),
     "judged_answers": Recording(
-        "sample-en", "smollm2", _judged_answers, JUDGEMENTS["bare_correctness"].parameters
+        "sample-en",
+        "smollm2",
+        _judged("rgb_noise", "bare_correctness", ("answer", "plain")),
+        JUDGEMENTS["bare_correctness"].parameters,
     ),
 }
 """The recordings by name."""
@@ -188,12 +190,11 @@ def recorded_responses(name: str) -> pd.DataFrame:
     InputError
         Unknown name.
     """
+    provenance = recorded_provenance(name)
     with recorded_store(name) as store:
-        provenance = recorded_provenance(name)
         replay = {"store": store, "offline": True, "progress": False, "keep_empty": True}
-        responses = pd.concat(
-            RECORDINGS[name].run(provenance["model"], **replay), ignore_index=True
-        )
+        parts = RECORDINGS[name].run(provenance["model"], **replay)
+        responses = pd.concat(parts, ignore_index=True)
     responses.attrs["model"] = provenance
     return responses
 
@@ -204,8 +205,7 @@ def recorded_ranking() -> pd.DataFrame:
     The ranking is recorded because embeddings differ in their last digits from one processor to the next, and with them, now
     and then, a rank, a prompt and a reply.
     """
-    lines = data_file("multilingual.ranking.jsonl").read_text(encoding="utf-8").splitlines()
-    return pd.DataFrame([json.loads(line) for line in lines])
+    return read_frame(data_file("multilingual.ranking.jsonl"))
 
 
 def recorded_provenance(name: str) -> dict[str, Any]:
@@ -213,6 +213,7 @@ def recorded_provenance(name: str) -> dict[str, Any]:
     return dict(json.loads(recording_file(name, "provenance.json").read_text(encoding="utf-8")))
 
 
+@accepts(name=LABELS)
 def recorded_labels(name: str) -> pd.DataFrame:
     """Labels that ragnb's authors gave to recorded replies, one row a reply; no independent annotator took part.
 
@@ -244,12 +245,7 @@ def recorded_labels(name: str) -> pd.DataFrame:
     >>> recorded_labels("rgb_refusals")["drawn"].value_counts().to_dict()
     {'rejection': 125, 'random': 100, 'phrase': 5}
     """
-    if name not in LABELS:
-        raise InputError(
-            f"recorded_labels needs one of the names {', '.join(LABELS)}; got {name!r}; choose one"
-        )
-    lines = data_file(f"{name}.labels.jsonl").read_text(encoding="utf-8").splitlines()
-    labels = pd.DataFrame([json.loads(line) for line in lines])
+    labels = read_frame(data_file(f"{name}.labels.jsonl"))
     labels.attrs["guideline"] = data_file(f"{name}.guideline.md").read_text(encoding="utf-8")
     return labels
 
@@ -257,9 +253,7 @@ def recorded_labels(name: str) -> pd.DataFrame:
 def recording_file(name: str, ending: str) -> Path:
     """Path of a file of a recording, such as its ``"provenance.json"``."""
     if name not in RECORDINGS:
-        raise InputError(
-            f"a recording needs one of the names {', '.join(RECORDINGS)}; got {name!r}; choose one"
-        )
+        raise InputError(f"a recording must be one of {', '.join(RECORDINGS)}, got {name!r}")
     return data_file(f"{name}.{ending}")
 
 

@@ -3,13 +3,14 @@
 examples -> rank_passages -> multilingual_contexts -> contexts
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.llm.embed import embed
 from ragnb.records import require_columns
@@ -20,6 +21,7 @@ NEEDED = ("example_id", "language", "question", "passages")
 Embedding = Callable[..., NDArray[Any]]
 
 
+@accepts(top_k="size")
 def rank_passages(
     examples: pd.DataFrame,
     *,
@@ -54,21 +56,21 @@ def rank_passages(
         Missing columns, a row that is no example, no passages, fewer than ``top_k`` to choose from, or vectors of another
         length.
     """
-    pool = _pool(examples)
-    own = (
-        _own(len(examples), pool)
-        if leave_own_out
-        else np.zeros((len(examples), len(pool)), dtype=bool)
+    passages = _passages(examples)
+    pool = passages.groupby(["text", "language"], sort=False, as_index=False).agg(
+        {"passage_id": "first", "owner": list}
     )
+    own = np.zeros((len(examples), len(pool)), dtype=bool)
+    for column, owners in enumerate(pool["owner"]):
+        own[owners, column] = leave_own_out
     most = int((~own).sum(axis=1).min())
-    if not isinstance(top_k, int | np.integer) or not 1 <= top_k <= most:
+    if top_k > most:
         raise InputError(
-            f"rank_passages needs top_k from 1 to {most}, as every question can have; got {top_k!r}; change it"
+            f"top_k must be at most {most}, the number of passages that every question can have, "
+            f"got {top_k}"
         )
-    asked, texts = (
-        _vectors(examples["question"], "query", embedding),
-        _vectors(pool["text"], "passage", embedding),
-    )
+    asked = _vectors(examples["question"], "query", embedding)
+    texts = _vectors(pool["text"], "passage", embedding)
     cosines = (asked @ texts.T).astype(float)
     cosines[own] = -np.inf
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :top_k]
@@ -107,99 +109,68 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
     require_columns(
         ranking, ("example_id", "rank", "passage_id", "cosine"), "multilingual_contexts"
     )
-    known = {name: (text, language) for name, text, language, _ in _passages(examples)}
-    ranked_for, twice = set(ranking["example_id"]), ranking.duplicated(["example_id", "passage_id"])
-    faults = [
-        *(f"the unknown passage {name!r}" for name in ranking["passage_id"] if name not in known),
-        *(f"none for {name!r}" for name in examples["example_id"] if name not in ranked_for),
-        *(f"{name!r} twice for one question" for name in ranking.loc[twice, "passage_id"]),
-    ]
-    if faults:
-        raise InputError(
-            f"multilingual_contexts needs a ranking of the examples' own passages; got {faults[0]}; rank them again"
-        )
+    known = _passages(examples).set_index("passage_id")
+    unknown = ranking.loc[~ranking["passage_id"].isin(known.index), "passage_id"]
+    without = examples.loc[~examples["example_id"].isin(ranking["example_id"]), "example_id"]
+    twice = ranking.loc[ranking.duplicated(["example_id", "passage_id"]), "passage_id"]
+    for problem, found in (
+        ("only has passages of the examples", unknown),
+        ("has passages for every example", without),
+        ("has a passage once per example", twice),
+    ):
+        if len(found):
+            raise InputError(
+                f"multilingual_contexts needs a ranking that {problem}, got {found.iloc[0]!r}; rank "
+                "the passages again"
+            )
     groups = dict(iter(ranking.sort_values(["example_id", "rank"]).groupby("example_id")))
     ranked = [groups[example] for example in examples["example_id"]]
     ids = [list(group["passage_id"]) for group in ranked]
     return examples.assign(
-        passages=[[known[name][0] for name in names] for names in ids],
+        passages=[known.loc[names, "text"].tolist() for names in ids],
         passage_ids=ids,
-        passage_languages=[[known[name][1] for name in names] for names in ids],
+        passage_languages=[known.loc[names, "language"].tolist() for names in ids],
         passage_scores=[list(group["cosine"]) for group in ranked],
     )
 
 
-def require_examples(frame: Any, *beside: str) -> None:
+def require_examples(frame: pd.DataFrame, *beside: str) -> None:
     """Raise InputError unless each row of a frame is an example, once, with lists ``beside`` its passages."""
     require_columns(frame, (*NEEDED, *beside), "a multilingual experiment")
-    twice = frame.loc[frame["example_id"].duplicated(), "example_id"]
-    if len(twice):
+    if frame["example_id"].duplicated().any() or frame[[*NEEDED]].isna().any(axis=None):
         raise InputError(
-            f"a multilingual experiment needs each example once; got {twice.iloc[0]!r} twice; drop one"
+            "a multilingual experiment needs each example_id once, and a language, a question and "
+            "passages in every row"
         )
-    for row in frame[[*NEEDED, *beside]].to_dict("records"):
-        wrong = next((name for name in row if not _fits(name, row)), None)
-        if wrong:
-            raise InputError(
-                "a multilingual experiment needs a language and a question, passages as a list of texts, and lists as long "
-                f"beside them; got {row[wrong]!r:.80} as {wrong} of {row['example_id']!r}; mend it, or leave the example out"
-            )
+    for name in ("passages", *beside):
+        cells = zip(frame["example_id"], frame[name], frame["passages"], strict=True)
+        for example, cell, passages in cells:
+            is_list = isinstance(cell, list | tuple | np.ndarray)
+            if not is_list or len(cell) != len(passages):
+                raise InputError(
+                    f"{name} must be a list with one item per passage, got {cell!r:.60} for {example!r}"
+                )
 
 
-def _fits(name: str, row: Mapping[str, Any]) -> bool:
-    """Whether a field of a row is what it should be."""
-    value = row[name]
-    if name == "example_id":
-        return not pd.isna(value)
-    if name in ("language", "question"):
-        return isinstance(value, str)
-    if not isinstance(value, list | tuple | np.ndarray):
-        return False
-    return (
-        all(isinstance(text, str) for text in value)
-        if name == "passages"
-        else len(value) == len(row["passages"])
-    )
-
-
-def _passages(examples: pd.DataFrame) -> Iterator[tuple[str, str, str, int]]:
-    """Identifier, text, language and example (its row) of every passage."""
+def _passages(examples: pd.DataFrame) -> pd.DataFrame:
+    """Every passage: ``passage_id, text, language, owner`` (the row of its example)."""
     require_examples(examples)
-    for number, row in enumerate(examples.to_dict("records")):
-        for place, text in enumerate(row["passages"]):
-            yield f"{row['example_id']}#{place}", text, row["language"], number
-
-
-def _pool(examples: pd.DataFrame) -> pd.DataFrame:
-    """Every passage of the examples once, with the examples that it belongs to."""
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, text, language, owner in _passages(examples):
-        entry = {"passage_id": name, "text": text, "owners": []}
-        rows.setdefault((text, language), entry)["owners"].append(owner)
+    rows = [
+        (f"{row['example_id']}#{place}", text, row["language"], number)
+        for number, row in enumerate(examples.to_dict("records"))
+        for place, text in enumerate(row["passages"])
+    ]
     if not rows:
-        raise InputError(
-            "a multilingual experiment needs passages; got examples without any; load some that have them"
-        )
-    return pd.DataFrame(list(rows.values()))
-
-
-def _own(n_examples: int, pool: pd.DataFrame) -> NDArray[np.bool_]:
-    """Of each example (a row) and passage (a column), whether they belong together."""
-    own = np.zeros((n_examples, len(pool)), dtype=bool)
-    for column, owners in enumerate(pool["owners"]):
-        own[owners, column] = True
-    return own
+        raise InputError("a multilingual experiment needs examples with passages, got none")
+    columns = ["passage_id", "text", "language", "owner"]
+    return pd.DataFrame(rows, columns=columns).astype({"text": object})
 
 
 def _vectors(texts: Sequence[str], kind: str, embedding: Embedding) -> NDArray[Any]:
     vectors = np.asarray(embedding(list(texts), kind=kind))
-    if (
-        vectors.ndim != 2
-        or len(vectors) != len(texts)
-        or not np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=0.01)
-    ):
+    if len(vectors) != len(texts) or not np.allclose((vectors**2).sum(axis=1), 1, atol=0.02):
         raise InputError(
-            f"an embedding needs to give vectors of length 1, one a text; got something else for {len(texts)} texts; divide "
-            "each by its length"
+            f"an embedding must give one vector of length 1 for each of {len(texts)} texts, got "
+            f"vectors of shape {vectors.shape}; divide each by its length"
         )
     return vectors

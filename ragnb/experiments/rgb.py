@@ -6,8 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.datasets.contexts import build_contexts
 from ragnb.errors import InputError
+from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.llm.client import complete, one_report
 from ragnb.prompts.rgb import render, template_for
 from ragnb.prompts.template import Template
@@ -44,6 +46,7 @@ ABILITIES = {
 }
 
 
+@accepts(ability=tuple(ABILITIES))
 def rgb_requests(
     examples: pd.DataFrame,
     ability: str = "noise_robustness",
@@ -84,25 +87,25 @@ def rgb_requests(
     InputError
         Unknown ability, or examples of another kind.
     """
-    rates = noise_rates if noise_rates is not None else _ability(ability).noise_rates
-    _check_task(examples, ability)
-    options = {
-        "passage_num": passage_num,
-        "correct_rate": correct_rate,
-        "order": order,
-        "seed": seed,
-    }
-    contexts = build_contexts(examples, noise_rate=rates, **options)  # type: ignore[arg-type]
+    needed = ABILITIES[ability].task
+    require_columns(examples, ("task",), f"the ability {ability}")
+    others = sorted(set(examples["task"]) - {needed})
+    if others:
+        raise InputError(
+            f"{ability} needs examples of the task {needed!r}, got {', '.join(others)}; load "
+            "another file"
+        )
+    contexts = build_contexts(
+        examples,
+        noise_rate=ABILITIES[ability].noise_rates if noise_rates is None else noise_rates,
+        passage_num=passage_num,
+        correct_rate=correct_rate,
+        order=order,
+        seed=seed,
+    )
     templates = [template_for(prompt, language) for language in contexts["language"]]
     rows = zip(contexts["question"], contexts["passages"], templates, strict=True)
-    rendered = [render(question, passages, template) for question, passages, template in rows]
-    completion = bool(templates) and templates[0].kind == "completion"
-    stop = {"stop": ["\n"]} if completion else {}  # a base model goes on with a question of its own
-    return contexts.assign(
-        **{"prompt" if completion else "messages": rendered},
-        template=[template.id for template in templates],
-        parameters=[{**stop, **parameters} for _ in templates],
-    )
+    return with_requests(contexts, [render(*row) for row in rows], templates, parameters)
 
 
 def run_rgb(
@@ -167,7 +170,7 @@ def run_counterfactual_robustness(
     The benchmark admits only models whose accuracy without passages is above 70 %: what is not known cannot be defended.
     `ragnb.rgb_report` shows that accuracy and leaves the decision to you. See `run_rgb`.
     """
-    asked = _request_options(requests, options)
+    asked, options = _request_options(requests, options), one_budget(options)
     prompt = asked.get("prompt", "answer")
     bare = CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt
     alone = {**asked, "passage_num": 0, "noise_rates": (0.0,), "correct_rate": 0.0, "prompt": bare}
@@ -187,21 +190,3 @@ def _request_options(requests: Mapping[str, Any] | None, options: dict[str, Any]
             f"{', '.join(twice)} must be given either directly or in requests, not in both"
         )
     return asked | direct
-
-
-def _ability(name: str) -> Ability:
-    if name not in ABILITIES:
-        raise InputError(
-            f"an RGB experiment needs one of {', '.join(ABILITIES)}; got {name!r}; choose one"
-        )
-    return ABILITIES[name]
-
-
-def _check_task(examples: pd.DataFrame, ability: str) -> None:
-    require_columns(examples, ("task",), f"the ability {ability}")
-    needed = _ability(ability).task
-    others = sorted(set(examples["task"]) - {needed})
-    if others:
-        raise InputError(
-            f"{ability} needs questions of the task {needed!r}; got {', '.join(others)}; load another file"
-        )

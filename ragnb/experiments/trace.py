@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.errors import EndpointError, InputError
+from ragnb.experiments.asking import one_budget, with_requests
 from ragnb.llm.client import one_report
 from ragnb.llm.structured import complete_structured
-from ragnb.metrics.trace_labels import (
-    as_flag,
-    listed,
-    sentence_pairs,
-    unsupported_sentences,
-)
+from ragnb.metrics.trace_labels import as_flag, listed, sentence_pairs, unsupported_sentences
 from ragnb.prompts.template import Message
 from ragnb.prompts.trace import (
     LABELS,
@@ -34,6 +31,17 @@ from ragnb.text import keyed_response, keyed_sentences
 PARAMETERS = {"temperature": 0.0, "max_tokens": 2048, "seed": 0}
 LABEL_COLUMNS = (*TraceLabels.model_fields, "unsupported_response_sentence_keys")
 """RAGBench's columns that hold the labels; None where there are none."""
+ADDED = (
+    "documents_sentences",
+    "response_sentences",
+    *LABEL_COLUMNS,
+    "annotating_model_name",
+    "label_reason",
+    "label_contradiction",
+    "label_repairs",
+    "label_attempts",
+    "label_keys",
+)
 
 
 def trace_requests(
@@ -55,13 +63,13 @@ def trace_requests(
         A missing column, or one of another shape.
     """
     items = _items(responses)
-    places = [place for place, item in enumerate(items) if item.lack is None]
-    return _requests([items[place] for place in places], parameters).set_axis(
-        responses.index[places]
-    )
+    waiting = [place for place, item in enumerate(items) if item.waits]
+    requests = _requests([items[place] for place in waiting], parameters)
+    return requests.set_axis(responses.index[waiting])
 
 
 @one_report()
+@accepts(max_asks="size")
 def label_trace(
     responses: pd.DataFrame,
     *,
@@ -116,64 +124,41 @@ def label_trace(
     ...     labelled = label_trace(responses, model=endpoint.model, base_url=endpoint.base_url)
     >>> ragnb.score(labelled, ["trace.relevance", "trace.adherence"])               # doctest: +SKIP
     """
-    _check_asks(max_asks, options)
-    items, shared = _items(responses), _share(options, max_asks)
+    if options.get("repeats", 1) != 1:
+        raise InputError(
+            f"repeats must be 1, got {options['repeats']!r}; label again with another seed in "
+            "parameters"
+        )
+    items, options = _items(responses), one_budget(options)
     for ask in range(max_asks):
         waiting = [item for item in items if item.waits]
         if not waiting:
             break
-        replies = _ask(_requests(waiting, parameters), may_fail=ask > 0, model=model, **shared)
-        shared["structured"] = bool(replies[0].get("structured", True))
+        try:
+            replies = complete_structured(
+                _requests(waiting, parameters), TraceLabels, model=model, **options
+            ).to_dict("records")
+        except EndpointError as error:
+            if not ask:
+                raise
+            replies = [{"record": None, "reason": str(error)} for _ in waiting]
+        options["structured"] = bool(replies[0].get("structured", True))
         for item, reply in zip(waiting, replies, strict=True):
             item.attempts.append(_attempt(item, reply))
     added = pd.DataFrame(
-        [item.columns(model) for item in items], columns=_ADDED, index=responses.index, dtype=object
+        [item.columns(model) for item in items], columns=ADDED, index=responses.index, dtype=object
     )
-    return responses.drop(columns=[name for name in _ADDED if name in responses]).assign(**added)
-
-
-# ---- asking ------------------------------------------------------------------------------------------------------------
-
-
-def _check_asks(max_asks: int, options: Mapping[str, Any]) -> None:
-    if isinstance(max_asks, bool) or not isinstance(max_asks, int) or max_asks < 1:
-        raise InputError(
-            f"label_trace needs a whole number of max_asks from 1 up; got {max_asks!r}; 2 asks once more"
-        )
-    if options.get("repeats", 1) != 1:
-        raise InputError(
-            f"label_trace needs one reply a response; got repeats = {options['repeats']!r}; label again with another seed "
-            "in parameters"
-        )
-
-
-def _share(options: Mapping[str, Any], max_asks: int) -> dict[str, Any]:
-    budget = options.get("budget_usd")
-    return {**options, "budget_usd": budget / max_asks} if budget is not None else dict(options)
+    kept = [name for name in responses if name not in ADDED]
+    return responses[kept].assign(**added)
 
 
 def _requests(items: list["_Item"], parameters: Mapping[str, Any]) -> pd.DataFrame:
-    messages = pd.Series([item.messages() for item in items], dtype=object)
-    return pd.DataFrame(
-        {
-            "messages": messages,
-            "template": LABELS.id,
-            "parameters": [dict(parameters) for _ in items],
-        }
-    )
+    frame = pd.DataFrame(index=range(len(items)))
+    rendered = [item.messages() for item in items]
+    return with_requests(frame, rendered, [LABELS] * len(items), parameters)
 
 
-def _ask(requests: pd.DataFrame, *, may_fail: bool, **options: Any) -> list[dict[str, Any]]:
-    """The replies; where asking may fail, an endpoint that does is the reason for all."""
-    try:
-        return complete_structured(requests, TraceLabels, **options).to_dict("records")
-    except EndpointError as error:
-        if not may_fail:
-            raise
-        return [{"record": None, "reason": str(error)} for _ in range(len(requests))]
-
-
-# ---- one answer --------------------------------------------------------------------------------------------------------
+# ---- one answer ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,51 +182,36 @@ class _Attempt:
         return self.reason or self.gap or self.contradiction
 
     @property
-    def can_be_asked_again(self) -> bool:
-        return self.record is not None and self.fault is not None
-
-    @property
     def rank(self) -> int:
         """3 without fault, 2 with a contradiction, 1 with a gap, 0 without labels."""
-        return 0 if self.reason else 1 if self.gap else 2 if self.contradiction else 3
+        faults = (self.reason, self.gap, self.contradiction)
+        return next((rank for rank, fault in enumerate(faults) if fault), len(faults))
 
 
 def _attempt(item: "_Item", reply: Mapping[str, Any]) -> _Attempt:
-    texts = [reply.get(name) for name in ("repair_response", "response")]
-    keys = [
-        key
-        for key in (reply.get("request_key"), reply.get("repair_request_key"))
-        if isinstance(key, str)
-    ]
-    said, record = next((text for text in texts if isinstance(text, str)), None), reply["record"]
+    texts = (reply.get(name) for name in ("repair_response", "response"))
+    said = next((text for text in texts if isinstance(text, str)), None)
+    sent = [reply.get(name) for name in ("request_key", "repair_request_key")]
+    keys = [key for key in sent if isinstance(key, str)]
+    record = reply["record"]
     if record is None:
         return _Attempt(said, keys, reason=reply["reason"])
     labels, repairs = mended_labels(record, item.document_keys, item.response_keys)
     support = labels["sentence_support_information"]
     labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
-    return _Attempt(
-        said, keys, None, record, labels, repairs, _gap(item, support), _contradiction(labels)
-    )
-
-
-def _gap(item: "_Item", support: list[dict[str, Any]]) -> str | None:
-    labelled = {label["response_sentence_key"] for label in support}
+    labelled = [label["response_sentence_key"] for label in support]
     left_out = [key for key in item.response_keys if key not in labelled]
-    return f"sentence_support_information leaves out {_quoted(left_out)}" if left_out else None
+    gap = f"sentence_support_information leaves out {_quoted(left_out)}" if left_out else None
+    return _Attempt(said, keys, None, record, labels, repairs, gap, _contradiction(labels))
 
 
 def _contradiction(labels: Mapping[str, Any]) -> str | None:
     unsupported = labels["unsupported_response_sentence_keys"]
+    flags = [as_flag(one.get("fully_supported")) for one in labels["sentence_support_information"]]
     if labels["overall_supported"] and unsupported:
         return f"overall_supported is true, yet no key supports {_quoted(unsupported)}"
-    if not labels["overall_supported"] and all(
-        as_flag(label.get("fully_supported")) for label in labels["sentence_support_information"]
-    ):
-        return (
-            None
-            if unsupported
-            else "overall_supported is false, yet every sentence is fully supported"
-        )
+    if not labels["overall_supported"] and all(flags) and not unsupported:
+        return "overall_supported is false, yet every sentence is fully supported"
     return None
 
 
@@ -249,84 +219,64 @@ def _quoted(keys: list[str]) -> str:
     return ", ".join(map(repr, keys))
 
 
-# ---- one response ------------------------------------------------------------------------------------------------------
-
-_SENTENCES = ("documents_sentences", "response_sentences")
-_OF_LABELLING = (
-    "label_reason",
-    "label_contradiction",
-    "label_repairs",
-    "label_attempts",
-    "label_keys",
-)
-_ADDED = [*_SENTENCES, *LABEL_COLUMNS, "annotating_model_name", *_OF_LABELLING]
+# ---- one response --------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Item:
-    """One response, cut into sentences; ``lack`` says why it cannot be labelled; the answers so far."""
+    """One response, cut into sentences, and the answers so far; None where there is no text."""
 
     question: Any
-    documents_sentences: Any
-    response_sentences: Any
+    documents: list[Any] | None
+    response: list[Any] | None
+    document_keys: list[str] = field(init=False)
+    response_keys: list[str] = field(init=False)
     attempts: list[_Attempt] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.document_keys = [key for key, _ in sentence_pairs(self.documents or [])]
+        self.response_keys = [key for key, _ in sentence_pairs([self.response or []])]
 
     @property
     def lack(self) -> str | None:
-        if not isinstance(self.question, str):
-            return "there is no question"
-        if not self.document_keys:
-            return (
-                "there are no passages"
-                if self.documents_sentences is None
-                else "the context has no sentence"
-            )
-        if not self.response_keys:
-            return (
-                "there is no response"
-                if self.response_sentences is None
-                else "the response has no sentence"
-            )
-        return None
-
-    @property
-    def document_keys(self) -> list[str]:
-        return [key for key, _ in sentence_pairs(self.documents_sentences or [])]
-
-    @property
-    def response_keys(self) -> list[str]:
-        return [key for key, _ in sentence_pairs([self.response_sentences or []])]
+        """Why the response cannot be labelled."""
+        reasons = {
+            "there is no question": not isinstance(self.question, str),
+            "there are no passages": self.documents is None,
+            "the context has no sentence": not self.document_keys,
+            "there is no response": self.response is None,
+            "the response has no sentence": not self.response_keys,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), None)
 
     @property
     def waits(self) -> bool:
-        """Whether it is to be asked about, for the first time or again."""
-        return self.attempts[-1].can_be_asked_again if self.attempts else self.lack is None
+        """Whether the judge is to be asked, for the first time or again."""
+        if not self.attempts:
+            return self.lack is None
+        return self.attempts[-1].record is not None and self.attempts[-1].fault is not None
 
     def messages(self) -> list[Message]:
         """What to ask next: for the labels, and after an answer for better ones."""
-        asked = render_labelling(self.question, self.documents_sentences, self.response_sentences)
-        turns = [render_asking_again(each.record or {}, each.fault or "") for each in self.attempts]
-        return [*asked, *(message for turn in turns for message in turn)]
+        asked = render_labelling(self.question, self.documents or [], self.response or [])
+        for each in self.attempts:
+            asked += render_asking_again(each.record or {}, each.fault or "")
+        return asked
 
     def columns(self, model: str) -> dict[str, Any]:
-        kept = max(
-            reversed(self.attempts),
-            key=lambda attempt: attempt.rank,
-            default=_Attempt(None, [], reason=self.lack),
-        )
+        """What is added to the response; of equally good answers the last one is kept."""
+        nothing = _Attempt(None, [], reason=self.lack)
+        kept = max(reversed(self.attempts), key=lambda each: each.rank, default=nothing)
         reason = kept.reason or kept.gap
-        labels = {name: None if reason else kept.labels[name] for name in LABEL_COLUMNS}
         return {
-            "documents_sentences": self.documents_sentences,
-            "response_sentences": self.response_sentences,
-            **labels,
+            "documents_sentences": self.documents,
+            "response_sentences": self.response,
+            **{name: None if reason else kept.labels[name] for name in LABEL_COLUMNS},
             "annotating_model_name": None if reason else model,
             "label_reason": reason,
             "label_contradiction": None if reason else kept.contradiction,
             "label_repairs": {} if reason else kept.repairs,
-            "label_attempts": [
-                {"reply": each.reply, "fault": each.fault} for each in self.attempts
-            ],
+            "label_attempts": [{"reply": one.reply, "fault": one.fault} for one in self.attempts],
             "label_keys": [key for each in self.attempts for key in each.keys],
         }
 
@@ -339,43 +289,34 @@ def _items(responses: pd.DataFrame) -> list[_Item]:
 
 
 def _sentences(
-    responses: pd.DataFrame, keyed: str, plain: str, cut: Callable[[Any], Any]
-) -> list[Any]:
-    """The keyed sentences of each row, cut from the text where they are not there; None where neither is."""
+    responses: pd.DataFrame, keyed: str, plain: str, cut: Callable[[Any], list[Any]]
+) -> list[list[Any] | None]:
+    """The keyed sentences of each row, cut from the text where they are missing."""
     if keyed not in responses:
         require_columns(responses, [plain], "a labelling")
-    columns = [
-        responses[name] if name in responses else [None] * len(responses) for name in (keyed, plain)
-    ]
-    return [
-        _as_lists(sentences)
-        if not is_missing(sentences)
-        else None
-        if is_missing(text)
-        else cut(text)
-        for sentences, text in zip(*columns, strict=True)
-    ]
+    sentences = []
+    for row in responses.reindex(columns=[keyed, plain]).to_dict("records"):
+        if not is_missing(row[keyed]):
+            sentences.append(_as_lists(row[keyed]))
+        else:
+            sentences.append(None if is_missing(row[plain]) else cut(row[plain]))
+    return sentences
 
 
 def _as_lists(value: Any) -> Any:
     """Lists all the way down, where Parquet gives arrays."""
-    return (
-        [_as_lists(part) for part in value]
-        if isinstance(value, list | tuple | np.ndarray)
-        else value
-    )
+    is_list = isinstance(value, list | tuple | np.ndarray)
+    return [_as_lists(part) for part in value] if is_list else value
 
 
 def _keyed_passages(passages: Any) -> list[list[list[str]]]:
     texts = listed(passages, "passages")
-    return keyed_sentences([_text(passage, "a passage") for passage in texts])
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(f"passages must be texts, got {texts!r:.60}")
+    return keyed_sentences(texts)
 
 
 def _keyed_text(response: Any) -> list[list[str]]:
-    return keyed_response(_text(response, "a response"))
-
-
-def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"{what} needs to be a text; got {type(value).__name__}; write it as one")
-    return value
+    if not isinstance(response, str):
+        raise InputError(f"a response must be a text, got {response!r:.60}")
+    return keyed_response(response)

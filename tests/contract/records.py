@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ragnb.datasets.evouna import SYSTEMS
+from ragnb.datasets.benchmarks import SYSTEMS
 
 Records = list[dict[str, Any]]
 

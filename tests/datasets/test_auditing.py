@@ -1,8 +1,7 @@
 import pytest
 
 from ragnb.datasets.auditing import audit
-from ragnb.datasets.rgb import load_rgb
-from ragnb.errors import InputError
+from ragnb.datasets.benchmarks import load_rgb
 
 
 def found(frame, issue):
@@ -35,14 +34,6 @@ def test_zh_fact_has_three_false_answers_that_hold_the_true_one_and_three_items_
     bare = [f"zh_fact/{r['id']}" for r in raw_records("zh_fact") if not r["negative"]]
     assert len(bare) == 3
     assert found(report, "no_negatives") == bare
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(("name", "few"), [("en_fact", 62), ("zh_fact", 59)])
-def test_counterfactual_items_with_few_passages_are_listed(name, few, rgb_file, raw_records):
-    short = [f"{name}/{r['id']}" for r in raw_records(name) if len(r["positive_wrong"]) < 5]
-    assert len(short) == few
-    assert found(audit(load_rgb(rgb_file(name))), "few_passages") == short
 
 
 @pytest.mark.data
@@ -139,44 +130,3 @@ def test_an_issue_is_told_with_its_detail_and_no_other(make, load, shape, option
     report = audit(load(getattr(make, shape)(9, **options)))
     assert dict(zip(report["issue"], report["detail"], strict=True)) == expected
     assert set(report["example_id"]) <= {"mini/9"}
-
-
-def test_an_answer_with_parts_is_held_only_by_all_of_them_in_a_negative_and_by_any_in_a_positive(
-    make, load
-):
-    record = make.integration(
-        groups=(3, 3), negative=["keeper0x", "keeper1x", "keeper1x and keeper0x", "n", "n"]
-    )
-    report = audit(load(record))
-    assert report[["issue", "detail"]].values.tolist() == [["negative_holds_answer", "negative 2"]]
-
-
-def test_issues_stand_in_the_order_of_the_file(make, load):
-    short = {"negatives": 4}
-    report = audit(
-        load(
-            make.base(30, **short),
-            make.base(5),
-            make.base(1, positives=4, **short),
-            make.base(20, **short),
-        )
-    )
-    assert report["example_id"].tolist() == ["mini/30", "mini/1", "mini/1", "mini/20"]
-
-
-def test_the_number_of_passages_asked_for_decides_what_is_few(make, load):
-    examples = load(make.base(positives=5, negatives=5))
-    assert audit(examples, passage_num=5).empty
-    assert found(audit(examples, passage_num=6), "few_passages") == ["mini/1"]
-
-
-def test_auditing_changes_nothing(make, load):
-    examples = load(make.integration(groups=(4, 2)), make.integration(2))
-    before = examples.copy(deep=True)
-    audit(examples)
-    assert examples.to_dict("records") == before.to_dict("records")
-
-
-def test_a_frame_that_holds_no_examples_is_refused(make, load):
-    with pytest.raises(InputError, match=r"audit.*positive"):
-        audit(load(make.base()).drop(columns="positive"))

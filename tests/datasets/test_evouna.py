@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ragnb.datasets.evouna import SYSTEMS, load_evouna
+from ragnb.datasets.benchmarks import SYSTEMS, load_evouna
 from ragnb.errors import InputError
 from ragnb.scoring import compare, score, summarize
 
@@ -43,7 +43,7 @@ def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("[]", "NQ.json must contain at least one question, got an empty list"),
+        ("[]", "NQ.json must contain at least one record, got none"),
         ([record(), record(answer_gpt4=5)], "item 2, key answer_gpt4: must be a text, got 5"),
         ([{"question": "q"}], "item 1: must have the keys golden_answer, .* got question"),
     ],
@@ -51,11 +51,6 @@ def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
 def test_a_bad_file_says_what_it_needs(tmp_path, content, message):
     with pytest.raises(InputError, match=message):
         load_evouna(written(tmp_path, content))
-
-
-def test_an_unknown_name_is_answered_with_the_known_one():
-    with pytest.raises(InputError, match="did you mean 'evouna_nq'"):
-        load_evouna("evouna")
 
 
 @pytest.mark.data

@@ -1,8 +1,7 @@
 import pytest
 
+from ragnb.datasets.benchmarks import load_rgb, load_rgb_instructions
 from ragnb.datasets.catalogue import CATALOGUE, git_blob_sha1
-from ragnb.datasets.instructions import load_rgb_instructions
-from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
 from ragnb.experiments.rgb import rgb_requests
 
@@ -31,10 +30,13 @@ def test_the_files_prompts_become_templates_that_a_run_takes(tmp_path):
         ("en: [", "instruction.yaml must be YAML"),
         (
             "en:\n  system: a\n",
-            "instruction.yaml, key en: must have a system text and an instruction with {DOCS} and",
+            "instruction.yaml, key en: must have the key instruction, got system",
         ),
-        ("en:\n  system: a\n  instruction: '{DOCS}'\n", "got {'system': 'a'"),
-        ("query: Who?\nanswer: a\n", "key query: must have a system text .*, got 'Who"),
+        (
+            "en:\n  system: a\n  instruction: '{DOCS}'\n",
+            "key en.instruction: must contain {DOCS} and {QUERY}, got",
+        ),
+        ("query: Who?\nanswer: a\n", "key query: must be an object, got 'Who"),
     ],
 )
 def test_a_bad_file_says_what_it_needs(tmp_path, text, message):

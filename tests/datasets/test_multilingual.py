@@ -1,18 +1,11 @@
 import gzip
 import json
-import unicodedata
 
 import pytest
 from hostile import any_text
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ragnb.datasets.catalogue import CATALOGUE, catalogue
 from ragnb.datasets.multilingual import COLUMNS, load_multilingual
-from ragnb.datasets.tables import read_table, write_table
 from ragnb.errors import InputError
-from ragnb.metrics.answer import contains, exact_match, reference_parts
-from ragnb.metrics.language import response_language_consistency
 from ragnb.scoring import score
 
 SIX = ["en", "de", "ru", "zh", "ar", "hi"]
@@ -126,43 +119,6 @@ def test_the_sample_asks_forty_questions_in_six_languages(sample):
     assert set(sample["benchmark"]) == {"multilingual"}
 
 
-def test_a_question_of_the_sample_has_one_theme_in_all_its_languages(sample):
-    assert (sample.groupby("question_id")["task"].nunique() == 1).all()
-    assert sample["task"].nunique() >= 4
-
-
-def test_the_texts_of_the_sample_are_composed_and_in_their_language(sample):
-    for row in sample.itertuples():
-        for text in (row.question, *row.passages, *row.references[0]):
-            assert unicodedata.is_normalized("NFC", text), (row.example_id, text)
-            assert text == text.strip()
-        for text in (row.question, *row.passages):
-            assert response_language_consistency(text, row.language) > 0.6, (row.example_id, text)
-
-
-def test_an_alias_stands_in_the_passage_letter_by_letter_and_none_in_the_question(sample):
-    for row in sample.itertuples():
-        (aliases,), (passage,) = row.references, row.passages
-        assert any(alias in passage for alias in aliases), row.example_id
-        assert contains(passage, row.references) == 1
-        assert not any(alias in row.question for alias in aliases), row.example_id
-        assert len(set(aliases)) == len(aliases)
-
-
-def test_every_alias_of_the_sample_is_an_answer_to_itself_under_unicode(sample):
-    for row in sample.itertuples():
-        assert {exact_match(alias, row.references) for alias in row.references[0]} == {1.0}, (
-            row.example_id
-        )
-
-
-def test_the_sample_says_who_wrote_it(sample):
-    source = sample.attrs["source"]
-    assert source["citation"] == "written by the authors of ragnb"
-    assert source["licence"] == "CC BY 4.0"
-    assert source["verified"]
-
-
 # ---- each format -------------------------------------------------------------------------------------------------------
 
 
@@ -179,25 +135,6 @@ def test_the_parallel_format_gives_a_row_a_line(file):
 
 
 said = any_text.filter(str.strip)
-
-
-@given(question=said, answers=st.lists(said, min_size=1, unique=True), passage=said)
-def test_every_text_comes_back_as_it_is_written(tmp_path_factory, question, answers, passage):
-    path = tmp_path_factory.mktemp("any") / "any.jsonl"
-    record = parallel("he", question=question, answers=answers, passage=passage)
-    path.write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8", newline="\n")
-    row = load_multilingual(path).iloc[0]
-    assert (row["question"], row["references"], row["passages"]) == (question, [answers], [passage])
-
-
-def test_theme_and_passage_may_be_missing(file):
-    bare = {key: value for key, value in parallel("he").items() if key not in ("theme", "passage")}
-    frame = load_multilingual(
-        file("bare.jsonl", [bare, parallel("ja", theme=None), parallel("hi", answers=[])])
-    )
-    assert frame["passages"].tolist() == [[], ["… ナイル川 …"], ["… नील …"]]
-    assert frame["task"].tolist() == ["open", "reading", "rivers"]
-    assert frame["references"].isna().tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize("name", ["mkqa.jsonl", "mkqa.jsonl.gz"])
@@ -274,20 +211,13 @@ def test_a_file_of_xquad_has_its_language_in_its_name(file):
     assert row["passages"] == ["… แม่น้ำไนล์ …"]
 
 
-def test_answers_of_annotators_who_agree_are_one_alias(file):
-    answers = [{"text": "Nile"}, {"text": "the Nile"}, {"text": "Nile"}]
-    assert load_multilingual(file("xquad.en.json", squad("en", answers=answers)))["references"][
-        0
-    ] == [["Nile", "the Nile"]]
-
-
 def test_a_file_of_xquad_whose_name_does_not_tell_needs_its_one_language(file):
     path = file("dev-v1.1.json", squad("he"))
     with pytest.raises(
-        InputError, match=r"dev-v1\.1\.json needs its language in its name.*got neither; name one"
+        InputError, match=r"dev-v1\.1\.json must have its language in its name.*got neither"
     ):
         load_multilingual(path)
-    with pytest.raises(InputError, match=r"got he, ar; name one"):
+    with pytest.raises(InputError, match=r"got he, ar"):
         load_multilingual(path, languages=["he", "ar"])
     assert load_multilingual(path, languages="he")["example_id"].tolist() == ["dev-v1.1/56be/he"]
 
@@ -305,20 +235,6 @@ def test_a_folder_or_a_list_of_files_is_one_frame(file):
     assert not source["verified"]
     mixed = load_multilingual([paths[0], file("mkqa.jsonl", [release()])])
     assert mixed["answer_type"].isna().tolist() == [True] + [False] * 8
-
-
-def test_a_frame_survives_the_disk(file, tmp_path):
-    frame = load_multilingual(
-        [file("mkqa.jsonl", [release(en=[])]), file("xquad.th.json", squad())]
-    )
-    assert read_table(write_table(frame, tmp_path / "again.jsonl")).to_dict(
-        "list"
-    ) == frame.to_dict("list")
-    again = read_table(write_table(frame, tmp_path / "again.parquet"))
-    assert again[["references", "passages"]].to_dict("list") == frame[
-        ["references", "passages"]
-    ].to_dict("list")
-    assert again["answer_type"].isna().tolist() == frame["answer_type"].isna().tolist()
 
 
 # ---- languages ---------------------------------------------------------------------------------------------------------
@@ -344,7 +260,7 @@ def test_only_the_languages_that_are_asked_for_are_kept(file, wanted, found):
         ),
         (
             "zh",
-            "languages needs some of en, ja, th, hi, ar, he, vi, zh_tw, as rivers.jsonl has; got zh; choose among these",
+            "languages must be some of en, ja, th, hi, ar, he, vi, zh_tw, which rivers.jsonl has, got zh",
         ),
     ],
 )
@@ -353,18 +269,6 @@ def test_a_language_that_is_not_there_is_refused(file, wanted, message):
         load_multilingual(
             file("rivers.jsonl", [parallel(code) for code in GREETING]), languages=wanted
         )
-
-
-def test_a_file_of_an_unknown_language_is_refused_with_the_likely_one(file):
-    with pytest.raises(
-        InputError,
-        match=r"the name of xquad\.cn\.json: language must be a code .*, got 'cn'; did you mean 'zh'",
-    ):
-        load_multilingual(file("xquad.cn.json", squad()))
-    with pytest.raises(
-        InputError, match=r"r\.jsonl line 2, key language:.*got 'kr'; did you mean 'ko'"
-    ):
-        load_multilingual(file("r.jsonl", [parallel("en"), parallel("ja") | {"language": "kr"}]))
 
 
 # ---- what is damaged ---------------------------------------------------------------------------------------------------
@@ -377,84 +281,15 @@ ANSWER = [{"type": "entity", "text": "Nile"}]
     [
         ("a.jsonl", [{"query": "q", "answer": "a"}] * 2, "a.jsonl: must contain questions with the keys id, language.*or data, got query, answer"),
         ("a.jsonl", [parallel("en"), {"id": 1}], "a.jsonl line 2: must have the keys language, question, answers, got id"),
-        ("a.jsonl", [parallel("en"), parallel("en")], "a.jsonl needs a different id.*got a/0/en more than once"),
+        ("a.jsonl", [parallel("en"), parallel("en")], "a.jsonl: every question must have a different id, got a/0/en more"),
         ("m.jsonl", [release(), release() | {"queries": []}], r"m.jsonl line 2, key queries: must be an object, got \[\]"),
         ("s.json", [sampled(), sampled(answer=["x"])], "s.json item 2, key answer: must be a text, got "),
-        ("xquad.en.json", {"data": [{"title": "x"}]}, r"item 1, key data\[0\]: must have the key paragraphs, got title"),
+        ("xquad.en.json", {"data": [{"title": "x"}]}, r"line 1, key data\[0\]: must have the key paragraphs, got title"),
     ],
 )  # fmt: skip
 def test_a_damaged_file_says_where_and_what_it_needs(file, name, content, message):
     with pytest.raises(InputError, match=message):
         load_multilingual(file(name, content))
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.jsonl", b"", "a.jsonl needs one JSON object a line; got an empty file"),
-        ("a.json", b"\x89PNG\r\n", "a.json needs UTF-8 text; got byte 0x89 at 0; is this a binary or compressed file"),
-        ("a.jsonl", json.dumps(parallel("en")).encode() + b'\n{"id": 1,', "a.jsonl line 2 needs one JSON object; got Expecting"),
-        ("m.jsonl.gz", gzip.compress(b'{"example_id": 1}', mtime=0)[:-6], "m.jsonl.gz needs to be a whole compressed file"),
-    ],
-)  # fmt: skip
-def test_an_unreadable_file_says_so(tmp_path, name, content, message):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        load_multilingual(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("no/such.json", "a multilingual source needs a file that exists"),
-        ("xquad_jp", "catalogue name; got 'xquad_jp'; did you mean 'xquad_"),
-        (
-            "sample",
-            "a multilingual source needs a file that exists or a catalogue name; got 'sample'",
-        ),
-    ],
-)
-def test_a_source_that_is_none_is_refused(source, message):
-    with pytest.raises(InputError, match=message):
-        load_multilingual(source)
-
-
-def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(InputError, match="load_multilingual found no JSON file in"):
-        load_multilingual(tmp_path)
-
-
-# ---- the catalogue -----------------------------------------------------------------------------------------------------
-
-
-def test_the_catalogue_lists_mkqa_and_xquad_with_licence_and_citation():
-    table = catalogue().query("benchmark in ['mkqa', 'xquad']").set_index("name")
-    assert table.index.tolist() == [
-        "mkqa",
-        "mkqa_500",
-        *(f"xquad_{c}" for c in "ar de el en es hi ru th tr vi zh".split()),
-    ]
-    assert (
-        table.groupby("benchmark")["licence"]
-        .apply(lambda names: names.str.startswith("CC BY-SA").all())
-        .all()
-    )
-    assert table["citation"].str.contains("2007.15207|1910.11856").all()
-    loose = table.index[table["checksum"] == "not pinned"].tolist()
-    assert loose == ["mkqa", "xquad_el", "xquad_es", "xquad_tr", "xquad_vi"]
-
-
-def test_a_name_of_either_benchmark_is_found_in_the_folder_of_its_benchmark(file, monkeypatch):
-    folder = file("xquad/xquad.el.json", squad("en")).parent.parent
-    file("mkqa/mkqa.jsonl.gz", [release()])
-    monkeypatch.setenv("RAGNB_DATA", str(folder))
-    greek = load_multilingual("xquad_el")
-    assert greek["example_id"].tolist() == ["xquad/56be/el"]
-    assert greek.attrs["source"]["licence"] == "CC BY-SA 4.0"
-    assert not greek.attrs["source"]["verified"]
-    both = load_multilingual(["xquad_el", "mkqa"])
-    assert both.attrs["source"]["licence"] == "CC BY-SA 4.0; CC BY-SA 3.0"
-    assert both["example_id"].tolist()[-1] == "mkqa/-7/zh_tw"
 
 
 # ---- real files --------------------------------------------------------------------------------------------------------
@@ -482,21 +317,6 @@ def test_xquad_asks_the_same_1190_questions_in_each_language(xquad):
 
 
 @pytest.mark.data
-def test_every_row_of_xquad_is_that_of_the_file_read_without_ragnb(xquad, data_folder):
-    for language in XQUAD:
-        articles = json.loads(
-            (data_folder / "xquad" / f"xquad.{language}.json").read_text("utf-8")
-        )["data"]
-        read = [
-            [a["id"], a["question"], [p["context"]], [[a["answers"][0]["text"]]]]
-            for article in articles for p in article["paragraphs"] for a in p["qas"]
-        ]  # fmt: skip
-        own = xquad[xquad["language"] == language]
-        assert own[["question_id", "question", "passages", "references"]].values.tolist() == read
-        assert all(row.references[0][0] in row.passages[0] for row in own.itertuples())
-
-
-@pytest.mark.data
 def test_mkqa_has_500_questions_in_five_languages_and_61_of_them_have_no_answer(mkqa):
     assert mkqa["language"].value_counts().to_dict() == dict.fromkeys(
         ["en", "ja", "de", "es", "zh_cn"], 500
@@ -507,21 +327,3 @@ def test_mkqa_has_500_questions_in_five_languages_and_61_of_them_have_no_answer(
     assert mkqa["example_id"][0] == "mkqa_500q_en_ja_de_es_zhcn/3051930912491995402/en"
     assert mkqa["question_id"].str.fullmatch(r"-?\d+").all()
     assert mkqa.attrs["source"]["verified"]
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["mkqa", "xquad"])
-def test_every_real_reference_parses_and_matches_itself(name, request):
-    frame = request.getfixturevalue(name).dropna(subset="references")
-    for row in frame.iloc[::7].itertuples():
-        assert reference_parts(row.references) == row.references
-        assert exact_match(row.references[0][0], row.references) == 1 or not any(
-            c.isalnum() for c in row.references[0][0]
-        )
-
-
-@pytest.mark.data
-def test_the_real_files_have_the_checksums_of_the_catalogue(data_folder):
-    for name in [f"xquad_{language}" for language in XQUAD]:
-        frame = load_multilingual(data_folder / "xquad" / CATALOGUE[name].file)
-        assert frame.attrs["source"]["git_sha1"] == CATALOGUE[name].git_sha1

@@ -9,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragnb.datasets.predictions import load_responses
-from ragnb.datasets.ragbench import load_ragbench
-from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.metrics.rgb import answer_labels
@@ -76,14 +74,6 @@ def test_any_table_with_question_answer_and_response_loads_by_a_short_dictionary
     assert scores["reason"][1] == "no response in the file"
 
 
-def test_a_csv_keeps_numbers_and_the_word_na_as_text(tmp_path):
-    path = tmp_path / "r.csv"
-    path.write_text(
-        "question,references,response\nHow many?,12,12\nWhat?,NA,NA\n", encoding="utf-8"
-    )
-    assert load_responses(path)["response"].tolist() == ["12", "NA"]
-
-
 def test_a_missing_reference_is_unscored_with_its_reason(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text(
@@ -133,23 +123,6 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
         score(frame, "answer.f1")
 
 
-@pytest.mark.parametrize("missing", ["sample_lang", "pred_answer"])
-def test_a_file_without_one_of_these_names_is_not_taken_for_one_of_lbrag(tmp_path, missing):
-    record = {
-        "sample_id": 1,
-        "sample_lang": "ja",
-        "question": "q",
-        "gold_answer": "a",
-        "pred_answer": "b",
-    }
-    del record[missing]
-    with pytest.raises(
-        InputError,
-        match="load_responses found no column named references or response; the columns are",
-    ):
-        load_responses(lines(tmp_path, [record], "run_answers.jsonl"))
-
-
 @pytest.mark.parametrize(
     ("records", "columns", "message"),
     [
@@ -167,7 +140,7 @@ def test_a_file_without_one_of_these_names_is_not_taken_for_one_of_lbrag(tmp_pat
         (
             [{"q": 1}],
             {"question": "q", "response": "r"},
-            "needs the columns that you name; got a table of q without r",
+            "columns names 'r', but the columns are q",
         ),
         (
             [{"question": "a", "references": [], "response": "b"}],
@@ -177,23 +150,13 @@ def test_a_file_without_one_of_these_names_is_not_taken_for_one_of_lbrag(tmp_pat
         (
             [{"question": "a", "references": "c", "response": 5}],
             None,
-            "row 0: a response needs to be a text; got int",
+            "row 0: a response must be a text, got 5",
         ),
     ],
 )
 def test_bad_tables_say_what_they_need(tmp_path, records, columns, message):
     with pytest.raises(InputError, match=message):
         load_responses(lines(tmp_path, records), columns)
-
-
-def test_bad_files_say_what_they_need(tmp_path):
-    with pytest.raises(InputError, match="file that exists"):
-        load_responses(tmp_path / "none.csv")
-    (tmp_path / "x.json").write_text('{"question": ', encoding="utf-8")
-    with pytest.raises(
-        InputError, match="x.json needs JSON; got Expecting value: line 1 column 13"
-    ):
-        load_responses(tmp_path / "x.json")
 
 
 def test_numbers_in_csv_are_numbers(tmp_path):
@@ -206,18 +169,6 @@ def test_numbers_in_csv_are_numbers(tmp_path):
     assert frame["noise_rate"].tolist() == [0.4, 0.0]
     assert frame["judged_correct"].fillna(-1).tolist() == [1.0, -1.0]
     assert score(frame, "rgb.accuracy")["value"].tolist() == [1.0, 0.0]
-
-
-def test_a_number_that_is_none_is_named(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text(
-        "question,references,response,noise_rate\nWho?,Ann,Ann,0.4\nWho?,Ann,Bob,half\n"
-    )
-    with pytest.raises(
-        InputError,
-        match=r"column 'noise_rate' needs numbers; got 'half' in row 1; mend or rename it",
-    ):
-        load_responses(path)
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "frame"])
@@ -234,76 +185,23 @@ def test_a_column_that_is_named_wins_over_one_that_has_the_name_already(tmp_path
     assert list(table) == ["question", "references", "response", "output"]
 
 
-def test_two_columns_may_change_their_names_and_one_may_keep_its_own():
-    table = pd.DataFrame({"question": ["q"], "references": ["wrong"], "response": ["Oslo"]})
-    swapped = load_responses(
-        table, {"references": "response", "response": "references", "question": "question"}
-    )
-    assert swapped[["question", "references", "response"]].values.tolist() == [
-        ["q", [["Oslo"]], "wrong"]
-    ]
-
-
-def test_names_that_releases_use_win_too(tmp_path):
-    record = RELEASED[0] | {"response": "mine", "question": "mine?"}
-    frame = load_responses(lines(tmp_path, [record]))
-    assert frame[["response", "other_response", "question"]].values.tolist() == [
-        ["In Oslo.", "mine", "Where?"]
-    ]
-    answers = {"sample_id": "1", "sample_lang": "de", "question": "q", "gold_answer": "a", "pred_answer": "b",
-               "response": "mine", "language": "xx"}  # fmt: skip
-    frame = load_responses(lines(tmp_path, [answers]))
-    assert frame[["response", "other_response", "language"]].values.tolist() == [
-        ["b", "mine", "de"]
-    ]
-
-
 def test_names_that_cannot_be_told_apart_are_refused():
     table = pd.DataFrame(
         [["q", "a", "b", "c"]], columns=["question", "references", "response", "response"]
     )
-    with pytest.raises(InputError, match="needs columns of different names; got 'response' twice"):
+    with pytest.raises(
+        InputError, match="all columns must have different names, got 'response' twice"
+    ):
         load_responses(table)
     table.columns = ["question", "references", "response", "output"]
     with pytest.raises(
         InputError,
-        match="got the column 'output' for several names. Only example_id may share a column",
+        match="columns names 'output' more than once; only example_id may share a column",
     ):
         load_responses(table, {"references": "output", "response": "output"})
     table = table.assign(other_response="x")
-    with pytest.raises(InputError, match="got 'other_response' twice; rename or drop one"):
+    with pytest.raises(InputError, match="got 'other_response' twice"):
         load_responses(table, {"response": "output"})
-
-
-@pytest.mark.parametrize(
-    ("question", "columns"),
-    [
-        ("user_input", {"example_id": "user_input", "question": "user_input"}),
-        ("question", {"example_id": "question", "question": "question"}),
-        ("question", {"example_id": "question"}),
-    ],
-)
-def test_a_question_may_serve_as_its_own_id(question, columns):
-    table = pd.DataFrame(
-        {
-            question: ["Who?", "Where?"],
-            "example_id": [7, 8],
-            "references": "Oslo",
-            "response": "Oslo",
-        }
-    )
-    frame = load_responses(table, columns, language="en")
-    assert frame["example_id"].tolist() == frame["question"].tolist() == ["Who?", "Where?"]
-    assert (
-        list(frame)
-        == "example_id system language question references response other_example_id reason".split()
-    )
-
-
-def test_an_id_in_the_column_that_ragnb_calls_question_is_only_the_id():
-    table = pd.DataFrame({"question": [3], "q": ["Who?"], "references": "Oslo", "response": "Oslo"})
-    frame = load_responses(table, {"example_id": "question", "question": "q"}, language="en")
-    assert frame[["example_id", "question"]].values.tolist() == [[3, "Who?"]]
 
 
 # ---- CSV, where everything is text -------------------------------------------------------------------------------------
@@ -370,26 +268,6 @@ def test_aliases_and_parts_score_the_same_from_csv(tmp_path):
     assert score(again, "answer.exact_match")["value"].tolist()[:3] == [1.0, 0.0, 1.0]
 
 
-def test_labelled_responses_of_ragbench_score_the_same_from_csv(tmp_path):
-    frame = load_ragbench("sample-ragbench").head(12)
-    frame = frame.assign(references=[[answer] for answer in frame["question"]])
-    assert {"trace.relevance", "trace.adherence", "trace.supported_fraction"} <= same_scores(
-        frame, tmp_path / "t.csv"
-    )
-    again = load_responses(tmp_path / "t.csv")
-    for name in ("passages", "documents_sentences", "sentence_support_information"):
-        assert again[name].tolist() == frame[name].tolist()
-
-
-@pytest.mark.parametrize("sample", ["sample-en", "sample-zh-int", "sample-en-fact"])
-def test_examples_of_rgb_are_the_same_from_csv(tmp_path, sample):
-    frame = load_rgb(sample).assign(response="Oslo")
-    same_scores(frame, tmp_path / "t.csv")
-    again = load_responses(tmp_path / "t.csv")
-    for name in ("references", "positive", "negative", "positive_wrong", "false_answers"):
-        assert again[name].tolist() == frame[name].tolist(), name
-
-
 def test_a_frame_that_pandas_read_from_parquet_has_arrays_in_arrays_as_references(tmp_path):
     frame = pd.DataFrame(
         {
@@ -403,15 +281,6 @@ def test_a_frame_that_pandas_read_from_parquet_has_arrays_in_arrays_as_reference
     assert loaded["references"][0] == [["Oslo", "Kristiania"], ["Norway"]]
 
 
-def test_arrays_in_arrays_as_parquet_gives_them_are_lists_in_csv(tmp_path):
-    parts = np.empty(1, dtype=object)
-    parts[0] = np.array(["Oslo", "Kristiania"], dtype=object)
-    frame = pd.DataFrame({"question": ["q"], "references": [parts], "response": ["Oslo"]})
-    assert load_responses(write_table(frame, tmp_path / "t.csv"))["references"][0] == [
-        ["Oslo", "Kristiania"]
-    ]
-
-
 @settings(max_examples=50)
 @given(
     st.lists(
@@ -423,15 +292,6 @@ def test_any_response_comes_back_from_csv(tmp_path_factory, responses):
     frame = pd.DataFrame({"question": "q", "references": "r", "response": responses})
     path = write_table(frame, tmp_path_factory.mktemp("t") / "t.csv")
     assert load_responses(path)["response"].tolist() == responses
-
-
-def test_the_apostrophe_of_a_csv_from_elsewhere_stays(tmp_path):
-    assert (
-        loaded(tmp_path, ["question", "references", "response"], ["q", "r", "'-5' it is"])[
-            "response"
-        ][0]
-        == "'-5' it is"
-    )
 
 
 @pytest.mark.parametrize(
@@ -491,7 +351,9 @@ def test_answers_of_lbrag_in_csv_have_numbers(tmp_path):
     assert frame["released_translate_tokens"].tolist()[:2] == [12.0, 0.0]
     assert frame["released_em"].tolist()[:2] == [1.0, 0.5]
     assert frame["released_rlc_ok"].tolist()[:2] == [1, 0]
-    with pytest.raises(InputError, match="column translate_tokens must contain numbers .*many"):
+    with pytest.raises(
+        InputError, match="column 'released_translate_tokens' must contain numbers, got 'many'"
+    ):
         loaded(tmp_path, header, ["1", "de", "q", "a", "a", "many", 1.0, True])
 
 
@@ -557,29 +419,6 @@ def test_a_language_that_is_assumed_is_warned_of(question, assumed):
     assert f"too little text to identify one; {assumed!r} is assumed; pass language=" in warning
 
 
-@pytest.mark.parametrize("sample", ["sample-en", "sample-zh"])
-def test_english_and_chinese_files_load_without_a_warning(sample):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert set(load_rgb(sample)["language"]) == {sample[7:9]}
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("language", ["ar", "de", "en", "hi", "ru", "th", "zh"])
-def test_the_questions_of_xquad_are_identified(data_folder, language):
-    articles = json.loads((data_folder / f"xquad/xquad.{language}.json").read_text("utf-8"))["data"]
-    questions = [
-        item["question"]
-        for article in articles
-        for part in article["paragraphs"]
-        for item in part["qas"]
-    ]
-    for first in (5, 20, len(questions)):
-        found, told = language_of(asking(*questions[:first]))
-        assert found == language
-        assert bool(told) == (language not in ("en", "zh"))
-
-
 @pytest.mark.data
 @pytest.mark.parametrize("language", ["en", "ja", "de", "es", "zh_cn"])
 def test_the_questions_of_mkqa_are_identified(data_folder, language):
@@ -589,12 +428,6 @@ def test_the_questions_of_mkqa_are_identified(data_folder, language):
         asking(*(row["question"] for row in rows if row["question_lang"] == language))
     )
     assert found == language[:2]
-
-
-@pytest.mark.data
-def test_the_questions_of_evouna_are_identified(data_folder):
-    rows = json.loads((data_folder / "evouna/NQ.json").read_text("utf-8"))
-    assert language_of(asking(*(row["question"] for row in rows))) == ("en", [])
 
 
 # ---- what an empty cell of CSV means -----------------------------------------------------------------------------------
@@ -636,17 +469,6 @@ def test_an_empty_cell_with_a_reason_of_its_own_is_no_empty_answer(tmp_path):
     assert frame["response"].tolist() == [None, ""]
     assert frame["reason"][0] == "HTTP 500"
     assert score(frame, "answer.exact_match")["value"].fillna(-1).tolist() == [-1, 0]
-
-
-def test_only_the_column_of_responses_is_concerned(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("question,gold,said,topic\nWhat is the capital?,,,\n")
-    frame = load_responses(
-        path, {"references": "gold", "response": "said"}, language="en", keep_empty=True
-    )
-    assert frame["response"].tolist() == [""]
-    assert frame["references"].tolist() == [None]
-    assert frame["topic"].isna().all()
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])

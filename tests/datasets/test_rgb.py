@@ -3,16 +3,12 @@ import json
 
 import pytest
 
+from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.catalogue import git_blob_sha1
-from ragnb.datasets.rgb import load_rgb
 from ragnb.errors import InputError
 from ragnb.records import RGB_EXAMPLE
 
 DROP = object()
-
-
-def changed(record, changes):
-    return {key: value for key, value in (record | changes).items() if value is not DROP}
 
 
 @pytest.mark.data
@@ -56,14 +52,6 @@ def test_a_base_file_gives_one_group_of_positives(make, load):
     assert list(row.index) == list(RGB_EXAMPLE)
 
 
-def test_an_integration_file_keeps_its_groups(make, load):
-    record = make.integration(groups=(2, 3, 1))
-    row = load(record).iloc[0]
-    assert row["task"] == "integration"
-    assert row["positive"] == record["positive"]
-    assert row["references"] == [["keeper0x"], ["keeper1x"], ["keeper2x"]]
-
-
 @pytest.mark.parametrize(
     ("fake", "expected"), [("Westhaven", ["Westhaven"]), (["W", "V"], ["W", "V"])]
 )
@@ -93,24 +81,6 @@ def test_top_level_elements_of_an_answer_are_parts_and_inner_ones_aliases(
 
 
 @pytest.mark.parametrize(
-    ("questions", "expected"),
-    [
-        (["谁看守灯塔?"], "zh"),
-        (["Who?"], "en"),
-        (["谁", "什么", "Who?"], "zh"),
-        (["谁", "Who?"], "en"),
-    ],
-)
-def test_the_language_is_chinese_when_most_questions_hold_han(make, load, questions, expected):
-    frame = load(*(make.base(n, query=question) for n, question in enumerate(questions)))
-    assert set(frame["language"]) == {expected}
-
-
-def test_a_given_language_is_kept(make, write_rgb):
-    assert set(load_rgb(write_rgb([make.base(query="誰?")]), language="ja")["language"]) == {"ja"}
-
-
-@pytest.mark.parametrize(
     ("before", "between", "after"),
     [
         (b"", b"\n", b""),
@@ -129,11 +99,6 @@ def test_a_file_loads_with_any_line_ends(make, write_rgb, before, between, after
     assert frame["question"].tolist() == ["Où 1?", "Où 2?"]
 
 
-def test_line_separators_inside_a_text_do_not_end_the_line(make, load):
-    odd = "a\u2028b\u0085c\x0bd"
-    assert load(make.base(query=odd)).iloc[0]["question"] == odd
-
-
 def test_the_source_of_a_file_is_told_by_its_content(make, write_rgb):
     path = write_rgb(
         [make.base()], "en_refine.json"
@@ -147,27 +112,6 @@ def test_the_source_of_a_file_is_told_by_its_content(make, write_rgb):
     assert source["git_sha1"] == git_blob_sha1(path.read_bytes())
 
 
-@pytest.mark.parametrize("name", ["sample-en.jsonl", "sample-en.json"])
-def test_a_file_of_ones_own_with_the_name_of_a_sample_is_not_taken_for_it(make, write_rgb, name):
-    own = load_rgb(write_rgb([make.base()], name)).attrs["source"]
-    assert (own["name"], own["verified"], own["licence"]) == ("sample-en", False, "unknown")
-    sample = load_rgb("sample-en").attrs["source"]
-    assert (sample["name"], sample["verified"], sample["licence"]) == (
-        "sample-en",
-        True,
-        "CC BY 4.0",
-    )
-
-
-@pytest.mark.data
-def test_a_published_file_under_another_name_is_recognised(rgb_file, tmp_path):
-    copy = tmp_path / "renamed.json"
-    copy.write_bytes(rgb_file("zh_int").read_bytes())
-    source = load_rgb(copy).attrs["source"]
-    assert source["verified"]
-    assert "NC" in source["licence"]
-
-
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 
@@ -175,10 +119,10 @@ def test_a_published_file_under_another_name_is_recognised(rgb_file, tmp_path):
     ("content", "words"),
     [
         (b"", r"mini\.json.*empty file"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", r"mini\.json line 1.*UTF-8.*binary"),
-        (gzip.compress(b'{"id": 1}', mtime=0), r"mini\.json line 1.*UTF-8.*compressed"),
-        (b"[1, 2]", r"mini\.json line 1.*JSON object.*list"),
-        (b'{"id": 1', r"mini\.json line 1.*JSON object.*column"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", r"mini\.json must be text in UTF-8, got byte 0x89"),
+        (gzip.compress(b'{"id": 1}', mtime=0), r"mini\.json must be text in UTF-8.*unpack"),
+        (b"[1, 2]", r"mini\.json item 1: must be a JSON object, got 1"),
+        (b'{"id": 1', r"mini\.json line 1: must be JSON .*column"),
     ],
     ids="empty png gzip array truncated".split(),
 )
@@ -187,23 +131,13 @@ def test_a_file_that_holds_no_objects_is_refused(write_rgb, content, words):
         load_rgb(write_rgb(content))
 
 
-@pytest.mark.parametrize("bad", ["{not json}", "[]"])
+@pytest.mark.parametrize("bad", ["{not json}", "[7]", '{"id": 3,'])
 def test_a_malformed_line_in_the_middle_is_named_by_its_number(make, write_rgb, bad):
     good = [json.dumps(make.base(n)) for n in range(3)]
-    with pytest.raises(InputError, match=r"mini\.json line 3 .*JSON object"):
+    with pytest.raises(
+        InputError, match=r"mini\.json (line 3|item 1): must be (JSON|a JSON object)"
+    ):
         load_rgb(write_rgb("\n".join([*good[:2], bad, good[2]]).encode()))
-
-
-@pytest.mark.parametrize("key", ["id", "answer", "negative"])
-def test_a_missing_key_is_named_with_file_and_line(make, write_rgb, key):
-    with pytest.raises(InputError, match=rf"mini\.json line 2: must have the key {key}, got "):
-        load_rgb(write_rgb([make.base(1), changed(make.base(2), {key: DROP})]))
-
-
-@pytest.mark.parametrize("key", ["fakeanswer", "positive_wrong"])
-def test_a_counterfactual_question_needs_both_its_keys(make, write_rgb, key):
-    with pytest.raises(InputError, match=rf"mini\.json line 1: must have the key {key}, got "):
-        load_rgb(write_rgb([changed(make.fact(), {key: DROP})]))
 
 
 @pytest.mark.parametrize(
@@ -222,11 +156,6 @@ def test_a_wrong_value_is_named_with_file_line_and_key(make, write_rgb, shape, c
         load_rgb(write_rgb([build(1), build(2) | changes]))
 
 
-def test_a_file_of_another_benchmark_is_refused(write_rgb):
-    with pytest.raises(InputError, match="line 1: must have the keys query, answer, .* got id, q"):
-        load_rgb(write_rgb([{"id": "1", "question": "Who?", "documents": []}]))
-
-
 @pytest.mark.parametrize("wrong", [["one"], ["w"] * 6])
 def test_false_passages_must_match_the_true_ones_in_number(make, write_rgb, wrong):
     with pytest.raises(
@@ -235,37 +164,13 @@ def test_false_passages_must_match_the_true_ones_in_number(make, write_rgb, wron
         load_rgb(write_rgb([make.fact(positive_wrong=wrong)]))
 
 
-def test_grouped_positives_and_false_passages_do_not_go_together(make, write_rgb):
-    with pytest.raises(InputError, match=r"line 1, key positive"):
-        load_rgb(write_rgb([make.fact(positive=[["a"], ["b"]], positive_wrong=["a", "b"])]))
-
-
-@pytest.mark.parametrize("ids", [(1, 1), (1, "1")])
-def test_an_id_given_twice_is_refused(make, write_rgb, ids):
-    with pytest.raises(InputError, match=rf"mini\.json.*different id.*{ids[0]}"):
-        load_rgb(write_rgb([make.base(i) for i in ids]))
-
-
 def test_questions_of_different_tasks_in_one_file_are_refused(make, write_rgb):
-    with pytest.raises(InputError, match=r"mini\.json.*one task.*noise.*integration"):
+    with pytest.raises(InputError, match=r"mini\.json.*one task, got integration, noise"):
         load_rgb(write_rgb([make.base(1), make.integration(2)]))
 
 
 def test_a_folder_and_a_missing_path_are_refused(tmp_path):
     with pytest.raises(InputError, match="folder"):
         load_rgb(tmp_path)
-    with pytest.raises(InputError, match=r"exists.*nowhere\.json"):
+    with pytest.raises(InputError, match=r"nowhere\.json. does not exist"):
         load_rgb(str(tmp_path / "nowhere.json"))
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("en_refin", "did you mean 'en_refine'"),
-        ("xyzzy", "use one of en, en_refine"),
-    ],
-)
-def test_an_unknown_catalogue_name_is_refused_with_a_suggestion(name, words, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=words):
-        load_rgb(name)

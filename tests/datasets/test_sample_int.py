@@ -4,17 +4,14 @@ import json
 from collections import Counter
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
 from ragnb.datasets.auditing import audit
-from ragnb.datasets.rgb import SAMPLES, load_rgb
-from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels, is_refusal
-from ragnb.text import sentences, tokens
+from ragnb.datasets.benchmarks import RGB_SAMPLES, load_rgb
+from ragnb.metrics.rgb import FOUND, NOT_FOUND, answer_labels
 
 THREE_PARTS = {"sample-en-int": 6, "sample-zh-int": 3}
 SHORTEST_ALIAS = {"en": 3, "zh": 2}
-PASSAGE_LENGTH = {"en": (25, 60), "zh": (40, 110)}
 
 
 @pytest.fixture(
@@ -25,12 +22,6 @@ PASSAGE_LENGTH = {"en": (25, 60), "zh": (40, 110)}
 def sample(request):
     name, language, size = request.param
     return SimpleNamespace(name=name, language=language, size=size, frame=load_rgb(name))
-
-
-@pytest.fixture(scope="module")
-def passages(sample):
-    groups = [group for row in sample.frame.itertuples() for group in [*row.positive, row.negative]]
-    return [passage for group in groups for passage in group]
 
 
 def labels(text, row):
@@ -52,7 +43,7 @@ def test_the_name_opens_a_file_of_the_promised_size_language_and_task(sample):
 
 
 def test_the_file_itself_is_laid_out_like_rgb(sample, request):
-    path = request.config.rootpath / "ragnb" / "datasets" / "data" / SAMPLES[sample.name]
+    path = request.config.rootpath / "ragnb" / "datasets" / "data" / RGB_SAMPLES[sample.name]
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert [record["id"] for record in records] == list(range(sample.size))
     assert {tuple(record) for record in records} == {
@@ -85,11 +76,6 @@ def test_no_negative_holds_any_part(sample):
             assert FOUND not in labels(passage, row), (row.example_id, passage)
 
 
-def test_the_question_tells_no_part(sample):
-    for row in sample.frame.itertuples():
-        assert FOUND not in labels(row.question, row), row.question
-
-
 def test_an_alias_answers_its_own_part_and_no_other(sample):
     for row in sample.frame.itertuples():
         for number, aliases in enumerate(row.references):
@@ -101,39 +87,3 @@ def test_an_alias_answers_its_own_part_and_no_other(sample):
 
 def test_the_audit_finds_nothing(sample):
     assert audit(sample.frame).empty
-
-
-def test_no_passage_and_no_question_stands_twice_not_even_in_the_base_sample(sample, passages):
-    base = load_rgb(sample.name.removesuffix("-int"))
-    of_base = [
-        passage for row in base.itertuples() for passage in [*row.positive[0], *row.negative]
-    ]
-    assert not [passage for passage, count in Counter(passages + of_base).items() if count > 1]
-    assert pd.concat([sample.frame["question"], base["question"]]).is_unique
-
-
-def test_passages_are_of_a_passages_length_and_written_cleanly(sample, passages):
-    least, most = PASSAGE_LENGTH[sample.language]
-    for passage in passages:
-        length = len(passage.split()) if sample.language == "en" else len(passage)
-        assert least <= length <= most, passage
-        assert sentences(passage)
-        assert passage == " ".join(passage.split())
-        assert not is_refusal(passage, language=sample.language), passage
-
-
-def test_passages_are_neither_generic_nor_alike(passages):
-    """No two share most of their words, and none opens like many others."""
-    words = [frozenset(token.lower() for token in tokens(passage)) for passage in passages]
-    for number, one in enumerate(words):
-        for other in words[number + 1 :]:
-            assert len(one & other) / len(one | other) < 0.6, one & other
-    openings = Counter(passage[:16] for passage in passages)
-    assert max(openings.values()) <= 3, openings.most_common(3)
-
-
-def test_it_says_who_wrote_it(sample):
-    source = sample.frame.attrs["source"]
-    assert source["name"] == sample.name
-    assert source["licence"] == "CC BY 4.0"
-    assert "authors of ragnb" in source["citation"]

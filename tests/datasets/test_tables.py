@@ -1,7 +1,6 @@
 import csv
 import gzip
 import io
-import json
 import math
 
 import numpy as np
@@ -10,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.contexts import build_contexts
-from ragnb.datasets.rgb import load_rgb
 from ragnb.datasets.tables import read_table, write_table
 from ragnb.errors import InputError
-from ragnb.scoring import score, summarize
+from ragnb.scoring import score
 
 ENDINGS = ("jsonl", "jsonl.gz", "parquet")
 
@@ -63,17 +62,6 @@ def test_examples_contexts_responses_and_scores_survive_the_disk(
     for name, frame in frames.items():
         again = read_table(write_table(frame, tmp_path / f"{name}.{ending}"))
         assert plain(again) == plain(frame), name
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_numbers_read_back_can_be_counted_with(responses, tmp_path, ending):
-    scores = score(responses, "rgb.accuracy")
-    again = read_table(write_table(scores, tmp_path / f"scores.{ending}"))
-    assert again["value"].dtype == float
-    assert plain(summarize(again)) == plain(summarize(scores))
-    unscored = scores[scores["value"].isna()]
-    again = read_table(write_table(unscored, tmp_path / f"unscored.{ending}"))
-    assert plain(summarize(again)) == plain(summarize(unscored))
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
@@ -135,63 +123,11 @@ def test_mappings_in_parquet_share_their_keys(tmp_path):
     assert again["m"].tolist() == [{"a": 1, "b": None}, {"a": None, "b": "x"}]
 
 
-def test_json_lines_hold_one_object_a_row_readable_by_anyone(responses, tmp_path):
-    lines = write_table(responses, tmp_path / "r.jsonl").read_bytes().split(b"\n")
-    assert lines.pop() == b""
-    rows = [json.loads(line) for line in lines]
-    assert len(rows) == len(responses)
-    assert rows[0]["response"] == "Ada Quill\n\nthat is"
-    assert rows[1]["response"] is None
-    assert "नमस्ते".encode() in lines[3]
-
-
 def test_the_same_frame_gives_the_same_bytes_on_any_day(responses, tmp_path, monkeypatch):
     first = write_table(responses, tmp_path / "a.jsonl.gz").read_bytes()
     monkeypatch.setattr("time.time", lambda: 1_000_000_000.0)
     assert first == write_table(responses, tmp_path / "b.jsonl.gz").read_bytes()
     assert gzip.decompress(first) == write_table(responses, tmp_path / "c.jsonl").read_bytes()
-
-
-def test_a_name_in_capitals_is_the_same_kind_of_file(tmp_path):
-    frame = pd.DataFrame({"a": ["x"]})
-    path = write_table(frame, tmp_path / "T.JSONL.GZ")
-    assert gzip.decompress(path.read_bytes()) == b'{"a": "x"}\n'
-    assert plain(read_table(path)) == plain(frame)
-
-
-def test_missing_folders_are_made_and_the_path_returned(tmp_path):
-    path = write_table(pd.DataFrame({"a": [1]}), str(tmp_path / "x" / "y" / "t.jsonl"))
-    assert path == tmp_path / "x" / "y" / "t.jsonl"
-    assert path.is_file()
-
-
-def test_rows_may_lack_a_key_in_json_lines(tmp_path):
-    (tmp_path / "t.jsonl").write_bytes(b'{"a": 1}\n\n{"b": "x", "a": 2}\r\n')
-    assert plain(read_table(tmp_path / "t.jsonl")) == {"a": [1, 2], "b": [None, "x"]}
-
-
-@pytest.mark.parametrize("name", ["t.tsv", "t"])
-def test_another_ending_is_refused(tmp_path, name):
-    with pytest.raises(InputError, match=rf"\.jsonl.*\.parquet.*'{name}'"):
-        write_table(pd.DataFrame({"a": [1]}), tmp_path / name)
-    with pytest.raises(InputError, match=rf"\.jsonl.*\.parquet.*'{name}'"):
-        read_table(tmp_path / name)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
-def test_a_file_that_does_not_exist_is_refused(tmp_path, ending):
-    with pytest.raises(InputError, match=rf"exists.*nowhere\.{ending}"):
-        read_table(tmp_path / f"nowhere.{ending}")
-
-
-@pytest.mark.parametrize("line", [b"[1]", b"{", b"\xff\xfe"])
-def test_a_line_that_is_no_object_is_named(tmp_path, line):
-    (tmp_path / "t.jsonl").write_bytes(b'{"a": 1}\n' + line + b"\n")
-    with pytest.raises(
-        InputError, match=r"t\.jsonl line 2 needs (one JSON object|UTF-8 text); got"
-    ):
-        read_table(tmp_path / "t.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +157,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(
     bad = pd.DataFrame({"a": pd.Series([value, value], dtype=object)})
     with pytest.raises(
         InputError,
-        match=r"keep\.parquet needs columns that Parquet has|row 1 needs values that JSON has",
+        match=r"keep\.parquet must have columns of one type|row 1 .* values that JSON can hold",
     ):
         write_table(bad, path)
     assert path.read_bytes() == before
@@ -259,19 +195,6 @@ def test_a_file_that_is_written_again_is_replaced_where_a_link_leads(tmp_path, e
     )
 
 
-@pytest.mark.parametrize("ending", [*ENDINGS, "csv"])
-def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch, ending):
-    home, here = tmp_path / "home", tmp_path / "here"
-    here.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.chdir(here)
-    frame = pd.DataFrame({"a": ["x"]})
-    assert write_table(frame, f"~/runs/t.{ending}") == home / "runs" / f"t.{ending}"
-    if ending != "csv":
-        assert plain(read_table(f"~/runs/t.{ending}")) == plain(frame)
-    assert list(here.iterdir()) == []
-
-
 # ---- spreadsheets ------------------------------------------------------------------------------------------------------
 
 
@@ -279,14 +202,6 @@ def spreadsheet(frame, path):
     written = write_table(frame, path).read_bytes()
     assert written.startswith(b"\xef\xbb\xbf")
     return list(csv.reader(io.StringIO(written.decode("utf-8-sig"), newline="")))
-
-
-def test_a_line_nested_too_deep_is_named(tmp_path):
-    (tmp_path / "t.jsonl").write_text('{"a": 1}\n' + "[" * 100_000)
-    with pytest.raises(
-        InputError, match=r"t\.jsonl line 2 needs one JSON object; got brackets nested too deep"
-    ):
-        read_table(tmp_path / "t.jsonl")
 
 
 def test_csv_runs_no_formula_and_keeps_numbers(tmp_path):
@@ -346,27 +261,6 @@ def test_csv_has_json_for_lists_and_mappings_and_nothing_for_what_is_missing(tmp
     assert [row[0] for row in rows] == written
 
 
-@settings(max_examples=50)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
-def test_csv_of_any_text_is_read_back_but_for_the_apostrophe(tmp_path_factory, texts):
-    rows = spreadsheet(
-        pd.DataFrame({"t": texts, "w": "x"}), tmp_path_factory.mktemp("t") / "t.csv"
-    )[1:]
-    for text, (cell, _) in zip(texts, rows, strict=True):
-        assert cell in (text, f"'{text}")
-        assert not cell.startswith(tuple("=+-@\t\r"))
-
-
-def test_infinity_is_kept_in_parquet(tmp_path):
-    frame = pd.DataFrame({"a": [1.0, math.inf]})
-    assert read_table(write_table(frame, tmp_path / "t.parquet"))["a"].tolist() == [1.0, math.inf]
-
-
-def test_half_a_surrogate_pair_in_a_reply_is_written_as_the_replacement_character(tmp_path):
-    frame = pd.DataFrame({"a": ["x\ud800", "🙂"]}, dtype=object)
-    assert read_table(write_table(frame, tmp_path / "t.jsonl"))["a"].tolist() == ["x\ufffd", "🙂"]
-
-
 def test_half_a_surrogate_pair_in_a_file_becomes_the_replacement_character(tmp_path):
     record = (
         '{"id": 1, "query": "a\\ud800b", "answer": "c", "positive": ["\\udfff"], "negative": ["x"]}'
@@ -380,9 +274,3 @@ def test_half_a_surrogate_pair_in_a_file_becomes_the_replacement_character(tmp_p
 def test_large_integers_stay_what_they_are(tmp_path):
     (tmp_path / "t.jsonl").write_text(f'{{"a": {2**70}}}\n{{"a": null}}\n')
     assert read_table(tmp_path / "t.jsonl")["a"].tolist() == [2**70, None]
-
-
-def test_csv_is_not_read(tmp_path):
-    write_table(pd.DataFrame({"a": [1]}), tmp_path / "t.csv")
-    with pytest.raises(InputError, match=r"\.jsonl, \.jsonl\.gz or \.parquet; got 't\.csv'"):
-        read_table(tmp_path / "t.csv")

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets.benchmarks import load_evouna
 from ragnb.ensemble import DataSplit, MetricEnsemble, XYData, eval_prediction, feature_frame
 from ragnb.scoring import score
 from ragnb.stats.prediction import auroc

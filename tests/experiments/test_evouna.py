@@ -2,23 +2,16 @@
 
 import json
 
-import numpy as np
-import pandas as pd
 import pytest
 from recording.evouna import (
     COMMAND,
     METRICS,
-    _coverage,
-    _decisions,
     judged_answers,
-    label_draws,
     repeated_splits,
     summary,
-    verdict_agreement,
 )
 from sklearn.metrics import accuracy_score, cohen_kappa_score, recall_score
 
-from ragnb.errors import InputError
 from ragnb.experiments.evouna import evouna_results
 from ragnb.scoring import score
 
@@ -42,25 +35,6 @@ def value(splits, measure, guarantee="classifier", alpha=None, column="mean"):
     rows = splits[(splits["measure"] == measure) & (splits["guarantee"] == guarantee)]
     rows = rows if alpha is None else rows[rows["alpha"] == alpha]
     return rows[column].item()
-
-
-def answers(n_questions, seed=0):
-    """Answers of two systems that are right with a chance known, written so that overlap metrics see it nearly always."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for question in range(n_questions):
-        for system in ("a", "b"):
-            right = rng.random() < 0.6
-            seen = right if rng.random() < 0.9 else not right
-            response = (
-                f"It is Oslo number {question}."
-                if seen
-                else f"It is Bergen, {rng.integers(99)} or so."
-            )
-            rows.append((f"q{question}", system, response, [["Oslo"]], "en", int(right)))
-    return pd.DataFrame(
-        rows, columns=["question_id", "system", "response", "references", "language", "label"]
-    ).assign(example_id=lambda frame: frame["question_id"])
 
 
 # ---- the results in the package ----------------------------------------------------------------------------------------
@@ -132,66 +106,6 @@ def test_the_results_name_their_source_and_hold_no_text(splits, labels, agreemen
 
 
 # ---- how they are made -------------------------------------------------------------------------------------------------
-
-
-def test_many_divisions_of_a_made_up_file():
-    rows = repeated_splits(
-        answers(300), n_repeats=2, alphas=(0.25,), metrics=["answer.contains", "answer.f1"]
-    )
-    table = summary(rows)
-    assert set(rows["repeat"]) == {0, 1}
-    assert table["n_repeats"].eq(2).all()
-    assert value(table, "accuracy") == pytest.approx(0.9, abs=0.1)
-    assert value(table, "accuracy, answer.contains") == pytest.approx(0.9, abs=0.1)
-    first = rows[(rows["measure"] == "auc")]["value"]
-    assert table.loc[table["measure"] == "auc", "sd"].item() == pytest.approx(first.std())
-
-
-def test_coverage_and_decisions_by_hand():
-    sets, y = (
-        np.array([[1, 0], [0, 1], [1, 1], [0, 0], [0, 1]], dtype=bool),
-        np.array([0, 0, 1, 1, 1]),
-    )
-    assert _coverage(sets, y) == {
-        "coverage": 0.6,
-        "coverage of 0": 0.5,
-        "coverage of 1": pytest.approx(2 / 3),
-    }
-    expected = {
-        "abstained": 0.4,
-        "empty": 0.2,
-        "selective risk": 1 / 3,
-        "accepted and wrong, share of all": 0.2,
-    }
-    assert _decisions(sets, y) == pytest.approx(expected)
-    assert np.isnan(_decisions(sets[2:4], y[2:4])["selective risk"])
-
-
-def test_few_labels_drawn_from_a_made_up_file():
-    table = label_draws(answers(500), n_draws=60)
-    assert table["truth"].between(0.5, 0.7).all()
-    assert table["coverage_ppi"].min() > 0.85
-    again = label_draws(answers(500), n_draws=60)
-    pd.testing.assert_frame_equal(table, again)
-
-
-def test_agreement_in_a_made_up_file_by_hand():
-    made_up = answers(4000)
-    table = verdict_agreement(made_up).set_index(["system", "metric"])["mean"]
-    seen, right = made_up["response"].str.contains("Oslo"), made_up["label"] == 1
-    assert table["all", "percent agreement"] == pytest.approx((seen == right).mean())
-    chance = seen.mean() * right.mean() + (1 - seen.mean()) * (1 - right.mean())
-    assert table["all", "Cohen's kappa"] == pytest.approx(
-        ((seen == right).mean() - chance) / (1 - chance)
-    )
-    only_a = made_up["system"] == "a"
-    assert table["a", "sensitivity"] == pytest.approx(seen[only_a & right].mean())
-    assert table["a", "specificity"] == pytest.approx(1 - seen[only_a & ~right].mean())
-
-
-def test_answers_without_labels():
-    with pytest.raises(InputError, match="label"):
-        repeated_splits(answers(10).drop(columns="label"))
 
 
 @pytest.mark.data

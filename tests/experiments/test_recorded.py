@@ -1,6 +1,5 @@
 """What is recorded is whole, names its origin, and gives the responses again without a model."""
 
-import pandas as pd
 import pytest
 from recording.replies import reply_keys
 
@@ -53,13 +52,8 @@ def test_a_recording_names_model_file_engine_and_day(recording):
     assert provenance["parameters"] == RECORDINGS[recording].parameters
 
 
-def test_a_recording_holds_no_path_of_the_machine_it_was_made_on(recording):
-    with recorded_store(recording) as store:
-        assert {reply.served_model for reply in store} == {recorded_provenance(recording)["model"]}
-
-
 def test_an_unknown_recording_is_refused():
-    with pytest.raises(InputError, match="rgb_noise, .*; got 'x'"):
+    with pytest.raises(InputError, match="rgb_noise, .*, got 'x'"):
         recorded_store("x")
 
 
@@ -88,25 +82,7 @@ def test_what_a_system_paid_is_what_the_endpoint_counted(four_systems):
     assert means["direct"] == means["multi"] == 0 < means["lbrag"] < means["cross"]
 
 
-def test_a_passage_that_was_translated_is_shown_translated(four_systems):
-    for row in four_systems.itertuples():
-        for made in row.translations:
-            assert row.passages[made["place"]] == made["text"]
-            assert (
-                made["source"]
-                == row.passage_languages[made["place"]]
-                != row.language
-                == made["language"]
-            )
-
-
 def test_the_passages_help(four_systems):
     scores = ragnb.score(four_systems, "answer.f1")
     against = ragnb.compare(scores, baseline="direct", by=[], cluster="question_id")
     assert (against["low"] > 0).all()
-
-
-def test_a_judge_that_could_not_be_read_says_why():
-    judged = recorded_responses("multilingual_judged")
-    assert (judged["judged_similarity"].isna() == judged["judge_reason"].notna()).all()
-    assert pd.Series(judged["judged_similarity"]).dropna().between(0, 1).all()

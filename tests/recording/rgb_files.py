@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from ragnb.datasets.auditing import ISSUES, audit
-from ragnb.datasets.rgb import load_rgb
+from ragnb.datasets.benchmarks import load_rgb
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import data_file
 

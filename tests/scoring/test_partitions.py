@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.datasets.ragbench import load_ragbench
+from ragnb.datasets.benchmarks import load_ragbench
 from ragnb.datasets.tables import read_table, write_table
 from ragnb.ensemble.data import DataSplit
 from ragnb.errors import InputError

@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from ragnb.datasets.evouna import load_evouna
+from ragnb.datasets.benchmarks import load_evouna
 from ragnb.metrics.answer import contains
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.ppi import PpiInterval, ppi_mean, rogan_gladen

@@ -1,0 +1,393 @@
+"""Benchmarks in one language, each file as one validated frame: RGB, RAGBench and EVOUNA.
+
+- RGB: Chen et al., AAAI 2024, arXiv 2309.01431
+- RAGBench: Friel et al. 2024, arXiv 2407.11005
+- EVOUNA: Wang et al., NeurIPS 2023 Datasets and Benchmarks, arXiv 2305.12421
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+from pydantic import AfterValidator, BeforeValidator, Field, RootModel, create_model
+
+from ragnb.datasets.files import (
+    Identifier,
+    Record,
+    Text,
+    benchmark_frame,
+    checked,
+    guess_language,
+    json_records,
+    kind_of,
+    locate,
+    parsed,
+    read_records,
+    refuse_duplicates,
+)
+from ragnb.errors import InputError
+from ragnb.prompts.template import Template
+from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE
+
+RGB_SAMPLES = {
+    "sample-en": "rgb_sample_en.jsonl",
+    "sample-en-int": "rgb_sample_en_int.jsonl",
+    "sample-en-fact": "rgb_sample_en_fact.jsonl",
+    "sample-zh": "rgb_sample_zh.jsonl",
+    "sample-zh-int": "rgb_sample_zh_int.jsonl",
+    "sample-zh-fact": "rgb_sample_zh_fact.jsonl",
+}
+"""The embedded samples, name to file: base, integration and counterfactual, in English and Chinese."""
+RAGBENCH_SAMPLES = {"sample-ragbench": "ragbench_sample.jsonl"}
+RAGBENCH_SPLITS = ("train", "validation", "test")
+SYSTEMS = ("fid", "gpt35", "chatgpt", "gpt4", "newbing")
+"""The systems of EVOUNA."""
+
+
+# ---- RGB -----------------------------------------------------------------------------------------
+
+Aliases = Text | Annotated[list[Text], Field(min_length=1)]
+
+
+class RgbRecord(Record):
+    """One question of a base file, or of an integration file if ``positive`` contains lists."""
+
+    id: Identifier
+    query: Text
+    answer: Text | Annotated[list[Aliases], Field(min_length=1)]
+    positive: list[str] | list[Annotated[list[str], Field(min_length=1)]]
+    negative: list[str]
+
+
+class FactRecord(RgbRecord):
+    """One question of a counterfactual file."""
+
+    positive: list[str]
+    fakeanswer: Aliases
+    positive_wrong: list[str]
+
+
+def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame:
+    """Load the examples of one RGB file, one row per question.
+
+    Parameters
+    ----------
+    source
+        A path to a file in RGB's format, a catalogue name (``"en_refine"``, ``"zh_int"``, ..., see
+        `ragnb.datasets.catalogue`), or the name of a small sample that the authors of ragnb wrote:
+        ``"sample-en"``, ``"sample-en-int"``, ``"sample-en-fact"``, or the same with ``zh`` for
+        Chinese.
+    language
+        Language code of the questions. By default it is identified from their text. If the language
+        is neither English nor Chinese, a warning asks for confirmation.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``example_id`` (file and id, such as ``"en_fact/17"``), ``benchmark``, ``task``,
+        ``language``, ``question``, ``references``, ``positive``, ``negative``, ``positive_wrong``
+        and ``false_answers``. ``references`` is a list of parts, all of which are needed. Each part
+        is a list of aliases, any of which is enough. ``positive`` is a list of groups of passages:
+        a single group, or one group per part. ``task`` follows from the keys of the file:
+        ``"noise"`` (base files), ``"integration"`` (``positive`` contains lists) or
+        ``"counterfactual"`` (there is a ``fakeanswer``). ``attrs["source"]`` states where the file
+        came from.
+
+    Raises
+    ------
+    InputError
+        The name is unknown, the file is empty or binary, a line is malformed or does not fit
+        `RgbRecord` or `FactRecord`, or an id occurs twice. The message names file, line and key.
+    """
+    path, name = locate(source, benchmark="rgb", samples=RGB_SAMPLES)
+    rows = [_example(record, where) for record, where in json_records(path)]
+    tasks = {row["task"] for row in rows}
+    if len(tasks) > 1:
+        raise InputError(
+            f"{path.name}: all questions must be of one task, got {', '.join(sorted(tasks))}; "
+            "split the file"
+        )
+    refuse_duplicates((row["example_id"] for row in rows), path.name)
+    language = language or guess_language(row["question"] for row in rows)
+    for row in rows:
+        row |= {"example_id": f"{name}/{row['example_id']}", "language": language}
+    return benchmark_frame(rows, RGB_EXAMPLE, path, name, "rgb")
+
+
+def _example(line: Mapping[str, Any], where: str) -> dict[str, Any]:
+    is_fact = "positive_wrong" in line or "fakeanswer" in line
+    record: Any = checked(FactRecord if is_fact else RgbRecord, line, where)
+    passages = record.positive
+    is_grouped = bool(passages) and isinstance(passages[0], list)
+    example = {
+        "example_id": str(record.id),
+        "benchmark": "rgb",
+        "task": "integration" if is_grouped else "noise",
+        "question": record.query,
+        "references": [_listed(part) for part in _listed(record.answer)],
+        "positive": passages if is_grouped else [passages],
+        "negative": record.negative,
+        "positive_wrong": [],
+        "false_answers": [],
+    }
+    if not is_fact:
+        return example
+    if len(record.positive_wrong) != len(passages):
+        raise InputError(
+            f"{where}, key positive_wrong: must have one passage for each of the {len(passages)} in "
+            f"positive, got {len(record.positive_wrong)}"
+        )
+    return example | {
+        "task": "counterfactual",
+        "positive_wrong": record.positive_wrong,
+        "false_answers": _listed(record.fakeanswer),
+    }
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+# ---- RGB's own prompts ---------------------------------------------------------------------------
+
+_FIELDS = {"{DOCS}": "{passages}", "{QUERY}": "{question}"}
+"""Field of RGB's own prompts -> field of ragnb's templates."""
+
+
+def _with_fields(text: str) -> str:
+    if not all(field in text for field in _FIELDS):
+        raise InputError(f"must contain {' and '.join(_FIELDS)}, got {text!r:.60}")
+    return text
+
+
+class Instruction(Record):
+    """What RGB asks a model in one language."""
+
+    system: str
+    instruction: Annotated[str, AfterValidator(_with_fields)]
+
+
+class Instructions(RootModel[dict[str, Instruction]]):
+    """The file ``instruction.yaml``: one instruction per language."""
+
+
+def load_rgb_instructions(source: str | Path = "rgb_instructions") -> dict[str, Template]:
+    """Load RGB's own prompts as templates by language, for ``rgb_requests(prompt=...)``.
+
+    Parameters
+    ----------
+    source
+        A path to RGB's ``instruction.yaml``, or its catalogue name. The file belongs to the
+        benchmark (CC BY-NC-SA 4.0) and is not a part of ragnb.
+
+    Raises
+    ------
+    InputError
+        The source is neither a path nor a known name, or the file does not fit `Instructions`.
+
+    >>> instructions = load_rgb_instructions("instruction.yaml")  # doctest: +SKIP
+    >>> requests = rgb_requests(examples, prompt=instructions["en"])  # doctest: +SKIP
+    """
+    import yaml
+
+    path, _ = locate(source, benchmark="rgb")
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, ValueError) as error:
+        raise InputError(f"{path.name} must be YAML ({str(error).splitlines()[0]})") from error
+    templates = {}
+    for language, texts in checked(Instructions, content, path.name).root.items():
+        # All braces but those of RGB's fields belong to the text.
+        system, user = (
+            text.replace("{", "{{").replace("}", "}}") for text in (texts.system, texts.instruction)
+        )
+        for theirs, ours in _FIELDS.items():
+            user = user.replace(f"{{{theirs}}}", ours)
+        templates[language] = Template(f"rgb.official.{language}", 1, system, user)
+    return templates
+
+
+# ---- RAGBench ------------------------------------------------------------------------------------
+
+_TRUTHS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
+
+Listed = BeforeValidator(parsed)
+Keys = Annotated[list[str], Listed]
+Pair = Annotated[list[str], Field(min_length=2, max_length=2)]
+Sentences = Annotated[list[Pair], Listed]
+Number = Annotated[float, Field(strict=False)]
+Truth = Annotated[bool, BeforeValidator(lambda value: _TRUTHS.get(str(value).lower(), value))]
+
+
+class SupportLabel(Record, extra="allow"):
+    """Which sentences of the documents support one sentence of the response."""
+
+    response_sentence_key: str
+    supporting_sentence_keys: Keys
+    fully_supported: Truth | None = None
+
+
+_OPTIONAL: dict[str, Any] = {
+    "generation_model_name": str,
+    "annotating_model_name": str,
+    "dataset_name": str,
+    "unsupported_response_sentence_keys": Keys,
+    "adherence_score": Truth,
+    "overall_supported_explanation": str,
+    "relevance_explanation": str,
+    "trulens_groundedness": Number,
+    "trulens_context_relevance": Number,
+    "ragas_faithfulness": Number,
+    "ragas_context_relevance": Number,
+    "gpt3_adherence": Number,
+    "gpt3_context_relevance": Number,
+    "gpt35_utilization": Number,
+    "relevance_score": Number,
+    "utilization_score": Number,
+    "completeness_score": Number,
+    "overall_supported": Truth,
+}
+"""Columns of RAGBench that a file may lack, and `overall_supported`, which is not published."""
+
+
+class _Labelled(Record, extra="allow"):
+    id: Identifier
+    question: Text
+    documents: Keys
+    response: str
+    documents_sentences: Annotated[list[Sentences], Listed]
+    response_sentences: Sentences
+    sentence_support_information: Annotated[list[SupportLabel], Listed]
+    all_relevant_sentence_keys: Keys
+    all_utilized_sentence_keys: Keys
+
+
+_DEFAULTS: dict[str, Any] = {name: (kind | None, None) for name, kind in _OPTIONAL.items()}
+RagbenchRecord = create_model("RagbenchRecord", __base__=_Labelled, **_DEFAULTS)
+"""One labelled response."""
+FIELDS = tuple(RagbenchRecord.model_fields)
+
+
+def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.DataFrame:
+    """Load the labelled responses of one RAGBench file, one row per response.
+
+    Parameters
+    ----------
+    source
+        A path to a file in RAGBench's format, as JSON Lines, Parquet (``.parquet``) or CSV
+        (``.csv``, with lists as JSON or as Python prints them), a catalogue name
+        (``"covidqa_test"``, ..., see `ragnb.datasets.catalogue`), or ``"sample-ragbench"``: a small
+        multilingual sample that the authors of ragnb wrote and labelled.
+    language
+        Language code of the questions. By default it is the record's own ``language``, or else
+        ``"en"``.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``example_id`` (``dataset_name`` and ``id``, such as ``"covidqa_test/778"``; the
+        responses of two systems to a question share it), ``benchmark``, ``task`` (the corpus, such
+        as ``"covidqa"``), ``language``, ``question``, ``passages`` (RAGBench's ``documents``),
+        ``system`` (RAGBench's ``generation_model_name``), ``response`` and ``split``, then all
+        columns of RAGBench under their own names. Published columns that a file lacks are None.
+        Further columns are kept as they are. ``attrs["source"]`` states where the file came from.
+
+    Raises
+    ------
+    InputError
+        The name is unknown, the file is empty or binary, or a line is malformed or does not fit
+        `RagbenchRecord`. The message names the file, the line (of CSV and Parquet: the row) and the
+        key. Labels that contradict each other are not an error: see the ``issues`` of
+        `ragnb.metrics.trace.trace_scores`.
+    """
+    path, name = locate(source, benchmark="ragbench", samples=RAGBENCH_SAMPLES)
+    texts = {"response", *(name for name, kind in _OPTIONAL.items() if kind is str)}
+    rows = []
+    for item, where in read_records(path):
+        if kind_of(path) == "csv":  # an empty cell of a column of texts is an empty text
+            item = {**item} | {key: "" for key in texts & item.keys() if item[key] is None}
+        rows.append(_response(checked(RagbenchRecord, item, where).model_dump(), name, language))
+    return benchmark_frame(rows, [*RAGBENCH_RESPONSE, *FIELDS], path, name, "ragbench")
+
+
+def _response(fields: dict[str, Any], name: str, language: str | None) -> dict[str, Any]:
+    dataset_name = fields["dataset_name"] or name
+    corpus, _, split = dataset_name.rpartition("_")
+    is_published = split in RAGBENCH_SPLITS
+    return {
+        **fields,
+        "id": str(fields["id"]),
+        "example_id": f"{dataset_name}/{fields['id']}",
+        "benchmark": "ragbench",
+        "task": corpus if is_published else dataset_name,
+        "language": language or fields.get("language") or "en",
+        "passages": fields["documents"],
+        "system": fields["generation_model_name"],
+        "split": split if is_published else None,
+    }
+
+
+# ---- EVOUNA --------------------------------------------------------------------------------------
+
+_JUDGED: dict[str, Any] = {
+    "question": (Text, ...),
+    "golden_answer": (Text | None, ...),
+    **{f"answer_{system}": (str | None, ...) for system in SYSTEMS},
+    **{f"judge_{system}": (bool | None, ...) for system in SYSTEMS},
+    "improper": (bool, False),
+}
+EvounaRecord = create_model("EvounaRecord", __base__=Record, **_JUDGED)
+"""One question with the response of each system and a person's verdict on it.
+
+One improper question of NQ has no golden answer.
+"""
+
+
+def load_evouna(source: str | Path) -> pd.DataFrame:
+    """Load the judged responses of one EVOUNA file, one row per question and system.
+
+    Parameters
+    ----------
+    source
+        A path to a file in EVOUNA's format, or the catalogue name ``"evouna_nq"``.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``example_id, benchmark, task, language, question, references, system, response,
+        verdict, improper``. ``references`` is one part whose aliases are the gold variants, which
+        the file separates by ``/``. It is None if the file has no answer. ``verdict`` is the
+        judgement of a person: True, False, or None if there is none. ``improper`` marks questions
+        that the annotators found faulty. They stay in the frame. Score the frame with
+        ``ragnb.score(frame, "annotator.verdict")``.
+
+    Raises
+    ------
+    InputError
+        The name is unknown, the file is not a JSON list of records, or a record does not fit
+        `EvounaRecord`.
+    """
+    path, name = locate(source, benchmark="evouna")
+    rows: list[dict[str, Any]] = []
+    for number, (item, where) in enumerate(json_records(path)):
+        record = checked(EvounaRecord, item, where).model_dump()
+        gold = record["golden_answer"]
+        variants = [text.strip() for text in (gold or "").split("/") if text.strip()]
+        question = {
+            "example_id": f"evouna/{number}",
+            "benchmark": "evouna",
+            "task": "open",
+            "language": "en",
+            "question": record["question"],
+            "references": None if gold is None else [variants or [gold]],
+        }
+        for system in SYSTEMS:
+            judged = {
+                "system": system,
+                "response": record[f"answer_{system}"],
+                "verdict": record[f"judge_{system}"],
+                "improper": record["improper"],
+            }
+            rows.append(question | judged)
+    return benchmark_frame(rows, (), path, name, "evouna")
