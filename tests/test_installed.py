@@ -20,7 +20,7 @@ import pytest
 
 import ragnb
 from ragnb.annotation.log import read_log
-from ragnb.annotation.passes import recorded_passes
+from ragnb.annotation.labels import recorded_passes
 from ragnb.annotation.session import AnnotationSession
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.experiments.evouna import evouna_results
@@ -171,7 +171,7 @@ def test_an_annotation_log_is_gone_on_with(tmp_path):
         session.go(number)
         session.label("verdict", verdict)
         session.log.close()
-    header, events = read_log(tmp_path / "ana.verdict.jsonl")
+    header, events = read_log(tmp_path / "ana.verdict.sqlite")
     assert header["ragnb"] == ragnb.__version__
     assert [event["action"] for event in events].count("label") == 2
     assert session.progress()["labelled"] == 2

@@ -1,9 +1,8 @@
-"""Labels by people: tasks, an append-only log, agreement, adjudication, queues, and their way into frames."""
+"""Labels by people: tasks, a log of actions, agreement, adjudication, queues, and their way into frames."""
 
 from ragnb.annotation.adjudication import adjudicate
 from ragnb.annotation.agreement import agreement, disagreements
-from ragnb.annotation.export import join_labels, read_labels, write_ragbench
-from ragnb.annotation.passes import recorded_passes
+from ragnb.annotation.labels import join_labels, read_labels, recorded_passes, write_ragbench
 from ragnb.annotation.queues import deferral_queue, person_judicator, review_queue
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS, Field, Option, Task, read_task

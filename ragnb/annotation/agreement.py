@@ -1,25 +1,16 @@
-"""How far annotators agree, and where they do not."""
+"""How far annotators agree, and where they differ."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ragnb.annotation.label_state import Place
-from ragnb.annotation.labelled import (
-    Labelled,
-    alike,
-    items_of,
-    places_of,
-    read_everyone,
-    sentences_of,
-    votes,
-)
+from ragnb.annotation.labels import Compared, alike, read_everyone
 from ragnb.annotation.tasks import Field
-from ragnb.arguments import Integers, convert
+from ragnb.arguments import accepts, convert
 from ragnb.errors import InputError
 from ragnb.reports.frames import as_frame
 from ragnb.reports.judge_agreement import coefficients
@@ -29,8 +20,11 @@ from ragnb.stats.intervals import mean_interval
 OVERLAP = "mean overlap"
 COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units",
            "n", "n_unlabelled")  # fmt: skip
+Given = dict[str, Any]
+"""What each annotator said, by name."""
 
 
+@accepts(confidence_level="level")
 def agreement(
     logs: Any,
     *,
@@ -47,7 +41,7 @@ def agreement(
     ----------
     logs
         The labels of two or more annotators in one task, each annotator once: paths of logs, open sessions, or frames of
-        labels (`ragnb.annotation.export.read_labels`, `ragnb.datasets.annotations.load_annotations`).
+        labels (`ragnb.annotation.labels.read_labels`, `ragnb.datasets.annotations.load_annotations`).
     cluster
         A mapping from each item's id to its cluster, for items that are not independent. An example is the question that
         several systems answered. By default the items are independent.
@@ -92,45 +86,56 @@ def agreement(
     Artstein, R. & Poesio, M. (2008). Inter-coder agreement for computational linguistics. Computational Linguistics 34,
     555-596.
     """
-    level, people = convert(confidence_level, "level", "confidence_level"), read_everyone(logs)
-    groups = _clusters(cluster, items_of(people))
+    people = read_everyone(logs)
+    units = _clusters(cluster, list(people.votes))
+    groups = [
+        (f"{one} - {two}", one, two, [one, two]) for one, two in combinations(people.names, 2)
+    ]
+    if len(people.names) > 2:
+        groups.append(("all", "all", "all", people.names))
     rows: list[dict[str, Any]] = []
-    for asked in people[0].task.fields:
-        if asked.kind != "text":
-            units = _units(asked, people, groups)
-            for told, chosen in _groups(people):
-                found = _rows(units, chosen, level) + _overlap(
-                    asked, [people[i] for i in chosen], groups, level
-                )
-                rows += [{"field": asked.name, **told, **row} for row in found]
+    for asked in people.task.fields:
+        if asked.kind == "text":
+            continue
+        decisions = _decisions(asked, people)
+        several = cluster is not None or asked.each or asked.kind == "sentences"
+        for pair, rater, against, names in groups:
+            told = {"field": asked.name, "pair": pair, "rater": rater, "against": against}
+            found = _coefficients(decisions[names], units if several else None, confidence_level)
+            if asked.kind == "sentences":
+                clusters = None if cluster is None else units
+                found.append(_overlap(asked, people, names, clusters, confidence_level))
+            rows += [told | row for row in found]
     return as_frame(rows, COLUMNS)
 
 
 def disagreements(logs: Any) -> pd.DataFrame:
-    """Where annotators differ, one row an item and field (and sentence), the most disputed items first.
+    """Where annotators differ: one row per item and field (and sentence), the most disputed items first.
 
-    What only some of them labelled is no disagreement. Parameters and errors are those of `agreement`.
+    A label that only some annotators gave is no disagreement. Parameters and errors are those of `agreement`.
 
     Returns
     -------
     DataFrame
-        ``item``, ``field``, ``sentence`` (None where the field is asked of the item); ``disagreement``: the share of pairs
-        of annotators that differ, or of fields of sentences one minus the mean overlap; ``votes``: what each one said, by
-        name.
-        Items come in the order of the sum of their disagreements.
+        ``item``, ``field``, ``sentence`` (None if the field is asked of the item); ``disagreement``: the share of pairs of
+        annotators that differ, or for fields of sentences one minus the mean overlap; ``votes``: what each one said, by
+        name. Items are in the order of the sum of their disagreements.
     """
     people = read_everyone(logs)
-    rows = [row for item in items_of(people) for row in _disputes(item, people)]
-    frame = pd.DataFrame(rows, columns=["item", "field", "sentence", "disagreement", "votes"])
-    frame["sentence"] = pd.Series([row["sentence"] for row in rows], dtype=object)
+    rows = [
+        (item, field, sentence, 1 - _likeness(people.task.field(field), given.values()), given)
+        for item, places in people.votes.items()
+        for (field, sentence), given in places.items()
+        if not alike(given.values())
+    ]
+    names = ["item", "field", "sentence", "disagreement", "votes"]
+    frame = pd.DataFrame(rows, columns=names, dtype=object).astype({"disagreement": float})
     total = frame.groupby("item", sort=False)["disagreement"].transform("sum")
-    return frame.iloc[np.argsort(-total.to_numpy(dtype=np.float64), kind="stable")].reset_index(
-        drop=True
-    )
+    return frame.iloc[np.argsort(-total, kind="stable")].reset_index(drop=True)
 
 
 def overlap(first: Sequence[Any], second: Sequence[Any]) -> float:
-    """F1 of two sets; in [0, 1], 1 where both are empty.
+    """F1 of two sets; in [0, 1], 1 if both are empty.
 
     >>> overlap(["0a", "0b"], ["0b"]), overlap([], [])
     (0.6666666666666666, 1.0)
@@ -139,159 +144,84 @@ def overlap(first: Sequence[Any], second: Sequence[Any]) -> float:
     return 2 * len(one & two) / (len(one) + len(two)) if one or two else 1.0
 
 
-# ---- what is compared --------------------------------------------------------------------------------------------------
+def _likeness(asked: Field, values: Any) -> float:
+    """Mean over the pairs of annotators: the overlap of two sets of sentences, or whether two values are the same."""
+    pairs = combinations(values, 2)
+    if asked.kind == "sentences":
+        return float(np.mean([overlap(one, two) for one, two in pairs]))
+    return float(np.mean([alike(pair) for pair in pairs]))
 
 
-@dataclass(frozen=True)
-class _Units:
-    """Codes of units x annotators, -1 where untouched; what each unit belongs to, where units are not independent."""
-
-    codes: Integers
-    clusters: Integers | None
+# ---- what is compared ----------------------------------------------------------------------------
 
 
-def _clusters(
-    cluster: Mapping[str, Any] | pd.Series | None, items: Sequence[str]
-) -> dict[str, int] | None:
-    """The number of each item's cluster."""
-    if cluster is None:
-        return None
-    given = dict(cluster) if isinstance(cluster, Mapping | pd.Series) else {}
-    if lacking := [item for item in items if item not in given]:
-        raise InputError(
-            f"cluster needs a mapping from each item's id; got none for {lacking[0]!r}; add its question"
-        )
-    codes = convert([given[item] for item in items], "clusters", "cluster")
-    return dict(zip(items, codes.tolist(), strict=True))
-
-
-def _units(asked: Field, people: list[Labelled], groups: dict[str, int] | None) -> _Units:
-    rows: list[list[int]] = []
-    clusters: list[int] = []
-    for number, item in enumerate(items_of(people)):
-        found = _item_codes(asked, item, people)
-        rows += found
-        clusters += [groups[item] if groups else number] * len(found)
-    codes = np.array(rows, dtype=np.int64).reshape(-1, len(people))
-    several = groups is not None or asked.each or asked.kind == "sentences"
-    return _Units(codes, np.array(clusters, dtype=np.int64) if several else None)
-
-
-def _item_codes(asked: Field, item: str, people: list[Labelled]) -> list[list[int]]:
-    labels = [one.items[item].values if item in one.items else {} for one in people]
-    keys = _sentences(asked, item, people) if asked.each or asked.kind == "sentences" else {}
-    asked_of = (
-        [(asked.name, key) for key in keys["response"]] if asked.each else [(asked.name, None)]
-    )
-    if asked.kind == "choice":
-        return [
-            [_choice(asked, values.get(place), item) for values in labels] for place in asked_of
-        ]
-    universe = [*keys[asked.of], *(option.value for option in asked.options)]
+def _of_field(asked: Field, people: Compared) -> list[tuple[str, Given]]:
+    """Each place of a field, as its item and what each annotator said."""
     return [
-        [_member(key, values.get(place)) for values in labels]
-        for place in asked_of
-        for key in universe
+        (item, given)
+        for item, places in people.votes.items()
+        for (name, _), given in places.items()
+        if name == asked.name
     ]
 
 
-def _sentences(asked: Field, item: str, people: list[Labelled]) -> dict[str, list[str]]:
-    keys = sentences_of(item, people)
-    if not {"documents", "response"} <= set(keys):
+def _decisions(asked: Field, people: Compared) -> pd.DataFrame:
+    """One row per decision and one column per annotator, nan where untouched; the index is the item."""
+    rows: list[dict[str, int]] = []
+    items: list[str] = []
+    for item, given in _of_field(asked, people):
+        if asked.kind == "choice":
+            rows.append({who: asked.number(value, item) for who, value in given.items()})
+        else:
+            keys = people.sentences[item].get(asked.of, [])
+            possible = [*keys, *(option.value for option in asked.options)]
+            rows += [{who: key in given[who] for who in given} for key in possible]
+        items += [item] * (len(rows) - len(items))
+    return pd.DataFrame(rows, items, people.names).astype(float)
+
+
+def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: list[str]) -> pd.Series:
+    """The number of each item's cluster, which is the item itself by default."""
+    given = dict(zip(items, items, strict=True))
+    if cluster is not None:
+        given = dict(cluster) if isinstance(cluster, Mapping | pd.Series) else {}
+    lacking = [item for item in items if item not in given]
+    if lacking:
         raise InputError(
-            f"agreement on {asked.name!r} needs the keys of all sentences of item {item!r}; got none; pass the log, or the "
-            "frame of read_labels with its column sentences"
+            f"cluster must map each item's id to its cluster, got none for {lacking[0]!r}"
         )
-    return keys
+    return pd.Series(convert([given[item] for item in items], "clusters", "cluster"), index=items)
 
 
-def _choice(asked: Field, value: Any, item: str) -> int:
-    if value is None:
-        return -1
-    found = [n for n, option in enumerate(asked.options) if alike([option.value, value])]
-    if not found:
-        raise InputError(
-            f"{asked.name!r} of item {item!r} needs one of {[option.value for option in asked.options]}; got {value!r}; "
-            "map your labels to these"
-        )
-    return found[0]
+# ---- measures ------------------------------------------------------------------------------------
 
 
-def _member(key: Any, chosen: Any) -> int:
-    return -1 if chosen is None else int(key in chosen)
-
-
-def _groups(people: list[Labelled]) -> Iterator[tuple[dict[str, str], list[int]]]:
-    """Each pair of annotators and, where they are more than two, all of them."""
-    for i, j in combinations(range(len(people)), 2):
-        one, two = people[i].annotator, people[j].annotator
-        yield {"pair": f"{one} - {two}", "rater": one, "against": two}, [i, j]
-    if len(people) > 2:
-        yield {"pair": "all", "rater": "all", "against": "all"}, list(range(len(people)))
-
-
-# ---- measures ----------------------------------------------------------------------------------------------------------
-
-
-def _rows(units: _Units, chosen: list[int], level: float) -> list[dict[str, Any]]:
-    codes = units.codes[:, chosen]
-    ratings = (codes >= 0).sum(axis=1)
-    kept = ratings >= 2
-    clusters = None if units.clusters is None else units.clusters[kept]
-    found = coefficients(np.where(codes < 0, np.nan, codes)[kept], clusters, level)
-    counted = {"n": int(kept.sum()), "n_unlabelled": int((ratings == 1).sum())}
-    return [
-        {"metric": name, **interval_columns(interval), **counted}
-        for name, interval in found.items()
-    ]
+def _coefficients(
+    decisions: pd.DataFrame, units: pd.Series | None, level: float
+) -> list[dict[str, Any]]:
+    n_ratings = decisions.notna().sum(axis=1)
+    kept = decisions[n_ratings >= 2]
+    clusters = None if units is None else units[kept.index].to_numpy()
+    counted = {"n": len(kept), "n_unlabelled": int((n_ratings == 1).sum())}
+    found = coefficients(kept.to_numpy(), clusters, level)
+    return [{"metric": name, **interval_columns(one), **counted} for name, one in found.items()]
 
 
 def _overlap(
-    asked: Field, people: list[Labelled], groups: dict[str, int] | None, level: float
-) -> list[dict[str, Any]]:
-    if asked.kind != "sentences":
-        return []
-    means, clusters, n, alone = [], [], 0, 0
-    for item in items_of(people):
-        said = [
-            list(votes(item, place, people).values())
-            for place in places_of(item, people)
-            if place[0] == asked.name
-        ]
-        found = [_mean_overlap(values) for values in said if len(values) > 1]
-        if found:
-            means.append(float(np.mean(found)))
-            clusters.append(groups[item] if groups else len(means))
-        n, alone = n + len(found), alone + sum(len(values) == 1 for values in said)
-    interval = mean_interval(means, clusters if groups else None, confidence_level=level)
-    clipped = replace(
-        interval, low=float(np.clip(interval.low, 0, 1)), high=float(np.clip(interval.high, 0, 1))
+    asked: Field, people: Compared, names: Sequence[str], units: pd.Series | None, level: float
+) -> dict[str, Any]:
+    places = _of_field(asked, people)
+    sets = [(item, [given[who] for who in names if who in given]) for item, given in places]
+    several = [(item, _likeness(asked, chosen)) for item, chosen in sets if len(chosen) > 1]
+    means = (
+        pd.DataFrame(several, columns=["item", "mean"]).groupby("item", sort=False)["mean"].mean()
     )
-    return [{"metric": OVERLAP, **interval_columns(clipped), "n": n, "n_unlabelled": alone}]
-
-
-def _mean_overlap(values: Sequence[Any]) -> float:
-    return float(np.mean([overlap(one, two) for one, two in combinations(values, 2)]))
-
-
-# ---- where they differ -------------------------------------------------------------------------------------------------
-
-
-def _disputes(item: str, people: list[Labelled]) -> Iterator[dict[str, Any]]:
-    for place in places_of(item, people):
-        said = votes(item, place, people)
-        if not alike(said.values()):
-            apart = _disagreement(place, list(said.values()), people[0])
-            yield {
-                "item": item,
-                "field": place[0],
-                "sentence": place[1],
-                "disagreement": apart,
-                "votes": said,
-            }
-
-
-def _disagreement(place: Place, values: list[Any], one: Labelled) -> float:
-    if one.task.field(place[0]).kind == "sentences":
-        return 1 - _mean_overlap(values)
-    return float(np.mean([not alike(pair) for pair in combinations(values, 2)]))
+    clusters = None if units is None else units[means.index].to_numpy()
+    interval = mean_interval(means, clusters, confidence_level=level)
+    low, high = np.clip([interval.low, interval.high], 0, 1).tolist()
+    return {
+        "metric": OVERLAP,
+        **interval_columns(replace(interval, low=low, high=high)),
+        "n": len(several),
+        "n_unlabelled": sum(len(chosen) == 1 for _, chosen in sets),
+    }

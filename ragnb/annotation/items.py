@@ -1,14 +1,15 @@
-"""What an annotator sees: the rows of a frame as items with keyed sentences, and a fingerprint of each."""
+"""What an annotator sees: the rows of a frame as items with keyed sentences, their fingerprints, and the values that fit."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Number
 from typing import Any
 
 import pandas as pd
 
-from ragnb.annotation.tasks import Task, hashed
+from ragnb.annotation.tasks import Field, Task, hashed, plain
 from ragnb.errors import InputError
 from ragnb.metrics.references import listed
 from ragnb.metrics.trace_labels import sentence_pairs
@@ -20,9 +21,9 @@ Sentence = tuple[str, str]
 
 @dataclass(frozen=True)
 class Part:
-    """A text of an item, in sentences: one document, a response, another column.
+    """A text of an item in sentences: one document, a response, or another column.
 
-    ``name`` is ``"documents"`` for each document, else the name of its column.
+    ``name`` is ``"documents"`` for each document, else the name of the column.
     """
 
     name: str
@@ -32,17 +33,21 @@ class Part:
 
 @dataclass(frozen=True)
 class Item:
-    """One row, as it is shown; ``order`` says which of two responses stands first, where there are two."""
+    """One row as it is shown.
+
+    ``order`` contains the order of two responses, if the task shows two. ``columns`` contains the values of the id.
+    """
 
     id: str
     question: str
     references: tuple[str, ...]
     parts: tuple[Part, ...]
-    order: tuple[str, ...] = field(default=())
+    order: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of all that the annotator sees."""
+        """Hash of everything that the annotator sees."""
         shown = [[part.name, part.sentences] for part in self.parts]
         return hashed([self.question, self.references, shown, self.order])
 
@@ -59,160 +64,152 @@ def build_items(
     Parameters
     ----------
     examples
-        Rows with the columns of `id` and those that the task shows; of ``references`` and ``documents`` none is needed.
+        Rows with the columns of `id` and those that the task shows. ``references`` and ``documents`` are optional.
     id
-        Column that tells the rows apart, or several of them together.
+        Column that identifies a row, or several columns that do so together.
 
     Raises
     ------
     InputError
-        Missing columns, ids that are missing or doubled, documents without sentence keys where the task chooses among their
-        sentences, or keys that are doubled.
+        A column is missing, an id is missing or not unique, sentence keys are missing although the task chooses among
+        sentences, or a key is not unique.
     """
-    columns = [id] if isinstance(id, str) else list(id)
-    require_columns(examples, columns, f"annotation of task {task.name!r}")
     if examples.empty:
-        raise InputError(
-            f"annotation of task {task.name!r} needs one example at least; got none; load or select some"
-        )
+        raise InputError("there is nothing to annotate: the frame of examples has no rows")
+    columns = [id] if isinstance(id, str) else list(id)
     ids = item_ids(examples, columns)
     return [
-        _item(name, row, task) for name, row in zip(ids, examples.to_dict("records"), strict=True)
+        _item(name, row, task, columns)
+        for name, row in zip(ids, examples.to_dict("records"), strict=True)
     ]
 
 
 def item_ids(frame: pd.DataFrame, id: str | Sequence[str] = "example_id") -> list[str]:
-    """The id of each row's item: the column's value, or those of several columns with a bar between them.
+    """The id of each row's item: the value of a column, or the values of several columns joined by a bar.
 
     >>> item_ids(pd.DataFrame({"example_id": ["a/1"], "system": ["plain"]}), ["example_id", "system"])
     ['a/1 | plain']
     """
     columns = [id] if isinstance(id, str) else list(id)
     require_columns(frame, columns, "the id of an item")
-    if not columns or frame[columns].isna().any(axis=None):
-        raise InputError(
-            f"the columns {columns} need a value in every row to be an item's id; got a gap; fill or drop it"
-        )
+    if frame[columns].isna().any(axis=None):
+        raise InputError(f"the id of an item has a missing value in {', '.join(columns)}")
     ids = [
         " | ".join(map(str, values))
         for values in zip(*(frame[name] for name in columns), strict=True)
     ]
-    doubled = [name for name, n in Counter(ids).items() if n > 1]
-    if doubled:
+    repeated = [name for name, n in Counter(ids).items() if n > 1]
+    if repeated:
         raise InputError(
-            f"ids of items need to be unique; got {len(doubled)} that are not, such as {doubled[0]!r}; "
-            'name the columns that tell rows apart, as in id=["example_id", "system"]'
+            f"ids of items must be unique, got {repeated[0]!r} more than once ({len(repeated)} such ids); name the "
+            'columns that identify a row, as in id=["example_id", "system"]'
         )
     return ids
 
 
-def item_columns(
-    frame: pd.DataFrame, id: str | Sequence[str] = "example_id"
-) -> list[dict[str, Any]]:
-    """The columns behind each item's id, and their values as JSON knows them."""
-    columns = [id] if isinstance(id, str) else list(id)
-    return [
-        {name: _plain(value) for name, value in row.items()}
-        for row in frame[columns].to_dict("records")
+def refuse_changed_texts(items: Iterable[Item], known: Mapping[str, str], whose: str) -> None:
+    """Raise InputError if items have other fingerprints than the known ones. ``whose`` is for the message."""
+    changed = [
+        item.id for item in items if known.get(item.id, item.fingerprint) != item.fingerprint
     ]
-
-
-def _plain(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value
-    return value if isinstance(value, str | int | float) else str(value)
-
-
-def _item(name: str, row: Mapping[str, Any], task: Task) -> Item:
-    order = _order(name, task)
-    shown = [
-        _swapped(column, order) for column in task.shows if column not in ("question", "references")
-    ]
-    parts = tuple(part for column in shown for part in _parts(column, row, task, f"item {name!r}"))
-    doubled = [
-        key
-        for key, n in Counter(key for part in parts for key, _ in part.sentences).items()
-        if n > 1
-    ]
-    if doubled:
+    if changed:
         raise InputError(
-            f"item {name!r} needs keys that tell its sentences apart; got {doubled[0]!r} twice; rename one"
+            f"{len(changed)} of the examples have other texts than the {whose}, such as {changed[0]!r}; load what was "
+            "labelled"
         )
-    question = _text(row, "question", f"item {name!r}") if "question" in task.shows else ""
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def check_value(asked: Field, item: Item, value: Any) -> Any:
+    """Return a value as the log stores it: keys in the order of the text, once each; None for an empty text.
+
+    Raises
+    ------
+    InputError
+        The field does not allow the value.
+    """
+    what = f"{asked.name!r} of item {item.id!r}"
+    if value is None or asked.kind == "text":
+        return value or None
+    if asked.kind == "choice":
+        asked.number(value, what)
+        return value
+    known = [*item.keys(asked.of), *(option.value for option in asked.options)]
+    unknown = [key for key in value if key not in known]
+    if unknown:
+        raise InputError(f"{what} needs keys among {known}, got {unknown[0]!r}")
+    return [key for key in known if key in value]
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+def _item(name: str, row: Mapping[str, Any], task: Task, columns: Sequence[str]) -> Item:
+    what, shows = f"item {name!r}", list(task.shows)
+    order: tuple[str, ...] = ()
+    if {"response_a", "response_b"} <= set(shows):
+        # The order is drawn from the id, so that it stays the same and hides the system.
+        order = ("b", "a") if int(hashed([task.name, name]), 16) % 2 else ("a", "b")
+        places = sorted(map(shows.index, ("response_a", "response_b")))
+        for place, letter in zip(places, order, strict=True):
+            shows[place] = f"response_{letter}"
+    parts = [
+        part
+        for column in shows
+        if column not in ("question", "references")
+        for part in _parts(column, row, task, what)
+    ]
+    keys = Counter(key for part in parts for key, _ in part.sentences)
+    repeated = [key for key, n in keys.items() if n > 1]
+    if repeated:
+        raise InputError(f"the sentence keys of {what} must be unique, got {repeated[0]!r} twice")
+    references = _list(row.get("references")) if "references" in shows else []
     return Item(
-        name, question, _references(row) if "references" in task.shows else (), parts, order
+        id=name,
+        question=_text(row, "question", what) if "question" in shows else "",
+        references=tuple(" / ".join(map(str, listed(part))) for part in references),
+        parts=tuple(parts),
+        order=order,
+        columns={
+            column: plain(row[column])
+            if isinstance(row[column], str | Number)
+            else str(row[column])
+            for column in columns
+        },
     )
-
-
-def _order(name: str, task: Task) -> tuple[str, ...]:
-    """Which of two responses stands first: drawn from the id, so that it is the same each time and the system hidden."""
-    if not {"response_a", "response_b"} <= set(task.shows):
-        return ()
-    return ("b", "a") if int(hashed([task.name, name]), 16) % 2 else ("a", "b")
-
-
-def _swapped(column: str, order: tuple[str, ...]) -> str:
-    if column not in ("response_a", "response_b") or not order:
-        return column
-    return f"response_{order[column == 'response_b']}"
 
 
 def _parts(column: str, row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
+    sentences: Any = row.get(f"{column}_sentences") if column in ("documents", "response") else None
+    keyed: list[Any] | None = None if is_missing(sentences) else list(sentences)
+    if keyed is None and task.name == "trace" and column in ("documents", "response"):
+        make = "keyed_sentences(passages)" if column == "documents" else "keyed_response(response)"
+        raise InputError(
+            f"{what} needs sentences with keys in '{column}_sentences', because they are labelled; "
+            f"use ragnb.load_ragbench, or make them with ragnb.text.{make}"
+        )
     if column == "documents":
-        yield from _documents(row, task, what)
-    elif column == "response":
-        yield Part("response", "response", _response(row, task, what))
-    elif column in ("response_a", "response_b"):
-        yield Part(column, "", ((column, _text(row, column, what)),))
+        passages = keyed if keyed is not None else _list(row.get("passages"))
+        for n, passage in enumerate(passages, start=1):
+            pairs = [(f"{n}", str(passage))] if keyed is None else sentence_pairs([passage])
+            yield Part(column, f"document {n}", tuple(pairs))
     else:
-        yield Part(column, column.replace("_", " "), ((column, _text(row, column, what)),))
-
-
-def _documents(row: Mapping[str, Any], task: Task, what: str) -> Iterator[Part]:
-    if not is_missing(row.get("documents_sentences")):
-        documents = [tuple(sentence_pairs([sentences])) for sentences in row["documents_sentences"]]
-    elif task.name == "trace":
-        raise _unkeyed(what, "documents_sentences", "keyed_sentences(passages)")
-    else:
-        documents = [((f"{n}", str(text)),) for n, text in enumerate(_list(row.get("passages")), 1)]
-    yield from (
-        Part("documents", f"document {n}", sentences) for n, sentences in enumerate(documents, 1)
-    )
-
-
-def _response(row: Mapping[str, Any], task: Task, what: str) -> tuple[Sentence, ...]:
-    if not is_missing(row.get("response_sentences")):
-        return tuple(sentence_pairs([row["response_sentences"]]))
-    if task.name == "trace":
-        raise _unkeyed(what, "response_sentences", "keyed_response(response)")
-    return (("response", _text(row, "response", what)),)
-
-
-def _unkeyed(what: str, column: str, function: str) -> InputError:
-    return InputError(
-        f"{what} needs sentences with keys in {column!r}, for they are what is labelled; got none; "
-        f"use ragnb.load_ragbench, or make them with ragnb.text.{function}"
-    )
+        heading = "" if column in ("response_a", "response_b") else column.replace("_", " ")
+        whole = keyed is None
+        pairs = [(column, _text(row, column, what))] if whole else sentence_pairs([keyed])
+        yield Part(column, heading, tuple(pairs))
 
 
 def _text(row: Mapping[str, Any], column: str, what: str) -> str:
-    value = row.get(column)
-    if column not in row:
-        raise InputError(
-            f"{what} needs the column {column!r}; got none; add it, or name in the task's shows what there is"
-        )
-    return "" if is_missing(value) else str(value)
-
-
-def _references(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Each part of the answer as one line, its aliases apart from one another."""
-    return tuple(" / ".join(map(str, listed(part))) for part in _list(row.get("references")))
+    if column in row:
+        return "" if is_missing(row[column]) else str(row[column])
+    raise InputError(
+        f"{what} has no column {column!r}; add it, or name the columns that there are in the task's shows"
+    )
 
 
 def _list(value: Any) -> list[Any]:
-    """A text or a list of them as a list; arrays, as Parquet gives them, too; empty where there is none."""
+    """A text or a list of texts as a list, which is empty if the value is missing."""
     return [] if is_missing(value) else listed(plain(value))
-
-
-def plain(value: Any) -> Any:
-    """Numpy's values and arrays as Python's own."""
-    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,326 +1,434 @@
-"""The annotation log: a file of JSON Lines to which every action is appended, one writer at a time, nothing ever taken out.
+"""The annotation log, an SQLite file with every action of one annotator, and the labels that follow from these actions.
 
-The first line says what the log is of: ``{"ragnb_annotation": 1, "task": {...}, "annotator": "ana", ...}``. Each further
-line is one action with its number ``n``, its ``time`` and its ``item``. A line counts once it is on the disk; what a crash
-left of a line that never was whole is put aside, and said.
+Only one session at a time can write to a log.
+
+The table ``annotation_log`` contains one JSON text per row. The first row is the header, which describes the log:
+``{"ragnb_annotation": 1, "task": {...}, "annotator": "ana", ...}``. Each further row is one action with its number ``n``,
+its ``time`` and its ``item``. Rows are only ever added. `AnnotationLog.write_jsonl` exports the same texts as JSON Lines.
+Earlier versions wrote their logs in this form, and it is still read.
+
+SQLite's rollback journal keeps the file whole when a process is killed. There is no write-ahead log next to the file,
+which somebody who copies the file could forget.
 """
 
 import json
 import os
-import signal
+import re
+import sqlite3
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, finalize
 
-from filelock import FileLock, Timeout
-
+from ragnb.annotation.tasks import Task, plain
 from ragnb.datasets.files import json_object
 from ragnb.errors import InputError, StoreError
+from ragnb.records import is_missing
 
 FORMAT = "ragnb_annotation"
 VERSION = 1
 Event = dict[str, Any]
 
-_OPEN: WeakValueDictionary[str, "AnnotationLog"] = WeakValueDictionary()
-"""Logs that this process writes to: a cell that is run again takes its log over from its earlier self."""
+_OPEN: WeakValueDictionary[Path, "AnnotationLog"] = WeakValueDictionary()
+"""Logs that this process writes to. A cell that is run again closes the log that it opened before."""
+
+_REASONS = {
+    "SQLITE_BUSY": "is open in another kernel or program; close that one, or give each annotator a log",
+    "SQLITE_FULL": "cannot be written, because the disk is full; make room",
+    "SQLITE_NOTADB": "is no annotation log",
+    "SQLITE_READONLY_DBMOVED": "was removed or replaced; run the cell again",
+    "closed": "was closed, or opened in another cell; go on there",
+}
 
 
 class AnnotationLog:
-    """An annotation log that is open for writing; nobody else can write to it until it is closed.
+    """An annotation log that is open for writing. No other session can write to it until it is closed.
 
     Parameters
     ----------
     path
-        The file; it is made with its folder where it is not there.
+        The file, which ends in ``.sqlite``. It is created with its folder if it does not exist. If another name is given,
+        such as that of a log of an earlier version, ``ana.jsonl``, the log is ``ana.sqlite`` next to it. Actions in the
+        named file that the log lacks are imported.
     header
-        ``task`` (its schema), ``annotator`` and whatever else the first line is to hold. A log that is there already has to
-        agree on task and annotator.
+        ``task`` (its schema), ``annotator`` and anything else to store in the header. If the log exists, its task and
+        annotator must be the same.
 
     Attributes
     ----------
+    path : Path
+        The SQLite file.
     header : dict
-        The first line, as it is in the file.
+        The header, as it is in the file.
     events : list of dict
         The actions, in order.
     mended : str
-        What a crash left of a last line, now in a file beside the log; empty as a rule.
+        What was imported from a log of an earlier version; normally empty.
     lock : threading.RLock
         Held while an action is written. JupyterLab handles clicks in a different thread from the one that runs cells.
 
     Raises
     ------
     InputError
-        A path that cannot be written, a log of another task, version or annotator, or one that is damaged.
+        The log is damaged, or belongs to another task, version or annotator.
     StoreError
-        The log is open in another kernel or program.
+        The log is open in another kernel or program, or the path cannot be written.
     """
 
     def __init__(self, path: str | Path, header: Mapping[str, Any]) -> None:
-        self.path, self.mended, self._descriptor, self.lock = _real(path), "", -1, threading.RLock()
-        self._take_over(header)
-        self._lock = _locked(self.path)
-        try:
-            self._open(header)
-        except BaseException as error:
-            self.close()
-            if isinstance(error, OSError):
-                raise _unwritable(self.path, error) from error
-            raise
-        self._last = max((event["n"] for event in self.events), default=0)
-        _OPEN[str(self.path)] = self
+        self.path, self.lock = _database(path), threading.RLock()
+        lines = log_lines(path) or [{FORMAT: VERSION, **header, "started": _now()}]
+        self.header = lines[0]
+        names = [(one["task"]["name"], one["annotator"]) for one in (self.header, header)]
+        if names[0] != names[1] or self.header["task"] != header["task"]:
+            there, asked = ("the task {!r} by {!r}".format(*name) for name in names)
+            raise InputError(
+                f"{self.path.name} is a log of {there}, not of {asked} in the same words; choose another path"
+            )
+        if self.path in _OPEN:
+            _OPEN[self.path].close()
+        with _reporting(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = sqlite3.connect(f"{self.path}-lock", timeout=0, check_same_thread=False)
+            self._lock.executescript("PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE")
+            finalize(self, self._lock.close)  # a session that is not closed does not stay locked
+            self._db = sqlite3.connect(self.path, timeout=60, check_same_thread=False)
+            self._db.execute("PRAGMA synchronous = EXTRA")  # a power cut loses no action either
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS annotation_log (number INTEGER PRIMARY KEY, line TEXT NOT NULL)"
+            )
+            n_stored = self._db.execute("SELECT count(*) FROM annotation_log").fetchone()[0]
+        n_new = len(lines) - max(n_stored, 1)
+        self.mended = f"{n_new} actions were imported from {Path(path).name}" if n_new else ""
+        self._write(lines[n_stored:])
+        self.reload()
+        _OPEN[self.path] = self
 
-    @property
-    def closed(self) -> bool:
-        """Whether nothing can be written any more."""
-        return self._descriptor < 0
-
-    @property
-    def removed(self) -> bool:
-        """Whether the file was taken away, or another put in its place."""
-        return not os.fstat(self._descriptor).st_nlink
-
-    def append(self, event: Mapping[str, Any]) -> Event:
-        """Write an action with its number and time; it is on the disk when this returns.
+    def append(self, *events: Mapping[str, Any]) -> list[Event]:
+        """Write actions with their numbers and the time, all or none. They are on the disk when this returns.
 
         Raises
         ------
         StoreError
-            The log was closed, taken away, or the disk refuses; nothing of the action is in the file then.
+            The log was closed or removed, or the disk is full. Nothing was written.
         """
         with self.lock:
-            if self.closed:
-                raise StoreError(
-                    f"{self.path.name} needs to be open; it was closed, or opened in another cell; go on there"
-                )
-            if self.removed:
-                raise StoreError(
-                    f"{self.path.name} needs to stay where it is; it was removed; run the cell again for a new log"
-                )
-            written = {"n": self._last + 1, "time": now(), **event}
+            n = max((event["n"] for event in self.events), default=0)
+            written = [
+                {"n": n + k, "time": _now(), **event} for k, event in enumerate(events, start=1)
+            ]
             self._write(written)
-            self.events.append(written)
-            self._last = written["n"]
+            self.events += written
             return written
 
+    def reload(self) -> None:
+        """Read the actions from the file, for example after an interrupt whose moment is not known."""
+        self.events = log_lines(self.path)[1:]
+
+    def write_jsonl(self, path: str | Path) -> None:
+        """Write the log as JSON Lines, for example for git."""
+        lines = [self.header, *self.events]
+        _resolved(path).write_text("".join(f"{_text(line)}\n" for line in lines), "utf-8")
+
     def close(self) -> None:
-        """Let others write; doing it twice does no harm."""
+        """Let others write. The log can be closed more than once."""
         with self.lock:
-            if not self.closed:
-                os.close(self._descriptor)
-                self._descriptor = -1
-            self._lock.release()
+            self._db.close()
+            self._lock.close()
 
-    def _open(self, header: Mapping[str, Any]) -> None:
-        """Read the log that is there, if it may be gone on with, or begin one."""
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        if _begun(self.path):
-            self.header, self.events = read_log(self.path)
-            _check_same(self.header, header, self.path)
-            self.mended = _mend(self.path, self._descriptor)
-        else:
-            self.mended = _mend(self.path, self._descriptor)
-            self._write({FORMAT: VERSION, **header, "started": now()})
-            _sync_folder(self.path.parent)
-            self.header, self.events = read_log(self.path)
-
-    def _write(self, line: Mapping[str, Any]) -> None:
-        """A whole line, or none of it; half a surrogate pair is written as JSON's own escape, so that it comes back."""
-        size = os.fstat(self._descriptor).st_size
-        data = (json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-        try:
-            if os.write(self._descriptor, data) < len(data):
-                raise OSError("the disk is full")
-            os.fsync(self._descriptor)
-        except BaseException as error:
-            os.ftruncate(self._descriptor, size)
-            if not isinstance(error, OSError):
-                raise
-            raise StoreError(
-                f"{self.path.name} needs room on a disk that can be written; got {error}; make room"
-            ) from error
-
-    def _take_over(self, header: Mapping[str, Any]) -> None:
-        """Close this process's earlier self, unless it is the log of other work."""
-        earlier = _OPEN.get(str(self.path))
-        if earlier is not None and not earlier.closed:
-            if not earlier.removed:
-                _check_same(earlier.header, header, self.path)
-            earlier.close()
+    def _write(self, lines: list[Event]) -> None:
+        rows = [[_text(line)] for line in lines]
+        with _reporting(self.path), self._db:
+            self._db.executemany("INSERT INTO annotation_log (line) VALUES (?)", rows)
 
 
 def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
-    """First line and actions of an annotation log, whoever writes to it.
+    """Header and actions of an annotation log, also while somebody writes to it.
 
-    A last line that is not whole yet is left out. Earlier versions let two threads write at the same time, so that different
-    actions could get the same number. All of them are read, in the order of the file, and a warning says so.
+    The log can be an SQLite file or JSON Lines. If ``ana.jsonl`` is named and ``ana.sqlite`` is next to it, the longer of
+    the two is read. A warning reports an incomplete last line, and actions with the same number: two threads could write
+    at the same time to the log of an earlier version. All of these actions are read, in the order of the file.
 
     Raises
     ------
     InputError
-        No such file, no annotation log, one of another version, or a damaged line; the message names it.
+        There is no such log, it is one of another version, or a line is damaged.
+    StoreError
+        The SQLite file is damaged, or is no annotation log.
     """
-    path = Path(os.path.expanduser(path))
-    try:
-        lines = path.read_bytes().split(b"\n")[:-1]
-    except (OSError, ValueError) as error:  # ValueError: no name of a file at all
-        why = getattr(error, "strerror", None) or error
+    lines = log_lines(path)
+    if not lines:
+        raise InputError(f"no annotation log at {str(path)!r}; check the path")
+    return lines[0], lines[1:]
+
+
+def log_lines(path: str | Path) -> list[Event]:
+    """Header and actions of a log; empty if there is no log."""
+    named, database = _resolved(path), _database(path)
+    stored, exported = [], []
+    if database.is_file() and database.stat().st_size:
+        with _reporting(database), closing(sqlite3.connect(database, timeout=60)) as db:
+            rows = db.execute("SELECT line FROM annotation_log ORDER BY number").fetchall()
+        stored = [json.loads(line) for (line,) in rows]
+    if named != database and named.is_file():
+        exported = _exported(named)
+    if stored[: len(exported)] != exported[: len(stored)]:
         raise InputError(
-            f"an annotation log needs to be a file; got {str(path)!r} ({why}); check it"
-        ) from error
-    read = {
-        number: json_object(line, f"{path.name} line {number}", exact=True)
-        for number, line in enumerate(lines, 1)
-        if line.strip()
-    }
-    header = next(iter(read.values()), {})
-    if header.get(FORMAT) != VERSION or not isinstance(header.get("task"), Mapping):
-        raise InputError(
-            f"{path.name} needs to be an annotation log of version {VERSION}; its first line has "
-            f"{FORMAT}={header.get(FORMAT)!r}; choose another path, or the ragnb that wrote it"
+            f"{named.name} and {database.name} contain different actions; move one of them to another folder"
         )
-    return header, _numbered(read, path)
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Keep Ctrl-C, or the stop button of a notebook, waiting: an action that is written has to be counted, too."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    waiting: list[Any] = []
-    before = signal.signal(signal.SIGINT, lambda *given: waiting.append(given))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
-        if waiting and callable(before):
-            before(*waiting[0])
+    lines = max(stored, exported, key=len)
+    if lines and lines[0].get(FORMAT) != VERSION:
+        raise InputError(f"{named.name} is no annotation log of version {VERSION}")
+    return lines
 
 
 def log_file(path: str | Path, *names: str) -> Path:
-    """The path of a log: the given one if it has an ending or is a file, else a file in that folder, named after these.
+    """Path of a log: `path` itself if it is a file or has an ending, else a file in that folder with these names.
 
     >>> log_file("labels", "Ana B.", "trace").as_posix(), log_file("ana.jsonl", "ana", "trace").as_posix()
     ('labels/Ana_B_.trace.jsonl', 'ana.jsonl')
     """
     path = Path(os.path.expanduser(path))
-    if os.path.isfile(path) or (path.suffix and not os.path.isdir(path)):
+    if path.is_file() or (path.suffix and not path.is_dir()):
         return path
-    safe = (
-        "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)
-        for name in names
-    )
-    return path / f"{'.'.join(safe)}.jsonl"
+    name = ".".join(re.sub(r"[^\w-]", "_", name) for name in names)
+    return path / f"{name}.jsonl"  # so that a log of an earlier version is imported
 
 
-def now() -> str:
+def _exported(path: Path) -> list[Event]:
+    """Lines of a log in JSON Lines, with a warning about what is wrong with it."""
+    *whole, torn = path.read_bytes().split(b"\n")
+    lines = [
+        json_object(line, f"{path.name} line {number}", exact=True)
+        for number, line in enumerate(
+            dict.fromkeys(whole), start=1
+        )  # a repeated line is one action
+        if line.strip()
+    ]
+    if torn.strip():
+        warnings.warn(
+            f"{path.name} ends with an incomplete action, which was left out", stacklevel=4
+        )
+    if len({line.get("n") for line in lines}) < len(lines):
+        warnings.warn(
+            f"several actions in {path.name} have the same number, because two threads wrote at the same time; "
+            "all of them are read",
+            stacklevel=4,
+        )
+    return lines
+
+
+def _resolved(path: str | Path) -> Path:
+    return Path(os.path.expanduser(path)).resolve()
+
+
+def _database(path: str | Path) -> Path:
+    """The SQLite file of a log that is named in any way."""
+    path = _resolved(path)
+    return path.with_name(path.name.removesuffix(".sqlite").removesuffix(".jsonl") + ".sqlite")
+
+
+@contextmanager
+def _reporting(path: Path) -> Iterator[None]:
+    """Raise a StoreError that says what to do where SQLite or the file system raises an error."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        closed = isinstance(error, sqlite3.ProgrammingError)
+        name = "closed" if closed else getattr(error, "sqlite_errorname", "")
+        reason = _REASONS.get(name, f"cannot be used as an annotation log: {error}")
+        raise StoreError(f"{path.name} {reason}") from error
+
+
+def _text(line: Mapping[str, Any]) -> str:
+    """One line as JSON. Half a surrogate pair, which UTF-8 cannot encode, is written as JSON's escape."""
+    return json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _now() -> str:
     """The time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-# ---- the file ----------------------------------------------------------------------------------------------------------
+# ---- labels after some actions -------------------------------------------------------------------
+
+Place = tuple[str, str | None]
+"""A field, and the key of the response's sentence if the field is asked of each sentence."""
+
+CHANGES = {"label": "", "note": "note", "flag": "flag", "skip": "skipped"}
+"""Actions that change an item and can be undone, with the attribute of `ItemLabels` that they set."""
+
+IDLE = 120.0
+"""Longest time between two actions, in seconds, that counts as work."""
 
 
-def _real(path: str | Path) -> Path:
-    """The file itself, whatever links lead to it: there is one lock a file."""
-    try:
-        return Path(os.path.expanduser(path)).resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise _unwritable(path, error) from error
+@dataclass
+class ItemLabels:
+    """The labels of one item. A place that is not in ``values`` is untouched; ``[]`` is deliberately empty.
+
+    Attributes
+    ----------
+    values : dict
+        Place to value: the value of an option, a list of keys, or a text.
+    said : dict
+        Place to what else the log knows about the label: ``source`` and, if there was a suggestion, ``suggested``.
+    seconds : float
+        Time spent. Gaps count for at most two minutes.
+    id : dict
+        The columns of the item's id, with their values.
+    time : str
+        Time of the last change by this annotator; empty if there is none.
+    """
+
+    values: dict[Place, Any] = field(default_factory=dict)
+    said: dict[Place, dict[str, Any]] = field(default_factory=dict)
+    flag: bool = False
+    skipped: bool = False
+    note: str = ""
+    seconds: float = 0.0
+    id: dict[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+    sentences: dict[str, list[str]] = field(default_factory=dict)
+    time: str = ""
+
+    @property
+    def touched(self) -> bool:
+        """Whether the item has a label, a flag, a note, or was skipped."""
+        return bool(self.values or self.flag or self.skipped or self.note)
+
+    def nested(self) -> dict[str, Any]:
+        """Values by field: ``{"relevant": ["0a"], "support": {"a": "full"}}``, without untouched fields."""
+        return nested(self.values)
+
+    def missing(self, task: Task, sentences: Iterable[str]) -> list[Place]:
+        """Required places that are untouched; ``sentences`` are the keys of the response."""
+        return [
+            place for place in places(task, sentences, required=True) if place not in self.values
+        ]
+
+    def status(self, task: Task, sentences: Iterable[str]) -> str:
+        """``"labelled"`` if nothing is missing, else ``"skipped"``, ``"started"`` or ``"untouched"``."""
+        if not self.missing(task, sentences):
+            return "labelled"
+        return "skipped" if self.skipped else "started" if self.values else "untouched"
 
 
-def _begun(path: Path) -> bool:
-    """Whether the file holds more than nothing, or than what a crash left of a first line."""
-    content, start = path.read_bytes(), f'{{"{FORMAT}": '.encode()
-    return b"\n" in content or content[: len(start)] != start[: len(content)]
-
-
-def _locked(path: Path) -> FileLock:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(path.with_name(path.name + ".lock"), thread_local=False)
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise StoreError(
-            f"{path.name} needs a single writer; another kernel or program has it open; close that one, or give each "
-            "annotator a file"
-        ) from error
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    return lock
-
-
-def _mend(path: Path, descriptor: int) -> str:
-    """Put aside what a crash left of a last line; return where and how much."""
-    content = path.read_bytes()
-    rest = content[content.rfind(b"\n") + 1 :]
-    if not rest:
-        return ""
-    aside = path.with_name(path.name + ".torn")
-    with aside.open("ab") as file:
-        file.write(rest + b"\n")
-    os.ftruncate(descriptor, len(content) - len(rest))
-    os.fsync(descriptor)
-    return f"{len(rest)} bytes of an action that never was whole are now in {aside.name}"
-
-
-def _numbered(read: Mapping[int, Event], path: Path) -> list[Event]:
-    """The actions in the order of the file. A number that goes back must be one that two threads gave at the same time."""
-    given: dict[int, list[Event]] = {}
-    events, last = [], 0
-    for number, event in list(read.items())[1:]:
-        n = event.get("n")
-        if not isinstance(n, int) or (n <= last and n not in given):
-            raise InputError(
-                f"{path.name} line {number} needs a number n above {last}; got {n!r}; mend or remove the line"
-            )
-        if event not in given.setdefault(n, []):  # the same line twice is one action
-            given[n].append(event)
-            events.append(event)
-        last = max(last, n)
-    if len(given) < len(read) - 1:
-        warnings.warn(
-            f"{path.name} has several lines with one number, because two threads wrote at the same time; "
-            "all of their actions are read, in the order of the file",
-            stacklevel=3,
+def places(task: Task, sentences: Iterable[str], *, required: bool = False) -> Iterator[Place]:
+    """All places of a task in the order of asking, one sentence of the response after the other."""
+    keys = list(sentences)
+    asked = [field for field in task.fields if field.required or not required]
+    for each, group in groupby(asked, key=lambda field: field.each):
+        names = [field.name for field in group]
+        yield from (
+            product(names, [None]) if not each else ((name, key) for key in keys for name in names)
         )
-    return events
 
 
-def _check_same(header: Mapping[str, Any], wanted: Mapping[str, Any], path: Path) -> None:
-    for what in ("task", "annotator"):
-        if what in wanted and header.get(what) != wanted[what]:
-            there, asked = (_short(of.get(what)) for of in (header, wanted))
-            got = (
-                f"it is of {there}, not of {asked}"
-                if there != asked
-                else f"it is of {there} in another wording"
-            )
-            raise InputError(
-                f"{path.name} needs to be a log of the same {what}; {got}; choose another path"
-            )
+def nested(values: Mapping[Place, Any]) -> dict[str, Any]:
+    """Values by field, with a mapping from the sentence if a field is asked of each.
+
+    >>> nested({("overall", None): True, ("support", "a"): "full"})
+    {'overall': True, 'support': {'a': 'full'}}
+    """
+    found: dict[str, Any] = {}
+    for (name, sentence), value in values.items():
+        if sentence is None:
+            found[name] = value
+        else:
+            found.setdefault(name, {})[sentence] = value
+    return found
 
 
-def _short(value: Any) -> str:
-    return repr(value.get("name") if isinstance(value, Mapping) else value)
+def flat(values: Mapping[str, Any], task: Task) -> dict[Place, Any]:
+    """The inverse of `nested`, without missing values; InputError if the task has no such field."""
+    found: dict[Place, Any] = {}
+    for name, value in values.items():
+        each = value if isinstance(value, Mapping) else {None: value}
+        field = task.field(name).name
+        found |= {(field, key): plain(one) for key, one in each.items() if not is_missing(one)}
+    return found
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the file's name as lasting as its content, where folders can be synchronised."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+class LabelState:
+    """The labels of all items after some actions, and the actions that can be undone and redone.
+
+    Raises
+    ------
+    InputError
+        An action cannot be followed.
+    """
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self.items: dict[str, ItemLabels] = {}
+        self.done: list[Event] = []
+        self.undone: list[Event] = []
+        self._last: tuple[str, datetime] | None = None
+        self._history: dict[str, list[Event]] = {}
+        for event in events:
+            try:
+                self.apply(event)
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                number = event.get("n")
+                raise InputError(
+                    f"action {number} of the log cannot be followed: {error!r}"
+                ) from error
+
+    def of(self, item: str) -> ItemLabels:
+        """Labels of an item, which are empty at first."""
+        return self.items.setdefault(item, ItemLabels())
+
+    def apply(self, event: Event) -> None:
+        """Follow one action of the log."""
+        self._spend(event)
+        action, item = event["action"], event["item"]
+        history = self._history.setdefault(item, [])
+        if action in ("undo", "redo"):
+            stacks = (self.done, self.undone) if action == "undo" else (self.undone, self.done)
+            found = [one for one in stacks[0] if one["n"] == event["of"]]
+            if not found:  # two threads undid it twice, in a log of an earlier version
+                return
+            stacks[0].remove(found[-1])
+            stacks[1].append(found[-1])
+            (history.remove if action == "undo" else history.append)(found[-1])
+        else:
+            history.append(event)
+            if action in CHANGES:
+                self.undone.clear()
+                self.done.append(event)
+        self.items[item] = _labels(history, self.of(item).seconds)
+
+    def _spend(self, event: Event) -> None:
+        """Count the time since the last action for the item that was on the screen."""
+        time = datetime.fromisoformat(event["time"])
+        if self._last is not None:
+            shown, before = self._last
+            self.of(shown).seconds += min(max((time - before).total_seconds(), 0.0), IDLE)
+        if event["action"] != "agreed":
+            self._last = (event["item"], time)
 
 
-def _unwritable(path: str | Path, error: Exception) -> InputError:
-    return InputError(
-        f"an annotation log needs a path that can be written; got {str(path)!r} ({error}); choose another"
-    )
+def _labels(history: Iterable[Event], seconds: float) -> ItemLabels:
+    """The labels of an item after its actions."""
+    labels = ItemLabels(seconds=seconds)
+    for event in history:
+        labels.id = event.get("id", labels.id)
+        labels.fingerprint = event.get("fingerprint", labels.fingerprint)
+        labels.sentences = event.get("sentences", labels.sentences)
+        for one in event.get("set", ()):
+            told = dict(one)
+            place = (told.pop("field"), told.pop("sentence", None))
+            labels.values[place], labels.said[place] = told.pop("value"), told
+            if labels.values[place] is None:
+                del labels.values[place], labels.said[place]
+        if event["action"] in CHANGES:
+            labels.time = event["time"]
+            labels.skipped = False if event["action"] == "label" else labels.skipped
+        if "value" in event:
+            setattr(labels, CHANGES[event["action"]], event["value"])
+    return labels

@@ -1,4 +1,4 @@
-"""One annotator at work on a list of items: every action goes to the log first, then it counts."""
+"""One annotator at work on a list of items: every action is written to the log before it counts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,23 +9,31 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
-from ragnb.annotation.items import Item, build_items, item_columns
-from ragnb.annotation.label_state import CHANGES, ItemLabels, LabelState, Place
-from ragnb.annotation.log import AnnotationLog, Event, log_file, uninterrupted
-from ragnb.annotation.suggestions import read_suggestions
+from ragnb.annotation.items import (
+    Item,
+    build_items,
+    check_value,
+    refuse_changed_texts,
+)
+from ragnb.annotation.labels import read_suggestions
+from ragnb.annotation.log import AnnotationLog, Event, ItemLabels, LabelState, Place, log_file
 from ragnb.annotation.tasks import Field, Task, read_task
-from ragnb.annotation.values import check_value
 from ragnb.errors import InputError
 from ragnb.version import __version__
 
 P = ParamSpec("P")
 R = TypeVar("R")
+UNFINISHED = ("untouched", "started")
+"""Statuses of items that are still to be labelled."""
+
+Votes = Mapping[str, Mapping[str, Mapping[Place, Any]]]
+"""Values by item, annotator and place."""
 
 
 def _alone(
     method: Callable[Concatenate["AnnotationSession", P], R],
 ) -> Callable[Concatenate["AnnotationSession", P], R]:
-    """Let one thread act at a time: JupyterLab handles clicks in a different thread from the one that runs cells."""
+    """Let one thread act at a time. JupyterLab handles clicks in a different thread from the one that runs cells."""
 
     @wraps(method)
     def act(session: "AnnotationSession", *args: P.args, **options: P.kwargs) -> R:
@@ -36,39 +44,40 @@ def _alone(
 
 
 class AnnotationSession:
-    """One annotator's work on some examples: labels, undo, queue and progress, without any screen.
+    """One annotator's work on some examples: labels, undo, queue and progress, without a screen.
 
     Parameters
     ----------
     examples
-        A row an item; see `ragnb.annotation.items.build_items`.
+        One row per item; see `ragnb.annotation.items.build_items`.
     task
         A name (``"trace", "verdict", "rgb", "language", "preference"``), a `Task`, or a mapping that declares one.
     annotator
-        Who labels.
+        Name of the person who labels.
     path
-        The log (``"ana.jsonl"``), or a folder (``"labels"``) in which it becomes ``{annotator}.{task}.jsonl``.
+        The log (``"ana.sqlite"``), or a folder (``"labels"``) in which it becomes ``{annotator}.{task}.sqlite``. A log of
+        an earlier version (``"ana.jsonl"``) is imported.
     suggestions
-        Labels to begin with; see `ragnb.annotation.suggestions.read_suggestions`.
+        Labels to begin with; see `read_suggestions`.
     suggested_by
-        Whose they are: the name of a judge.
+        Whose suggestions they are, such as the name of a judge.
     blind
-        Keep the suggestions to yourself: nothing of them reaches the screen, and labels do not mention them.
+        Do not show the suggestions. Labels do not mention them either.
     id
-        Column, or columns, that tell the rows apart.
+        Column or columns that identify a row.
     others
-        What others said of each item, by item and name, where their labels are adjudicated.
+        What other annotators said, by item and name, if their labels are adjudicated.
     named
-        The same under their real names, for the log, where `others` hides these from the screen.
+        The same under the real names, for the log, if `others` hides them from the screen.
     header
-        What else the first line of a new log is to hold.
+        Anything else to store in the header of a new log.
 
     Raises
     ------
     InputError
-        What `build_items`, `read_task` and `AnnotationLog` refuse, and a log of examples that have changed since.
+        `build_items`, `read_task` or `AnnotationLog` refuses its input, or labelled examples have changed since.
     StoreError
-        The log is open elsewhere.
+        The log is open in another kernel or program.
     """
 
     def __init__(
@@ -82,17 +91,18 @@ class AnnotationSession:
         suggested_by: str = "suggestion",
         blind: bool = False,
         id: str | Sequence[str] = "example_id",
-        others: Mapping[str, Mapping[str, Mapping[Place, Any]]] | None = None,
-        named: Mapping[str, Mapping[str, Mapping[Place, Any]]] | None = None,
+        others: Votes | None = None,
+        named: Votes | None = None,
         header: Mapping[str, Any] | None = None,
     ) -> None:
-        self.task, self.annotator = read_task(task), _name(annotator)
+        self.task, self.annotator = read_task(task), str(annotator).strip()
+        if not self.annotator:
+            raise InputError("annotator needs a name, got an empty text")
         self.items = build_items(examples, self.task, id=id)
         self.suggested = read_suggestions(suggestions, self.items, self.task, id=id)
         self.suggested_by, self.blind = suggested_by, blind
         self.others = others or {}
         self._named = named or self.others
-        self._columns = item_columns(examples, id)
         first = {
             "task": self.task.schema(),
             "annotator": self.annotator,
@@ -103,16 +113,20 @@ class AnnotationSession:
             {**first, **(header or {}), "ragnb": __version__},
         )
         self._numbers = {item.id: number for number, item in enumerate(self.items)}
+        self._follow_log()
+        known = {
+            name: labels.fingerprint
+            for name, labels in self.state.items.items()
+            if labels.touched and labels.fingerprint
+        }
         try:
-            self.state = LabelState(self.log.events)
-            self._check_unchanged()
+            refuse_changed_texts(self.items, known, f"labels in {self.log.path.name}")
         except InputError:
             self.log.close()
             raise
-        self.statuses = [self.status(item) for item in self.items]
-        self.number = self._where_it_was_left()
+        self.number = self._start()
 
-    # ---- where we are ----------------------------------------------------------------------------------------------------
+    # ---- the item on the screen ----------------------------------------------------------------
 
     @property
     def item(self) -> Item:
@@ -121,7 +135,7 @@ class AnnotationSession:
 
     @property
     def labels(self) -> ItemLabels:
-        """What has been said of the item on the screen."""
+        """The labels of the item on the screen."""
         return self.state.of(self.item.id)
 
     def status(self, item: Item) -> str:
@@ -129,58 +143,50 @@ class AnnotationSession:
         return self.state.of(item.id).status(self.task, item.keys("response"))
 
     def missing(self) -> list[Place]:
-        """What the item on the screen still needs."""
+        """What is still to be labelled in the item on the screen."""
         return self.labels.missing(self.task, self.item.keys("response"))
 
     def suggestion(self) -> dict[Place, Any]:
-        """Suggested values of the places that are untouched; none where the annotator is blind to them."""
-        if self.blind:
-            return {}
-        given = self.suggested.get(self.item.id, {})
+        """Suggested values of the places that are untouched; none if the annotator is blind to them."""
+        given = {} if self.blind else self.suggested.get(self.item.id, {})
         return {place: value for place, value in given.items() if place not in self.labels.values}
 
     def progress(self) -> dict[str, Any]:
-        """How many items, how many of each status and flagged, and the seconds left at the pace so far (None at first)."""
-        counts = {
-            status: self.statuses.count(status)
-            for status in ("labelled", "started", "skipped", "untouched")
-        }
-        said = [(self._numbers.get(item), labels) for item, labels in self.state.items.items()]
-        spent = [
-            labels.seconds
-            for number, labels in said
-            if number is not None and self.statuses[number] == "labelled"
-        ]
+        """The numbers of items, of each status and of flags, and the seconds left at the median pace (None at first)."""
+        names = ("labelled", "started", "skipped", "untouched")
+        counts = {status: self.statuses.count(status) for status in names}
+        here = [self.state.of(item.id) for item in self.items]
+        of_status = list(zip(here, self.statuses, strict=True))
+        spent = [labels.seconds for labels, status in of_status if status == "labelled"]
         left = counts["untouched"] + counts["started"]
         return {
             "items": len(self.items),
             **counts,
-            "flagged": sum(labels.flag for number, labels in said if number is not None),
-            "elsewhere": sum(labels.changed for number, labels in said if number is None),
+            "flagged": sum(labels.flag for labels in here),
             "seconds_left": round(median(spent) * left) if spent else None,
         }
 
-    # ---- where to go -----------------------------------------------------------------------------------------------------
+    # ---- going about ---------------------------------------------------------------------------
 
     @_alone
     def show(self) -> None:
-        """Note in the log that the item is on the screen: its time begins, and its text is pinned."""
+        """Write to the log that the item is on the screen: its time begins, and its text is recorded."""
         self._show(self.item)
 
     @_alone
     def go(self, target: int | str) -> None:
-        """Show the item of that number (from 0) or id."""
-        number = self._numbers.get(target) if isinstance(target, str) else target
-        if not isinstance(number, int) or not 0 <= number < len(self.items):
+        """Show the item with that number (from 0) or id."""
+        number = self._numbers.get(target, -1) if isinstance(target, str) else target
+        if not 0 <= number < len(self.items):
             raise InputError(
-                f"go needs an item's id or a number below {len(self.items)}; got {target!r}; choose another"
+                f"go needs the id of an item or a number below {len(self.items)}, got {target!r}"
             )
         self._show(self.items[number])
         self.number = number
 
     @contextmanager
     def at(self, number: int) -> Iterator[None]:
-        """Act on the item of that number, while the one on the screen stays there."""
+        """Act on the item with that number, while another stays on the screen."""
         if not 0 <= number < len(self.items):
             raise InputError(f"at needs a number below {len(self.items)}, got {number!r}")
         with self.log.lock:
@@ -192,24 +198,23 @@ class AnnotationSession:
 
     @_alone
     def move(self, step: int) -> bool:
-        """Go some items on or back; False where there is none."""
+        """Go forward by some items, or back; False if there is none."""
         number = self.number + step
-        if not 0 <= number < len(self.items):
-            return False
-        self.go(number)
-        return True
+        there = 0 <= number < len(self.items)
+        if there:
+            self.go(number)
+        return there
 
     @_alone
     def next_unlabelled(self) -> bool:
-        """Go to the next item that is neither labelled nor skipped, from here on and then from the start; False if none."""
-        n = len(self.items)
-        for number in (place % n for place in range(self.number + 1, self.number + n + 1)):
-            if self.statuses[number] in ("untouched", "started"):
-                self.go(number)
-                return True
-        return False
+        """Go to the next item that is neither labelled nor skipped, from the start again after the last; False if none."""
+        order = [*range(self.number + 1, len(self.items)), *range(self.number + 1)]
+        number = next((n for n in order if self.statuses[n] in UNFINISHED), None)
+        if number is not None:
+            self.go(number)
+        return number is not None
 
-    # ---- what is said ----------------------------------------------------------------------------------------------------
+    # ---- labels --------------------------------------------------------------------------------
 
     @_alone
     def label(self, field: str, value: Any, sentence: str | None = None) -> None:
@@ -218,12 +223,11 @@ class AnnotationSession:
         Raises
         ------
         InputError
-            A value, field or sentence that the task and item do not have.
+            The task or the item does not have the value, field or sentence.
         """
-        place = self._place(field, sentence)
-        checked = check_value(self.task.field(field), self.item, value)
-        implied = self._implied(self.task.field(field), checked, sentence)
-        self._label({place: checked, **implied})
+        place, asked = self._place(field, sentence)
+        checked = check_value(asked, self.item, value)
+        self._label({place: checked, **self._implied(asked, checked, sentence)})
 
     @_alone
     def toggle(
@@ -234,85 +238,87 @@ class AnnotationSession:
         *,
         on: bool | None = None,
     ) -> None:
-        """Put keys into a field of sentences, or take them out where all of them are in it; `on` says which.
+        """Add keys to a field of sentences, or remove them if all of them are in it; `on` forces one of the two.
 
-        No keys say nothing: an untouched field stays so.
+        An untouched field stays untouched if there are no keys.
         """
-        place, asked = self._place(field, sentence), self.task.field(field)
-        if asked.kind != "sentences":
-            raise InputError(
-                f"toggle needs a field of sentences; got {field!r}, a {asked.kind}; use label"
-            )
-        keys, chosen = check_value(asked, self.item, keys) or [], set(self._base(place))
+        place, asked = self._place(field, sentence)
+        keys = check_value(asked, self.item, keys)
+        chosen = set(self.labels.values.get(place, self.suggestion().get(place, [])))
         adding = not set(keys) <= chosen if on is None else on
         after = chosen | set(keys) if adding else chosen - set(keys)
         if keys:
-            self._label({place: check_value(asked, self.item, list(after))})
+            self._label({place: check_value(asked, self.item, after)})
 
     @_alone
-    def accept(self, field: str | None = None, sentence: str | None = None) -> bool:
-        """Take the suggestions of the item, or of one place, as they are; False where there are none."""
+    def accept(self) -> bool:
+        """Accept the suggestions for the places that are untouched; False if there are none."""
         given = self.suggestion()
-        if field is not None:
-            here = self._place(field, sentence)
-            given = {place: value for place, value in given.items() if place == here}
         if given:
             self._label(given)
         return bool(given)
 
     @_alone
     def flag(self) -> None:
-        """Flag the item, or take the flag away."""
-        self.record({"action": "flag", "item": self.item.id, "value": not self.labels.flag})
+        """Flag the item, or remove the flag."""
+        self._change("flag", value=not self.labels.flag)
 
     @_alone
     def skip(self) -> None:
-        """Leave the item out for now, or take it in again."""
-        self.record({"action": "skip", "item": self.item.id, "value": not self.labels.skipped})
+        """Skip the item for now, or no longer."""
+        self._change("skip", value=not self.labels.skipped)
 
     @_alone
     def note(self, text: str) -> None:
-        """A note on the item; an empty one removes it."""
-        if not isinstance(text, str):
-            raise InputError(f"a note needs to be a text; got {type(text).__name__}; write one")
+        """Write a note on the item; an empty text removes it."""
         if text != self.labels.note:
-            self.record({"action": "note", "item": self.item.id, "value": text})
+            self._change("note", value=text)
 
     @_alone
     def undo(self) -> Event | None:
-        """Undo the last action that is not undone, wherever it was, and show its item; None where there is none."""
+        """Undo the last action that is not undone, in any item, and show the item; None if there is none."""
         return self._step_back("undo", self.state.done)
 
     @_alone
     def redo(self) -> Event | None:
-        """Do the action again that was undone last, and show its item; None where there is none."""
+        """Redo the action that was undone last, and show its item; None if there is none."""
         return self._step_back("redo", self.state.undone)
 
     def close(self) -> None:
         """Let others write to the log."""
         self.log.close()
 
-    # ---- inside ----------------------------------------------------------------------------------------------------------
+    # ---- inside --------------------------------------------------------------------------------
 
     @_alone
-    def record(self, event: Event) -> None:
-        """To the log, then into the state; the first change pins the text that it is about."""
-        if event["action"] in CHANGES and self.labels.fingerprint != self.item.fingerprint:
-            self.show()
-        with uninterrupted():
-            self.state.apply(self.log.append(event))
-            number = self._numbers.get(event["item"])
-            if number is not None:
-                self.statuses[number] = self.status(self.items[number])
+    def record(self, *events: Event) -> None:
+        """Write actions to the log, then count them."""
+        try:
+            for event in self.log.append(*events):
+                self.state.apply(event)
+                number = self._numbers.get(event["item"])
+                if number is not None:
+                    self.statuses[number] = self.status(self.items[number])
+        except KeyboardInterrupt:  # the actions may be in the log already
+            self.log.reload()
+            self._follow_log()
+            raise
+
+    def _follow_log(self) -> None:
+        self.state = LabelState(self.log.events)
+        self.statuses = [self.status(item) for item in self.items]
 
     def _show(self, item: Item) -> None:
-        keys = {name: item.keys(name) for name in ("documents", "response")}
-        pinned = {
-            "id": self._columns[self._numbers[item.id]],
-            "fingerprint": item.fingerprint,
-            "sentences": keys,
-        }
-        self.record({"action": "open", "item": item.id, **pinned})
+        self.record({"action": "open", "item": item.id, **pinned(item)})
+
+    def _change(self, action: str, **content: Any) -> None:
+        """Record a change of the item on the screen. The first one records the text that it is about."""
+        if self.labels.fingerprint != self.item.fingerprint:
+            self.show()
+        self.record({"action": action, "item": self.item.id, **content})
+
+    def _label(self, values: Mapping[Place, Any]) -> None:
+        self._change("label", set=[self._said(place, value) for place, value in values.items()])
 
     def _step_back(self, action: str, stack: list[Event]) -> Event | None:
         if not stack or stack[-1]["item"] not in self._numbers:
@@ -322,99 +328,54 @@ class AnnotationSession:
         self.number = self._numbers[target["item"]]
         return target
 
-    def _label(self, values: Mapping[Place, Any]) -> None:
-        given = [self._said(place, value) for place, value in values.items()]
-        self.record({"action": "label", "item": self.item.id, "set": given})
-
     def _said(self, place: Place, value: Any) -> dict[str, Any]:
-        """One value as the log holds it, with where it comes from."""
-        name, sentence = place
-        said: dict[str, Any] = {
-            "field": name,
-            **({} if sentence is None else {"sentence": sentence}),
-            "value": value,
-        }
-        if self.item.id in self.others:
-            votes = {
-                who: given[place]
-                for who, given in self._named[self.item.id].items()
-                if place in given
-            }
-            return {**said, "source": "adjudicated", "of": votes}
+        """One value as the log stores it, with its origin."""
         suggested = None if self.blind else self.suggested.get(self.item.id, {}).get(place)
-        if suggested is None:
-            return {**said, "source": "human"}
-        source = "suggestion accepted" if suggested == value else "suggestion changed"
-        return {**said, "source": source, "suggested": suggested, "suggested_by": self.suggested_by}
+        origin: dict[str, Any] = {"source": "human"}
+        if self.item.id in self.others:
+            votes = self._named[self.item.id]
+            given = {who: values[place] for who, values in votes.items() if place in values}
+            origin = {"source": "adjudicated", "of": given}
+        elif suggested is not None:
+            source = "suggestion accepted" if suggested == value else "suggestion changed"
+            origin = {"source": source, "suggested": suggested, "suggested_by": self.suggested_by}
+        return {**set_value(place, value), **origin}
 
     def _implied(self, asked: Field, value: Any, sentence: str | None) -> dict[Place, Any]:
-        """What an option settles besides, where that is untouched."""
-        option = next(
-            (
-                option
-                for option in asked.options
-                if asked.kind == "choice" and option.value == value
-            ),
-            None,
-        )
+        """Values that follow from the option, for places that are untouched."""
         implied: dict[Place, Any] = {}
-        for name, one in ((option.implies or {}) if option else {}).items():
-            settled = self.task.field(name)
-            checked, everywhere = check_value(settled, self.item, one), self.item.keys("response")
-            keys = [None] if not settled.each else everywhere if sentence is None else [sentence]
-            implied |= {(name, key): checked for key in keys}
+        for name, one in asked.implied(value).items():
+            follows = self.task.field(name)
+            every = self.item.keys("response") if sentence is None else [sentence]
+            keys = every if follows.each else [None]
+            implied |= dict.fromkeys(
+                [(name, key) for key in keys], check_value(follows, self.item, one)
+            )
         return {place: one for place, one in implied.items() if place not in self.labels.values}
 
-    def _base(self, place: Place) -> list[str]:
-        """The keys that a toggle starts from: those chosen, or else those suggested."""
-        return self.labels.values.get(place, self.suggestion().get(place, []))
+    def _place(self, field: str, sentence: str | None) -> tuple[Place, Field]:
+        asked = self.task.field(field)
+        keys = self.item.keys("response") if asked.each else [None]
+        if sentence not in keys:
+            wanted = f"a sentence of the response, {keys}" if asked.each else "no sentence"
+            raise InputError(f"{field!r} needs {wanted}, got {sentence!r}")
+        return (field, sentence), asked
 
-    def _place(self, field: str, sentence: str | None) -> Place:
-        asked, keys = self.task.field(field), self.item.keys("response")
-        if asked.each and sentence not in keys:
-            raise InputError(
-                f"{field!r} needs a sentence of the response ({', '.join(keys)}); got {sentence!r}; choose one"
-            )
-        if not asked.each and sentence is not None:
-            raise InputError(
-                f"{field!r} needs no sentence, for it is asked of the item; got {sentence!r}; leave it out"
-            )
-        return field, sentence
-
-    def _where_it_was_left(self) -> int:
-        """The item shown last if it is there and not done, else the first one that is not."""
-        shown = next(
-            (
-                e["item"]
-                for e in reversed(self.log.events)
-                if e["action"] != "agreed" and "item" in e
-            ),
-            None,
-        )
-        open_numbers = [
-            number
-            for number, status in enumerate(self.statuses)
-            if status in ("untouched", "started")
-        ]
-        last = self._numbers.get(shown) if shown is not None else None
-        return last if last in open_numbers else next(iter(open_numbers), last or 0)
-
-    def _check_unchanged(self) -> None:
-        """Refuse a log whose labels were given to other texts."""
-        stale = [
-            item.id
-            for item in self.items
-            if item.id in self.state.items and (labels := self.state.of(item.id)).touched
-            and labels.fingerprint and labels.fingerprint != item.fingerprint
-        ]  # fmt: skip
-        if stale:
-            raise InputError(
-                f"{self.log.path.name} needs the examples that its labels were given to; {len(stale)} of them have other "
-                f"texts now, such as {stale[0]!r}; load the old examples, or choose another path"
-            )
+    def _start(self) -> int:
+        """The number of the item shown last if it is not done, else of the first one that is not."""
+        shown = [event["item"] for event in self.log.events if event["action"] != "agreed"]
+        last = self._numbers.get(shown[-1], 0) if shown else 0
+        unfinished = [n for n, status in enumerate(self.statuses) if status in UNFINISHED]
+        return last if last in unfinished else next(iter(unfinished), last)
 
 
-def _name(annotator: Any) -> str:
-    if not isinstance(annotator, str) or not annotator.strip():
-        raise InputError(f"annotator needs a name; got {annotator!r}; say who labels")
-    return annotator.strip()
+def pinned(item: Item) -> dict[str, Any]:
+    """What an action records of an item: the columns of its id, the fingerprint of its texts, the keys of its sentences."""
+    keys = {name: item.keys(name) for name in ("documents", "response")}
+    return {"id": dict(item.columns), "fingerprint": item.fingerprint, "sentences": keys}
+
+
+def set_value(place: Place, value: Any) -> dict[str, Any]:
+    """A place and its value as an action stores them."""
+    field, sentence = place
+    return {"field": field, **({} if sentence is None else {"sentence": sentence}), "value": value}

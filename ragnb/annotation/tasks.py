@@ -1,135 +1,186 @@
-"""What an annotator is asked: fields, their options and keys, a short guideline; five tasks, and any that you declare."""
+"""What an annotator is asked: fields with options and keys, and a short guideline. Five tasks have a name."""
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+import pydantic
+from pydantic import BeforeValidator, ConfigDict, StrictBool, StrictInt, StrictStr
+from pydantic.dataclasses import dataclass
 
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
 
-KINDS = ("choice", "sentences", "text")
-TAKEN = frozenset("jkxenpfmgaoz")
-"""Letters that do something else in the annotator and can be no field's key."""
+FREE = "bcdhilqrstuvwy"
+"""Letters that can be the key of a field. The others do something else in the annotator."""
 
-COLUMNS = (
-    "item",
-    "annotator",
-    "task",
-    "status",
-    "source",
-    "flag",
-    "note",
-    "seconds",
-    "time",
-    "sentences",
-)
-"""Columns that stand beside the fields in a frame of labels; no field has such a name."""
+COLUMNS = ("item", "annotator", "task", "status", "source", "flag", "note", "seconds", "time",
+           "fingerprint", "sentences")  # fmt: skip
+"""Columns of every frame of labels, which cannot be names of fields."""
 
-Value = str | bool | int
+Value = StrictStr | StrictBool | StrictInt
+Name = Annotated[str, pydantic.Field(min_length=1)]
+CLOSED = ConfigDict(extra="forbid")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Option:
     """One answer that a field allows.
 
     Parameters
     ----------
     value
-        As it is written to the log.
+        The answer as it is written to the log.
     label
-        As it stands on the screen; the value by default.
+        The answer as it appears on the screen; by default the value.
     implies
-        Other fields that this answer settles as long as they are untouched: field name to value.
+        Values of other fields that follow from this answer, by the field's name. They apply to fields that are untouched.
     """
 
     value: Value
     label: str = ""
-    implies: Mapping[str, Any] | None = None
+    implies: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+Options = tuple[
+    Annotated[
+        Option,
+        BeforeValidator(lambda one: one if isinstance(one, Option | Mapping) else {"value": one}),
+    ],
+    ...,
+]
+"""Options, each of which can be given by its value alone."""
+
+
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Field:
-    """One thing that is asked of an item, or of each sentence of its response.
+    """One question about an item, or about each sentence of its response.
 
     Parameters
     ----------
     name
-        Name of the column that it becomes.
+        Name of the column of labels.
     label
-        What stands before it on the screen.
+        What the screen shows; by default the name.
     kind
         - ``"choice"``: one of the `options`
         - ``"sentences"``: any number of the sentences of the part `of`; `options` are answers that are no sentence
         - ``"text"``: a free text
     key
-        The letter that makes it the active field.
+        The letter that makes it the active field; by default the first free letter of the label.
+    options
+        Up to nine. A choice needs at least two.
     each
-        Asked of each sentence of the response, not of the item once.
+        Whether it is asked of each sentence of the response instead of once per item.
     of
         The part whose sentences are chosen: ``"documents"`` or ``"response"``.
     required
-        Whether an item is labelled only when this is.
+        Whether an item is labelled only if this field is.
     """
 
-    name: str
-    label: str
-    kind: str = "choice"
-    key: str = ""
-    options: tuple[Option, ...] = ()
+    name: Name
+    label: str = ""
+    kind: Literal["choice", "sentences", "text"] = "choice"
+    key: Annotated[str, pydantic.Field(pattern=f"^[{FREE}]?$")] = ""
+    options: Annotated[Options, pydantic.Field(max_length=9)] = ()
     each: bool = False
-    of: str = "documents"
+    of: Literal["documents", "response"] = "documents"
     required: bool = True
 
+    def __post_init__(self) -> None:
+        values = [(type(option.value), option.value) for option in self.options]
+        if len(set(values)) < len(values):
+            raise InputError(f"an option of {self.name!r} is given twice")
+        if self.kind == "choice" and len(values) < 2:
+            raise InputError(f"{self.name!r} is a choice and needs at least two options")
+        if self.name in COLUMNS:
+            raise InputError(f"{self.name!r} is a column of all labels; rename the field")
 
-@dataclass(frozen=True, slots=True)
+    def number(self, value: Any, what: str) -> int:
+        """Position of the option with this value. True and 1 are different values. ``what`` is for the message."""
+        values = [(type(option.value), option.value) for option in self.options]
+        if (type(value), value) in values:
+            return values.index((type(value), value))
+        raise InputError(f"{what} must be one of {[one for _, one in values]}, got {value!r}")
+
+    def implied(self, value: Any) -> Mapping[str, Any]:
+        """Values of other fields that follow from an answer."""
+        chosen = self.kind == "choice" and value is not None
+        return (self.options[self.number(value, self.name)].implies or {}) if chosen else {}
+
+
+def _complete(fields: Any) -> Any:
+    """Give each field a label and a key if it has none."""
+    if not isinstance(fields, list | tuple):
+        return fields
+    given = [asdict(field) if isinstance(field, Field) else dict(field) for field in fields]
+    used = {field.get("key") for field in given}
+    for field in given:
+        field["label"] = field.get("label") or field.get("name", "")
+        letters = [letter for letter in f"{field['label']}".lower() + FREE if letter in FREE]
+        field["key"] = field.get("key") or next((one for one in letters if one not in used), "")
+        used.add(field["key"])
+    return given
+
+
+@dataclass(frozen=True, slots=True, config=CLOSED)
 class Task:
     """What is asked of every item.
 
     Parameters
     ----------
     name
-        Of the task; a log is of one task.
+        Name of the task. A log belongs to one task.
     fields
-        In the order in which they are asked.
+        Fields in the order in which they are asked, up to fourteen.
     guideline
-        Some short lines that stay in sight.
+        A few short lines that stay in sight.
     shows
         Columns that an item shows, in order: ``question``, ``references``, ``documents`` (``documents_sentences``, or
-        ``passages`` as one sentence each), ``response`` (``response_sentences``, or ``response`` as one), or any other
-        column with a text.
+        ``passages`` as one sentence each), ``response`` (``response_sentences``, or ``response`` as one sentence), or any
+        other column with a text.
 
     Raises
     ------
-    InputError
-        Names, letters or options that are doubled or missing.
+    pydantic.ValidationError
+        A name, key or option is missing, not allowed or given twice. `read_task` reports it as an InputError.
     """
 
-    name: str
-    fields: tuple[Field, ...]
+    name: Name
+    fields: Annotated[
+        tuple[Field, ...], pydantic.Field(min_length=1, max_length=14), BeforeValidator(_complete)
+    ]
     guideline: str = ""
     shows: tuple[str, ...] = ("question", "references", "documents", "response")
 
     def __post_init__(self) -> None:
-        _check_task(self)
+        names = [field.name for field in self.fields]
+        for what, values in {"name": names, "key": [field.key for field in self.fields]}.items():
+            if len(set(values)) < len(values):
+                raise InputError(f"each field needs its own {what}, got {', '.join(values)}")
+        for field in self.fields:
+            implied = {name for option in field.options for name in option.implies or ()}
+            if not implied <= set(names):
+                raise InputError(f"{field.name!r} implies unknown fields, {sorted(implied)}")
+            chosen = [field.of] * (field.kind == "sentences") + ["response"] * field.each
+            if not set(chosen) <= set(self.shows):
+                raise InputError(f"{field.name!r} needs {' and '.join(chosen)} in shows")
 
     def field(self, name: str) -> Field:
-        """The field of that name; InputError lists them."""
-        check_choice(
-            name, tuple(field.name for field in self.fields), f"a field of task {self.name!r}"
-        )
-        return next(field for field in self.fields if field.name == name)
+        """The field of that name; InputError lists the names."""
+        check_choice(name, tuple(one.name for one in self.fields), f"a field of task {self.name!r}")
+        return next(one for one in self.fields if one.name == name)
 
     def schema(self) -> dict[str, Any]:
-        """The task as plain lists and mappings, as a log's first line holds it; `read_task` reads it."""
+        """The task as plain lists and mappings, as in the header of a log; `read_task` reads it."""
         return json.loads(json.dumps(asdict(self)))
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of all that can change what a label means."""
-        return hashed(self.schema())
+
+def plain(value: Any) -> Any:
+    """Values and arrays of numpy as Python's own."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def hashed(value: Any) -> str:
@@ -139,17 +190,17 @@ def hashed(value: Any) -> str:
 
 
 def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
-    """A task from one of the names in `TASKS`, from a mapping, or as it is.
+    """A task by its name in `TASKS`, from a mapping, or unchanged.
 
     A mapping has ``name``, ``fields`` (each a mapping with the arguments of `Field`; options are values, or mappings with
-    the arguments of `Option`), and, where wanted, ``guideline`` and ``shows``.
+    the arguments of `Option`) and, if you like, ``guideline`` and ``shows``.
 
     Raises
     ------
     InputError
-        An unknown name, or a mapping of another shape.
+        An unknown name, or a mapping that is no task; the message names the place.
 
-    >>> read_task({"name": "tone", "fields": [{"name": "tone", "label": "tone", "options": ["kind", "curt"]}]}).fields[0].key
+    >>> read_task({"name": "tone", "fields": [{"name": "tone", "options": ["kind", "curt"]}]}).fields[0].key
     't'
     """
     if isinstance(schema, Task):
@@ -157,147 +208,15 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
     if isinstance(schema, str):
         check_choice(schema, tuple(TASKS), "an annotation task")
         return TASKS[schema]
-    if not isinstance(schema, Mapping):
-        raise InputError(
-            f"a task needs a name, a mapping or a Task; got {type(schema).__name__}; see ragnb.annotation.tasks"
-        )
-    given = {**schema, "fields": _read_fields(schema.get("fields"))}
-    if isinstance(given.get("shows"), list):
-        given["shows"] = tuple(given["shows"])
-    return _built(Task, given, "a task")
-
-
-def _read_fields(fields: Any) -> tuple[Field, ...]:
-    if not isinstance(fields, list | tuple):
-        raise InputError(
-            f"the fields of a task need a list of mappings; got {fields!r}; list one at least"
-        )
-    read: list[Field] = []
-    for field in fields:
-        if not isinstance(field, Mapping):
-            raise InputError(
-                f"a field of a task needs a mapping; got {field!r}; give its name and label"
-            )
-        options = field.get("options", ())
-        if not isinstance(options, list | tuple):
-            raise InputError(f"the options of a field need a list; got {options!r}; list them")
-        given = {**field, "options": tuple(map(_read_option, options))}
-        given["label"] = str(given.get("label") or given.get("name", ""))
-        given["key"] = given.get("key") or _free_key(given["label"], (other.key for other in read))
-        read.append(_built(Field, given, "a field of a task"))
-    return tuple(read)
-
-
-def _read_option(option: Any) -> Option:
-    return _built(Option, option, "an option") if isinstance(option, Mapping) else Option(option)
-
-
-def _built(kind: Any, given: Mapping[str, Any], what: str) -> Any:
-    unknown = sorted(map(str, set(given) - set(kind.__dataclass_fields__)))
-    if unknown:
-        raise InputError(
-            f"{what} needs none but {', '.join(kind.__dataclass_fields__)}; got {', '.join(unknown)}; remove or rename them"
-        )
     try:
-        return kind(**given)
-    except TypeError as error:
+        return pydantic.TypeAdapter(Task).validate_python(schema)
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        reason = first["msg"].removeprefix("Value error, ")
         raise InputError(
-            f"{what} needs more than it was given; got {error}; add what is missing"
-        ) from error
-
-
-def _free_key(label: str, used: Iterable[str]) -> str:
-    """The first letter of a label, or else of the alphabet, that nothing else has."""
-    taken = TAKEN | set(used)
-    letters = [
-        letter
-        for letter in label.lower() + "abcdefghijklmnopqrstuvwxyz"
-        if letter in "abcdefghijklmnopqrstuvwxyz"
-    ]
-    return next((letter for letter in letters if letter not in taken), "")
-
-
-def _check_task(task: Task) -> None:
-    what = f"task {task.name!r}"
-    if not task.name or not isinstance(task.name, str) or not task.fields:
-        raise InputError(
-            f"a task needs a name and a field at least; got {task.name!r} with {len(task.fields)}; add them"
-        )
-    if (
-        not isinstance(task.shows, tuple)
-        or not all(isinstance(name, str) for name in task.shows)
-        or _doubled(task.shows)
-    ):
-        raise InputError(
-            f"shows of {what} needs a list of different columns; got {task.shows!r}; list each once"
-        )
-    for word, given in (
-        ("name", [field.name for field in task.fields]),
-        ("key", [field.key for field in task.fields]),
-    ):
-        odd = [value for value in given if not isinstance(value, str) or not value] or _doubled(
-            given
-        )
-        if odd:
-            raise InputError(
-                f"each field of {what} needs a {word} of its own; got {odd[0]!r}; change it"
-            )
-    if not any(field.required for field in task.fields):
-        raise InputError(
-            f"{what} needs a required field, or nothing would be left to label; got none; require one"
-        )
-    for field in task.fields:
-        _check_field(field, task, what)
-    taken = [field.name for field in task.fields if field.name in COLUMNS]
-    if taken:
-        raise InputError(
-            f"no field of {what} can be named {taken[0]!r}, a column of all labels; got one; rename it"
-        )
-
-
-def _check_field(field: Field, task: Task, what: str) -> None:
-    check_choice(field.kind, KINDS, f"the kind of field {field.name!r} of {what}")
-    check_choice(field.of, ("documents", "response"), f"'of' in field {field.name!r} of {what}")
-    if (
-        len(field.key) != 1
-        or not field.key.isascii()
-        or not field.key.islower()
-        or field.key in TAKEN
-    ):
-        free = "".join(sorted(set("abcdefghijklmnopqrstuvwxyz") - TAKEN))
-        raise InputError(
-            f"the key of field {field.name!r} of {what} needs to be one of {free}; got {field.key!r}; change it"
-        )
-    needed = {"response"} if field.each else set()
-    needed |= {field.of} if field.kind == "sentences" else set()
-    if needed - set(task.shows):
-        raise InputError(
-            f"field {field.name!r} of {what} needs {sorted(needed)} to be shown; got {list(task.shows)}; add it to shows"
-        )
-    _check_options(field, task, f"field {field.name!r} of {what}")
-
-
-def _check_options(field: Field, task: Task, what: str) -> None:
-    values = [option.value for option in field.options]
-    if any(not isinstance(value, str | bool | int) for value in values):
-        raise InputError(
-            f"options of {what} need texts, whole numbers or truth values; got {values!r}; write them so"
-        )
-    if _doubled([(type(value), value) for value in values]) or len(values) > 9:
-        raise InputError(f"{what} needs up to nine different options; got {values!r}; change them")
-    if field.kind == "choice" and len(values) < 2:
-        raise InputError(f"{what}, a choice, needs two options at least; got {values!r}; add some")
-    strangers = {name for option in field.options for name in option.implies or ()} - {
-        other.name for other in task.fields
-    }
-    if strangers:
-        raise InputError(
-            f"options of {what} imply fields that the task has not: {sorted(strangers)}; name its own"
-        )
-
-
-def _doubled(values: Iterable[Any]) -> list[Any]:
-    return [value for value, n in Counter(values).items() if n > 1]
+            f"an annotation task cannot be read at {place or 'its mapping'}: {reason}, got {first['input']!r:.80}"
+        ) from None
 
 
 def _choice(name: str, label: str, key: str, *options: Option | Value, **more: Any) -> Field:

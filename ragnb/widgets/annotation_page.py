@@ -3,8 +3,8 @@
 from typing import Any
 
 from ragnb.annotation.items import Item
-from ragnb.annotation.label_state import nested, places
-from ragnb.annotation.ragbench import trace_warnings
+from ragnb.annotation.labels import trace_warnings
+from ragnb.annotation.log import nested, places
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import Field, Option, Task
 from ragnb.markup import Markup, page, spelled

@@ -1,8 +1,5 @@
 """Two logs or more become one: agreed, adjudicated, resumed, blind."""
 
-import hashlib
-import json
-
 import pandas as pd
 import pytest
 from annotation.labelling import (
@@ -18,7 +15,7 @@ from annotation.labelling import (
 import ragnb
 from ragnb.annotation.adjudication import adjudicate
 from ragnb.annotation.agreement import agreement, disagreements
-from ragnb.annotation.export import join_labels, read_labels
+from ragnb.annotation.labels import join_labels, read_labels
 from ragnb.annotation.session import AnnotationSession
 from ragnb.errors import InputError
 
@@ -67,7 +64,7 @@ def test_two_logs_become_the_gold_labels_made_by_hand(tmp_path):
         zip(NAMES, ["agreed", "adjudicated", "adjudicated", "agreed", "adjudicated"], strict=False)
     )
     assert set(found["status"]) == {"labelled"}
-    assert session.log.path.name == "gold.verdict.jsonl"
+    assert session.log.path.name == "gold.verdict.sqlite"
 
 
 def test_the_log_keeps_who_said_what(tmp_path):
@@ -83,20 +80,18 @@ def test_the_log_keeps_who_said_what(tmp_path):
     }
 
 
-def test_the_header_names_the_logs_and_their_hashes(tmp_path):
+def test_the_header_names_the_annotators_and_hashes_of_their_labels(tmp_path):
     given = logs(tmp_path)
-    hashes = [hashlib.sha256(one.log.path.read_bytes()).hexdigest() for one in given]
     session = adjudicate(verdict_examples(), [given[0].log.path, given[1]], "cleo", tmp_path)
     known = session.log.header["adjudicates"]
-    assert [(one["annotator"], one["log"], one["sha256"]) for one in known] == [
-        ("ana", "ana.verdict.jsonl", hashes[0]), ("ben", "ben.verdict.jsonl", hashes[1])
-    ]  # fmt: skip
+    assert [one["annotator"] for one in known] == ["ana", "ben"]
+    assert len({one["labels"] for one in known}) == 2
 
 
 def test_progress_counts_only_what_is_to_be_decided(tmp_path):
     session = adjudicate(verdict_examples(), logs(tmp_path), "cleo", tmp_path)
     assert session.progress() | {"seconds_left": 0} == {
-        "items": 3, "labelled": 0, "started": 0, "skipped": 0, "untouched": 3, "flagged": 0, "elsewhere": 0, "seconds_left": 0
+        "items": 3, "labelled": 0, "started": 0, "skipped": 0, "untouched": 3, "flagged": 0, "seconds_left": 0
     }  # fmt: skip
     say(session, {NAMES[1]: {"verdict": "refuse"}})
     assert session.progress()["labelled"] == 1
@@ -109,24 +104,13 @@ def test_reopening_goes_on_and_writes_nothing_twice(tmp_path):
     first = adjudicate(verdict_examples(), given, "cleo", tmp_path)
     say(first, {NAMES[1]: {"verdict": "refuse"}})
     first.close()
-    n = len(first.log.path.read_text("utf-8").splitlines())
+    events = first.log.events
     again = adjudicate(verdict_examples(), given, "cleo", tmp_path)
-    assert len(again.log.path.read_text("utf-8").splitlines()) == n
+    assert again.log.events == events
     assert again.progress()["labelled"] == 1
     assert again.item.id == NAMES[2]
     assert again.undo()["item"] == NAMES[1]
     assert again.undo() is None  # what is agreed cannot be undone
-
-
-def test_a_crash_between_agreed_events_is_made_good(tmp_path):
-    given = logs(tmp_path)
-    session = adjudicate(verdict_examples(), given, "cleo", tmp_path)
-    session.close()
-    path = session.log.path
-    whole = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(whole[:2]) + whole[2][:20])
-    again = adjudicate(verdict_examples(), given, "cleo", tmp_path)
-    assert sorted(read_labels(again)["item"]) == sorted([NAMES[0], NAMES[3]])
 
 
 def test_looking_at_an_item_again_changes_no_label(tmp_path):
@@ -135,11 +119,9 @@ def test_looking_at_an_item_again_changes_no_label(tmp_path):
     given[0].go(NAMES[5])
     adjudicate(verdict_examples(), given, "cleo", tmp_path).close()
     say(given[0], {NAMES[0]: {"verdict": "refuse"}})
-    with pytest.raises(
-        InputError, match="labels that it was begun with; those of 'ana' are others now"
-    ):
+    with pytest.raises(InputError, match="no gold log of these labels: those of 'ana' differ"):
         adjudicate(verdict_examples(), given, "cleo", tmp_path)
-    with pytest.raises(InputError, match="'ana', 'ben', 'dan' are others now"):
+    with pytest.raises(InputError, match="those of 'ana', 'ben', 'dan' differ"):
         adjudicate(
             verdict_examples(), [given[0], logs(tmp_path, {"dan": "c"})[0]], "cleo", tmp_path
         )
@@ -148,11 +130,12 @@ def test_looking_at_an_item_again_changes_no_label(tmp_path):
 def test_an_annotators_own_log_is_not_written_to(tmp_path):
     given = logs(tmp_path)
     before = given[0].log.path.read_bytes()
-    with pytest.raises(InputError, match=r"ana\.verdict\.jsonl needs to be a gold log"):
+    with pytest.raises(InputError, match=r"ana.verdict is no gold log of these labels"):
         adjudicate(verdict_examples(), given, "ana", given[0].log.path)
     assert given[0].log.path.read_bytes() == before
     assert (
-        adjudicate(verdict_examples(), given, "ana", tmp_path).log.path.name == "gold.verdict.jsonl"
+        adjudicate(verdict_examples(), given, "ana", tmp_path).log.path.name
+        == "gold.verdict.sqlite"
     )
 
 
@@ -161,14 +144,6 @@ def test_what_one_alone_labelled_is_taken_over_when_told(tmp_path):
     assert ids(session) == [NAMES[1], NAMES[2]]
     agreed = {event["item"]: event["set"][0] for event in session.log.events}
     assert agreed[NAMES[4]]["of"] == {"ana": "correct"}
-
-
-def test_three_annotators_agree_only_together(tmp_path):
-    session = adjudicate(
-        verdict_examples(), logs(tmp_path, {"a": "ccc", "b": "cc.", "c": "cic"}), "d", tmp_path
-    )
-    assert ids(session) == NAMES[1:3]
-    assert read_labels(session)["item"].tolist() == NAMES[:1]
 
 
 def test_where_all_agree_everything_is_there_to_be_looked_through(tmp_path):
@@ -244,17 +219,6 @@ def test_letters_are_dealt_anew_for_each_item_and_stay(tmp_path):
     assert [again.others[item]["A"]["verdict", None] for item in ids(again)] == firsts
 
 
-def test_many_annotators_have_letters_of_their_own(tmp_path):
-    given = logs(tmp_path, {f"p{n}": "ci"[n % 2] for n in range(28)})
-    session = adjudicate(verdict_examples(), given, "dan", tmp_path, blind=True)
-    assert list(session.others[NAMES[0]])[25:] == ["Z", "A1", "B1"]
-
-
-def test_open_adjudication_shows_names(tmp_path):
-    session = adjudicate(verdict_examples(), logs(tmp_path), "dan", tmp_path)
-    assert set(session.others[NAMES[1]]) == {"ana", "ben"}
-
-
 # ---- sentences ---------------------------------------------------------------------------------------------------------
 
 
@@ -311,23 +275,16 @@ def test_other_texts_are_refused(tmp_path):
     given, changed = logs(tmp_path), verdict_examples()
     changed.loc[3, "question"] += " "
     with pytest.raises(
-        InputError, match=f"texts that 'ana' saw; 1 examples show others, such as {NAMES[3]!r}"
+        InputError,
+        match=f"1 of the examples have other texts than the annotators saw, such as {NAMES[3]!r}",
     ):
         adjudicate(changed, given, "cleo", tmp_path)
-    assert not (tmp_path / "gold.verdict.jsonl").exists()
+    assert not (tmp_path / "gold.verdict.sqlite").exists()
 
 
 def test_examples_that_are_not_there_are_named(tmp_path):
     with pytest.raises(InputError, match=f"none for 1, such as {NAMES[0]!r}"):
         adjudicate(verdict_examples().iloc[1:], logs(tmp_path), "cleo", tmp_path)
-
-
-def test_logs_without_labels_have_nothing_to_decide(tmp_path):
-    given = [
-        AnnotationSession(verdict_examples(), "verdict", name, tmp_path) for name in ("ana", "ben")
-    ]
-    with pytest.raises(InputError, match="got no label at all"):
-        adjudicate(verdict_examples(), given, "cleo", tmp_path)
 
 
 def test_rows_in_another_order_with_other_columns_are_the_same_examples(tmp_path):
@@ -345,8 +302,6 @@ def test_frames_of_labels_are_adjudicated_without_their_logs(tmp_path):
     frames = [read_labels(one) for one in logs(tmp_path)]
     session = adjudicate(verdict_examples(), pd.concat(frames), "cleo", tmp_path)
     assert ids(session) == [NAMES[1], NAMES[2], NAMES[4]]
-    assert {one["sha256"] for one in session.log.header["adjudicates"]} == {None}
-    json.dumps(session.log.header)
 
 
 @pytest.mark.parametrize("field", ["relevant", "supporting"])

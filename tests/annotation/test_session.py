@@ -1,26 +1,24 @@
 import copy
-import json
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
 import threading
 import time
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from annotation.annotation_frames import TEXTS, keyed_frame, opened, plain_frame, said
+from annotation.labelling import TEXTS, keyed_frame, opened, plain_frame, said
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import ragnb
-from ragnb.annotation.label_state import LabelState
-from ragnb.annotation.log import read_log
-from ragnb.annotation.ragbench import ragbench_labels, trace_values
+from ragnb.annotation.labels import trace_values
+from ragnb.annotation.log import LabelState, read_log
 from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
@@ -38,7 +36,7 @@ SUGGESTED = {"q/0": {"relevant": ["0a", "1b"], "support": {"a": "full"}, "overal
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "a.jsonl"
+    return tmp_path / "a.sqlite"
 
 
 def label_all(session):
@@ -79,57 +77,13 @@ def test_the_first_line_holds_what_the_log_is_of(path):
     assert header["guideline_version"] == 3
 
 
-@pytest.mark.parametrize("annotator", ["", "  "])
-def test_an_annotator_has_a_name(path, annotator):
-    with pytest.raises(InputError, match=r"annotator needs a name; got .*; say who labels"):
-        opened(path, annotator=annotator)
-    assert not path.exists()
-
-
-@pytest.mark.parametrize("annotator", [text for text in TEXTS if text.strip()])
-def test_a_folder_gets_a_file_of_annotator_and_task_whatever_the_name(tmp_path, annotator):
-    session = opened(tmp_path, annotator=annotator)
-    session.note(annotator)
-    session.close()
-    file = session.log.path
-    assert file.parent == tmp_path.resolve()
-    assert file.name.endswith(".trace.jsonl")
-    assert all(
-        letter.isalnum() or letter in "-_" for letter in file.name.removesuffix(".trace.jsonl")
-    )
-    assert opened(tmp_path, annotator=annotator).labels.note == annotator
-
-
 def test_two_annotators_whose_files_would_be_one_are_told(tmp_path):
     opened(tmp_path, annotator="a b").close()
     with pytest.raises(
         InputError,
-        match=r"a_b.trace.jsonl needs to be a log of the same annotator; it is of 'a b', not of 'a/b'",
+        match=r"a_b.trace.sqlite is a log of the task 'trace' by 'a b', not of the task 'trace' by 'a/b'",
     ):
         opened(tmp_path, annotator="a/b")
-
-
-def test_what_cannot_be_opened_writes_no_file(path):
-    with pytest.raises(InputError):
-        opened(path, task="nonsense")
-    with pytest.raises(InputError):
-        opened(path, keyed_frame().drop(columns="question"))
-    with pytest.raises(InputError):
-        opened(path, suggestions={"q/0": {"relevant": ["9z"]}})
-    assert not path.exists()
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_ids_and_notes_of_every_script_come_back(path, text):
-    frame = keyed_frame(1, example_id=text)
-    session = opened(path, frame)
-    session.note(text)
-    session.label("relevant", ["0a"])
-    session.close()
-    again = opened(path, frame)
-    assert again.labels.note == text
-    assert again.labels.values == {RELEVANT: ["0a"]}
-    assert again.progress()["elsewhere"] == 0
 
 
 # ---- saying ------------------------------------------------------------------------------------------------------------
@@ -146,15 +100,6 @@ def test_untouched_is_not_deliberately_empty(path):
     assert RELEVANT in session.missing()
     lines = [event["set"][0]["value"] for event in read_log(path)[1] if event["action"] == "label"]
     assert lines == [[], None]
-
-
-def test_the_first_change_pins_the_text_and_its_keys(path):
-    session = opened(path)
-    session.flag()
-    opening, _ = read_log(path)[1]
-    assert opening["action"] == "open"
-    assert opening["fingerprint"] == session.item.fingerprint
-    assert opening["sentences"] == {"documents": KEYS, "response": ["a", "b"]}
 
 
 def test_a_range_is_put_in_unless_all_of_it_is_in(path):
@@ -184,21 +129,6 @@ def test_a_toggle_starts_from_what_is_suggested(path):
     assert session.labels.values[RELEVANT] == [], "not the suggestion again"
 
 
-def test_toggling_no_keys_says_nothing(path):
-    session = opened(path, suggestions=SUGGESTED)
-    for on in (None, True, False):
-        session.toggle("relevant", [], on=on)
-    assert session.labels.values == {}
-    assert actions(path) == []
-
-
-def test_toggling_for_a_sentence_allows_what_is_no_sentence(path):
-    session = opened(path)
-    session.toggle("supporting", ["general"], "b")
-    session.toggle("supporting", ["1a"], "b")
-    assert session.labels.values == {("supporting", "b"): ["1a", "general"]}
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -212,21 +142,20 @@ def test_toggling_for_a_sentence_allows_what_is_no_sentence(path):
         ),
         (
             lambda s: s.label("support", "full"),
-            r"'support' needs a sentence of the response \(a, b\); got None; choose one",
+            r"'support' needs a sentence of the response, \['a', 'b'\], got None",
         ),
         (
             lambda s: s.toggle("overall", [True]),
-            r"toggle needs a field of sentences; got 'overall', a choice; use label",
+            r"'overall' of item 'q/0' must be one of \[True, False\], got \[True\]",
         ),
-        (lambda s: s.go(3), r"go needs an item's id or a number below 3; got 3; choose another"),
+        (lambda s: s.go(3), r"go needs the id of an item or a number below 3, got 3"),
     ],
 )
 def test_what_is_refused_is_not_written(path, call, message):
     session = opened(path)
-    before = path.read_bytes()
     with pytest.raises(InputError, match=message):
         call(session)
-    assert path.read_bytes() == before
+    assert actions(path) == []
     assert session.item.id == "q/0"
     assert session.labels.values == {}
 
@@ -289,15 +218,6 @@ def test_an_answer_on_the_whole_settles_every_sentence(path):
     }
 
 
-def test_what_an_option_settles_needs_to_be_allowed(path):
-    session = opened(path, task=implying("perhaps"))
-    with pytest.raises(
-        InputError, match=r"'each' of item 'q/0' needs one of \['yes', 'no'\]; got 'perhaps'"
-    ):
-        session.label("whole", "nothing")
-    assert session.labels.values == {}
-
-
 # ---- where a label comes from ------------------------------------------------------------------------------------------
 
 
@@ -327,14 +247,14 @@ def test_accepted_changed_and_own_labels_are_told_apart(path):
 def test_suggestions_are_no_labels_until_they_are_accepted(path):
     session = opened(path, suggestions=SUGGESTED)
     assert session.status(session.item) == "untouched"
-    assert session.accept("overall")
-    assert session.labels.values == {("overall", None): True}
+    session.label("overall", True)
     assert session.accept()
     assert session.suggestion() == {}
     assert not session.accept()
     assert set(sources(session).values()) == {"suggestion accepted"}
     session.undo()
     assert session.labels.values == {("overall", None): True}
+    assert sources(session) == {("overall", None): "suggestion accepted"}
 
 
 def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
@@ -346,8 +266,8 @@ def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
     session.label("support", "full", "a")
     assert session.labels.values[RELEVANT] == ["0b"]
     assert set(sources(session).values()) == {"human"}
-    assert "suggest" not in path.read_text("utf-8").lower()
-    assert "judge 7B" not in path.read_text("utf-8")
+    assert b"suggest" not in path.read_bytes().lower()
+    assert b"judge 7B" not in path.read_bytes()
 
 
 def test_an_adjudicated_label_holds_what_others_said(path):
@@ -399,14 +319,6 @@ def test_a_new_action_forgets_what_could_be_done_again_but_looking_around_does_n
     assert session.redo() is None
 
 
-def test_undo_gives_back_where_a_label_came_from(path):
-    session = opened(path, suggestions=SUGGESTED)
-    session.accept("relevant")
-    session.label("relevant", [])
-    session.undo()
-    assert sources(session) == {RELEVANT: "suggestion accepted"}
-
-
 def test_an_action_on_an_item_that_is_elsewhere_is_not_undone_here(path):
     session = opened(path)
     session.label("relevant", ["0a"])
@@ -424,7 +336,7 @@ class Labelling(RuleBasedStateMachine):
     @initialize()
     def begin(self):
         self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name) / "a.jsonl"
+        self.path = Path(self.folder.name) / "a.sqlite"
         self.session = opened(self.path, suggestions=SUGGESTED)
         empty = {
             f"q/{i}": {"values": {}, "flag": False, "skipped": False, "note": ""} for i in range(3)
@@ -546,7 +458,7 @@ class Labelling(RuleBasedStateMachine):
 
 
 TestLabelling = Labelling.TestCase
-TestLabelling.settings = settings(max_examples=40, stateful_step_count=30)
+TestLabelling.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
 
 
 # ---- moving about ------------------------------------------------------------------------------------------------------
@@ -573,47 +485,6 @@ def test_the_next_unlabelled_one_comes_after_this_one_and_then_from_the_start(pa
     assert order == ["q/4", "q/0", "q/2"], "neither the skipped nor the labelled one"
 
 
-def test_the_next_unlabelled_one_may_be_this_one(path):
-    session = opened(path, keyed_frame(1))
-    assert session.next_unlabelled()
-    label_all(session)
-    assert not session.next_unlabelled()
-
-
-@pytest.mark.parametrize("number", [0, 2])
-def test_a_session_goes_on_where_it_was_left(path, number):
-    session = opened(path)
-    session.go(number)
-    session.close()
-    assert opened(path).item.id == f"q/{number}"
-
-
-@pytest.mark.parametrize("done", [label_all, lambda session: session.skip()])
-def test_where_the_item_that_was_left_is_done_it_goes_on_at_the_first_that_is_not(path, done):
-    session = opened(path)
-    done(session)
-    session.go(2)
-    done(session)
-    session.close()
-    assert opened(path).item.id == "q/1"
-
-
-def test_where_all_is_done_it_is_at_the_item_that_was_left(path):
-    session = opened(path)
-    for number in (0, 2, 1):
-        session.go(number)
-        label_all(session)
-    session.close()
-    assert opened(path).item.id == "q/1"
-
-
-def test_where_the_item_that_was_left_is_elsewhere_it_is_at_the_first(path):
-    session = opened(path)
-    session.go(2)
-    session.close()
-    assert opened(path, keyed_frame(2)).item.id == "q/0"
-
-
 # ---- examples that have changed ----------------------------------------------------------------------------------------
 
 
@@ -626,7 +497,7 @@ def test_what_was_said_of_another_text_is_refused_with_its_id(path, say):
     session.go(1)
     say(session)
     session.close()
-    message = r"a.jsonl needs the examples that its labels were given to; 1 of them have other texts now, such as 'q/1'; load"
+    message = r"1 of the examples have other texts than the labels in a.sqlite, such as 'q/1'; load what was labelled"
     for _ in range(2):
         with pytest.raises(InputError, match=message):
             opened(path, keyed_frame(question="Another?"))
@@ -647,14 +518,6 @@ def test_an_item_that_was_only_opened_may_change(path):
         opened(path)
 
 
-def test_an_item_may_change_when_all_that_was_said_is_undone(path):
-    session = opened(path)
-    session.label("relevant", ["0a"])
-    session.undo()
-    session.close()
-    assert opened(path, keyed_frame(question="Another?")).labels.values == {}
-
-
 def test_more_items_fewer_items_and_another_order_are_fine(path):
     session = opened(path)
     session.label("relevant", ["0a"])
@@ -663,11 +526,10 @@ def test_more_items_fewer_items_and_another_order_are_fine(path):
     session.close()
     fewer = opened(path, keyed_frame(2))
     assert fewer.progress() | {"seconds_left": None} == {
-        "items": 2, "labelled": 0, "started": 1, "skipped": 0, "untouched": 1, "flagged": 0, "elsewhere": 1, "seconds_left": None,
+        "items": 2, "labelled": 0, "started": 1, "skipped": 0, "untouched": 1, "flagged": 0, "seconds_left": None,
     }  # fmt: skip
     more = opened(path, keyed_frame(5)[::-1])
     assert [item.id for item in more.items if more.state.of(item.id).touched] == ["q/2", "q/0"]
-    assert more.progress()["elsewhere"] == 0
 
 
 @pytest.fixture
@@ -693,7 +555,7 @@ def test_two_threads_on_one_session_leave_a_log_that_is_read_and_says_the_same(p
     def work(draw):
         acts = [session.flag, session.skip, session.undo, session.redo, lambda: session.go(draw.randrange(3)),
                 lambda: session.note(str(draw.random())), lambda: session.toggle("relevant", [draw.choice(KEYS)])]  # fmt: skip
-        for _ in range(200):
+        for _ in range(60):
             try:
                 draw.choice(acts)()
             except Exception as error:
@@ -705,45 +567,6 @@ def test_two_threads_on_one_session_leave_a_log_that_is_read_and_says_the_same(p
     assert [event["n"] for event in events] == list(range(1, len(events) + 1))
     assert events == session.log.events
     assert said(LabelState(events)) == said(session.state)
-
-
-def test_what_two_threads_toggle_is_all_there(path, hasty_threads):
-    session = opened(path)
-    keys = iter([KEYS[:2], KEYS[2:]])
-
-    def work(draw):
-        mine = next(keys)
-        for _ in range(101):
-            for key in mine:
-                session.toggle("relevant", [key])
-
-    in_two_threads(work)
-    assert session.labels.values[RELEVANT] == KEYS
-
-
-def test_a_log_that_cannot_be_followed_is_refused_and_closed(path):
-    opened(path).flag()
-    opened(path).close()
-    with path.open("a") as file:
-        file.write(
-            json.dumps(
-                {
-                    "n": 3,
-                    "time": "2031-05-04T12:00:00+00:00",
-                    "action": "undo",
-                    "item": "q/0",
-                    "of": 7,
-                }
-            )
-            + "\n"
-        )
-    with pytest.raises(
-        InputError,
-        match=r"action n=3 of the log needs to be one that can be followed; got .*no action n=7",
-    ):
-        opened(path)
-    path.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[:-1]))
-    assert opened(path).labels.flag
 
 
 # ---- two at a time -----------------------------------------------------------------------------------------------------
@@ -763,7 +586,7 @@ def test_a_cell_that_is_run_again_goes_on_and_the_earlier_session_says_so(path):
     ):
         with pytest.raises(
             StoreError,
-            match=r"a.jsonl needs to be open; it was closed, or opened in another cell; go on there",
+            match="a.sqlite was closed, or opened in another cell; go on there",
         ):
             action()
     assert said(earlier.state) == before
@@ -813,95 +636,10 @@ def test_the_stop_button_leaves_log_and_labels_as_one(path, stop_button):
     assert said(LabelState(read_log(path)[1])) == said(session.state)
 
 
-def test_the_stop_button_waits_until_what_is_written_is_counted(path, monkeypatch):
-    session = opened(path)
-    session.show()
-    write = session.log.append
-
-    def write_and_be_interrupted(event):
-        written = write(event)
-        signal.raise_signal(signal.SIGINT)
-        return written
-
-    monkeypatch.setattr(session.log, "append", write_and_be_interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        session.label("relevant", ["0a"])
-    assert session.labels.values == {RELEVANT: ["0a"]}
-    assert said(LabelState(read_log(path)[1])) == said(session.state)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
 # ---- progress ----------------------------------------------------------------------------------------------------------
 
 
-def test_progress_counts_every_status(path):
-    session = opened(path, keyed_frame(5))
-    label_all(session)
-    session.go(1)
-    session.label("relevant", [])
-    session.go(2)
-    session.skip()
-    session.flag()
-    counts = session.progress()
-    assert [
-        counts[name] for name in ("items", "labelled", "started", "skipped", "untouched", "flagged")
-    ] == [
-        5,
-        1,
-        1,
-        1,
-        2,
-        1,
-    ]
-
-
-def crafted(path, *spans):
-    """A log in which each item was looked at and then labelled after so many seconds."""
-    session = opened(path, plain_frame(6), "verdict")
-    for number in range(len(spans)):
-        session.go(number)
-        session.label("verdict", "correct")
-    session.close()
-    first, *lines = path.read_text("utf-8").splitlines()
-    time = datetime(2031, 5, 4, tzinfo=UTC)
-    for n, line in enumerate(lines):
-        time += timedelta(seconds=spans[n // 2] if n % 2 else 0)
-        lines[n] = json.dumps({**json.loads(line), "time": time.isoformat()})
-    path.write_text("\n".join([first, *lines, ""]))
-    return opened(path, plain_frame(6), "verdict")
-
-
-@pytest.mark.parametrize(
-    ("spans", "spent", "left"),
-    [
-        ([], [], None),
-        ([10], [10], 50),
-        ([10, 20], [10, 20], 60),
-        ([10, 20, 9000], [10, 20, 120], 60),
-        ([600, 600], [120, 120], 480),
-    ],
-)
-def test_seconds_are_the_median_pace_times_what_is_left(path, spans, spent, left):
-    session = crafted(path, *spans)
-    assert [session.state.of(item.id).seconds for item in session.items[: len(spans)]] == spent
-    assert session.progress()["seconds_left"] == left
-
-
 # ---- the other tasks, and real examples --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("task", [name for name in TASKS if name != "trace"])
-def test_every_task_can_be_labelled_with_each_of_its_options(tmp_path, task):
-    session = opened(tmp_path, plain_frame(9), task)
-    for field in session.task.fields:
-        for number, option in enumerate(field.options):
-            session.go(number)
-            session.label(field.name, option.value)
-    assert session.status(session.items[0]) == "labelled"
-    session.close()
-    again = opened(tmp_path, plain_frame(9), task)
-    assert said(again.state) == said(session.state)
-    assert list(again.state.of("q/0").nested()) == [field.name for field in session.task.fields]
 
 
 def test_the_whole_sample_is_labelled_from_its_own_labels_and_comes_back(path):
@@ -918,25 +656,58 @@ def test_the_whole_sample_is_labelled_from_its_own_labels_and_comes_back(path):
     for record, item in zip(sample.to_dict("records"), again.items, strict=True):
         values = again.state.of(item.id).values
         assert values.keys() == trace_values(record, item).keys()
-        assert ragbench_labels(values, item)["overall_supported"] == record["overall_supported"]
     assert again.progress()["labelled"] + again.progress()["started"] == len(sample)
 
 
 @pytest.mark.parametrize(
     ("path", "file"),
     [
-        ("new", "new/ana_b.a_b.jsonl"),
-        ("mine.jsonl", "mine.jsonl"),
-        ("new/mine.log", "new/mine.log"),
-        ("there", "there"),
-        ("folder.d", "folder.d/ana_b.a_b.jsonl"),
+        ("new", "new/ana_b.a_b.sqlite"),
+        ("mine.sqlite", "mine.sqlite"),
+        ("mine.jsonl", "mine.sqlite"),
+        ("new/mine.log", "new/mine.log.sqlite"),
+        ("folder.d", "folder.d/ana_b.a_b.sqlite"),
     ],
 )
 def test_a_path_without_an_ending_is_a_folder(tmp_path, path, file):
-    (tmp_path / "there").touch()
     (tmp_path / "folder.d").mkdir()
     examples = pd.DataFrame({"example_id": ["x"], "question": ["?"], "response": ["!"]})
     task = {"name": "a/b", "fields": [{"name": "tone", "options": ["kind", "curt"]}]}
     session = AnnotationSession(examples, task, "ana b", tmp_path / path)
     assert session.log.path.relative_to(tmp_path).as_posix() == file
     session.close()
+
+
+def test_progress_counts_and_the_time_left_is_the_median_pace(path):
+    session = opened(path, plain_frame(6), "verdict")
+    assert session.progress()["seconds_left"] is None
+    for number, seconds in enumerate((10, 20, 120)):
+        session.go(number)
+        session.label("verdict", "correct")
+        session.labels.seconds = seconds
+    session.move(1)
+    session.skip()
+    session.flag()
+    assert session.progress() == {
+        "items": 6, "labelled": 3, "started": 0, "skipped": 1, "untouched": 2, "flagged": 1, "seconds_left": 40
+    }  # fmt: skip
+    session.close()
+    assert opened(path, plain_frame(6), "verdict").item.id == "q/4", "the first that is not done"
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_names_ids_and_notes_of_every_script_come_back(tmp_path, text):
+    frame = keyed_frame(1, example_id=text)
+    session = opened(tmp_path, frame, annotator=f"a{text}")
+    session.note(text)
+    session.label("relevant", ["0a"])
+    session.close()
+    assert re.fullmatch(r"[\w-]+\.trace\.sqlite", session.log.path.name)
+    again = opened(tmp_path, frame, annotator=f"a{text}")
+    assert (again.labels.note, again.labels.values) == (text, {RELEVANT: ["0a"]})
+
+
+def test_an_annotator_has_a_name(path):
+    with pytest.raises(InputError, match="annotator needs a name"):
+        opened(path, annotator=" ")
+    assert not path.exists()

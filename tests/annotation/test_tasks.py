@@ -1,25 +1,34 @@
-import json
-import string
+"""Tasks and items: what an annotator is asked, what is shown, and which values a field allows."""
 
+import io
+import json
+
+import numpy as np
+import pandas as pd
 import pytest
-from annotation.annotation_frames import TEXTS
+from annotation.labelling import TEXTS, keyed_frame, plain_frame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragnb.annotation.tasks import (
-    COLUMNS,
-    TAKEN,
-    TASKS,
-    Field,
-    Option,
-    hashed,
-    read_task,
-)
+import ragnb
+from ragnb.annotation.items import build_items, check_value, item_ids
+from ragnb.annotation.tasks import COLUMNS, FREE, TASKS, Field, Option, hashed, read_task
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
+from ragnb.text import keyed_response, keyed_sentences
 
-NAMES = ["trace", "verdict", "rgb", "language", "preference"]
-MANY = ["a", "b"]
+TRACE, VERDICT, PREFERENCE = TASKS["trace"], TASKS["verdict"], TASKS["preference"]
+KEYS = ["0a", "0b", "1a", "1b"]
+VALUES = {
+    ("trace", "support"): ["full", "partial", "none"],
+    ("trace", "supporting"): list(SPECIAL_KEYS),
+    ("verdict", "verdict"): ["correct", "incorrect", "refuse"],
+    ("rgb", "answer_present"): [True, False],
+    ("rgb", "refusal"): [True, False],
+    ("rgb", "error_detected"): [True, False],
+    ("language", "right_language"): ["yes", "no", "mixed", "none"],
+    ("preference", "preferred"): ["a", "b", "tie", "neither"],
+}
 
 
 def declared(**changes):
@@ -31,248 +40,277 @@ def with_field(**changes):
     return declared(fields=[{"name": "tone", "options": ["kind", "curt"], **changes}])
 
 
-# ---- the tasks that have a name ----------------------------------------------------------------------------------------
+def only(examples, task=TRACE):
+    return build_items(examples, task)[0]
 
 
-def test_five_tasks_have_a_name():
-    assert list(TASKS) == NAMES
-    assert all(task.name == name for name, task in TASKS.items())
+# ---- tasks ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TASKS)
 def test_a_named_task_is_read_by_name_as_it_is_and_from_its_schema(name):
     task = TASKS[name]
-    assert read_task(name) is task
-    assert read_task(task) is task
-    assert read_task(task.schema()) == task
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_named_task_has_a_guideline_that_speaks_of_it_in_short_lines(name):
-    lines = TASKS[name].guideline.split("\n")
+    assert task.name == name
+    assert read_task(name) is read_task(task) is task
+    assert read_task(json.loads(json.dumps(task.schema()))) == task
+    lines = task.guideline.split("\n")
     assert 2 <= len(lines) <= 5
     assert all(": " in line and len(line) < 125 for line in lines)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_letters_are_free_and_stand_for_one_field_each(name):
-    keys = [field.key for field in TASKS[name].fields]
-    assert len(set(keys)) == len(keys)
-    assert not TAKEN & set(keys)
+@pytest.mark.parametrize(("task", "field"), VALUES)
+def test_what_the_tasks_allow(task, field):
+    assert [option.value for option in TASKS[task].field(field).options] == VALUES[task, field]
 
 
 def test_trace_asks_for_the_columns_of_ragbench():
-    asked = {field.name: (field.kind, field.each, field.of) for field in TASKS["trace"].fields}
-    assert asked == {
-        "relevant": ("sentences", False, "documents"),
-        "utilized": ("sentences", False, "documents"),
-        "supporting": ("sentences", True, "documents"),
-        "support": ("choice", True, "documents"),
-        "overall": ("choice", False, "documents"),
+    assert {field.name: (field.kind, field.each) for field in TRACE.fields} == {
+        "relevant": ("sentences", False),
+        "utilized": ("sentences", False),
+        "supporting": ("sentences", True),
+        "support": ("choice", True),
+        "overall": ("choice", False),
     }
-    assert [option.value for option in TASKS["trace"].field("supporting").options] == list(
-        SPECIAL_KEYS
-    )
-    assert [option.value for option in TASKS["trace"].field("support").options] == [
-        "full",
-        "partial",
-        "none",
-    ]
-    assert TASKS["trace"].field("support").options[2].implies == {"supporting": []}
+    assert TRACE.field("support").options[2].implies == {"supporting": []}
 
 
-@pytest.mark.parametrize(
-    ("name", "field", "values"),
-    [
-        ("verdict", "verdict", ["correct", "incorrect", "refuse"]),
-        ("rgb", "answer_present", [True, False]),
-        ("rgb", "refusal", [True, False]),
-        ("rgb", "error_detected", [True, False]),
-        ("language", "right_language", ["yes", "no", "mixed", "none"]),
-        ("preference", "preferred", ["a", "b", "tie", "neither"]),
-    ],
-)
-def test_what_the_other_tasks_allow(name, field, values):
-    assert [option.value for option in TASKS[name].field(field).options] == values
-
-
-# ---- declared ones -----------------------------------------------------------------------------------------------------
-
-
-def test_a_mapping_needs_little():
+def test_a_mapping_needs_little_and_may_say_everything():
     task = read_task(declared())
     assert task.fields == (Field("tone", "tone", "choice", "t", (Option("kind"), Option("curt"))),)
     assert task.shows == ("question", "references", "documents", "response")
-
-
-def test_a_mapping_may_say_everything():
     more = {"value": "none", "label": "not at all", "implies": {"why": "silent"}}
+    tone = {"name": "tone", "label": "Ton", "key": "b", "options": ["kind", more], "each": True}
     fields = [
-        {
-            "name": "tone",
-            "label": "Ton",
-            "key": "b",
-            "options": ["kind", more],
-            "each": True,
-            "required": False,
-        },
+        {**tone, "required": False},
         {"name": "why", "kind": "text"},
         {"name": "where", "kind": "sentences", "of": "response", "options": ["nowhere"]},
     ]
-    task = read_task(
-        {"name": "tone", "fields": fields, "guideline": "Listen.", "shows": ["response", "mood"]}
-    )
-    assert task.fields[0] == Field(
-        "tone",
-        "Ton",
-        "choice",
-        "b",
-        (Option("kind"), Option("none", "not at all", {"why": "silent"})),
-        True,
-        "documents",
-        False,
-    )
-    assert [field.key for field in task.fields] == ["b", "w", "h"], (
-        "w is the second field's, e and r: h comes first"
-    )
-    assert task.shows == ("response", "mood")
+    task = read_task({**declared(fields=fields), "guideline": "Listen.", "shows": ["response"]})
+    options = (Option("kind"), Option("none", "not at all", {"why": "silent"}))
+    assert task.fields[0] == Field("tone", "Ton", "choice", "b", options, True, "documents", False)
+    assert [field.key for field in task.fields] == ["b", "w", "h"], "w is taken, so h comes first"
     assert read_task(task.schema()) == task
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_names_labels_options_and_guidelines_may_be_in_any_script(text):
-    fields = [
-        {"name": text, "label": text, "options": [text, text + "!"]},
-        {"name": "second " + text, "kind": "text"},
-    ]
-    task = read_task({"name": text, "fields": fields, "guideline": text})
-    assert task.fields[0].key in string.ascii_lowercase
-    assert task.fields[0].key != task.fields[1].key
-    assert json.loads(json.dumps(task.schema())) == task.schema()
-    assert read_task(task.schema()).fingerprint == task.fingerprint
 
 
 @given(
     st.lists(
-        st.text(min_size=1).filter(lambda name: name not in COLUMNS),
+        (st.text(min_size=1) | st.sampled_from(TEXTS[:-1])).filter(
+            lambda name: name not in COLUMNS
+        ),
         min_size=1,
         max_size=14,
         unique=True,
     )
 )
-def test_up_to_fourteen_fields_get_letters_of_their_own(names):
+def test_fields_in_any_script_get_letters_of_their_own(names):
     task = read_task({"name": "x", "fields": [{"name": name, "kind": "text"} for name in names]})
     keys = [field.key for field in task.fields]
     assert len(set(keys)) == len(names)
-    assert not set(keys) & TAKEN
+    assert set(keys) <= set(FREE)
+    assert read_task(json.loads(json.dumps(task.schema()))) == task
 
 
-def test_the_fifteenth_field_finds_no_letter():
-    fields = [{"name": f"field {n}", "kind": "text"} for n in range(15)]
-    with pytest.raises(
-        InputError, match=r"each field of task 'x' needs a key of its own; got ''; change it"
-    ):
-        read_task({"name": "x", "fields": fields})
+TWO = [{"name": "x", "kind": "text", "key": "b"}, {"name": "y", "kind": "text"}]
 
 
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        (
-            "tone",
-            r"an annotation task must be one of 'trace', 'verdict', 'rgb', 'language', 'preference', got 'tone'",
-        ),
-        (
-            with_field(colour="red"),
-            r"a field of a task needs none but name, label, .*; got colour; remove or rename",
-        ),
-        (
-            with_field(kind="colour"),
-            r"the kind of field 'tone' of task 'tone' must be one of 'choice', .*got 'colour'",
-        ),
-        (
-            with_field(options=["kind"]),
-            r"a choice, needs two options at least; got \['kind'\]; add some",
-        ),
-        (
-            with_field(options=list(range(10))),
-            r"needs up to nine different options; got \[0, 1, .*; change them",
-        ),
-        (
-            with_field(options=["x", {"value": "y", "implies": {"mood": "z"}}]),
-            r"options of field 'tone' of task 'tone' imply fields that the task has not: \['mood'\]; name its own",
-        ),
-        (
-            declared(shows=["question"], fields=[{"name": "tone", "options": MANY, "each": True}]),
-            r"field 'tone' of task 'tone' needs \['response'\] to be shown; got \['question'\]; add it to shows",
-        ),
+        ("tone", "an annotation task must be one of 'trace', .*, got 'tone'"),
+        ({"name": "tone"}, "at fields: Field required"),
+        (with_field(colour="red"), "at fields.0.colour: Unexpected keyword argument, got 'red'"),
+        (with_field(kind="colour"), "at fields.0.kind: Input should be 'choice', .* got 'colour'"),
+        (with_field(options=["kind"]), "fields.0: 'tone' is a choice and needs at least two options"),
+        (with_field(options=["kind", "kind"]), "fields.0: an option of 'tone' is given twice"),
+        (with_field(options=list(range(10))), "fields.0.options: .* at most 9 items"),
+        (with_field(options=["x", {"value": "y", "implies": {"mood": "z"}}]), r"unknown .*\['mood'\]"),
+        (with_field(each=True) | {"shows": ["question"]}, "'tone' needs response in shows"),
+        (with_field(name="note"), "'note' is a column of all labels; rename the field"),
+        (with_field(key="j"), f"fields.0.key: .*{FREE}.* got 'j'"),
+        (declared(fields=[TWO[0], {**TWO[1], "name": "x"}]), "each field needs its own name, got x, x"),
+        (declared(fields=[TWO[0], {**TWO[1], "key": "b"}]), "each field needs its own key, got b, b"),
+        (declared(fields=[{**TWO[1], "name": f"f{n}"} for n in range(15)]), "at most 14 items"),
     ],
-)
+)  # fmt: skip
 def test_what_a_task_cannot_be(schema, message):
     with pytest.raises(InputError, match=message):
         read_task(schema)
 
 
-@pytest.mark.parametrize("key", [*sorted(TAKEN)[:2], "A", "ab", "1", "я"])
-def test_letters_that_mean_something_else_are_refused_with_those_that_are_free(key):
-    free = "".join(sorted(set(string.ascii_lowercase) - TAKEN))
-    with pytest.raises(
-        InputError,
-        match=rf"the key of field 'tone' of task 'tone' needs to be one of {free}; got '.+'; change",
-    ):
-        read_task(with_field(key=key))
-
-
-@pytest.mark.parametrize(
-    ("word", "second"), [("name", {"name": "x"}), ("key", {"name": "y", "key": "b"})]
-)
-def test_names_and_letters_are_not_given_twice(word, second):
-    fields = [{"name": "x", "kind": "text", "key": "b"}, {"kind": "text", **second}]
-    with pytest.raises(
-        InputError,
-        match=rf"each field of task 'two' needs a {word} of its own; got '[xb]'; change it",
-    ):
-        read_task({"name": "two", "fields": fields})
-
-
-def test_truth_values_numbers_and_texts_are_different_options():
-    task = read_task(with_field(options=[True, 1, "1", False, 0, "0"]))
-    assert len(task.fields[0].options) == 6
-
-
-# ---- the fingerprint ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        declared(name="mood"),
-        declared(guideline="Listen."),
-        declared(shows=["response"]),
-        with_field(key="b"),
-        with_field(options=["curt", "kind"]),
-        with_field(options=["kind", "curt", "flat"]),
-        with_field(options=["kind", {"value": "curt", "implies": {"tone": "kind"}}]),
-        with_field(each=True),
-    ],
-)
-def test_whatever_can_change_the_meaning_of_a_label_changes_the_fingerprint(other):
-    assert read_task(other).fingerprint != read_task(declared()).fingerprint
-
-
-def test_the_fingerprint_does_not_change_from_one_run_to_the_next():
+def test_hashes_do_not_change_from_one_run_to_the_next():
     assert hashed({"b": [1, "é"], "a": None}) == hashed({"a": None, "b": (1, "é")})
     assert hashed(["ab"]) == "f9ca6d378adafba7", "printf '[\"ab\"]' | sha256sum | cut -c-16"
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+# ---- values --------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.sampled_from([*KEYS, *SPECIAL_KEYS])))
+def test_keys_come_once_each_and_in_the_order_of_the_text(keys):
+    item = only(keyed_frame(1))
+    checked = check_value(TRACE.field("supporting"), item, keys)
+    assert checked == [key for key in [*KEYS, *SPECIAL_KEYS] if key in keys]
+
+
+def test_truth_values_numbers_and_texts_are_different_options():
+    task, item = read_task(with_field(options=[True, 1, "1", False, 0, ""])), only(keyed_frame(1))
+    for value in (True, 1, "1", False, 0, ""):
+        assert check_value(task.fields[0], item, value) is value
+    for value in (2, 1.0, "2"):
+        with pytest.raises(
+            InputError, match=r"'tone' of item 'q/0' must be one of \[True, 1, .*, got"
+        ):
+            check_value(task.fields[0], item, value)
+
+
+@pytest.mark.parametrize("stranger", ["a", "0A", "general"])
+def test_a_key_of_no_sentence_is_refused_and_named(stranger):
+    with pytest.raises(
+        InputError, match=rf"'relevant' of item 'q/0' needs keys among .*, got '{stranger}'"
+    ):
+        check_value(TRACE.field("relevant"), only(keyed_frame(1)), ["0a", stranger])
+
+
+# ---- items ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("frame", "id", "message"),
+    [
+        (
+            keyed_frame(2, example_id="q/0"),
+            "example_id",
+            "must be unique, got 'q/0' more than once",
+        ),
+        (
+            pd.DataFrame({"x": ["a | b", "a"], "y": ["c", "b | c"]}),
+            ["x", "y"],
+            "got 'a | b | c' more",
+        ),
+        (pd.DataFrame({"x": ["a", None]}), "x", "the id of an item has a missing value in x"),
+        (keyed_frame(2), "system", "needs the columns system; got a frame without system"),
+    ],
 )
+def test_ids_identify_rows(frame, id, message):
+    with pytest.raises(InputError, match=message):
+        item_ids(frame, id)
 
 
-@given(json_values, json_values)
-def test_different_values_have_different_hashes(one, other):
-    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    assert (hashed(one) == hashed(other)) is same
-    assert len(hashed(one)) == 16
+@pytest.mark.parametrize(
+    ("examples", "task", "message"),
+    [
+        (keyed_frame(0, example_id=[]), "trace", "the frame of examples has no rows"),
+        (plain_frame().drop(columns="question"), "verdict", "item 'q/0' has no column 'question'"),
+        (plain_frame().drop(columns="response_a"), "preference", "has no column 'response_a'"),
+        (
+            keyed_frame(1).drop(columns="documents_sentences"),
+            "trace",
+            r"keyed_sentences\(passages\)",
+        ),
+        (keyed_frame(1, response_sentences=[None]), "trace", r"keyed_response\(response\)"),
+        (
+            keyed_frame(1, response_sentences=[[["0a", "x"]]]),
+            "trace",
+            "must be unique, got '0a' twice",
+        ),
+    ],
+)
+def test_what_cannot_be_shown_is_named(examples, task, message):
+    with pytest.raises(InputError, match=message):
+        build_items(examples, TASKS[task])
+
+
+def test_trace_shows_each_document_and_the_response_in_sentences():
+    item = only(keyed_frame())
+    assert [(part.name, part.heading, len(part.sentences)) for part in item.parts] == [
+        ("documents", "document 1", 2),
+        ("documents", "document 2", 2),
+        ("response", "response", 2),
+    ]
+    assert (item.question, item.parts[0].sentences[0]) == ("Question 0?", ("0a", "One 0."))
+    assert (item.keys("documents"), item.keys("response")) == (KEYS, ["a", "b"])
+
+
+def test_the_functions_that_are_named_make_the_keys_that_trace_needs():
+    frame = plain_frame(1)
+    frame["documents_sentences"] = [keyed_sentences(frame["passages"][0])]
+    frame["response_sentences"] = [keyed_response(frame["response"][0])]
+    assert (only(frame).keys("documents"), only(frame).keys("response")) == (["0a", "1a"], ["a"])
+
+
+def test_verdict_shows_passages_and_responses_as_one_sentence_each_unless_there_are_keys():
+    item = only(plain_frame(), VERDICT)
+    assert (item.keys("documents"), item.references) == (
+        ["1", "2"],
+        ("Oslo / Kristiania", "Norway"),
+    )
+    assert item.parts[-1].sentences == (("response", "Oslo 0."),)
+    assert only(keyed_frame(), VERDICT).keys("response") == ["a", "b"]
+    bare = only(plain_frame(1, response=[None]).drop(columns=["references", "passages"]), VERDICT)
+    assert (bare.references, [part.sentences for part in bare.parts]) == ((), [(("response", ""),)])
+
+
+def test_another_column_is_shown_as_one_text():
+    field = {"name": "mood", "kind": "text"}
+    task = read_task({"name": "mood", "fields": [field], "shows": ["mood_before", "response"]})
+    item = only(plain_frame(1, mood_before="calm"), task)
+    assert [(part.name, part.heading) for part in item.parts] == [
+        ("mood_before", "mood before"), ("response", "response")
+    ]  # fmt: skip
+    assert (item.question, item.parts[0].sentences) == ("", (("mood_before", "calm"),))
+
+
+@pytest.mark.parametrize("task", ["trace", "verdict"])
+def test_examples_through_parquet_are_the_same_items(task):
+    frame, file, ids = (
+        ragnb.load_ragbench("sample-ragbench"),
+        io.BytesIO(),
+        ["example_id", "system"],
+    )
+    frame.to_parquet(file)
+    again = pd.read_parquet(file)
+    assert isinstance(again["documents_sentences"][0], np.ndarray)
+    before, after = (build_items(one, TASKS[task], id=ids) for one in (frame, again))
+    assert before == after
+    assert [item.fingerprint for item in before] == [item.fingerprint for item in after]
+
+
+def test_which_of_two_responses_stands_first_is_drawn_from_the_id_and_hides_the_system():
+    items = build_items(plain_frame(200), PREFERENCE)
+    orders = [item.order for item in items]
+    assert 70 <= orders.count(("a", "b")) <= 130, "beyond four standard deviations of a fair coin"
+    later = build_items(plain_frame(200, response_a="new")[150:], PREFERENCE)
+    assert orders[150:] == [item.order for item in later], "not from texts or rows"
+    for item in items:
+        n = item.id.removeprefix("q/")
+        both = {"a": ("response_a", f"left {n}"), "b": ("response_b", f"right {n}")}
+        shown = [part for part in item.parts if part.name != "documents"]
+        assert [part.sentences[0] for part in shown] == [both[letter] for letter in item.order]
+        assert all(part.heading == "" for part in shown), "headings would distinguish them"
+    same = build_items(plain_frame(20, question="Q", response_a="x", response_b="x"), PREFERENCE)
+    assert len({item.fingerprint for item in same}) == 2, "the order is part of what is seen"
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("question", "Another?"),
+        ("references", ["new"]),
+        ("response_sentences", [["a", "First 0."], ["b", "Second!"]]),
+        ("documents_sentences", [[["0b", "Two."], ["0a", "One 0."]], [["1a", "Three."], ["1b", "Four."]]]),
+        ("documents_sentences", [[["0a", "One 0."]], [["0b", "Two."], ["1a", "Three."], ["1b", "Four."]]]),
+        ("documents_sentences", [[["0a", "One 0."], ["0c", "Two."]], [["1a", "Three."], ["1b", "Four."]]]),
+    ],
+)  # fmt: skip
+def test_the_fingerprint_changes_with_everything_that_is_seen_and_with_nothing_else(column, value):
+    seen = only(keyed_frame(1)).fingerprint
+    assert only(keyed_frame(1, **{column: [value]})).fingerprint != seen
+    more = {"example_id": "other", "system": "s", "response": "unseen", "split": "test"}
+    assert only(keyed_frame(1, **more)).fingerprint == seen
+    assert build_items(keyed_frame(2)[::-1], TRACE)[1].fingerprint == seen
+
+
+@given(st.lists(st.text() | st.sampled_from(TEXTS), min_size=2, max_size=2))
+def test_two_texts_have_two_fingerprints(texts):
+    one, other = (only(plain_frame(1, response=text), VERDICT).fingerprint for text in texts)
+    assert (one == other) is (texts[0] == texts[1])

@@ -1,8 +1,8 @@
 """An annotator on a page, as a person uses it: mouse, keys, and a look into the log on the disk."""
 
-import json
-
 from browser.lab import show
+
+from ragnb.annotation.log import read_log
 
 
 class Annotating:
@@ -76,7 +76,7 @@ class Annotating:
     # ---- what is on the disk ----
 
     def events(self):
-        return [json.loads(line) for line in self.log.read_text("utf-8").split("\n")[1:-1]]
+        return read_log(self.log)[1]
 
     def labels(self, item):
         """The last value of each place of an item, by name and sentence; None where it was made untouched again."""

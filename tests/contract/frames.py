@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.annotation import recorded_passes
-from ragnb.annotation.export import read_labels
+from ragnb.annotation.labels import read_labels
 from ragnb.datasets import load_ragbench, load_rgb
 from ragnb.scoring import compare, score, summarize
 

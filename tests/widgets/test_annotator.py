@@ -77,7 +77,7 @@ def test_a_click_is_in_the_log_before_it_is_shown(annotator):
     last = read_log(annotator.session.log.path)[1][-1]
     assert last["set"] == [{"field": "relevant", "value": ["0b", "0c"], "source": "human"}]
     assert (state["ack"], state["failed"], state["status"]) == (1, False, "started")
-    assert re.fullmatch(r"saved \d\d:\d\d:\d\d UTC in ana.jsonl", state["saved"])
+    assert re.fullmatch(r"saved \d\d:\d\d:\d\d UTC in ana.sqlite", state["saved"])
 
 
 def test_undo_and_redo_go_back_to_their_item(annotator):

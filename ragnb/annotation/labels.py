@@ -1,0 +1,525 @@
+"""Labels as frames: read from logs, of several annotators side by side, next to responses, and in RAGBench's columns."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ragnb.annotation.items import Item, build_items, check_value, item_ids, refuse_changed_texts
+from ragnb.annotation.log import ItemLabels, LabelState, Place, flat, nested, places, read_log
+from ragnb.annotation.tasks import COLUMNS, Task, plain, read_task
+from ragnb.arguments import accepts
+from ragnb.datasets.tables import write_table
+from ragnb.errors import InputError
+from ragnb.metrics.trace_labels import SPECIAL_KEYS, as_flag
+from ragnb.records import is_missing, present, require_columns
+from ragnb.scoring.columns import check_names
+
+if TYPE_CHECKING:
+    from ragnb.annotation.session import AnnotationSession
+
+KEYS = {"relevant": "all_relevant_sentence_keys", "utilized": "all_utilized_sentence_keys"}
+SUPPORT = "sentence_support_information"
+UNSUPPORTED = "unsupported_response_sentence_keys"
+TRACE_COLUMNS = (*KEYS.values(), SUPPORT, UNSUPPORTED, "overall_supported")
+"""RAGBench's columns of labels."""
+
+PUBLISHED = {
+    "id": "id",
+    "dataset_name": "dataset_name",
+    "question": "question",
+    "passages": "documents",
+    "response": "response",
+    "system": "generation_model_name",
+    "annotator": "annotating_model_name",
+    "documents_sentences": "documents_sentences",
+    "response_sentences": "response_sentences",
+    **{name: name for name in TRACE_COLUMNS},
+    "language": "language",
+    "question_id": "question_id",
+}
+"""Columns that `write_ragbench` writes, with RAGBench's names."""
+
+TOLD = ("status", "source", "flag", "note")
+"""Columns of labels that appear next to a response with the prefix ``label_``."""
+
+
+def read_labels(log: "str | Path | AnnotationSession") -> pd.DataFrame:
+    """The labels of a log, one row per item that was touched.
+
+    Parameters
+    ----------
+    log
+        Path of a log, or an open session. A log can be read while somebody writes to it.
+
+    Returns
+    -------
+    DataFrame
+        In the order in which items were first shown:
+
+        - ``item``, and the columns of its id
+        - ``annotator``, ``task``
+        - ``status``: ``"labelled"``, ``"started"``, ``"skipped"`` or ``"untouched"`` (a note or a flag only)
+        - one column per field, None where it is untouched; a mapping from the sentence if a field is asked of each
+        - ``source``: ``"human"``, ``"suggestion accepted"``, ``"suggestion changed"``, ``"adjudicated"``, ``"agreed"``;
+          ``"mixed"`` if fields differ; None if there is no label
+        - ``flag``, ``note``, ``seconds`` spent, ``time`` of the last change (None if none was needed)
+        - ``fingerprint`` of the texts that were labelled, and ``sentences``: the keys of the item's sentences
+
+        ``attrs["header"]`` is the header of the log.
+
+    Raises
+    ------
+    InputError
+        There is no such log.
+    """
+    session = None if isinstance(log, str | Path) else log
+    header, events = (session.log.header, session.log.events) if session else read_log(str(log))
+    task = read_task(header["task"])
+    rows = [
+        _row(item, labels, task) | {"annotator": header.get("annotator", ""), "task": task.name}
+        for item, labels in LabelState(events).items.items()
+        if labels.touched
+    ]
+    fields = [asked.name for asked in task.fields]
+    columns = header.get("id") or "example_id"
+    named = [columns] if isinstance(columns, str) else columns
+    names = dict.fromkeys(["item", *named, *COLUMNS[1:4], *fields, *COLUMNS[4:]])
+    frame = pd.DataFrame({name: _column(row.get(name) for row in rows) for name in names})
+    frame.attrs["header"] = dict(header)
+    return frame
+
+
+def _row(item: str, labels: ItemLabels, task: Task) -> dict[str, Any]:
+    sources = {said.get("source", "human") for said in labels.said.values()}
+    return {
+        "item": item,
+        **labels.id,
+        "status": labels.status(task, labels.sentences.get("response", ())),
+        **labels.nested(),
+        "source": "mixed" if len(sources) > 1 else next(iter(sources), None),
+        "flag": labels.flag,
+        "note": labels.note,
+        "seconds": labels.seconds,
+        "time": labels.time or None,
+        "fingerprint": labels.fingerprint or None,
+        "sentences": labels.sentences,
+    }
+
+
+def _column(values: Iterable[Any]) -> pd.Series:
+    """Truth values, numbers, or anything. Truth values with gaps stay truth values."""
+    values = [present(plain(value)) for value in values]
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return pd.Series(values, dtype="boolean" if None in values else bool)
+    return pd.Series(values, dtype="float64" if kinds == {float} else object)
+
+
+def id_columns(frame: pd.DataFrame) -> list[str]:
+    """The columns of the items' ids, according to the log that a frame of labels comes from."""
+    columns = frame.attrs.get("header", {}).get("id") or "example_id"
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+@accepts(task=("trace", "verdict"))
+def recorded_passes(task: str) -> tuple[Path, Path]:
+    """Logs of two passes over the same items by ragnb's authors, who did not see each other's labels.
+
+    The two passes agree more than independent annotators would. No other person took part. Their times are those of
+    entering the labels.
+
+    Parameters
+    ----------
+    task
+        - ``"trace"``: all responses of ``load_ragbench("sample-ragbench")``
+        - ``"verdict"``: the replies of ``load_labelled("sample-labelled-en")`` on which an ensemble abstained (notebook 12)
+
+    >>> [path.name for path in recorded_passes("trace")]
+    ['trace.first.jsonl', 'trace.second.jsonl']
+    """
+    folder = Path(str(resources.files("ragnb.annotation") / "data"))
+    return folder / f"{task}.first.jsonl", folder / f"{task}.second.jsonl"
+
+
+# ---- several annotators --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The labels of several annotators in one task.
+
+    Attributes
+    ----------
+    said : dict
+        What each annotator said: item -> name -> place -> value.
+    votes : dict
+        The same in the order of the task: item -> place -> name -> value. A place that nobody labelled has no votes.
+    sentences : dict
+        Item -> the keys of its sentences.
+    fingerprints : dict
+        Item -> the fingerprint of the texts that were labelled, if it is known.
+    """
+
+    task: Task
+    id: list[str]
+    names: list[str]
+    said: dict[str, dict[str, dict[Place, Any]]]
+    votes: dict[str, dict[Place, dict[str, Any]]]
+    sentences: dict[str, dict[str, list[str]]]
+    fingerprints: dict[str, str]
+
+
+def read_everyone(logs: Any) -> Compared:
+    """The labels of two or more annotators.
+
+    Parameters
+    ----------
+    logs
+        Paths of logs, open sessions, or frames as `read_labels` and `ragnb.datasets.annotations.load_annotations` return
+        them. A frame can contain several annotators.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two annotators, one of them labelled an item twice, a value is no option of its field, or
+        tasks or the texts of an item differ.
+    """
+    given = logs if isinstance(logs, list | tuple) else [logs]
+    frames = [log if isinstance(log, pd.DataFrame) else read_labels(log) for log in given]
+    tasks = [_task(frame) for frame in frames]
+    if any(task != tasks[0] for task in tasks):
+        words = ", ".join(repr(task.name) for task in tasks)
+        raise InputError(f"annotators must have the same task in the same words, got {words}")
+    task, columns = tasks[0], [*COLUMNS, *(asked.name for asked in tasks[0].fields)]
+    rows = pd.concat([frame.reindex(columns=columns).astype(object) for frame in frames])
+    names, twice = rows["annotator"].unique().tolist(), rows.duplicated(["item", "annotator"])
+    if len(names) < 2 or twice.any():
+        got = f"two rows for {rows['item'][twice].iloc[0]!r}" if twice.any() else ", ".join(names)
+        raise InputError(
+            f"agreement needs labels of two or more annotators, each item once, got {got}"
+        )
+    groups = rows.groupby("item", sort=False)
+    texts = {item: {*marks.dropna()} for item, marks in groups["fingerprint"]}
+    sentences: dict[str, dict[str, list[str]]] = {
+        item: next(filter(None, map(present, keys)), {}) for item, keys in groups["sentences"]
+    }
+    differ = [item for item, marks in texts.items() if len(marks) > 1]
+    if differ:
+        raise InputError(
+            f"annotators must have seen the same texts, but those of {differ[0]!r} differ"
+        )
+    about = [asked.name for asked in task.fields if asked.each or asked.kind == "sentences"]
+    unknown = [item for item, keys in sentences.items() if about and not keys]
+    if unknown:
+        raise InputError(
+            f"labels of {about[0]!r} need the keys of all sentences of item {unknown[0]!r}; pass the log, or the frame of "
+            "read_labels with its column sentences"
+        )
+    said: dict[str, dict[str, dict[Place, Any]]] = {item: {} for item in sentences}
+    for row in rows.to_dict("records"):
+        said[row["item"]][row["annotator"]] = _values(row, task)
+    votes = {
+        item: {
+            place: {name: values[place] for name, values in by_name.items() if place in values}
+            for place in places(task, sentences[item].get("response", ()))
+        }
+        for item, by_name in said.items()
+    }
+    known = {item: next(iter(marks)) for item, marks in texts.items() if marks}
+    return Compared(task, id_columns(frames[0]), names, said, votes, sentences, known)
+
+
+def _task(frame: pd.DataFrame) -> Task:
+    """The task of a frame of labels, after a check of its columns."""
+    what = "a frame of labels"
+    require_columns(frame, ["item", "annotator", "task"], what)
+    check_names(frame, ("item", "annotator", "task"), what)
+    names = frame["task"].unique().tolist()
+    schema = frame.attrs.get("header", {}).get("task") or (names[0] if len(names) == 1 else names)
+    task = read_task(schema)
+    require_columns(frame, [asked.name for asked in task.fields], f"labels of task {task.name!r}")
+    return task
+
+
+def _values(row: Mapping[str, Any], task: Task) -> dict[Place, Any]:
+    """The values in a row of a frame of labels."""
+    values = flat({asked.name: row[asked.name] for asked in task.fields}, task)
+    for (name, _), value in values.items():
+        if task.field(name).kind == "choice":
+            task.field(name).number(value, f"{name!r} of item {row['item']!r}")
+    return values
+
+
+def alike(values: Iterable[Any]) -> bool:
+    """Whether all values are the same; keys of sentences in any order, and True is not 1.
+
+    >>> alike([["0a", "0b"], ["0b", "0a"]]), alike([True, 1])
+    (True, False)
+    """
+    comparable = {
+        frozenset(value) if isinstance(value, list | tuple) else (type(value), value)
+        for value in values
+    }
+    return len(comparable) <= 1
+
+
+# ---- labels next to responses --------------------------------------------------------------------
+
+
+@accepts(unmatched=("error", "drop"))
+def join_labels(
+    responses: pd.DataFrame,
+    log: "str | Path | AnnotationSession | pd.DataFrame",
+    *,
+    id: str | Sequence[str] | None = None,
+    unmatched: str = "error",
+    replace: bool = False,
+    check_texts: bool = True,
+) -> pd.DataFrame:
+    """Responses with one annotator's labels in further columns, ready for `ragnb.score`.
+
+    Parameters
+    ----------
+    responses
+        All or some of the examples that were labelled, with any other rows and columns.
+    log
+        Path of a log, an open session, or a frame of labels of one annotator.
+    id
+        Column or columns that identify a row; by default those that the log names.
+    unmatched
+        What to do with labels of items that `responses` does not contain: ``"error"`` or ``"drop"``.
+    replace
+        Whether to replace columns that `responses` has already, such as RAGBench's own labels.
+    check_texts
+        Whether a row must show the very texts that its labels belong to, as far as these are known. This needs the columns
+        that the task shows.
+
+    Returns
+    -------
+    DataFrame
+        The rows and index of `responses` with one column per field (None, or a missing truth value, where untouched) and
+        ``annotator``, ``label_status``, ``label_source``, ``label_flag``, ``label_note``. The task ``"trace"`` has
+        RAGBench's own columns of labels instead of its fields; published scores are left unchanged.
+
+    Raises
+    ------
+    InputError
+        An id is missing or not unique, a label has no row, a column exists already, a text has changed, or a frame has
+        several annotators.
+    """
+    frame = log if isinstance(log, pd.DataFrame) else read_labels(log)
+    task, who = _task(frame), frame["annotator"].unique()
+    if len(who) > 1:
+        raise InputError(f"join_labels needs the labels of one annotator, got {', '.join(who)}")
+    columns = id or id_columns(frame)
+    ids = item_ids(responses, columns)
+    labels = {str(row["item"]): row for row in frame.to_dict("records")}
+    strangers = [repr(item) for item in labels if item not in set(ids)]
+    if strangers and unmatched == "error":
+        raise InputError(
+            f"join_labels needs a row for each label, got none for {len(strangers)}: {', '.join(strangers[:10])}; add "
+            'the rows, or pass unmatched="drop"'
+        )
+    known = {
+        item: row["fingerprint"] for item, row in labels.items() if present(row.get("fingerprint"))
+    }
+    kept = responses[[name in known for name in ids]]
+    if check_texts and len(kept):
+        refuse_changed_texts(build_items(kept, task, id=columns), known, f"labels by {who[0]!r}")
+    blank = {"status": "untouched", "flag": False, "note": ""}
+    rows = [labels.get(name, blank) for name in ids]
+    names = tuple(asked.name for asked in task.fields)
+    if task.name == "trace":
+        rows, names = [row | ragbench_labels(row) for row in rows], TRACE_COLUMNS
+    added = {
+        f"label_{name}" if name in TOLD else name: _column(row.get(name) for row in rows)
+        for name in (*names, "annotator", *TOLD)
+    }
+    taken = [name for name in added if name in responses]
+    if taken and not replace:
+        raise InputError(
+            f"join_labels would replace the columns {', '.join(taken)}; drop or rename them, or pass replace=True"
+        )
+    return responses.assign(
+        **{name: column.set_axis(responses.index) for name, column in added.items()}
+    )
+
+
+# ---- RAGBench ------------------------------------------------------------------------------------
+
+
+def write_ragbench(
+    responses: pd.DataFrame, log: "str | Path | AnnotationSession", path: str | Path
+) -> dict[str, int]:
+    """Write responses and their TRACe labels as RAGBench's JSON Lines, which `ragnb.load_ragbench` reads.
+
+    Only items that are fully labelled are written. The returned counts say how many these are, and how many of each other
+    status were left out: ``{"written": 40, "started": 2, "skipped": 1, "untouched": 7}``. An ``example_id`` of two parts
+    (``"covidqa_test/778"``) becomes ``dataset_name`` and ``id``. Published scores and explanations are not written, because
+    they belong to other labels.
+
+    Raises
+    ------
+    InputError
+        The log is of another task or no item is fully labelled, or `join_labels` or `ragnb.write_table` refuses its input.
+    """
+    joined = join_labels(responses, log, replace=True)
+    counts = Counter(joined["label_status"])
+    if not set(TRACE_COLUMNS) <= set(joined) or not counts["labelled"]:
+        raise InputError(
+            "write_ragbench needs a log of task 'trace' with items that are fully labelled, got "
+            f"{counts['labelled']} of {len(joined)}; for other tasks use join_labels"
+        )
+    whole = joined[joined["label_status"] == "labelled"]
+    parts = whole["example_id"].astype(str).str.rpartition("/")
+    whole = whole.drop(columns=["id", "documents"], errors="ignore").assign(
+        id=parts[2], dataset_name=parts[0]
+    )
+    columns = [name for name in PUBLISHED if name in whole]
+    write_table(whole[columns].rename(columns=PUBLISHED), path)
+    left_out = {name: counts[name] for name in ("started", "skipped", "untouched")}
+    return {"written": counts["labelled"], **left_out}
+
+
+def ragbench_labels(row: Mapping[str, Any]) -> dict[str, Any]:
+    """RAGBench's columns from a row of `read_labels`; None where untouched.
+
+    A sentence that is not supported at all is in ``unsupported_response_sentence_keys``. The columns about support are None
+    until every sentence has all of its labels, because a gap would count as no support.
+    """
+    keys = _cell(_cell(row, "sentences", {}), "response", [])
+    support, supporting = (
+        {key: value for key, value in _cell(row, name, {}).items() if value is not None}
+        for name in ("support", "supporting")
+    )
+    whole = "sentences" in row and set(keys) <= support.keys() & supporting.keys()
+    information = [
+        {
+            "response_sentence_key": key,
+            "supporting_sentence_keys": supporting.get(key),
+            "fully_supported": support.get(key) == "full",
+            "explanation": "",
+        }
+        for key in keys
+    ]
+    return {
+        **{column: present(row.get(field)) for field, column in KEYS.items()},
+        SUPPORT: information if whole else None,
+        UNSUPPORTED: [key for key in keys if support[key] == "none"] if whole else None,
+        "overall_supported": present(row.get("overall")),
+    }
+
+
+def trace_values(record: Mapping[str, Any], item: Item) -> dict[Place, Any]:
+    """Values of the task TRACE from a record of RAGBench, without keys that name no sentence."""
+    known = set(item.keys("documents"))
+    values: dict[Place, Any] = {
+        (field, None): [key for key in dict.fromkeys(record[column]) if key in known]
+        for field, column in KEYS.items()
+        if present(record.get(column)) is not None
+    }
+    unsupported = _cell(record, UNSUPPORTED, [])
+    for one in _cell(record, SUPPORT, []):
+        key, supporting = one["response_sentence_key"], present(one.get("supporting_sentence_keys"))
+        none, fully = key in unsupported, as_flag(one.get("fully_supported"))
+        if supporting is not None:
+            allowed = known | set(SPECIAL_KEYS)
+            values["supporting", key] = [
+                name for name in dict.fromkeys(supporting) if name in allowed
+            ]
+            none = not len(supporting)
+        if none or fully is not None:
+            values["support", key] = "none" if none else "full" if fully else "partial"
+    keys = [None, *item.keys("response")]
+    values = {place: value for place, value in values.items() if place[1] in keys}
+    overall = [as_flag(record.get(name)) for name in ("overall_supported", "adherence_score")]
+    if overall != [None, None]:  # published files have the second
+        values["overall", None] = overall[1] if overall[0] is None else overall[0]
+    return values
+
+
+def _cell(record: Mapping[str, Any], name: str, default: Any) -> Any:
+    value = record.get(name)
+    return default if is_missing(value) else value
+
+
+def trace_warnings(values: Mapping[Place, Any], item: Item) -> list[str]:
+    """Contradictions in the labels of one item, one line each. Untouched places contradict nothing."""
+    given = nested(values)
+    support, supporting = given.get("support", {}), given.get("supporting", {})
+    utilized, overall = given.get("utilized", ()), given.get("overall")
+    found = set(support.values()) if set(support) == set(item.keys("response")) else set()
+    at_odds = "none" in found if overall else overall is False and found == {"full"}
+    return [
+        *(
+            f"[{key}] is supported, yet by no sentence"
+            for key, one in support.items()
+            if one != "none" and supporting.get(key) == []
+        ),
+        *(
+            f"[{key}] is not supported, yet rests on sentences"
+            for key, one in support.items()
+            if one == "none" and supporting.get(key)
+        ),
+        *(
+            f"[{key}] is utilized, yet not relevant"
+            for key in sorted(set(utilized) - set(given.get("relevant", utilized)))
+        ),
+        *(["the whole response and its sentences contradict each other"] if at_odds else []),
+    ]
+
+
+# ---- suggestions ---------------------------------------------------------------------------------
+
+
+def read_suggestions(
+    suggestions: Any, items: Sequence[Item], task: Task, *, id: str | Sequence[str] = "example_id"
+) -> dict[str, dict[Place, Any]]:
+    """Suggested values of each item, from a judge or another annotator.
+
+    Parameters
+    ----------
+    suggestions
+        - a mapping from the id of an item to its values by field, ``{"q/1": {"verdict": "correct"}}``; for a field that is
+          asked of each sentence, a mapping from the sentence: ``{"q/1": {"support": {"a": "full"}}}``
+        - a frame with the columns of `id` and one column per field; for the task ``"trace"`` also RAGBench's own columns,
+          and for the task ``"verdict"`` also the ``judged_correct`` of a judge, 0 or 1
+        - None
+    items
+        The items. Suggestions for others are left out.
+
+    Raises
+    ------
+    InputError
+        The suggestions are no frame or mapping, the task has no such field, or a field does not allow a value.
+    """
+    if isinstance(suggestions, pd.DataFrame):
+        ids, judged = item_ids(suggestions, id), suggestions.get("judged_correct")
+        if task.name == "verdict" and "verdict" not in suggestions and judged is not None:
+            suggestions = suggestions.assign(verdict=judged.map({1: "correct", 0: "incorrect"}))
+        fields = [*(asked.name for asked in task.fields), *TRACE_COLUMNS, "adherence_score"]
+        rows = suggestions[[name for name in fields if name in suggestions]].to_dict("records")
+        suggestions = dict(zip(ids, rows, strict=True))
+    elif not isinstance(suggestions, Mapping | None):
+        kind = type(suggestions).__name__
+        raise InputError(f"suggestions must be a frame or a mapping by item, got a {kind}")
+    given: Mapping[str, Any] = suggestions or {}
+    return {item.id: _suggested(given[item.id], item, task) for item in items if item.id in given}
+
+
+def _suggested(given: Mapping[str, Any], item: Item, task: Task) -> dict[Place, Any]:
+    published = task.name == "trace" and not set(TRACE_COLUMNS).isdisjoint(given)
+    values = trace_values(given, item) if published else flat(given, task)
+    for name, sentence in values:
+        if sentence not in (item.keys("response") if task.field(name).each else [None]):
+            raise InputError(
+                f"{name!r} is suggested for {sentence!r}, which is no sentence of {item.id!r} that it is asked of"
+            )
+    return {
+        place: check_value(task.field(place[0]), item, value) for place, value in values.items()
+    }

@@ -1,0 +1,468 @@
+"""Labels as frames, next to responses, in RAGBench's columns, and as suggestions."""
+
+import csv
+import io
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from annotation.labelling import (
+    TRACE,
+    annotated,
+    keyed_frame,
+    plain_frame,
+    say,
+    trace_examples,
+    verdict_examples,
+    verdicts,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ragnb
+from ragnb.annotation.items import build_items
+from ragnb.annotation.labels import (
+    join_labels,
+    ragbench_labels,
+    read_labels,
+    read_suggestions,
+    trace_values,
+    trace_warnings,
+    write_ragbench,
+)
+from ragnb.annotation.log import nested
+from ragnb.annotation.session import AnnotationSession
+from ragnb.annotation.tasks import TASKS, read_task
+from ragnb.datasets.tables import read_table, write_table
+from ragnb.errors import InputError
+from ragnb.metrics.trace import trace_scores
+
+IDS = ["example_id", "system"]
+SAMPLE = ragnb.load_ragbench("sample-ragbench")
+ITEMS = build_items(SAMPLE, TASKS["trace"], id=IDS)
+KEYED = build_items(keyed_frame(), TASKS["trace"])
+PLAIN = build_items(plain_frame(), TASKS["verdict"])
+SENTENCES = {"documents": ["0a", "0b", "1a", "1b"], "response": ["a", "b"]}
+MEASURES = ("relevance", "utilization", "completeness", "adherence", "supported_fraction")
+
+
+def verdict_log(folder, words="cir.", **options):
+    return annotated(
+        verdict_examples(), "verdict", "ána 李", folder / "ana.sqlite", verdicts(words), **options
+    )
+
+
+def trace_log(folder, n=6, **said):
+    """Labels of TRACE items by number."""
+    given = {f"bench_test/{number[1:]}": values for number, values in said.items()}
+    return annotated(trace_examples(n), "trace", "ana", folder, given)
+
+
+# ---- a frame of labels ---------------------------------------------------------------------------
+
+
+def test_one_row_per_item_that_was_touched(tmp_path):
+    session = verdict_log(tmp_path)
+    session.go("th/4")
+    session.note("=1+1 ภาษา")
+    session.go("hi/5")
+    session.skip()
+    session.go("ar/6")  # only looked at
+    frame = read_labels(session)
+    assert frame["item"].tolist() == ["fr/1", "zh/2", "ja/3", "th/4", "hi/5"]
+    assert frame["example_id"].tolist() == frame["item"].tolist()
+    assert frame["verdict"].tolist() == ["correct", "incorrect", "refuse", None, None]
+    assert frame["status"].tolist() == ["labelled", "labelled", "labelled", "untouched", "skipped"]
+    assert frame["source"].tolist() == ["human", "human", "human", None, None]
+    assert frame["note"].tolist() == ["", "", "", "=1+1 ภาษา", ""]
+    assert (set(frame["annotator"]), set(frame["task"])) == ({"ána 李"}, {"verdict"})
+    assert frame.attrs["header"]["annotator"] == "ána 李"
+    pd.testing.assert_frame_equal(frame, read_labels(str(tmp_path / "ana.sqlite")))
+
+
+def test_an_id_of_several_columns_comes_back_as_they_were(tmp_path):
+    examples = pd.DataFrame(
+        {"n": [1, 2], "system": ["a | b", "c"], "question": "?", "response": "x"}
+    )
+    said = {"1 | a | b": {"verdict": "correct"}}
+    session = annotated(examples, "verdict", "ana", tmp_path, said, id=["n", "system"])
+    assert read_labels(session)[["item", "n", "system"]].values.tolist() == [
+        ["1 | a | b", 1, "a | b"]
+    ]
+
+
+def test_sources_of_labels(tmp_path):
+    suggested = {name: {"verdict": "correct"} for name in ("fr/1", "zh/2")}
+    session = verdict_log(tmp_path, "ci c", suggestions=suggested)
+    sources = ["suggestion accepted", "suggestion changed", "human"]
+    assert read_labels(session)["source"].tolist() == sources
+    options = {"suggestions": {"bench_test/0": {"overall": True}}}
+    session = annotated(trace_examples(1), "trace", "ana", tmp_path, {}, **options)
+    row = read_labels(say(session, {"bench_test/0": {"overall": True, "relevant": []}})).iloc[0]
+    assert (row["source"], row["status"], row["relevant"]) == ("mixed", "started", [])
+    assert (row["utilized"], row["sentences"]) == (None, SENTENCES)
+
+
+def test_an_empty_log_is_an_empty_frame_with_columns(tmp_path):
+    frame = read_labels(AnnotationSession(verdict_examples(), "verdict", "ana", tmp_path))
+    assert frame.empty
+    assert {"item", "example_id", "verdict", "source", "time"} <= set(frame.columns)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_a_frame_of_labels_comes_back_from_disk(tmp_path, ending):
+    frame = read_labels(trace_log(tmp_path, _0=TRACE, _1={"relevant": []}))
+    back = read_table(write_table(frame, tmp_path / f"labels.{ending}"))
+    for name in ("item", "relevant", "utilized", "overall", "status", "sentences"):
+        assert back[name].astype(object).where(back[name].notna(), None).tolist() == (
+            frame[name].astype(object).where(frame[name].notna(), None).tolist()
+        )
+    examples = trace_examples()
+    pd.testing.assert_frame_equal(join_labels(examples, back), join_labels(examples, frame))
+
+
+# ---- labels next to responses --------------------------------------------------------------------
+
+
+def test_verdicts_next_to_responses_are_scored(tmp_path):
+    session = verdict_log(tmp_path, "circ")
+    responses = verdict_examples().iloc[::-1].assign(extra=range(8)).set_axis(list("hgfedcba"))
+    joined = join_labels(responses, session)
+    pd.testing.assert_frame_equal(joined[responses.columns], responses)
+    values = ragnb.score(joined, "annotator.verdict")["value"].tolist()[::-1]
+    assert values[:4] == [1, 0, 0, 1]
+    assert np.isnan(values[4:]).all()
+    assert joined["label_status"].tolist() == ["untouched"] * 4 + ["labelled"] * 4
+    assert joined["annotator"].tolist() == [None] * 4 + ["ána 李"] * 4
+    none = join_labels(verdict_examples().iloc[:0], session, unmatched="drop")
+    assert list(none) == [name for name in joined if name != "extra"]
+
+
+def test_rgb_labels_are_truth_values_and_scored_as_a_judges(tmp_path):
+    said = {
+        "fr/1": {"answer_present": True, "refusal": False},
+        "zh/2": {"answer_present": False, "refusal": True, "error_detected": True},
+    }
+    examples = verdict_examples().iloc[:2]
+    joined = join_labels(examples, annotated(examples, "rgb", "ana", tmp_path, said))
+    assert (joined["refusal"].dtype, joined["error_detected"].dtype) == (bool, "boolean")
+    assert joined["error_detected"].isna().tolist() == [True, False]
+    judged = joined.rename(columns={"refusal": "judged_refusal"})
+    assert ragnb.score(judged, "rgb.judged_rejection")["value"].tolist() == [0, 1]
+
+
+def test_trace_labels_are_scored_in_ragbench_columns(tmp_path):
+    joined = join_labels(
+        trace_examples(3), trace_log(tmp_path, 3, _0=TRACE, _1={"relevant": ["0a"]})
+    )
+    values = {name: ragnb.score(joined, f"trace.{name}")["value"].tolist() for name in MEASURES[:4]}
+    assert values["relevance"][:2] == [0.5, 0.25]
+    assert (values["utilization"][0], values["adherence"][0]) == (0.25, 1)
+    unlabelled = [values["relevance"][2], values["utilization"][1], *values["adherence"][1:]]
+    assert np.isnan(unlabelled).all()
+
+
+def test_support_that_is_not_whole_yet_is_missing_not_unsupported(tmp_path):
+    half = {**TRACE, "support": {"a": "full"}, "supporting": {"a": ["0a"]}}
+    joined = join_labels(trace_examples(1), trace_log(tmp_path, 1, _0=half))
+    assert joined["sentence_support_information"].tolist() == [None]
+    assert pd.isna(ragnb.score(joined, "trace.adherence")["value"]).all()
+
+
+def test_what_does_not_fit_is_refused_unless_told(tmp_path):
+    session, examples = verdict_log(tmp_path, "cir"), verdict_examples()
+    fewer = examples.drop(index=[1, 2])
+    with pytest.raises(InputError, match=r"got none for 2: 'zh/2', 'ja/3'; add the rows"):
+        join_labels(fewer, session)
+    assert join_labels(fewer, session, unmatched="drop")["verdict"].notna().sum() == 1
+    labelled = examples.assign(verdict="refuse")
+    with pytest.raises(InputError, match="would replace the columns verdict"):
+        join_labels(labelled, session)
+    assert join_labels(labelled, session, replace=True)["verdict"].isna().sum() == 5
+    with pytest.raises(InputError, match="unique"):
+        join_labels(pd.concat([examples] * 2), session)
+    both = pd.concat([read_labels(session), read_labels(session).assign(annotator="ben")])
+    with pytest.raises(InputError, match="labels of one annotator, got ána 李, ben"):
+        join_labels(examples, both)
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_a_label_of_a_text_that_changed_is_reported(tmp_path, as_frame):
+    session, changed = verdict_log(tmp_path, "ci"), verdict_examples()
+    labels = read_labels(session) if as_frame else session
+    pd.testing.assert_frame_equal(join_labels(changed, labels), join_labels(changed, session))
+    changed.loc[1, "response"] = "三百三十二米。"
+    with pytest.raises(InputError, match="1 of the examples have other texts .*, such as 'zh/2'"):
+        join_labels(changed, labels)
+    assert join_labels(changed, labels, check_texts=False)["verdict"].notna().sum() == 2
+
+
+def test_a_spreadsheet_gets_no_formulas(tmp_path):
+    session = verdict_log(tmp_path, "ci")
+    session.note("=cmd|' /C calc'!A0, \"日本\"\n2")
+    joined = join_labels(verdict_examples(), session)
+    written = write_table(joined, tmp_path / "labels.csv").read_bytes()
+    rows = list(csv.DictReader(io.StringIO(written.decode("utf-8-sig"), newline="")))
+    assert rows[1]["label_note"] == "'=cmd|' /C calc'!A0, \"日本\"\n2"
+    assert (rows[0]["verdict"], rows[5]["verdict"], rows[0]["label_flag"]) == (
+        "correct",
+        "",
+        "false",
+    )
+
+
+# ---- RAGBench's file -----------------------------------------------------------------------------
+
+
+def test_ragbench_reads_back_what_was_labelled(tmp_path):
+    other = {**TRACE, "overall": False, "support": {"a": "none", "b": "full"}}
+    other["supporting"] = {"a": [], "b": ["1b"]}
+    session = trace_log(tmp_path, _0=TRACE, _2=other, _3={"overall": True})
+    session.go("bench_test/4")
+    session.skip()
+    counts = write_ragbench(trace_examples(), session, tmp_path / "out.jsonl")
+    assert counts == {"written": 2, "started": 1, "skipped": 1, "untouched": 2}
+    back = ragnb.load_ragbench(tmp_path / "out.jsonl")
+    joined = join_labels(trace_examples(), session).iloc[[0, 2]]
+    for name in ("example_id", "question", "passages", "system", "response", "documents_sentences", "response_sentences",
+                 "all_relevant_sentence_keys", "all_utilized_sentence_keys", "sentence_support_information",
+                 "unsupported_response_sentence_keys", "overall_supported"):  # fmt: skip
+        assert back[name].tolist() == joined[name].tolist(), name
+    assert set(back["annotating_model_name"]) == {"ana"}
+
+
+def test_published_labels_that_were_accepted_come_back_equal(tmp_path):
+    session = AnnotationSession(SAMPLE, "trace", "ana", tmp_path, suggestions=SAMPLE, id=IDS)
+    for item in session.items:
+        session.go(item.id)
+        session.accept()
+    counts = write_ragbench(SAMPLE, session, tmp_path / "out.jsonl.gz")
+    assert counts["written"] == (read_labels(session)["status"] == "labelled").sum() > 20
+    back = ragnb.load_ragbench(tmp_path / "out.jsonl.gz").set_index(IDS)
+    was = SAMPLE.set_index(IDS).loc[back.index]
+    known = [{key for document in row for key, _ in document} for row in was["documents_sentences"]]
+    for name in ("all_relevant_sentence_keys", "all_utilized_sentence_keys"):
+        there = [set(keys) & one for keys, one in zip(was[name], known, strict=True)]
+        assert back[name].map(set).tolist() == there, "a key in the sample is repeated or unknown"
+    name = "unsupported_response_sentence_keys"
+    assert back[name].equals(was[name])
+
+
+def test_only_whole_trace_labels_are_written(tmp_path):
+    for examples, log in (
+        (verdict_examples(), verdict_log(tmp_path)),
+        (trace_examples(), trace_log(tmp_path, _3={"overall": True})),
+    ):
+        with pytest.raises(
+            InputError, match="log of task 'trace' with items that are fully labelled"
+        ):
+            write_ragbench(examples, log, tmp_path / "x.jsonl")
+
+
+# ---- TRACe labels there and back -----------------------------------------------------------------
+
+
+def row_of(values, item):
+    """The row of `read_labels` for these values."""
+    sentences = {part: item.keys(part) for part in ("documents", "response")}
+    return {**nested(values), "sentences": sentences}
+
+
+def numbers(record, **options):
+    scores = trace_scores(record, **options)
+    return [getattr(scores, name) for name in MEASURES]
+
+
+def test_every_record_of_the_sample_comes_back_with_its_scores():
+    for record, item in zip(SAMPLE.to_dict("records"), ITEMS, strict=True):
+        values = trace_values(record, item)
+        back = ragbench_labels(row_of(values, item))
+        whole = len([key for field, key in values if key]) == 2 * len(item.keys("response"))
+        kept = values if whole else {place: one for place, one in values.items() if not place[1]}
+        assert trace_values(back, item) == kept
+        if whole:
+            columns = ("all_relevant_sentence_keys", "all_utilized_sentence_keys")
+            once = record | {name: list(dict.fromkeys(record[name])) for name in columns}
+            for variant in ("ragbench", "guide"):
+                options = {"variant": variant, "unknown_keys": "drop"}
+                before, after = numbers(once, **options), numbers({**record, **back}, **options)
+                assert np.array_equal(before, after, equal_nan=True), item.id
+
+
+keys = st.lists(st.sampled_from(SENTENCES["documents"]), unique=True).map(sorted)
+supported = st.sampled_from(["full", "partial"])
+
+
+@given(keys, keys, st.tuples(keys, keys), st.tuples(supported, supported), st.booleans())
+def test_whatever_does_not_contradict_itself_comes_back(
+    relevant, utilized, rests_on, support, overall
+):
+    values = {
+        ("relevant", None): relevant,
+        ("utilized", None): utilized,
+        ("overall", None): overall,
+    }
+    for sentence, one, verdict in zip("ab", rests_on, support, strict=True):
+        values |= {("supporting", sentence): one, ("support", sentence): verdict if one else "none"}
+    assert trace_values(ragbench_labels(row_of(values, KEYED[0])), KEYED[0]) == values
+
+
+def test_the_labels_by_hand_have_scores_by_hand():
+    values = {
+        "relevant": ["0a", "1a"], "utilized": ["0a"], "overall": False, "sentences": SENTENCES,
+        "supporting": {"a": ["0a"], "b": []}, "support": {"b": "none", "a": "full"},
+    }  # fmt: skip
+    labels = ragbench_labels(values)
+    assert labels["unsupported_response_sentence_keys"] == ["b"]
+    assert labels["sentence_support_information"][1] == {
+        "response_sentence_key": "b", "supporting_sentence_keys": [], "fully_supported": False, "explanation": ""
+    }  # fmt: skip
+    record = keyed_frame(1).to_dict("records")[0]
+    assert numbers({**record, **labels}) == [2 / 4, 1 / 4, 1 / 2, 0.0, 1 / 2]
+
+
+def test_untouched_is_none_and_has_no_score_and_empty_is_empty_and_has_one():
+    record = keyed_frame(1).to_dict("records")[0]
+    labels = ragbench_labels({"sentences": SENTENCES})
+    assert set(labels.values()) == {None}
+    assert np.isnan(numbers({**record, **labels})).all()
+    assert trace_values(labels, KEYED[0]) == {}
+    labels = ragbench_labels({"relevant": [], "utilized": [], "sentences": SENTENCES})
+    assert numbers({**record, **labels})[:3] == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("array", [list, lambda keys: np.array(keys, dtype=object)])
+@pytest.mark.parametrize(
+    ("supporting", "fully", "values"),
+    [
+        (["9z", "general", "0a"], True, {"supporting": ["general", "0a"], "support": "full"}),
+        (["0a"], np.False_, {"supporting": ["0a"], "support": "partial"}),
+        (["0a"], None, {"supporting": ["0a"]}),
+        ([], True, {"supporting": [], "support": "none"}),
+        (["9z"], True, {"supporting": [], "support": "full"}),
+        (None, False, {"support": "partial"}),
+    ],
+)
+def test_support_is_read_as_published_files_have_it(array, supporting, fully, values):
+    listed = None if supporting is None else array(supporting)
+    one = {"supporting_sentence_keys": listed, "fully_supported": fully}
+    record = {
+        "sentence_support_information": array(
+            [{"response_sentence_key": key, **one} for key in ("a", "z")]
+        ),
+        "all_relevant_sentence_keys": array(["9z", "1a", "0a", "1a", "general"]),
+        "overall_supported": math.nan,
+        "adherence_score": False,
+    }
+    assert trace_values(record, KEYED[0]) == {
+        ("relevant", None): ["1a", "0a"], ("overall", None): False,
+        **{(name, "a"): value for name, value in values.items()},
+    }  # fmt: skip
+
+
+WHOLE = {
+    "relevant": ["0a", "1a"], "utilized": ["0a"], "overall": False,
+    "supporting": {"a": ["0a"], "b": []}, "support": {"a": "full", "b": "none"},
+}  # fmt: skip
+AT_ODDS = "the whole response and its sentences contradict each other"
+
+
+@pytest.mark.parametrize(
+    ("changes", "warnings"),
+    [
+        ({}, []),
+        ({"support": {"a": "partial", "b": "none"}}, []),
+        ({"supporting": {"a": [], "b": []}}, ["[a] is supported, yet by no sentence"]),
+        ({"supporting": {"b": ["1b"]}}, ["[b] is not supported, yet rests on sentences"]),
+        ({"utilized": ["0b", "0a"]}, ["[0b] is utilized, yet not relevant"]),
+        ({"relevant": None}, []),
+        ({"overall": True}, [AT_ODDS]),
+        ({"support": {"a": "full", "b": "full"}, "supporting": {}}, [AT_ODDS]),
+        ({"support": {"a": "full", "b": "partial"}, "supporting": {}}, []),
+        ({"support": {"a": "full"}, "overall": True}, []),
+        ({"overall": None}, []),
+    ],
+)
+def test_contradictions_are_reported_and_untouched_places_contradict_nothing(changes, warnings):
+    values = {}
+    for name, value in {**WHOLE, **changes}.items():
+        each = value if isinstance(value, dict) else {None: value}
+        values |= {(name, key): one for key, one in each.items() if one is not None}
+    assert trace_warnings(values, KEYED[0]) == warnings
+
+
+# ---- suggestions ---------------------------------------------------------------------------------
+
+
+def frame(**columns):
+    n = len(next(iter(columns.values())))
+    return pd.DataFrame({"example_id": [f"q/{i}" for i in range(n)], **columns})
+
+
+def verdict(*words):
+    return {f"q/{n}": {("verdict", None): word} if word else {} for n, word in enumerate(words)}
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (None, {}),
+        ({"q/0": {"verdict": "correct"}, "elsewhere": {"verdict": "?"}}, verdict("correct")),
+        (frame(verdict=["correct", None, math.nan], other=[1, 2, 3]), verdict("correct", "", "")),
+        (frame(judged_correct=[1.0, 0.0, math.nan]), verdict("correct", "incorrect", "")),
+        (frame(judged_correct=[1, 1], verdict=["refuse", None]), verdict("refuse", "")),
+    ],
+)
+def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
+    assert read_suggestions(given, PLAIN, TASKS["verdict"]) == found
+
+
+def test_values_of_numpy_are_pythons_own():
+    found = read_suggestions(frame(refusal=np.array([True, False])), PLAIN, TASKS["rgb"])
+    assert [found[f"q/{n}"]["refusal", None] for n in range(2)] == [True, False]
+    task = read_task({"name": "stars", "fields": [{"name": "stars", "options": [1, 2, 3]}]})
+    found = read_suggestions(frame(stars=np.array([1, 3])), PLAIN, task)
+    assert type(found["q/1"]["stars", None]) is int
+
+
+def test_sentences_are_suggested_in_the_order_of_the_text():
+    given = {
+        "q/1": {"relevant": ["1a", "0a"], "support": {"a": "full", "b": None}, "overall": None}
+    }
+    found = {("relevant", None): ["0a", "1a"], ("support", "a"): "full"}
+    assert read_suggestions(given, KEYED, TASKS["trace"]) == {"q/1": found}
+    keys = np.array(["1a", "0a"], dtype=object)
+    given = frame(relevant=[["0a"], keys], support=[None, {"a": "full"}])
+    assert read_suggestions(given, KEYED, TASKS["trace"])["q/1"] == found
+
+
+def test_ragbenchs_own_columns_are_suggestions_also_through_parquet():
+    file = io.BytesIO()
+    SAMPLE.to_parquet(file)
+    found = read_suggestions(SAMPLE, ITEMS, TASKS["trace"], id=IDS)
+    assert found == read_suggestions(pd.read_parquet(file), ITEMS, TASKS["trace"], id=IDS)
+    for record, item in zip(SAMPLE.to_dict("records"), ITEMS, strict=True):
+        assert found[item.id].keys() == trace_values(record, item).keys()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "suggestions must be a frame or a mapping by item, got a list"),
+        (
+            {"q/0": {"relevance": ["0a"]}},
+            "a field of task 'trace' must be one of .*got 'relevance'",
+        ),
+        ({"q/0": {"relevant": ["9z"]}}, "'relevant' of item 'q/0' needs keys among .*, got '9z'"),
+        (
+            {"q/0": {"support": {"z": "full"}}},
+            "'support' is suggested for 'z', which is no sentence",
+        ),
+        ({"q/0": {"support": "full"}}, "'support' is suggested for None, which is no sentence"),
+        (frame(overall=[True] * 2).assign(example_id="q"), "ids of items must be unique"),
+    ],
+)
+def test_what_cannot_be_suggested(given, message):
+    with pytest.raises(InputError, match=message):
+        read_suggestions(given, KEYED, TASKS["trace"])
