@@ -216,7 +216,7 @@ def finite(X: pd.DataFrame, who: str) -> pd.DataFrame:
     bad = values.columns[~np.isfinite(values).all()]
     if len(bad):
         raise InputError(
-            f"X must be finite numbers, got nan or infinite ones in {', '.join(map(str, bad))}; "
+            f"X must contain finite numbers, got NaN or infinite values in {', '.join(map(str, bad))}; "
             "choose what replaces them with feature_frame(scores, missing=...)"
         )
     return values
@@ -356,8 +356,8 @@ def _response_numbers(
     known, rows = np.split(numbers, [len(responses)])
     if len(set(known)) < len(known):
         raise InputError(
-            f"feature_frame needs responses that differ in {', '.join(shared)}, got some that are "
-            "alike; add a column such as repeat before you score them"
+            f"feature_frame needs responses that differ in {', '.join(shared)}, got some that do "
+            "not; add a column such as repeat before you score them"
         )
     if (rows >= len(known)).any():
         raise InputError(

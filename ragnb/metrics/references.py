@@ -38,8 +38,8 @@ def reference_parts(reference: Reference) -> list[list[str]]:
     said = [isinstance(alias, str) for part in parts for alias in part]
     if not parts or not all(parts) or not all(said):
         raise InputError(
-            "a reference must be a text, or a list of parts, each a text or a list of aliases, got "
-            f"{reference!r:.200}; write [['a', 'b']] for a or b, and None where there is none"
+            "a reference must be a string, or a list of parts, each a string or a list of aliases, got "
+            f"{reference!r:.200}; write [['a', 'b']] for a or b, and None if there is none"
         )
     return parts
 

@@ -298,7 +298,7 @@ def normalise(response: str | None, protocol: Protocol) -> Normalised | None:
     if is_missing(response):
         return None
     if not isinstance(response, str):
-        raise InputError(f"a response must be a text or None, got {response!r:.80}")
+        raise InputError(f"a response must be a string or None, got {response!r:.80}")
     return _normalise(response, protocol)
 
 
@@ -360,7 +360,7 @@ def answer_parts(answer: Answer) -> list[list[str]]:
     if not parts or not all(parts) or not all(_is_said(alias) for part in parts for alias in part):
         raise InputError(
             "a reference answer must have a part, and every part an alias that is not empty, got "
-            f"{answer!r:.200}; write a text, or a list of parts"
+            f"{answer!r:.200}; write a string, or a list of parts"
         )
     return parts
 
@@ -377,7 +377,7 @@ def false_aliases_of(false_answer: FalseAnswer, protocol: Protocol) -> Part:
     said = listed(false_answer)
     if not isinstance(false_answer, str | list | tuple) or not all(map(_is_said, said)):
         raise InputError(
-            f"a false answer must be a text that is not empty, or a list of them, got {false_answer!r}"
+            f"a false answer must be a non-empty string, or a list of such strings, got {false_answer!r}"
         )
     return tuple(_alias(text, protocol) for text in said)
 

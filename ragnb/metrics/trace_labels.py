@@ -91,7 +91,7 @@ def as_keys(keys: Any) -> list[str]:
     """Convert a field of sentence keys to a list of strings."""
     checked = listed(keys, "a field of sentence keys")
     if not all(isinstance(key, str) for key in checked):
-        raise InputError(f"a sentence key must be a text such as '0a', got {checked!r:.80}")
+        raise InputError(f"a sentence key must be a string such as '0a', got {checked!r:.80}")
     return checked
 
 
@@ -116,7 +116,7 @@ def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]
     for label in listed(support, "sentence_support_information"):
         if not isinstance(label, Mapping):
             raise InputError(
-                f"support information must be a mapping per sentence, got {label!r:.80}"
+                f"support information must be one mapping per sentence, got {label!r:.80}"
             )
         supporting = present(label.get("supporting_sentence_keys"))
         yield (

@@ -118,7 +118,7 @@ def mcnemar_test(
     if not table.n:
         return undefined_test(alternative, name, 0, "no items")
     if not b + c:
-        return SignificanceResult(0.0, 1.0, alternative, name, table.n, "no discordant item")
+        return SignificanceResult(0.0, 1.0, alternative, name, table.n, "no discordant items")
     p = float(mcnemar_p_value(b, c, method, alternative))
     statistic = b if method in ("mid-p", "exact") else _signed_root(b, c, method) ** 2
     return SignificanceResult(float(statistic), p, alternative, name, table.n)

@@ -296,7 +296,7 @@ def compare_ratios(
     elif isnan(difference):
         problem = "the mean denominator is 0"
     elif not np.ptp(without) > 1e-12 * max(abs(first), abs(second)):
-        problem = f"the difference has no spread, or no value without one {_unit(clusters)}"
+        problem = f"the difference does not vary, or is undefined, without one {_unit(clusters)}"
     if problem:
         interval = undefined_interval(difference, level, method, n, problem)
         test = undefined_test("two-sided", method, n, problem)
@@ -352,7 +352,9 @@ def _ratio_problem(y: Floats, z: Floats, clusters: Integers | None) -> str:
 def _doubt(denominator: Floats, clusters: Integers | None, level: float) -> str:
     """Return a warning if a t-test does not reject a mean denominator of 0."""
     mean = mean_interval(denominator, clusters, confidence_level=level)
-    return "; the denominator may be 0: see Fieller's set" if mean.low <= 0 <= mean.high else ""
+    return (
+        "; the mean denominator may be 0: see Fieller's set" if mean.low <= 0 <= mean.high else ""
+    )
 
 
 # ---- mean of ratios and net benefit ------------------------------------------------------------

@@ -119,7 +119,7 @@ def rank_biserial(
     sums = below + above - n  # sum over j of sign(d_i + d_j)
     influence = 2 * sums / max(n, 1)
     estimate = float(sums.sum() + np.sign(differences).sum()) / (n * (n + 1)) if n > 1 else nan
-    if problem := spread_problem(influence, "influences"):
+    if problem := spread_problem(influence, "influences of non-zero differences"):
         return undefined_interval(estimate, confidence_level, name, n, problem)
     half = t_half_width(influence, confidence_level)
     low, high = max(estimate - half, -1.0), min(estimate + half, 1.0)
@@ -164,7 +164,7 @@ def discordant_odds_ratio(
     """
     b, c, name = table.first_only, table.second_only, f"conditional {method}"
     if not b + c:
-        return undefined_interval(nan, confidence_level, name, table.n, "no discordant item")
+        return undefined_interval(nan, confidence_level, name, table.n, "no discordant items")
     if method == "exact":
         rate = rate_interval(b, b + c, method="clopper-pearson", confidence_level=confidence_level)
         low, high = rate.low, rate.high

@@ -265,9 +265,9 @@ def jackknife_interval(
     pseudo = n * estimate - (n - 1) * left_out
     problem = (
         f"needs 2 units, got {n}" if n < 2
-        else "no such value" if np.isnan(estimate)
-        else "no such value without one of the units" if not np.isfinite(pseudo).all()
-        else "no unit changes it" if np.ptp(pseudo) <= 1e-9
+        else "the statistic is undefined" if np.isnan(estimate)
+        else "the statistic is undefined without one of the units" if not np.isfinite(pseudo).all()
+        else "leaving out a unit never changes the statistic" if np.ptp(pseudo) <= 1e-9
         else ""
     )  # fmt: skip
     method = f"jackknife t{too_few(n, ' units')}"

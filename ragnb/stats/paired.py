@@ -299,7 +299,7 @@ def paired_t_test(
     if clusters is not None:
         method, unit = "cluster-robust t-test", "clusters"
         if units.size < FEW_CLUSTERS:
-            warning = f"{units.size} clusters, fewer than {FEW_CLUSTERS}: p is too small"
+            warning = f"{units.size} clusters, fewer than {FEW_CLUSTERS}: p may be too small"
     if problem := spread_problem(units, unit):
         return undefined_test(alternative, method, units.size, problem)
     t, p = map(float, ttest_1samp(units, null, alternative=alternative))

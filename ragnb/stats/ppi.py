@@ -294,7 +294,7 @@ def _interval(
     method = f"{name}, {kind}"
     if df < 1 or spread <= 1e-12 * max(np.abs(labels).max(), np.abs(judged).max()):
         few = f"needs {n - df + 1} {unit}, got {n}"
-        problem = few if df < 1 else "no spread in labels less verdicts"
+        problem = few if df < 1 else "label - weight * verdict does not vary"
         return undefined_interval(estimate, level, method, n, problem), error
     quantile = float(stdtrit(df, (1 + level) / 2))
     low, high = raw - quantile * sqrt(error), raw + quantile * sqrt(error)

@@ -174,7 +174,9 @@ def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
     deviations = item_ranks(scores) - (df + 2) / 2
     means, total = deviations.mean(axis=0), float((deviations**2).sum())
     if total == 0:
-        return SignificanceResult(0.0, 1.0, "two-sided", name, n, "no item separates the systems")
+        return SignificanceResult(
+            0.0, 1.0, "two-sided", name, n, "all systems are tied on every item"
+        )
     w = min(n * float(means @ means) / total, 1.0)
     warning = (
         f"p is only approximate for {n} items, fewer than {FEW_ITEMS}" if n < FEW_ITEMS else ""
@@ -424,7 +426,9 @@ def _average_rank_interval(average: float, ranks: Floats, draws: Floats, level: 
     influence, method = ranks - ranks.mean(), "average rank, BCa"
     spread = float(influence @ influence)
     if spread <= 1e-24 * ranks.size:
-        return undefined_interval(average, level, method, ranks.size, "no spread between units")
+        return undefined_interval(
+            average, level, method, ranks.size, "the ranks do not vary between units"
+        )
     acceleration = float((influence**3).sum()) / (6 * spread**1.5)
     return bca_from_resamples(draws, average, acceleration, level, method, ranks.size)
 

@@ -73,7 +73,7 @@ def test_mistakes_in_the_labels(y, message):
         (np.zeros((2, 1)), "needs a pandas DataFrame"),
         (
             pd.DataFrame({"f1": [0.5, math.nan], "recall": 1.0}),
-            "must be finite numbers, got nan or infinite ones in f1;",
+            "must contain finite numbers, got NaN or infinite values in f1;",
         ),
     ],
 )

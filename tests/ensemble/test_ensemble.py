@@ -456,7 +456,7 @@ def test_mistakes_in_the_parts():
         (lambda X: X.drop(columns=METRICS[1]), "without deberta_answer_entailment"),
         (
             lambda X: X.mask(X > 60),
-            "must be finite numbers, got nan or infinite ones in flesch_reading_ease",
+            "must contain finite numbers, got NaN or infinite values in flesch_reading_ease",
         ),
         (lambda X: X.set_axis([0] * len(X)), "predict needs unique index labels, got 0 twice"),
     ],

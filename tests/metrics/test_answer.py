@@ -391,9 +391,9 @@ def test_blank_texts_have_no_chrf_or_bleu(measure):
 def test_mistakes_are_named_and_what_is_missing_is_unscored(measure):
     assert math.isnan(measure(None, "x"))
     assert math.isnan(measure("x", None))
-    with pytest.raises(InputError, match="response must be a text"):
+    with pytest.raises(InputError, match="response must be a string"):
         measure(3, "x")
-    with pytest.raises(InputError, match="a reference must be a text, or a list of parts"):
+    with pytest.raises(InputError, match="a reference must be a string, or a list of parts"):
         measure("x", [])
     if measure not in (chrf, bleu):
         with pytest.raises(InputError, match="variant must be one of 'unicode', 'lbrag'"):

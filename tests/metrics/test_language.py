@@ -166,7 +166,7 @@ def test_mistakes_are_named(function):
         function("text", "en", variant="script")
     with pytest.raises(InputError, match="language must be a code"):
         function("text", None, variant="lbrag")
-    with pytest.raises(InputError, match="response must be a text"):
+    with pytest.raises(InputError, match="response must be a string"):
         function(3, "en")
     with pytest.raises(InputError, match="threshold must be above 0"):
         response_in_language("text", "en", threshold=0)
@@ -217,7 +217,7 @@ def test_where_there_is_no_letter_there_is_nothing_to_identify(text):
 
 
 def test_mistakes_in_identification_are_named():
-    with pytest.raises(InputError, match="response must be a text"):
+    with pytest.raises(InputError, match="response must be a string"):
         language_identified(3, "en")
     with pytest.raises(InputError, match="identifier knows, got 'bo'"):
         language_identified("text", "bo")

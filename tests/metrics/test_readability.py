@@ -55,5 +55,5 @@ def test_long_words_and_sentences_are_harder_to_read():
 def test_bad_input_is_refused():
     with pytest.raises(InputError, match="did you mean 'ja'"):
         flesch_reading_ease("text", "jp")
-    with pytest.raises(InputError, match="response must be a text"):
+    with pytest.raises(InputError, match="response must be a string"):
         flesch_reading_ease(3, "en")

@@ -110,7 +110,7 @@ def test_a_missing_response_has_no_value_and_is_never_wrong(missing, protocol):
 @pytest.mark.parametrize(
     ("response", "options", "message"),
     [
-        (["Tampa"], {}, "a response must be a text or None, got"),
+        (["Tampa"], {}, "a response must be a string or None, got"),
         ("Tampa", {"protocol": "Paper"}, "must be one of 'paper', 'released', 'flexible', got"),
         ("Tampa", {"language": "chinese"}, "language must be a code such as 'en'"),
     ],

@@ -184,7 +184,7 @@ def test_full_agreement_is_one_without_interval(name) -> None:
     result = agreement_interval(name, [[1, 1], [2, 2], [1, 1], [2, 2]])
     assert result.estimate == pytest.approx(1.0)
     assert np.isnan(result.low)
-    assert "no unit changes it" in result.problem
+    assert "leaving out a unit never changes the statistic" in result.problem
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)

@@ -130,7 +130,7 @@ def test_mcnemar_equals_statsmodels() -> None:
 @pytest.mark.parametrize("method", MCNEMAR_METHODS)
 def test_no_discordant_item_gives_p_1(method: str) -> None:
     result = mcnemar_test(PairedTable(5, 0, 0, 5), method=method)
-    assert (result.p_value, result.warning) == (1.0, "no discordant item")
+    assert (result.p_value, result.warning) == (1.0, "no discordant items")
 
 
 @pytest.mark.parametrize("interval", INTERVALS)

@@ -54,9 +54,9 @@ def test_copies_of_an_item_add_no_information():
     [
         ([], "needs 2 units, got 0"),
         ([[3, 1, 0, 2]], "needs 2 units, got 1"),
-        ([[3, 0, 0, 0], [2, 0, 0, 0]], "no such value"),
-        ([[3, 0, 0, 0], [2, 1, 1, 1]], "no such value without one of the units"),
-        ([[2, 1, 1, 2]] * 5, "no unit changes it"),
+        ([[3, 0, 0, 0], [2, 0, 0, 0]], "the statistic is undefined"),
+        ([[3, 0, 0, 0], [2, 1, 1, 1]], "the statistic is undefined without one of the units"),
+        ([[2, 1, 1, 2]] * 5, "leaving out a unit never changes the statistic"),
     ],
 )
 def test_an_undefined_interval_says_why(tables, reason):

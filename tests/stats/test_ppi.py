@@ -229,7 +229,7 @@ def test_labels_that_are_all_alike() -> None:
     assert result.high == 1.0
     graded_alike = ppi_mean([3.0] * 20, [3.0] * 20, [3.0] * 10 + [4.0])
     assert np.isnan([graded_alike.low, graded_alike.high, graded_alike.effective_sample_size]).all()
-    assert graded_alike.problem == "no spread in labels less verdicts"
+    assert graded_alike.problem == "label - weight * verdict does not vary"
 
 
 # ---- bounds ------------------------------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ def test_a_constant_difference_counts_where_the_sign_test_shows_it(n: int, shown
     assert (worst.rank.low, worst.rank.high) == ((3, 3) if shown else (1, 3))
     assert (best.probability_best, worst.probability_best) == (1.0, 0.0)
     assert best.average_rank.estimate == 1.0
-    assert "no spread between units" in best.average_rank.problem
+    assert "the ranks do not vary between units" in best.average_rank.problem
 
 
 @pytest.mark.parametrize("offset", [0.0, -0.45])
@@ -223,7 +223,7 @@ def test_clusters_without_spread_have_no_interval() -> None:
     x = np.array([[0.1, 0.9], [0.8, 0.2]] * 10)
     for system in intervals(x, clusters=np.repeat(np.arange(10), 2)):
         assert system.average_rank.estimate == 1.5
-        assert system.average_rank.problem == "no spread between units"
+        assert system.average_rank.problem == "the ranks do not vary between units"
 
 
 def test_all_ties_leave_every_rank_open() -> None:

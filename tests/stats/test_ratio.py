@@ -346,7 +346,7 @@ def test_abc_holds_the_estimate_and_inverts(pair) -> None:
 
 
 def test_abc_says_when_the_denominator_may_be_0() -> None:
-    doubt = "ABC (analytic BCa); the denominator may be 0: see Fieller's set"
+    doubt = "ABC (analytic BCa); the mean denominator may be 0: see Fieller's set"
     y, z = np.array([1.0, 3, 2, 2, 1, 4]), np.array([4.0, -1, 3, 2, -2, 1])
     assert fieller_interval(y, z).kind == "two rays"
     assert ratio_of_means_bca(y, z, confidence_level=0.5).method == "ABC (analytic BCa)"
@@ -445,8 +445,10 @@ def test_comparison_says_when_a_denominator_may_be_0() -> None:
     a, b, c, d = two_systems(20)
     assert compare_ratios(a, b, c, d).test.warning == ""
     doubtful = compare_ratios(a, b, c, d - d.mean() + 1)
-    assert doubtful.test.warning == "the denominator may be 0: see Fieller's set"
-    assert doubtful.interval.method == "jackknife t; the denominator may be 0: see Fieller's set"
+    assert doubtful.test.warning == "the mean denominator may be 0: see Fieller's set"
+    assert (
+        doubtful.interval.method == "jackknife t; the mean denominator may be 0: see Fieller's set"
+    )
     few = compare_ratios(a, b, c, d, clusters=np.arange(20) // 2)
     assert few.interval.method == "jackknife t, 10 clusters (fewer than 30: too narrow)"
 
@@ -459,11 +461,11 @@ def test_comparison_says_when_a_denominator_may_be_0() -> None:
         (([1, 2], [1, 2], [1, 3], [0, 0]), "the mean denominator is 0"),
         (
             ([1, 2, 1], [1, 2, 2], [1, 3, 1], [0, 5, 0]),
-            "the difference has no spread, or no value without one item",
+            "the difference does not vary, or is undefined, without one item",
         ),
         (
             ([1, 2, 3], [2, 4, 6], [3, 6, 9], [1, 2, 3]),
-            "the difference has no spread, or no value without one item",
+            "the difference does not vary, or is undefined, without one item",
         ),
     ],
 )

@@ -77,7 +77,7 @@ def test_chi2_of_0_1_scores_is_cochrans_q_of_statsmodels(x: np.ndarray) -> None:
         assert (result.statistic, result.p_value, result.warning) == (
             0.0,
             1.0,
-            "no item separates the systems",
+            "all systems are tied on every item",
         )
     else:
         expected = cochrans_q(x)
@@ -194,7 +194,7 @@ def test_no_item_separates_the_systems(n: int, k: int) -> None:
         assert (result.statistic, result.p_value, result.warning) == (
             0.0,
             1.0,
-            "no item separates the systems",
+            "all systems are tied on every item",
         )
     pairs = pairwise_tests(x)
     assert (np.array(pairs.p_values) == 1).all()
