@@ -11,6 +11,7 @@ from functools import wraps
 from inspect import signature
 from math import isfinite
 from numbers import Real
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -109,6 +110,15 @@ def as_rate(value: Any) -> Fraction:
     return exact
 
 
+def as_file_name(value: Any) -> str:
+    """Check that a name has no folder and no suffix, because both are added to it."""
+    if Path(value).name != value or Path(value).suffix:
+        raise InputError(
+            f"must be a plain name such as '01_noise', without folder and suffix, got {value!r}"
+        )
+    return str(value)
+
+
 KINDS: dict[str, Callable[[Any], Any]] = {
     "scores": as_scores,
     "matrix": as_matrix,
@@ -116,6 +126,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
     "probabilities": as_probabilities,
     "clusters": as_clusters,
     "rate": as_rate,
+    "file name": as_file_name,
     "number": _number_kind("a finite number", isfinite),
     "positive": _number_kind("above 0", lambda x: x > 0),
     "share": _number_kind("between 0 and 1", lambda x: 0 <= x <= 1),

@@ -216,8 +216,6 @@ COLUMNS: dict[str, str] = {
     "expected_if_calibrated": "average `ece` of a perfectly calibrated judge, due to chance alone",
     "n_bins": "number of bins of scores that are not empty",
     "brier": "Brier score: mean squared difference between score and label",
-    "brier_low": "lower limit of the interval of the Brier score",
-    "brier_high": "upper limit of the interval of the Brier score",
     "bin_low": "lower limit of the scores in the bin",
     "bin_high": "upper limit of the scores in the bin",
     "mean_predicted": "mean score within the bin",

@@ -17,7 +17,8 @@ from ragnb.ensemble import (
 )
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.records import COLUMNS
-from ragnb.reports.efficiency import gains_and_costs
+from ragnb.reports import efficiency
+from ragnb.scoring.mixed import mixed_model
 
 VERDICTS = ("correct", "incorrect", "refuse", "correct")
 
@@ -53,23 +54,24 @@ def of_several_languages():
         responses["question_id"].isin(kept) & responses["language"].isin(["en", "de"])
     ]
     report = ragnb.multilingual_report(responses, by="language")
-    model = report.mixed_model(interaction=True)
+    model = mixed_model(report.scores, metric="answer.f1", baseline="direct", interaction=True)
+    f1 = report.scores[report.scores["metric"] == "answer.f1"]
     yield from (
         responses,
         report.scores,
         report.table,
         report.cells,
-        report.comparisons(),
-        gains_and_costs(report.scores),
+        ragnb.compare(f1, by=[], cluster="question_id"),
+        efficiency.gains_and_costs(report.scores),
     )
     yield from (
-        report.efficiency(),
-        report.ratio_differences(),
-        report.benefits([0.0, 0.01]),
-        report.incremental(),
+        efficiency.efficiency(report.scores),
+        efficiency.ratio_differences(report.scores),
+        efficiency.benefits(report.scores, [0.0, 0.01]),
+        efficiency.incremental(report.scores),
     )
     yield from (
-        report.ranks(rng=np.random.default_rng(0)),
+        efficiency.ranks(report.scores, rng=np.random.default_rng(0)),
         model.effects,
         model.by_language,
         model.observations,

@@ -22,8 +22,7 @@ from ragnb.__main__ import main
 from ragnb.datasets import load_evouna, load_ragbench, load_responses, load_rgb, read_table
 from ragnb.reports import judge_report, multilingual_report, rgb_report, trace_report
 from ragnb.scoring import METRICS, compare, score, summarize
-from ragnb.tables import to_html, to_latex, to_markdown
-from ragnb.tables.plain import to_json, to_text
+from ragnb.tables import to_html, to_json, to_latex, to_markdown, to_text
 
 ROWS = [
     {
@@ -333,7 +332,7 @@ def test_what_one_system_lacks_is_refused_or_dropped_and_counted(two, printed, r
     asked = "compare", two / "good.jsonl", two / "short.jsonl", "--metrics", "answer.exact_match"
     assert "10 of 40 items lack at least one of the two" in refused(*asked)
     assert (
-        "Items left out for want of a value, line by line: 10."
+        "Items left out because a value is missing, by line: 10."
         in printed(*asked, "--unpaired", "drop")[0]
     )
 
@@ -563,7 +562,7 @@ def test_the_report_of_a_judge_counts_what_has_no_label(tmp_path, printed):
         path, index=False
     )
     out, _ = printed("report", path, "--kind", "judge")
-    assert "n = 50, none unscored; 10 of 60 without a label left out." in out
+    assert "50 of 60 responses have a label" in out
     tables = json.loads(printed("report", path, "--kind", "judge", "--format", "json")[0])
     assert tables["labelled"] == [{"label": "label", "n": 60, "n_labelled": 50, "n_left_out": 10}]
 

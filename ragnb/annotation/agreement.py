@@ -13,8 +13,7 @@ from ragnb.annotation.tasks import Field
 from ragnb.arguments import accepts, convert
 from ragnb.errors import InputError
 from ragnb.reports.frames import as_frame
-from ragnb.reports.judge_agreement import coefficients
-from ragnb.reports.judge_data import interval_columns
+from ragnb.reports.judge import coefficients, interval_columns
 from ragnb.stats.intervals import mean_interval
 
 OVERLAP = "mean overlap"

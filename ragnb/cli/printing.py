@@ -10,8 +10,7 @@ from ragnb.markup import spelled
 
 def printed(frame: Any, arguments: argparse.Namespace) -> str:
     """A table in the format that was asked for."""
-    from ragnb.tables.plain import to_json, to_text
-    from ragnb.tables.printing import to_html, to_latex, to_markdown
+    from ragnb.tables import to_html, to_json, to_latex, to_markdown, to_text
 
     if arguments.format == "json":
         return to_json(frame)
@@ -28,7 +27,7 @@ def printed(frame: Any, arguments: argparse.Namespace) -> str:
 
 def printed_report(report: Any, arguments: argparse.Namespace) -> str:
     """A report in the format that was asked for; its kind says how much of it is tables."""
-    from ragnb.tables.plain import to_json
+    from ragnb.tables import to_json
 
     if arguments.format == "html":
         return str(report._repr_html_())

@@ -1,69 +1,108 @@
-"""A judge against people: agreement and its ceiling, bias, calibration, and the worst disagreements."""
+"""Comparison of judges with people: agreement and its ceiling, bias, calibration, disagreements."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations, product
+from math import inf
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ragnb.markup import Markup, join, tag
-from ragnb.records import column_names, require_columns
-from ragnb.reports.judge_agreement import (
-    AGAINST,
-    AMONG,
-    AUROC,
-    DIFFERENCE,
-    SYMMETRIC,
-    WITH,
-    agreement,
-    ceiling,
+from ragnb.arguments import Booleans, Floats, Integers, accepts
+from ragnb.errors import InputError
+from ragnb.markup import Markup
+from ragnb.records import CONDITION, column_names, one_column, require_columns
+from ragnb.reports.frames import as_frame, distinct, html_report, limits, number, short_p
+from ragnb.results import Interval
+from ragnb.scoring.columns import numbers
+from ragnb.scoring.comparisons import compare
+from ragnb.stats.agreement import (
+    BOUNDS,
+    COEFFICIENTS,
+    agreement_interval,
+    agreement_sums,
+    as_codes,
+    percent_agreement,
 )
-from ragnb.reports.judge_bias import OVERALL, bias, length_correlations
-from ragnb.reports.judge_calibration import calibration, curve
-from ragnb.reports.judge_data import Judged, read_judged
-from ragnb.results import format_p_value
+from ragnb.stats.intervals import jackknife_interval, mean_interval, rate_interval
+from ragnb.stats.prediction import (
+    auroc,
+    brier_score,
+    expected_calibration_error,
+    pearson,
+    reliability_curve,
+)
+from ragnb.text import graphemes
+from ragnb.version import __version__
 
-NO_CEILING = "Agreement between annotators: not available, with fewer than two annotators."
+AUROC = "AUROC"
+SYMMETRIC = ("percent agreement", "Cohen's kappa", "Gwet's AC1", "Krippendorff's alpha")
+"""Coefficients of agreement in which the two raters have the same role."""
+
+WITH, AMONG, DIFFERENCE = "judge with annotators", "annotators among themselves", "difference"
+OVERALL, LENGTH, OWN = "overall", "response length", "own model"
+THIRDS = ("shortest third", "middle third", "longest third")
+NO_CEILING = "The agreement among annotators needs at least two annotators."
+TWO_POINTS = "verdicts of 0 and 1: the curve consists of two points"
+
+_INTERVAL = ("mean", "low", "high", "interval", "confidence_level", "n_units", "n", "n_scored")
+_PAIR = ("pair", "rater", "against", "metric", *_INTERVAL, "worst_low", "worst_high", "signature")
+_CEILING = ("judge", "of", "metric", *_INTERVAL, "signature")
+_LENGTH = ("judge", "metric", *_INTERVAL, "signature")
+_ERRORS = ("judge", "ece", "expected_if_calibrated", "n_bins", "brier", "low", "high", "interval",
+           "confidence_level", "n", "n_scored", "note", "signature")  # fmt: skip
+_CURVE = ("judge", "bin_low", "bin_high", "mean_predicted", *_INTERVAL, "ece",
+          "expected_if_calibrated", "signature")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """How far one judge or several can stand for people.
+    """How well one or several judges can replace people.
 
     Attributes
     ----------
     label
-        The column of settled labels.
+        Column of the settled labels.
     annotators
-        The columns of the annotators.
+        Columns of the annotators.
     clusters
-        The column whose values are the independent units; None where responses are.
+        Column whose values are the independent units; None if the responses are.
     labelled
-        One row: ``label``, ``n`` (responses), ``n_labelled`` and ``n_left_out``, those without a label, which are no part of
-        what is said of the judges against it.
+        One row: ``label``, ``n`` (responses), ``n_labelled`` and ``n_left_out``. Responses without
+        a label are not used where judges are compared with it.
     agreement
-        One row a ``pair`` (judge and label, judge and annotator, annotator and annotator) and ``metric``: percent agreement,
-        Cohen's kappa, Gwet's AC1, Krippendorff's alpha; of a judge sensitivity, specificity and precision too, and the AUROC
-        where it gives scores. ``mean, low, high, interval, confidence_level``, ``n`` (responses with a label), ``n_scored``
-        (those with a verdict, too), ``n_units``, ``worst_low, worst_high``: if all unscored were wrong, and all right.
+        One row for each ``pair`` (judge and label, judge and annotator, two annotators) and
+        ``metric``: percent agreement, Cohen's kappa, Gwet's AC1 and Krippendorff's alpha. For
+        judges also sensitivity, specificity and precision, and the AUROC if the judge gives
+        scores. Columns: ``mean, low, high, interval, confidence_level, n_units``, ``n`` (responses
+        with a label), ``n_scored`` (of these, with a verdict), and ``worst_low, worst_high``: the
+        values if all missing verdicts were wrong, and if all were right.
     ceiling
-        The judge's mean agreement with the annotators beside theirs among themselves, and the difference, all on the
-        responses that the judge and every annotator rated; empty with fewer than two annotators.
+        The judge's mean agreement with the annotators, that of the annotators with each other, and
+        the difference, on the responses that all of them rated. Empty for fewer than two
+        annotators.
     bias
-        One row a judge and group: mean of the judge minus mean of the label, with the columns of `ragnb.compare`. ``by`` is
-        ``"overall"``, a column, ``"response length"`` (thirds, in characters) or ``"own model"``; p-values are corrected
-        over the groups of one ``by``.
+        One row for each judge and group: mean of the judge minus mean of the label, with the
+        columns of `ragnb.compare`. ``by`` is ``"overall"``, a column, ``"response length"``
+        (thirds, in characters) or ``"own model"``. P-values are corrected over the groups of one
+        ``by``.
     length
-        Correlation of the judge's error (score - label) with the length of the response and its logarithm.
+        Correlation of the judge's error (score - label) with the length of the response and with
+        its logarithm.
     calibration
-        One row a judge: ``ece`` beside ``expected_if_calibrated`` (what a calibrated judge would show by chance, responses
-        taken as independent), Brier score with interval, and a ``note`` on a judge of verdicts.
+        One row for each judge: ``ece``, ``expected_if_calibrated`` (what a calibrated judge would
+        show by chance if responses are independent), the Brier score ``brier`` with its interval,
+        and a ``note`` on judges that give verdicts.
     curve
-        The reliability curve, one row a judge and bin: ``mean_predicted``, and the observed share of 1 as ``mean``.
+        The reliability curve, one row for each judge and bin: ``mean_predicted``, and the observed
+        proportion of label 1 as ``mean``.
     worst
-        The responses on which a judge's verdict is not the label, the widest gap first and, among equals, the more confident
-        (``judge_confidence``); all columns, and ``judged_by, judge_score, judge_verdict, human_label, annotations``.
+        The responses on which a judge's verdict is not the label, the largest difference first
+        and, among equals, the most confident (``judge_confidence``). All columns, and ``judged_by,
+        judge_score, judge_verdict, human_label, annotations``.
     """
 
     label: str
@@ -84,25 +123,28 @@ class JudgeReport:
         return tuple(self.calibration["judge"])
 
     def lines(self) -> list[str]:
-        """What a paper says of the judge, in sentences: sizes, agreement, ceiling, bias, calibration, intervals."""
-        return [
-            *(line for judge in self.judges for line in _judge_lines(self, judge)),
-            *_annotator_lines(self),
-            _how(self),
-        ]
+        """Sentences for a paper: sizes, agreement, ceiling, bias, calibration and intervals."""
+        return list(_lines(self))
 
     def __repr__(self) -> str:
-        return f"JudgeReport({', '.join(self.judges)} against {self.label}, {len(self.worst)} disagreements)"
+        judges = ", ".join(self.judges)
+        return f"JudgeReport({judges} against {self.label}, {len(self.worst)} disagreements)"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def _repr_html_(self) -> str:
-        tables = [("Agreement", self.agreement, "pair"), ("Ceiling", self.ceiling, "of")]
-        shown = [_grid(title, table, rows) for title, table, rows in tables if len(table)]
-        return join([*shown, _bias_table(self.bias), *(tag("p", line) for line in self.lines())])
+    def _repr_html_(self) -> Markup:
+        pairs = ["pair", "metric", "mean", "low", "high", "n_scored", "n"]
+        groups = ["judge", "by", "group", "difference", "low", "high", "p_adjusted", "n_pairs"]
+        tables = {
+            "Agreement": self.agreement[pairs],
+            "Ceiling": self.ceiling[["judge", "of", *pairs[1:5], "n"]],
+            "Bias": self.bias[groups],
+        }
+        return html_report(tables, self.lines())
 
 
+@accepts(threshold="share", confidence_level="level")
 def judge_report(
     frame: pd.DataFrame,
     *,
@@ -114,263 +156,475 @@ def judge_report(
     threshold: float = 0.5,
     confidence_level: float = 0.95,
 ) -> JudgeReport:
-    """Agreement, bias and calibration of judges against people's labels, each number with its interval.
+    """Agreement, bias and calibration of judges against people's labels, with intervals.
 
     Parameters
     ----------
     frame
-        One row per response. Responses without a label are left out and counted. The column ``response`` is used for the
-        length of the response, and ``judge_confidence`` for the order of the disagreements. If ``judge_model`` and ``model``
-        name the models, the judge's bias towards its own responses is reported separately.
+        One row per response. Responses without a label are left out and counted. The column
+        ``response`` is used for the length of the response, and ``judge_confidence`` for the order
+        of the disagreements. If ``judge_model`` and ``model`` name the models, the judge's bias
+        towards its own responses is reported separately.
     judge
         Columns of verdicts (0, 1) or scores in [0, 1]; ``nan`` means unscored.
     annotators
-        Columns of each annotator's labels (0, 1, ``nan``). With two or more annotators, the agreement among them is the
-        ceiling.
+        Columns of each annotator's labels (0, 1, ``nan``). With two or more annotators, the
+        agreement among them is the ceiling.
     label
         Column of the settled labels (0, 1, ``nan``), which are taken as true.
     by
-        Columns that define the groups for which the bias is reported; by default ``language`` and ``system`` where they
-        vary.
+        Columns that define the groups for which the bias is reported; by default ``language`` and
+        ``system`` where they vary.
     clusters
-        Column that names the independent units, such as the question that several systems answer. If one value occurs
-        twice, all intervals are cluster-robust. Otherwise, and with None, the responses are taken as independent.
+        Column that names the independent units, such as the question that several systems answer.
+        If one value occurs twice, all intervals are cluster-robust. Otherwise, and with None, the
+        responses are taken as independent.
     threshold
-        Scores of at least this value count as a verdict of 1; in (0, 1].
+        Scores of at least this value count as a verdict of 1; in [0, 1].
     confidence_level
         Confidence level of the intervals, in (0, 1).
 
     Raises
     ------
     InputError
-        A column is missing, a label is neither 0 nor 1, a score is outside [0, 1], there is no label at all, a response
-        appears twice, or a response has no cluster.
+        A column is missing, a label is neither 0 nor 1, a score is outside [0, 1], there is no
+        label at all, a response appears twice, or a response has no cluster.
 
     Notes
     -----
-    Shares have Wilson intervals. Kappa, AC1 and alpha have a jackknife interval over responses
-    (`ragnb.stats.agreement.agreement_interval`), and the AUROC has DeLong's interval. With clusters, shares and the AUROC
-    have a cluster-robust t interval, and the coefficients a jackknife interval over clusters. The mean agreement in the
-    ceiling is taken over pairs, so that the judge is compared with each annotator in the same way as the annotators are
-    compared with each other.
+    Proportions have Wilson intervals. Kappa, AC1 and alpha have a jackknife interval over
+    responses (`ragnb.stats.agreement.agreement_interval`), and the AUROC has DeLong's interval.
+    With clusters, proportions and the AUROC have a cluster-robust t interval, and the coefficients
+    a jackknife interval over clusters. The mean agreement in the ceiling is taken over pairs, so
+    that the judge is compared with each annotator in the same way as the annotators are compared
+    with each other.
 
-    Gwet's AC1 depends on the number of categories, and here 0 and 1 are the only ones. `ragnb.agreement` gives the same AC1
-    for the same labels, because an option that none of the compared annotators chose is not a category there.
+    Gwet's AC1 depends on the number of categories, and here 0 and 1 are the only ones.
+    `ragnb.agreement` gives the same AC1 for the same labels, because an option that none of the
+    compared annotators chose is not a category there.
 
-    >>> frame = pd.DataFrame({"example_id": range(8), "label": [1, 1, 1, 1, 0, 0, 0, 0], "judged_correct": [1, 1, 1, 0] * 2})
-    >>> report = judge_report(frame)
-    >>> report.agreement.set_index("metric").loc[["percent agreement", "sensitivity", "specificity"], "mean"].tolist()
+    >>> labels, verdicts = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0] * 2
+    >>> frame = pd.DataFrame({"example_id": range(8), "label": labels, "judged_correct": verdicts})
+    >>> table = judge_report(frame).agreement.set_index("metric")
+    >>> table.loc[["percent agreement", "sensitivity", "specificity"], "mean"].tolist()
     [0.5, 0.75, 0.25]
     """
-    judges, people = (
-        column_names(judge, "judge_report(judge=...)"),
-        column_names(annotators, "judge_report(annotators=...)"),
-    )
+    judges = column_names(judge, "judge_report(judge=...)")
+    people = column_names(annotators, "judge_report(annotators=...)")
     groups = column_names(by, "judge_report(by=...)")
-    require_columns(frame, groups, "judge_report(by=...)")
-    judged = read_judged(frame, judges, people, label, clusters, threshold, confidence_level)
+    unit = one_column(clusters, "judge_report(clusters=...)")
+    require_columns(frame, dict.fromkeys([*judges, *people, label, *unit, *groups]), "judge_report")
+    if not judges or {*judges} & {label, *people}:
+        raise InputError(
+            "judge_report needs at least one judge, which is neither the label nor an annotator; "
+            f"got {', '.join(judges) or 'none'}"
+        )
+    _refuse_doubles(frame)
+    labels = _values(frame, label, "labels", binary=True)
+    if np.isnan(labels).all():
+        raise InputError(
+            f"judge_report needs labels; got none in {label} on {len(frame)} responses"
+        )
+    judged = _Judged(
+        frame=frame.reset_index(drop=True),
+        label=label,
+        labels=labels,
+        scores={name: _values(frame, name, "verdicts or scores") for name in judges},
+        annotators={name: _values(frame, name, "labels", binary=True) for name in people},
+        units=_units(frame, clusters),
+        threshold=threshold,
+        level=confidence_level,
+    )
+    n, n_labelled = len(labels), int((~np.isnan(labels)).sum())
+    counts = {"label": label, "n": n, "n_labelled": n_labelled, "n_left_out": n - n_labelled}
+    sizes = _lengths(judged.frame)
+    curves = [row for judge in judges for row in _curve(judged, judge)]
+    ceilings = [row for judge in judges for row in _ceiling(judged, judge)]
     return JudgeReport(
         label=label,
         annotators=tuple(people),
         clusters=None if judged.units is None else clusters,
-        labelled=_labelled(judged),
-        agreement=agreement(judged),
-        ceiling=ceiling(judged),
-        bias=bias(judged, None if by is None else groups),
-        length=length_correlations(judged),
-        calibration=calibration(judged),
-        curve=curve(judged),
+        labelled=pd.DataFrame([counts]),
+        agreement=as_frame(list(_agreement(judged)), _PAIR),
+        ceiling=as_frame(ceilings, _CEILING),
+        bias=_bias(judged, None if by is None else groups, sizes),
+        length=as_frame(list(_length(judged, sizes)), _LENGTH),
+        calibration=as_frame([_calibration(judged, judge) for judge in judges], _ERRORS),
+        curve=as_frame(curves, _CURVE),
         worst=_worst(judged),
     )
 
 
-def _labelled(judged: Judged) -> pd.DataFrame:
-    n, left_out = len(judged.labels), int(np.isnan(judged.labels).sum())
-    return pd.DataFrame(
-        {"label": [judged.label], "n": [n], "n_labelled": [n - left_out], "n_left_out": [left_out]}
-    )
+# ---- the data ------------------------------------------------------------------------------------
 
 
-# ---- the worst disagreements -------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Responses with labels (1, 0 or nan) and scores (in [0, 1] or nan) as arrays.
+
+    ``units`` has a number for the independent unit of each response. It is None if each response
+    is a unit of its own.
+    """
+
+    frame: pd.DataFrame
+    label: str
+    labels: Floats
+    scores: dict[str, Floats]
+    annotators: dict[str, Floats]
+    units: Integers | None
+    threshold: float
+    level: float
+
+    def verdicts(self, scores: Floats) -> Floats:
+        return np.where(np.isnan(scores), np.nan, scores >= self.threshold)
+
+    def graded(self, judge: str) -> bool:
+        """Whether a judge gives other scores than 0 and 1."""
+        scores = self.scores[judge]
+        return not np.isin(scores[~np.isnan(scores)], (0, 1)).all()
+
+    def units_of(self, kept: Booleans) -> Integers | None:
+        return None if self.units is None else self.units[kept]
+
+    def scored(self, judge: str) -> tuple[Floats, Floats, Integers | None]:
+        """Labels, scores and units of the responses that have both."""
+        kept = ~np.isnan(self.labels) & ~np.isnan(self.scores[judge])
+        return self.labels[kept], self.scores[judge][kept], self.units_of(kept)
+
+    def named(self, judge: str) -> dict[str, str]:
+        """A judge and its signature: version, columns and threshold."""
+        cut = f"|threshold:{self.threshold:g}" if self.graded(judge) else ""
+        signature = f"ragnb:{__version__}|judge:{judge}|label:{self.label}{cut}"
+        return {"judge": judge, "signature": signature}
 
 
-def _worst(judged: Judged) -> pd.DataFrame:
-    found = pd.concat([_disagreements(judged, judge) for judge in judged.scores], ignore_index=True)
-    sure = ["judge_confidence"] if "judge_confidence" in found else []
-    order = ["disagreement", *sure]
-    return found.sort_values(order, ascending=False, kind="stable", ignore_index=True)
-
-
-def _disagreements(judged: Judged, judge: str) -> pd.DataFrame:
-    verdicts, scores = judged.verdicts(judge), judged.scores[judge]
-    apart = ~np.isnan(verdicts) & ~np.isnan(judged.labels) & (verdicts != judged.labels)
-    told = {
-        name: values[apart].tolist()
-        for name, values in judged.annotators.items()
-        if name != judged.label
-    }
-    people = (
-        [dict(zip(told, row, strict=True)) for row in zip(*told.values(), strict=True)]
-        if told
-        else None
-    )
-    return judged.frame[apart].assign(
-        judged_by=judge,
-        judge_score=scores[apart],
-        judge_verdict=verdicts[apart],
-        human_label=judged.labels[apart],
-        annotations=people if people else [{}] * int(apart.sum()),
-        disagreement=np.abs(scores - judged.labels)[apart],
-    )
-
-
-# ---- what a paper says -------------------------------------------------------------------------------------------------
-
-_Rows = Mapping[str, Mapping[str, Any]]
-"""Rows of a table by measure."""
-
-
-def _by_metric(table: pd.DataFrame) -> _Rows:
-    return {row["metric"]: row for row in table.to_dict("records")}
-
-
-def _with_limits(row: Mapping[str, Any], *, signed: bool = False, name: str = "mean") -> str:
-    """``0.81 [0.70, 0.92]``, without limits where there are none."""
-    if np.isnan(row[name]):
-        return "undefined"
-    sign = "+" if signed else ""
-    limits = "" if np.isnan(row["low"]) else f" [{row['low']:{sign}.3f}, {row['high']:{sign}.3f}]"
-    return f"{row[name]:{sign}.3f}{limits}"
-
-
-def _listing(rows: _Rows, names: Sequence[str], *, signed: bool = False) -> str:
-    return ", ".join(
-        f"{name} {_with_limits(rows[name], signed=signed)}" for name in names if name in rows
-    )
-
-
-def _judge_lines(report: JudgeReport, judge: str) -> Iterator[str]:
-    pairs = report.agreement
-    rows = _by_metric(pairs[(pairs["rater"] == judge) & (pairs["against"] == report.label)])
-    left_out = _left_out(report)
-    yield f"{judge} against {report.label}: {_listing(rows, [*SYMMETRIC, *AGAINST, AUROC])}; {_counts(rows)}{left_out}."
-    yield from _ceiling_lines(report, judge)
-    yield from _bias_lines(report, judge)
-    yield _calibration_line(report, judge)
-
-
-def _counts(rows: _Rows) -> str:
-    one = rows["percent agreement"]
-    left = one["n"] - one["n_scored"]
-    if not left:
-        return f"n = {one['n']}, none unscored"
-    bounds = (
-        f"{one['worst_low']:.3f} if these were all wrong, {one['worst_high']:.3f} if all were right"
-    )
-    return f"n = {one['n_scored']} of {one['n']}, {left} unscored (agreement {bounds})"
-
-
-def _left_out(report: JudgeReport) -> str:
-    row = report.labelled.iloc[0]
-    return (
-        f"; {row['n_left_out']} of {row['n']} without a label left out" if row["n_left_out"] else ""
-    )
-
-
-def _ceiling_lines(report: JudgeReport, judge: str) -> Iterator[str]:
-    rows = report.ceiling[report.ceiling["judge"] == judge]
-    if rows.empty:
-        return
-    own, theirs, apart = (
-        _by_metric(rows[rows["of"] == part]) for part in (WITH, AMONG, DIFFERENCE)
-    )
-    told = [
-        f"{name} {_with_limits(own[name])} against {_with_limits(theirs[name])} among annotators, difference "
-        f"{_with_limits(apart[name], signed=True)}"
-        for name in SYMMETRIC
-    ]
-    yield f"{judge} with the annotators, on the {rows['n'].iloc[0]} responses that all of them rated: {'; '.join(told)}."
-
-
-def _bias_lines(report: JudgeReport, judge: str) -> Iterator[str]:
-    rows = report.bias[report.bias["judge"] == judge]
-    for row in rows[rows["by"] == OVERALL].to_dict("records"):
-        means = f"{row['mean']:.3f} against {row['baseline_mean']:.3f}"
-        yield (
-            f"Bias of {judge} (its mean minus that of {report.label}): {_with_limits(row, signed=True, name='difference')}, "
-            f"{means}, {format_p_value(row['p_value'])} ({row['test']})."
+def _values(frame: pd.DataFrame, column: str, what: str, binary: bool = False) -> Floats:
+    """Return a column as floats in [0, 1], with nan for missing values."""
+    texts = [value for value in frame[column] if isinstance(value, str)]
+    if texts:
+        raise InputError(
+            f"judge_report needs numbers in {column}, got {texts[0]!r:.60}; map it to 1, 0 or nan"
         )
-    for name, groups in rows[rows["by"] != OVERALL].groupby("by", sort=False):
-        told = [
-            f"{row['group']} {_with_limits(row, signed=True, name='difference')}, {format_p_value(row['p_adjusted'])}"
-            for row in groups.to_dict("records")
-        ]
-        yield f"Bias of {judge} by {name} (p by Holm over {groups['family_size'].max()}): {'; '.join(told)}."
-    if len(rows := report.length[report.length["judge"] == judge]):
-        yield f"Correlation of {judge}'s {_listing(_by_metric(rows), list(rows['metric']), signed=True)}."
+    values = numbers(frame, column, "judge_report")
+    allowed = np.isin(values, (0, 1)) if binary else (values >= 0) & (values <= 1)
+    odd = values[~np.isnan(values) & ~allowed]
+    if odd.size:
+        span = "1, 0 or nan" if binary else "[0, 1] or nan"
+        raise InputError(f"judge_report needs {what} of {span} in {column}, got {odd[0]:g}")
+    return values
 
 
-def _calibration_line(report: JudgeReport, judge: str) -> str:
-    row = report.calibration.set_index("judge").loc[judge]
-    brier = {"mean": row["brier"], "low": row["brier_low"], "high": row["brier_high"]}
-    if row["note"]:
-        return f"Calibration of {judge}: {row['note']}; Brier score {_with_limits(brier)}."
-    return (
-        f"Calibration of {judge}: expected calibration error {row['ece']:.3f} in {row['n_bins']} bins, of which "
-        f"{row['expected_if_calibrated']:.3f} would be seen if it were calibrated; Brier score {_with_limits(brier)}."
-    )
+def _refuse_doubles(frame: pd.DataFrame) -> None:
+    keys = [name for name in ("example_id", *CONDITION, "repeat", "model") if name in frame]
+    doubled = frame.duplicated(keys) if "example_id" in keys else pd.Series(False, frame.index)
+    if doubled.any():
+        first = frame["example_id"][doubled.to_numpy()].iloc[0]
+        raise InputError(
+            f"judge_report needs one row for each response; got {int(doubled.sum())} more with the "
+            f"same {', '.join(keys)} (such as {first}); put the labels of each annotator in a "
+            "column of their own, drop the rows, or add the column in which they differ"
+        )
 
 
-def _annotator_lines(report: JudgeReport) -> Iterator[str]:
+def _units(frame: pd.DataFrame, clusters: str | None) -> Integers | None:
+    if clusters is None:
+        return None
+    codes, names = pd.factorize(frame[clusters])
+    if (codes < 0).any():
+        raise InputError(
+            f"judge_report(clusters={clusters!r}) needs a cluster for each response; "
+            f"{int((codes < 0).sum())} have none; pass clusters=None if responses are independent"
+        )
+    return codes.astype(np.int64) if len(names) < len(codes) else None
+
+
+def interval_columns(found: Interval) -> dict[str, Any]:
+    """Columns of an interval; the number of clusters is in a column of its own, ``n_units``."""
+    kind = re.sub(r", \d+ clusters", "", found.method)
+    return found.columns() | {"interval": kind, "n_units": found.n}
+
+
+# ---- agreement -----------------------------------------------------------------------------------
+
+
+def share(values: Floats, units: Integers | None, level: float) -> Interval:
+    """Mean of values in [0, 1] with its interval.
+
+    If all values are 0 or 1, this is the Wilson interval. Otherwise, and with clusters, it is the
+    t interval, cluster-robust with clusters. If all values in clusters are equal, it is the Wilson
+    interval for the number of clusters.
+    """
+    binary = np.isin(values, (0, 1)).all()
+    if units is None and binary:
+        return rate_interval(int(values.sum()), values.size, confidence_level=level)
+    if units is not None and binary and values.size and np.ptp(values) == 0:
+        n = np.unique(units).size
+        found = rate_interval(int(values[0]) * n, n, confidence_level=level)
+        return replace(found, method="Wilson over clusters")
+    found = mean_interval(values, units, confidence_level=level)
+    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+
+
+def coefficients(ratings: Floats, units: Integers | None, level: float) -> dict[str, Interval]:
+    """Percent agreement and the chance-corrected coefficients of two or more raters.
+
+    `ratings` has one row per item and one column per rater, with nan for a missing rating. Two
+    raters have Cohen's kappa, and more raters have Fleiss' kappa.
+    """
+    kappa = "Cohen's kappa" if ratings.shape[1] == 2 else "Fleiss' kappa"
+    names = ("percent agreement", kappa, "Gwet's AC1", "Krippendorff's alpha")
+    found = {
+        name: agreement_interval(name, ratings, units, confidence_level=level) for name in names
+    }
+    codes = as_codes(ratings)
+    agreeing = percent_agreement(agreement_sums(codes, codes.max(initial=0) + 1))
+    return found | {"percent agreement": share(agreeing, units, level)}
+
+
+def _agreement(judged: _Judged) -> Iterator[dict[str, Any]]:
+    """Yield one row for each pair of raters and measure."""
+    truths = {judged.label: judged.labels} | judged.annotators
+    for (judge, scores), (name, truth) in product(judged.scores.items(), truths.items()):
+        known, unscored = ~np.isnan(truth), np.isnan(scores)
+        wrong, right = np.where(unscored, 1 - truth, scores), np.where(unscored, truth, scores)
+        found, low, high = (
+            _measures(judged, judge, values, truth, kept)
+            for values, kept in ((scores, known & ~unscored), (wrong, known), (right, known))
+        )
+        pair = judged.named(judge) | {"pair": f"{judge} - {name}", "rater": judge, "against": name}
+        counts = {"n": int(known.sum()), "n_scored": int((known & ~unscored).sum())}
+        for metric, interval in found.items():
+            worst = {"worst_low": low[metric].estimate, "worst_high": high[metric].estimate}
+            yield {**pair, "metric": metric, **interval_columns(interval), **counts, **worst}
+    for (one, first), (two, second) in combinations(judged.annotators.items(), 2):
+        both = ~np.isnan(first) & ~np.isnan(second)
+        ratings = np.column_stack([first, second])[both]
+        pair = {"pair": f"{one} - {two}", "rater": one, "against": two, "signature": ""}
+        counts = {"n": int(both.sum()), "n_scored": int(both.sum())}
+        for metric, interval in coefficients(ratings, judged.units_of(both), judged.level).items():
+            worst = {"worst_low": interval.estimate, "worst_high": interval.estimate}
+            yield {**pair, "metric": metric, **interval_columns(interval), **counts, **worst}
+
+
+def _measures(
+    judged: _Judged, judge: str, scores: Floats, truth: Floats, kept: Booleans
+) -> dict[str, Interval]:
+    """Agreement of a judge with labels that are taken as true."""
+    scores, truth, units = scores[kept], truth[kept], judged.units_of(kept)
+    verdicts = judged.verdicts(scores)
+    right = (verdicts == truth).astype(np.float64)
+    found = coefficients(np.column_stack([verdicts, truth]), units, judged.level)
+    among = {"sensitivity": truth == 1, "specificity": truth == 0, "precision": verdicts == 1}
+    for name, rows in among.items():
+        found[name] = share(right[rows], None if units is None else units[rows], judged.level)
+    if judged.graded(judge):
+        found[AUROC] = auroc(truth, scores, units, confidence_level=judged.level)
+    return found
+
+
+def _ceiling(judged: _Judged, judge: str) -> Iterator[dict[str, Any]]:
+    """Yield the agreement with the annotators, theirs with each other, and the difference.
+
+    The settled label is not used because it was derived from the annotators' labels.
+    """
+    people = list(judged.annotators.values())
+    if len(people) < 2:
+        return
+    raters = np.stack([judged.verdicts(judged.scores[judge]), *people])
+    kept = ~np.isnan(raters).any(axis=0)
+    codes, units = raters[:, kept].astype(np.int64), judged.units_of(kept)
+    pairs = combinations(range(len(codes)), 2)  # those of the judge come first
+    sums = [agreement_sums(codes[list(pair)].T, 2, units) for pair in pairs]
+    totals = np.stack(sums, axis=1)
+    counts = {"n": int(kept.sum()), "n_scored": int(kept.sum())}
+    for metric, part in product(SYMMETRIC, (WITH, AMONG, DIFFERENCE)):
+        bounds = (-inf, inf) if part == DIFFERENCE else BOUNDS[metric]
+        statistic = partial(_mean_over_pairs, metric, part, len(people))
+        found = jackknife_interval(statistic, totals, bounds=bounds, confidence_level=judged.level)
+        named = replace(found, method=f"{metric}, {found.method}")
+        row = judged.named(judge) | {"of": part, "metric": metric}
+        yield {**row, **interval_columns(named), **counts}
+
+
+def _mean_over_pairs(metric: str, part: str, n_people: int, totals: Floats) -> Floats:
+    values = COEFFICIENTS[metric](totals)
+    own, theirs = values[..., :n_people].mean(axis=-1), values[..., n_people:].mean(axis=-1)
+    return own - theirs if part == DIFFERENCE else own if part == WITH else theirs
+
+
+# ---- bias ----------------------------------------------------------------------------------------
+
+
+def _lengths(frame: pd.DataFrame) -> Floats:
+    """Length of each response in characters as a reader counts them, nan without a response."""
+    texts = frame["response"] if "response" in frame else [None] * len(frame)
+    counts = [len(graphemes(text)) if isinstance(text, str) else np.nan for text in texts]
+    return np.array(counts, dtype=float)
+
+
+def _groups(judged: _Judged, by: Sequence[str] | None, sizes: Floats) -> dict[str, pd.Series]:
+    """Group of each response, in the order in which the groups are reported."""
+    frame = judged.frame
+    if by is None:
+        by = [name for name in ("language", "system") if name in frame]
+        by = [name for name in by if frame[name].nunique(dropna=False) > 1]
+    groups = {OVERALL: pd.Series("all responses", frame.index)}
+    for name in by:
+        groups[name] = frame[name].astype(object).where(frame[name].notna(), "(none)")
+    if {"judge_model", "model"} <= set(frame):
+        own = frame["judge_model"].astype(object) == frame["model"].astype(object)
+        groups[OWN] = own.map({True: "the judge's own", False: "others"})
+    known = pd.Series(sizes, frame.index).dropna().sort_values(kind="stable")
+    if len(known):
+        place = np.searchsorted(np.quantile(known, [1 / 3, 2 / 3]), known)
+        ends = known.groupby(place).agg(["min", "max"]).loc[place]
+        both = zip(place, ends["min"], ends["max"], strict=True)
+        names = [f"{THIRDS[third]} ({low:.0f}-{high:.0f})" for third, low, high in both]
+        groups[LENGTH] = pd.Series(names, known.index)
+    return groups
+
+
+def _bias(judged: _Judged, by: Sequence[str] | None, sizes: Floats) -> pd.DataFrame:
+    """Compare each judge with the label in each group, with Holm's correction over the groups."""
+    clustered, parts = judged.units is not None, []
+    groups = _groups(judged, by, sizes)
+    for (judge, scores), (name, group) in product(judged.scores.items(), groups.items()):
+        rows = group.index[~np.isnan(judged.labels[group.index])]
+        shared = pd.DataFrame({"example_id": rows, "group": group[rows], "metric": judged.label})
+        shared["unit"] = rows if judged.units is None else judged.units[rows]
+        shared["signature"] = judged.named(judge)["signature"]
+        sides = {judge: scores, judged.label: judged.labels}
+        both = [shared.assign(system=side, value=sides[side][rows]) for side in sides]
+        if rows.empty:
+            continue
+        table = compare(
+            pd.concat(both, ignore_index=True),
+            baseline=judged.label,
+            by="group",
+            cluster="unit" if clustered else None,
+            unpaired="drop",
+            method="t" if judged.graded(judge) and not clustered else "auto",
+            confidence_level=judged.level,
+        )
+        # The number of clusters is in a column of its own.
+        table["interval"] = table["interval"].str.replace(r", \d+ clusters", "", regex=True)
+        table.insert(0, "judge", judge)
+        table.insert(1, "by", name)
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _length(judged: _Judged, sizes: Floats) -> Iterator[dict[str, Any]]:
+    """Yield the correlation of each judge's error with the length and with its logarithm."""
+    scales = {"error with length": sizes, "error with log length": np.log1p(sizes)}
+    if "response" not in judged.frame:
+        return
+    for (judge, scores), (name, scale) in product(judged.scores.items(), scales.items()):
+        errors = scores - judged.labels
+        could = ~np.isnan(judged.labels) & ~np.isnan(sizes)
+        kept = could & ~np.isnan(errors)
+        level, units = judged.level, judged.units_of(kept)
+        found = pearson(errors[kept], scale[kept], units, confidence_level=level)
+        counts = {"n": int(could.sum()), "n_scored": int(kept.sum())}
+        yield {**judged.named(judge), "metric": name, **interval_columns(found), **counts}
+
+
+# ---- calibration and disagreements ---------------------------------------------------------------
+
+
+def _calibration(judged: _Judged, judge: str) -> dict[str, Any]:
+    labels, scores, units = judged.scored(judge)
+    error = expected_calibration_error(labels, scores)
+    brier = brier_score(labels, scores, units, confidence_level=judged.level)
+    return {
+        **judged.named(judge),
+        **brier.columns("brier"),
+        "interval": interval_columns(brier)["interval"],
+        "ece": error.estimate,
+        "expected_if_calibrated": error.expected_if_calibrated,
+        "n_bins": error.n_bins,
+        "n": int((~np.isnan(judged.labels)).sum()),
+        "n_scored": error.n,
+        "note": "" if judged.graded(judge) else TWO_POINTS,
+    }
+
+
+def _curve(judged: _Judged, judge: str) -> Iterator[dict[str, Any]]:
+    """Yield one row for each bin of a judge's scores."""
+    labels, scores, units = judged.scored(judge)
+    errors = _calibration(judged, judge)
+    for found in reliability_curve(labels, scores, confidence_level=judged.level):
+        inside = (scores >= found.low) & ((scores < found.high) | (found.high == 1))
+        observed = share(labels[inside], None if units is None else units[inside], judged.level)
+        n = int(inside.sum())
+        place = {"bin_low": found.low, "bin_high": found.high}
+        place |= {"mean_predicted": found.mean_predicted, "n": n, "n_scored": n}
+        yield {**errors, **interval_columns(observed), **place}
+
+
+def _worst(judged: _Judged) -> pd.DataFrame:
+    people = {name: values for name, values in judged.annotators.items() if name != judged.label}
+    annotations = pd.DataFrame(people, index=judged.frame.index).to_dict("records")
+    parts = []
+    for judge, scores in judged.scores.items():
+        verdicts = judged.verdicts(scores)
+        rows = judged.frame.assign(
+            judged_by=judge,
+            judge_score=scores,
+            judge_verdict=verdicts,
+            human_label=judged.labels,
+            annotations=annotations,
+            disagreement=np.abs(scores - judged.labels),
+        )
+        # A missing verdict or label makes the difference nan, which is not above 0.
+        parts.append(rows[np.abs(verdicts - judged.labels) > 0])
+    worst = pd.concat(parts, ignore_index=True)
+    order = [name for name in ("disagreement", "judge_confidence") if name in worst]
+    return worst.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+
+def _listing(table: pd.DataFrame, names: str, mean: str = "mean", signed: bool = False) -> str:
+    """List estimates by name with their intervals, if these are defined."""
+    told = []
+    for row in table.to_dict("records"):
+        around = "" if np.isnan(row["low"]) else f" {limits(row['low'], row['high'], 3, signed)}"
+        told.append(f"{row[names]} {number(row[mean], 3, signed)}{around}")
+    return ", ".join(told)
+
+
+def _lines(report: JudgeReport) -> Iterator[str]:
+    sizes = report.labelled.iloc[0]
+    yield f"{sizes['n_labelled']} of {sizes['n']} responses have a label; the others are left out."
+    for pair, rows in report.agreement.groupby("pair", sort=False):
+        first = rows.iloc[0]
+        counted = f"n = {first['n_scored']} of {first['n']}"
+        if first["n_scored"] < first["n"]:
+            worst = limits(first["worst_low"], first["worst_high"])
+            counted += f" (agreement in {worst} if the others were all wrong, or all right)"
+        yield f"{pair}: {_listing(rows, 'metric')}; {counted}."
     if len(report.annotators) < 2:
         yield NO_CEILING
-    between = report.agreement[~report.agreement["rater"].isin(report.judges)]
-    for pair, table in between.groupby("pair", sort=False):
-        yield f"Annotators {pair}: {_listing(_by_metric(table), list(SYMMETRIC))}; n = {table['n'].iloc[0]}."
-
-
-def _how(report: JudgeReport) -> str:
-    kinds = [
-        *report.agreement["interval"],
-        *report.bias["interval"],
-        *report.calibration["interval"],
-    ]
-    named = "; ".join(dict.fromkeys(kinds))
-    over = f"clusters: {report.clusters}" if report.clusters else "responses taken as independent"
-    return f"Intervals: {report.agreement['confidence_level'].iloc[0]:.0%}, {over}: {named}."
-
-
-# ---- how it is shown ---------------------------------------------------------------------------------------------------
-
-
-def _grid(title: str, table: pd.DataFrame, rows: str) -> Markup:
-    """Pairs by measures, each number with its interval and what it rests on."""
-    keys = ["judge", rows] if "judge" in table else [rows]
-    metrics = list(dict.fromkeys(table["metric"]))
-    head = tag("tr", *(tag("th", name) for name in [*keys, *metrics, "n"]))
-    body = []
-    for _, group in table.groupby(keys, sort=False):
-        found, one = _by_metric(group), group.iloc[0]
-        numbers = [
-            tag("td", _with_limits(found[name]) if name in found else "") for name in metrics
-        ]
-        counted = f"{one['n_scored']} of {one['n']}" if one["n_scored"] < one["n"] else one["n"]
-        body.append(
-            tag("tr", *(tag("td", one[name]) for name in keys), *numbers, tag("td", counted))
+    for (judge, metric), rows in report.ceiling.groupby(["judge", "metric"], sort=False):
+        listing, n = _listing(rows, "of"), rows["n"].iloc[0]
+        yield f"{metric} on the {n} responses that {judge} and all annotators rated: {listing}."
+    for (judge, by), rows in report.bias.groupby(["judge", "by"], sort=False):
+        tests = f"{distinct(rows['test'])}, Holm over {rows['family_size'].max()}"
+        p_values = distinct(map(short_p, rows["p_adjusted"]), ", ")
+        listing = _listing(rows, "group", "difference", signed=True)
+        yield f"Bias of {judge} by {by}: {listing}; adjusted p {p_values} ({tests})."
+    for judge, rows in report.length.groupby("judge", sort=False):
+        yield f"Correlation of {judge}'s {_listing(rows, 'metric', signed=True)}."
+    for row in report.calibration.to_dict("records"):
+        error = (
+            f"expected calibration error {row['ece']:.3f} in {row['n_bins']} bins, of which "
+            f"{row['expected_if_calibrated']:.3f} would be observed if it were calibrated"
         )
-    return tag("div", tag("p", tag("b", title)), tag("table", head, *body))
-
-
-def _bias_table(table: pd.DataFrame) -> Markup:
-    head = tag(
-        "tr",
-        *(tag("th", name) for name in ("judge", "by", "group", "judge - label", "adjusted p", "n")),
-    )
-    body = [
-        tag("tr", *(tag("td", text) for text in (
-            row["judge"], row["by"], row["group"], _with_limits(row, signed=True, name="difference"),
-            format_p_value(row["p_adjusted"]), row["n_pairs"],
-        )))
-        for row in table.to_dict("records")
-    ]  # fmt: skip
-    return tag("div", tag("p", tag("b", "Bias")), tag("table", head, *body))
+        brier = f"{number(row['brier'])} {limits(row['low'], row['high'])}"
+        yield f"Calibration of {row['judge']}: {row['note'] or error}; Brier score {brier}."
+    tables = (report.agreement, report.bias, report.calibration)
+    kinds = distinct(pd.concat([table["interval"] for table in tables]), "; ")
+    over = f"clusters: {report.clusters}" if report.clusters else "responses taken as independent"
+    yield f"Intervals: {tables[0]['confidence_level'].iloc[0]:.0%}, {over}: {kinds}."

@@ -1,27 +1,24 @@
-"""Judges against labels, as RAGBench does it: all judges on the same records, what they left out counted and shown."""
+"""Comparison of judges with the labels of RAGBench, all judges on the same records."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ragnb.arguments import Floats
+from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
-from ragnb.markup import Markup, join, tag
+from ragnb.markup import Markup
 from ragnb.records import one_column, require_columns
-from ragnb.results import Interval, SignificanceResult, format_p_value
+from ragnb.reports.frames import html_report
+from ragnb.results import Interval, SignificanceResult
 from ragnb.scoring.columns import numbers
 from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
 from ragnb.stats.prediction import auroc, auroc_difference_interval, delong_test, rmse
-
-Units = NDArray[Any] | None
-"""The independent unit of each record; None where each is one of its own."""
 
 LABELS = {
     "adherence": "adherence_score",
@@ -50,28 +47,27 @@ class TraceReport:
     Attributes
     ----------
     judges
-        One row a measure and judge: ``measure`` (``hallucination_auroc``, higher is better; ``relevance_rmse`` and so on,
-        lower is better), ``judge, value, low, high, interval, confidence_level, n`` (records that every judge of the measure
-        scored), ``n_units`` (independent ones among them), ``n_missing`` (records without this judge's value),
+        One row for each measure and judge: ``measure`` (``hallucination_auroc``, higher is better;
+        ``relevance_rmse`` and so on, lower is better), ``judge, value, low, high, interval,
+        confidence_level, n`` (records that all judges of the measure scored), ``n_units``
+        (independent ones among them), ``n_missing`` (records without this judge's value),
         ``n_records, warning``.
     comparisons
-        One row a measure and pair of judges on the same records: ``difference`` (first - second), ``low, high, interval``,
-        ``test, p_value, p_adjusted, correction, family_size`` (Holm over all rows), ``n, n_units, warning``. Of RMSE it is
-        the difference of mean squared errors.
+        One row for each measure and pair of judges on the same records: ``difference`` (first -
+        second), ``low, high, interval``, ``test, p_value, p_adjusted, correction, family_size``
+        (Holm over all rows), ``n, n_units, warning``. For RMSE it is the difference of the mean
+        squared errors.
     """
 
     judges: pd.DataFrame
     comparisons: pd.DataFrame
 
-    def _repr_html_(self) -> str:
-        return join(
-            [
-                _table("Judges against labels", self.judges),
-                _table("Judges against each other", self.comparisons),
-            ]
-        )
+    def _repr_html_(self) -> Markup:
+        tables = {"Judges against labels": self.judges, "Pairs of judges": self.comparisons}
+        return html_report(tables)
 
 
+@accepts(confidence_level="level")
 def trace_report(
     records: pd.DataFrame,
     judges: Mapping[str, Mapping[str, str]] | None = None,
@@ -80,243 +76,124 @@ def trace_report(
     cluster: str | None = None,
     confidence_level: float = 0.95,
 ) -> TraceReport:
-    """How far judges' TRACe scores stand for the labels, and which judge is nearer.
+    """Compare judges' TRACe scores with the labels, and with each other.
 
-    Adherence is measured by the AUROC of *hallucination* (the label is "not adherent", the score 1 - predicted adherence),
-    the other dimensions by the root mean squared error.
+    Adherence is measured by the AUROC of *hallucination* (the label is "not adherent", the score
+    1 - predicted adherence), the other dimensions by the root mean squared error.
 
     Parameters
     ----------
     records
-        One row a record, with the labels' columns and the judges'.
+        One row per record, with the columns of the labels and of the judges.
     judges
-        Columns of predictions by judge and dimension: ``{"mine": {"adherence": "my_adherence", "relevance":
-        "my_relevance"}}``; a judge need not have all four. By default the three judges whose predictions RAGBench carries.
+        Columns of predictions by judge and dimension: ``{"mine": {"adherence": "my_adherence",
+        "relevance": "my_relevance"}}``. A judge need not have all four dimensions. By default the
+        three judges whose predictions RAGBench contains.
     labels
         Columns of the labels by dimension.
     cluster
-        Column whose values are the independent units, where several responses share a question. Only the comparison of two
-        AUROC takes every record for independent all the same, which its ``warning`` says.
+        Column whose values are the independent units, such as the question that several responses
+        share. Only the comparison of two AUROCs treats all records as independent, which its
+        ``warning`` says.
     confidence_level
-        Of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Raises
     ------
     InputError
-        A missing column, an unknown dimension, predictions that are no numbers, or labels of adherence other than 0 and 1.
+        A column is missing, a dimension is unknown, a prediction is no number, or a label of
+        adherence is neither 0 nor 1.
 
-    Source: Friel et al. (2024), arXiv 2407.11005, section 5; but for the released helper's "utilization RMSE", which reads
-    the relevance columns, and for its dropping of missing predictions judge by judge.
+    References
+    ----------
+    Friel et al. (2024), arXiv 2407.11005, section 5. The "utilization RMSE" of the released helper
+    reads the relevance columns, and it drops missing predictions judge by judge; this report does
+    neither.
     """
     judges = JUDGES if judges is None else judges
-    _check(records, judges, labels, cluster)
-    found = [
-        _dimension(records, dimension, label, judges, cluster, confidence_level)
-        for dimension, label in labels.items()
-        if any(dimension in columns for columns in judges.values())
-    ]
-    comparisons = pd.DataFrame([row for _, rows in found for row in rows])
-    if len(comparisons):
-        comparisons = comparisons.assign(**adjusted_columns(comparisons["p_value"]))
-    return TraceReport(pd.DataFrame([row for rows, _ in found for row in rows]), comparisons)
-
-
-def _dimension(
-    records: pd.DataFrame,
-    dimension: str,
-    label: str,
-    judges: Mapping[str, Mapping[str, str]],
-    cluster: str | None,
-    level: float,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of one dimension: each judge against the labels, and each pair of judges."""
-    measure = _MEASURES[dimension == "adherence"]
-    cell = {"measure": measure.name.format(dimension)}
-    wanted = _numbers(records[label])
-    if dimension == "adherence":
-        _check_adherence(label, wanted)
-    predicted = {
-        name: _numbers(records[columns[dimension]])
-        for name, columns in judges.items()
-        if dimension in columns
-    }
-    common = np.isfinite(np.stack([wanted, *predicted.values()])).all(axis=0)
-    units = _shared(records.loc[common, cluster]) if cluster else None
-    n = {"n": int(common.sum())}
-    rows, pairs = [], []
-    for name, values in predicted.items():
-        found = measure.value(wanted[common], values[common], units, level)
-        counts = n | {
-            "n_units": found.n,
-            "n_missing": int((~np.isfinite(values)).sum()),
-            "n_records": len(records),
-        }
-        rows.append(
-            cell
-            | {"judge": name}
-            | _interval(found, "value")
-            | counts
-            | {"warning": _caution(units, found)}
-        )
-    for (one, first), (two, second) in combinations(predicted.items(), 2):
-        interval, test = measure.difference(
-            wanted[common], first[common], second[common], units, level
-        )
-        told = (
-            _interval(interval, "difference")
-            | _test(test)
-            | n
-            | {"n_units": test.n, "warning": test.warning}
-        )
-        pairs.append(cell | {"judge": one, "other": two} | told)
-    return rows, pairs
-
-
-def _shared(keys: pd.Series) -> Units:
-    """The unit of each record; None where no two records share one."""
-    return None if keys.is_unique else keys.to_numpy()
-
-
-def _caution(units: Units, found: Interval) -> str:
-    few = units is not None and found.n < FEW_CLUSTERS and not np.isnan(found.low)
-    return (
-        f"{found.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow" if few else ""
-    )
-
-
-# ---- the two measures --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    name: str
-    value: Callable[[Floats, Floats, Units, float], Interval]
-    difference: Callable[
-        [Floats, Floats, Floats, Units, float], tuple[Interval, SignificanceResult]
-    ]
-
-
-def _hallucination_auroc(wanted: Floats, predicted: Floats, units: Units, level: float) -> Interval:
-    return auroc(wanted == 0, 1 - predicted, units, confidence_level=level)
-
-
-def _auroc_difference(
-    wanted: Floats, one: Floats, two: Floats, units: Units, level: float
-) -> tuple[Interval, SignificanceResult]:
-    scores = wanted == 0, 1 - one, 1 - two
-    interval, test = (
-        auroc_difference_interval(*scores, confidence_level=level),
-        delong_test(*scores),
-    )
-    if units is None:
-        return interval, test
-    return interval, replace(
-        test,
-        warning="; ".join(filter(None, [test.warning, "DeLong takes records for independent"])),
-    )
-
-
-def _rmse(wanted: Floats, predicted: Floats, units: Units, level: float) -> Interval:
-    return rmse(predicted, wanted, units, confidence_level=level)
-
-
-def _mse_difference(
-    wanted: Floats, one: Floats, two: Floats, units: Units, level: float
-) -> tuple[Interval, SignificanceResult]:
-    differences = (one - wanted) ** 2 - (two - wanted) ** 2
-    if units is None:
-        return mean_interval(differences, confidence_level=level), paired_t_test(differences)
-    return mean_interval(differences, units, confidence_level=level), paired_t_test(
-        differences, clusters=units
-    )
-
-
-_MEASURES = {
-    True: _Measure("hallucination_auroc", _hallucination_auroc, _auroc_difference),
-    False: _Measure("{}_rmse", _rmse, _mse_difference),
-}
-
-
-# ---- rows --------------------------------------------------------------------------------------------------------------
-
-
-def _check(
-    records: pd.DataFrame,
-    judges: Mapping[str, Mapping[str, str]],
-    labels: Mapping[str, str],
-    cluster: str | None,
-) -> None:
-    if not all(isinstance(columns, Mapping) for columns in (judges, labels)) or not all(
-        isinstance(columns, Mapping) for columns in judges.values()
-    ):
-        raise InputError(
-            "trace_report needs judges and labels as mappings; got others; name columns by dimension"
-        )
-    unknown = sorted(
-        {str(dimension) for columns in (labels, *judges.values()) for dimension in columns}
-        - set(LABELS)
-    )
+    named = [(dimension, column) for one in judges.values() for dimension, column in one.items()]
+    unknown = sorted({dimension for dimension, _ in [*named, *labels.items()]} - set(LABELS))
     if unknown or not judges:
         got = ", ".join(unknown) or "no judge"
         raise InputError(
-            f"trace_report needs judges of {', '.join(LABELS)}; got {got}; name columns by dimension"
+            f"trace_report needs judges of {', '.join(LABELS)}, with a column for each; got {got}"
         )
-    columns = [
-        *labels.values(),
-        *(column for named in judges.values() for column in named.values()),
-    ]
-    require_columns(
-        records, [*columns, *one_column(cluster, "trace_report(cluster=...)")], "trace_report"
-    )
+    columns = [*labels.values(), *(column for _, column in named)]
+    keys = one_column(cluster, "trace_report(cluster=...)")
+    require_columns(records, [*columns, *keys], "trace_report")
+    values = {name: numbers(records, name, "trace_report") for name in columns}
+    rows: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
+    for dimension, label in labels.items():
+        predicted = {
+            name: values[one[dimension]] for name, one in judges.items() if dimension in one
+        }
+        if not predicted:
+            continue
+        wanted = values[label]
+        odd = wanted[np.isfinite(wanted) & ~np.isin(wanted, (0, 1))]
+        if dimension == "adherence" and len(odd):
+            raise InputError(
+                f"trace_report needs labels of adherence that are 0 or 1; got {len(odd)} others in "
+                f"{label}, such as {odd[0]:g}"
+            )
+        common = np.isfinite(np.stack([wanted, *predicted.values()])).all(axis=0)
+        units = records.loc[common, cluster] if cluster else None
+        shared = None if units is None or units.is_unique else units.to_numpy()
+        data = _Data(dimension, wanted[common], shared, confidence_level)
+        counts = {"n": int(common.sum())}
+        for name, scores in predicted.items():
+            found = data.value(scores[common])
+            few = shared is not None and found.n < FEW_CLUSTERS and not np.isnan(found.low)
+            caution = f"{found.n} clusters, fewer than {FEW_CLUSTERS}: the interval is too narrow"
+            rows.append(
+                {"measure": data.measure, "judge": name, **found.columns("value"), **counts}
+                | {"n_units": found.n, "n_missing": int((~np.isfinite(scores)).sum())}
+                | {"n_records": len(records), "warning": caution if few else ""}
+            )
+        for (one, first), (other, second) in combinations(predicted.items(), 2):
+            interval, test = data.difference(first[common], second[common])
+            pairs.append(
+                {"measure": data.measure, "judge": one, "other": other}
+                | interval.columns("difference")
+                | {"test": test.method, "statistic": test.statistic, "p_value": test.p_value}
+                | dict.fromkeys(ADJUSTED)
+                | {**counts, "n_units": test.n, "warning": test.warning}
+            )
+    comparisons = pd.DataFrame(pairs)
+    if pairs:
+        comparisons = comparisons.assign(**adjusted_columns(comparisons["p_value"]))
+    return TraceReport(pd.DataFrame(rows), comparisons)
 
 
-def _numbers(values: pd.Series) -> Floats:
-    return numbers(values.to_frame(), str(values.name), "trace_report")
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """Labels of one dimension, and the independent unit of each; None if records are."""
 
+    dimension: str
+    wanted: Floats
+    units: Any
+    level: float
 
-def _check_adherence(label: str, wanted: Floats) -> None:
-    odd = wanted[np.isfinite(wanted) & (wanted != 0) & (wanted != 1)]
-    if len(odd):
-        raise InputError(
-            f"trace_report needs labels of adherence that are 0 or 1; got {len(odd)} others in {label}, such as {odd[0]:g}; "
-            "say which of them are adherent"
-        )
+    @property
+    def measure(self) -> str:
+        hallucination = self.dimension == "adherence"
+        return "hallucination_auroc" if hallucination else f"{self.dimension}_rmse"
 
+    def value(self, scores: Floats) -> Interval:
+        if self.dimension == "adherence":
+            return auroc(self.wanted == 0, 1 - scores, self.units, confidence_level=self.level)
+        return rmse(scores, self.wanted, self.units, confidence_level=self.level)
 
-def _interval(found: Interval, name: str) -> dict[str, Any]:
-    return found.columns(name)
-
-
-def _test(result: SignificanceResult) -> dict[str, Any]:
-    told = {"test": result.method, "statistic": result.statistic, "p_value": result.p_value}
-    return told | dict.fromkeys(ADJUSTED)
-
-
-_NOT_SHOWN = {
-    "problem",
-    "confidence_level",
-    "statistic",
-    "correction",
-    "family_size",
-    "n_units",
-    "n_records",
-    "warning",
-}
-
-
-def _table(title: str, rows: pd.DataFrame) -> Markup:
-    if rows.empty:
-        return Markup("")
-    shown = [name for name in rows if name not in _NOT_SHOWN]
-    head = tag("tr", *(tag("th", name.replace("_", " ")) for name in shown))
-    body = [
-        tag("tr", *(tag("td", _printed(name, row[name])) for name in shown))
-        for row in rows.to_dict("records")
-    ]
-    return tag("div", tag("p", tag("b", title)), tag("table", head, *body))
-
-
-def _printed(name: str, value: Any) -> str:
-    if name.startswith("p_"):
-        return format_p_value(value)
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    def difference(self, one: Floats, two: Floats) -> tuple[Interval, SignificanceResult]:
+        if self.dimension != "adherence":
+            errors = (one - self.wanted) ** 2 - (two - self.wanted) ** 2
+            interval = mean_interval(errors, self.units, confidence_level=self.level)
+            return interval, paired_t_test(errors, clusters=self.units)
+        scores = self.wanted == 0, 1 - one, 1 - two
+        interval = auroc_difference_interval(*scores, confidence_level=self.level)
+        test = delong_test(*scores)
+        if self.units is None:
+            return interval, test
+        caution = "DeLong's test treats records as independent"
+        return interval, replace(test, warning="; ".join(filter(None, [test.warning, caution])))

@@ -17,7 +17,6 @@ from ragnb.datasets.predictions import load_responses
 from ragnb.errors import InputError
 from ragnb.reports import MultilingualReport, multilingual_report
 from ragnb.reports.multilingual import FIELDS
-from ragnb.scoring.mixed import mixed_model
 
 NAN = math.nan
 KEYS = [field.key for field in FIELDS]
@@ -208,55 +207,6 @@ def test_scores_stand_behind_the_table_and_can_be_compared(responses):
         report.scores[report.scores["system"].isin(["direct", "lbrag"])], metrics="answer.f1", by=[]
     ).iloc[0]
     assert row["difference"] == pytest.approx((0.8 + 0.8 + 2 / 3) / 4 - 1.5 / 4)
-
-
-def in_two_languages(responses):
-    again = responses.assign(example_id=responses["example_id"] + "/zh", language="zh")
-    both = pd.concat([responses, again], ignore_index=True)
-    return both.assign(question_id=both["example_id"].str.removesuffix("/zh"))
-
-
-def test_comparisons_of_a_report_have_the_questions_as_clusters_where_languages_share_them(
-    responses,
-):
-    report = multilingual_report(
-        in_two_languages(responses.assign(response=responses["response"].fillna("")))
-    )
-    pooled = report.comparisons(baseline="direct")
-    by_hand = ragnb.compare(
-        report.scores, metrics="answer.f1", baseline="direct", by=[], cluster="question_id"
-    )
-    pd.testing.assert_frame_equal(pooled, by_hand)
-    assert set(zip(pooled["n_pairs"], pooled["n_clusters"], strict=True)) == {(8, 4)}
-    apart = report.comparisons(by=["language"])
-    assert apart.groupby("language").size().to_dict() == {
-        "en": 6,
-        "hi": 6,
-        "zh": 6,
-    }  # six pairs of systems
-    cells = apart.set_index("language")[["n_pairs", "n_clusters"]].drop_duplicates()
-    assert cells.T.to_dict("list") == {
-        "en": [2, 2],
-        "zh": [5, 4],
-        "hi": [1, 1],
-    }  # one question is in Chinese twice
-
-
-def test_comparisons_of_a_report_refuse_a_missing_answer_unless_told_to_drop_it(responses):
-    report = multilingual_report(responses)
-    with pytest.raises(InputError, match="unpaired"):
-        report.comparisons()
-    assert report.comparisons(unpaired="drop")["n_dropped"].max() == 1
-
-
-def test_the_mixed_model_of_a_report_is_that_of_its_scores(responses):
-    report = multilingual_report(in_two_languages(responses))
-    fitted = report.mixed_model(metric="answer.exact_match")
-    alone = mixed_model(report.scores, metric="answer.exact_match", baseline="direct")
-    pd.testing.assert_frame_equal(fitted.effects, alone.effects)
-    assert (
-        len(fitted.observations) == 32 - 2
-    )  # one of the sixteen has no response, in either language
 
 
 # ---- what was never measured -------------------------------------------------------------------------------------------
@@ -578,7 +528,7 @@ def test_right_answers_in_every_script_are_right(language, text):
 def test_names_of_systems_stay_text_in_html(responses, name):
     responses.loc[responses["system"] == "multi", "system"] = name
     read = Reader(multilingual_report(responses, by="language")._repr_html_())
-    assert set(read.elements) == {"table", "tr", "th", "td", "small", "p"}
+    assert set(read.elements) == {"table", "thead", "tbody", "tr", "th", "td", "small", "p"}
     assert visible(name).split("\n")[0] in read.text
     assert read.attributes == []
 
@@ -587,7 +537,7 @@ def test_html_shows_both_tables_with_spread_interval_and_denominator(responses):
     text = Reader(multilingual_report(responses, by="language")._repr_html_()).text
     assert "0.375±0.479 [0.000, 1.000] 4 of 4" in text  # F1 of direct
     assert "0.00667±0.00289 [-0.00050, 0.01384] 3 of 4" in text  # CNBE of cross
-    assert "systemlanguageEMF1RLCRLC_OKCostCNBESem" in text
+    assert "systemlanguageEMF1RLCRLC_OKCostCNBESem" in "".join(text.split())
     assert text.endswith(
         "variant unicode; CNBE against direct; mean±standard deviation [95% Wilson / t interval], scored of all responses."
     )
@@ -610,7 +560,7 @@ def test_latex_gives_each_metric_its_decimals_and_names_the_definitions(response
     assert r"\textbf{1.00} {\scriptsize [0.51, 1.00], n = 4}" in cross
     notes = lines[-2]
     for definition in (r"metric:answer.f1\textbar{}variant:lbrag", r"metric:cost.cnbe\textbar{}variant:lbrag\textbar{}baseline:direct",
-                       r"metric:semantic.judged\_similarity\textbar{}lang:en,hi,zh\textbar{}unscored:0"):  # fmt: skip
+                       r"metric:semantic.judged\_similarity\textbar{}unscored:0\textbar{}lang:en,hi,zh"):  # fmt: skip
         assert definition in notes
     assert r"Mean [95\% Wilson / t interval]" in notes
     assert r"& 100.000 {\scriptsize [0.000, 229.923], n = 4}" in ragnb.to_latex(
@@ -621,8 +571,8 @@ def test_latex_gives_each_metric_its_decimals_and_names_the_definitions(response
 def test_latex_of_the_cells_reads_systems_by_languages(responses):
     cells = multilingual_report(responses, by="language").cells
     text = ragnb.to_latex(cells[cells["metric"] == "answer.f1"])
-    assert "system & language en & language zh & language hi" in text
-    assert len(ragnb.to_latex(cells).split(r"\midrule")[0].split(" & ")) == 1 + 3 * 7
+    assert "system & en & zh & hi" in text
+    assert ragnb.to_latex(cells).count(r"\multicolumn{3}{c}") == 7
 
 
 def test_a_comparison_of_cnbe_is_printed_with_its_decimals(responses):

@@ -65,7 +65,7 @@ def test_a_fraction_is_no_label_of_adherence(records):
     shares.loc[[2, 5], "adherence_score"] = 0.67
     with pytest.raises(
         InputError,
-        match="of adherence that are 0 or 1; got 2 others in adherence_score, such as 0.67;",
+        match="of adherence that are 0 or 1; got 2 others in adherence_score, such as 0.67",
     ):
         trace_report(shares, MINE)
     shares.loc[[2, 5], "adherence_score"] = math.nan
@@ -101,7 +101,7 @@ def test_responses_that_share_a_question_are_clustered_or_the_reader_is_warned(r
     report = trace_report(records, MINE, cluster="example_id")
     assert "cluster" in row(report.comparisons, "relevance_rmse", "mine")["test"]
     assert (
-        "DeLong takes records for independent"
+        "DeLong's test treats records as independent"
         in row(report.comparisons, "hallucination_auroc", "mine")["warning"]
     )
     for table in (report.judges, report.comparisons):

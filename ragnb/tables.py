@@ -1,0 +1,530 @@
+"""Tables for papers, web pages and terminals: LaTeX (booktabs), HTML, Markdown, text and JSON.
+
+A frame of `ragnb.summarize` becomes systems by conditions, with the best mean of each column in
+bold. A frame of `ragnb.compare` becomes a list of differences. Any other frame, such as some columns
+of a report, is listed as it is. Intervals, n, tests, corrections and signatures are in the cells or
+in the note below.
+"""
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ragnb.arguments import accepts
+from ragnb.errors import InputError
+from ragnb.markup import Markup, escape, escape_latex, escape_markdown, join, page, spelled, tag
+from ragnb.records import CONDITION, is_missing, require_columns
+from ragnb.reports.frames import UNLISTED, distinct, html_table, limits, listed, number, short_p
+from ragnb.scoring.bridges import known_metric
+
+DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
+"""Decimals of the metrics for which two are too many or too few."""
+
+_SUMMARY = "metric mean low high interval confidence_level n n_scored signature".split()
+_COMPARISON = (
+    "metric system baseline n_pairs difference low high interval confidence_level test p_value "
+    "p_adjusted correction family_size effect effect_name mde power duality signature"
+).split()
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A text that may be bold, small print after it, and a mark of significance."""
+
+    text: str
+    small: str = ""
+    bold: bool = False
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Texts and cells, and the notes below. The columns have several levels under spanners."""
+
+    body: pd.DataFrame
+    notes: list[str]
+
+
+# ---- printing ------------------------------------------------------------------------------------
+
+
+def as_label(label: str) -> str:
+    """Check the characters of a LaTeX label."""
+    if not re.fullmatch(r"[\w:.-]*", label, re.ASCII):
+        raise InputError(f"must consist of letters, digits and : . _ -, got {label!r}")
+    return label
+
+
+@accepts(digits="count", caption=escape_latex, label=as_label)
+def to_latex(
+    frame: pd.DataFrame,
+    *,
+    rows: str = "system",
+    columns: Sequence[str] | None = None,
+    comparisons: pd.DataFrame | None = None,
+    digits: int | None = None,
+    caption: str = "",
+    label: str = "",
+    wide: bool = False,
+) -> str:
+    """LaTeX of a table: a ``table`` environment that needs only the package booktabs.
+
+    Parameters
+    ----------
+    frame
+        Result of `ragnb.summarize` or `ragnb.compare`, or any other frame, which is listed.
+    rows
+        For summaries, the column whose values become rows.
+    columns
+        For summaries, the columns whose values become columns. By default these are ``metric`` and
+        the conditions that vary. The values of all but the last become spanners.
+    comparisons
+        For summaries, comparisons of the same systems and cells with one baseline. A mean is
+        marked with an asterisk if the adjusted p-value of its difference to the baseline is below
+        1 - confidence level.
+    digits
+        Decimals of means, differences and limits. By default 2, or those of the metric
+        (`ragnb.tables.DECIMALS`), or more if all intervals of the metric are so narrow that these
+        would hide them.
+    caption, label
+        Caption below the table, and label. The caption is escaped like all other text.
+    wide
+        Whether the table spans both columns of a paper (``table*``).
+
+    Raises
+    ------
+    InputError
+        The frame is empty, a column is missing, or two summaries belong into one cell.
+    """
+    table = _table(frame, rows, columns, comparisons, digits)
+    styler = table.body.style.hide(axis="index").format(_latex_cell)
+    alignment = "l" + "r" * (table.body.shape[1] - 1)
+    tabular = styler.format_index(escape_latex, axis=1).to_latex(
+        hrules=True, column_format=alignment, multicol_align="c"
+    )
+    environment = "table*" if wide else "table"
+    parts = [
+        rf"\begin{{{environment}}}",
+        r"\centering",
+        tabular.rstrip(),
+        rf"\par\smallskip{{\footnotesize {escape_latex(' '.join(table.notes))}\par}}",
+        rf"\caption{{{caption}}}" if caption else "",
+        rf"\label{{{label}}}" if label else "",
+        rf"\end{{{environment}}}",
+    ]
+    return "\n".join(filter(None, parts)) + "\n"
+
+
+@accepts(name="file name")
+def save_latex(
+    frame: pd.DataFrame, name: str, *, folder: str | Path = "figures", **options: Any
+) -> Path:
+    """Save a table as LaTeX and return the path; frame and options as for `to_latex`.
+
+    Raises
+    ------
+    InputError
+        The name contains a folder or a suffix, or `to_latex` raises it.
+    """
+    path = Path(folder) / f"{name}.tex"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(to_latex(frame, **options), encoding="utf-8")
+    return path
+
+
+@accepts(digits="count")
+def to_html(
+    frame: pd.DataFrame,
+    *,
+    rows: str = "system",
+    columns: Sequence[str] | None = None,
+    comparisons: pd.DataFrame | None = None,
+    digits: int | None = None,
+) -> Markup:
+    """HTML of a table, with parameters as for `to_latex`; all text in it is escaped."""
+    table = _table(frame, rows, columns, comparisons, digits)
+    body = html_table(table.body, _html_cell)
+    return page(body, tag("p", tag("small", " ".join(table.notes))))
+
+
+@accepts(digits="count")
+def to_markdown(
+    frame: pd.DataFrame,
+    *,
+    rows: str = "system",
+    columns: Sequence[str] | None = None,
+    comparisons: pd.DataFrame | None = None,
+    digits: int | None = None,
+) -> str:
+    """Markdown of a table, with parameters as for `to_latex`; all text in it is escaped."""
+    table = _table(frame, rows, columns, comparisons, digits)
+    lines = [
+        list(map(escape_markdown, _header(table.body))),
+        [":---", *["---:"] * (table.body.shape[1] - 1)],
+        *table.body.map(_markdown_cell).to_numpy().tolist(),
+    ]
+    notes = escape_markdown(" ".join(table.notes))
+    return "\n".join([*("| " + " | ".join(line) + " |" for line in lines), "", notes, ""])
+
+
+@accepts(digits="count")
+def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
+    """Plain text of a frame, with aligned columns and the notes below.
+
+    A frame of `ragnb.summarize` becomes one line for each cell and metric, and one of
+    `ragnb.compare` one line for each comparison. Any other frame is listed as it is. Hidden
+    characters are spelled out.
+
+    Parameters
+    ----------
+    frame
+        Result of `ragnb.summarize`, `ragnb.compare`, `ragnb.audit` or a report.
+    digits
+        Decimals. By default they are those of `to_latex`, and 3 in other frames.
+
+    Raises
+    ------
+    InputError
+        The frame has no rows.
+
+    >>> print(to_text(pd.DataFrame({"name": ["東京", "Oslo"], "value": [0.5, 1.0]})))
+    name  value
+    東京  0.500
+    Oslo  1.000
+    """
+    if set(_SUMMARY) <= set(_with_rows(frame)):
+        table = _summary_list(frame, digits)
+    else:
+        table = _table(frame, "", None, None, digits)
+    warnings = [text for text in dict.fromkeys(frame.get("warning", [])) if text]
+    notes = [_one_line(note).replace("Bold:", "*", 1) for note in [*table.notes, *warnings]]
+    cells = table.body.map(_text_cell).to_numpy().tolist()
+    lines = [[*map(_one_line, line)] for line in [_header(table.body), *cells]]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    aligned = []
+    for line in lines:
+        cells = zip(line, widths, strict=True)
+        padded = [cell + " " * (width - _width(cell)) for cell, width in cells]
+        aligned.append("  ".join(padded).rstrip())
+    return "\n".join([*aligned, *([""] if notes else []), *notes])
+
+
+def to_json(content: pd.DataFrame | Mapping[str, pd.DataFrame]) -> str:
+    """JSON of a frame, or of several frames by name, with all digits of the numbers.
+
+    Missing values are null, and infinite ones the texts ``"Infinity"`` and ``"-Infinity"``.
+    Characters outside of ASCII are escaped, so that none is hidden.
+
+    >>> print(to_json(pd.DataFrame({"system": ["a\\u202eb"], "mean": [float("nan")]})))
+    [
+      {
+        "system": "a\\u202eb",
+        "mean": null
+      }
+    ]
+    """
+    return json.dumps(_plain(content), indent=2, default=str).replace("\x7f", "\\u007f")
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+
+def _latex_cell(cell: Any) -> str:
+    if not isinstance(cell, _Cell):
+        # After a line break, LaTeX would read [ and * as options of the break.
+        text = _latex_text(cell)
+        return "{}" * text.startswith(("[", "*")) + text
+    main = rf"\textbf{{{_latex_text(cell.text)}}}" if cell.bold else _latex_text(cell.text)
+    main += rf"\textsuperscript{{{cell.mark}}}" if cell.mark else ""
+    return main + (rf" {{\scriptsize {_latex_text(cell.small)}}}" if cell.small else "")
+
+
+def _latex_text(text: Any) -> str:
+    """Escape a text, and make a hyphen before a number a minus sign."""
+    return re.sub(r"(?<![^\s\[])-(?=\d|infinite)", "$-$", escape_latex(text).strip())
+
+
+def _html_cell(cell: Any) -> Markup:
+    if not isinstance(cell, _Cell):
+        return escape(cell)
+    mark = [tag("sup", cell.mark)] if cell.mark else []
+    small = [escape(" "), tag("small", cell.small)] if cell.small else []
+    return join([tag("b", cell.text) if cell.bold else escape(cell.text), *mark, *small])
+
+
+def _markdown_cell(cell: Any) -> str:
+    if not isinstance(cell, _Cell):
+        return escape_markdown(cell)
+    main = f"**{escape_markdown(cell.text)}**" if cell.bold else escape_markdown(cell.text)
+    main += f"<sup>{cell.mark}</sup>" if cell.mark else ""
+    return main + (f" {escape_markdown(cell.small)}" if cell.small else "")
+
+
+def _text_cell(cell: Any) -> str:
+    return cell.text + "*" * cell.bold if isinstance(cell, _Cell) else str(cell)
+
+
+def _header(body: pd.DataFrame) -> list[str]:
+    """Names of the columns in one line each: without spanners, these come first."""
+    names = [name if isinstance(name, tuple) else (name,) for name in body.columns]
+    return [", ".join(filter(None, map(str, parts))) for parts in names]
+
+
+def _one_line(text: Any) -> str:
+    return " ".join(spelled(text).split())
+
+
+def _width(text: str) -> int:
+    """Width in a terminal: two for a wide character, none for a mark on the one before."""
+    seen = [c for c in text if unicodedata.category(c) not in ("Mn", "Me", "Cf")]
+    return len(seen) + sum(unicodedata.east_asian_width(c) in "WF" for c in seen)
+
+
+def _plain(value: Any) -> Any:
+    """Convert a value of a frame to one that JSON has."""
+    if isinstance(value, pd.DataFrame):
+        value = value.to_dict("records")
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and math.isinf(value):
+        return str(value).replace("inf", "Infinity")
+    return None if is_missing(value) else value
+
+
+# ---- numbers and notes ---------------------------------------------------------------------------
+
+
+def decimals(frame: pd.DataFrame, digits: int | None) -> dict[str, int]:
+    """Choose the number of decimals of each metric in a frame of intervals.
+
+    By default it is that of the metric. If half the width of its widest interval is smaller than
+    one unit of the last decimal, this half is printed with two significant digits.
+
+    >>> columns = {"metric": ["a", "a", "b"], "low": [0.1, 0.2, 0.0373], "high": [0.3, 0.2, 0.0427]}
+    >>> decimals(pd.DataFrame(columns), None)
+    {'a': 2, 'b': 4}
+    """
+    halves = ((frame["high"] - frame["low"]) / 2).where(lambda half: half < math.inf)
+    found = {}
+    for metric, widest in halves.groupby(frame["metric"], sort=False).max().items():
+        places = DECIMALS.get(str(metric), 2) if digits is None else digits
+        if digits is None and 0 < widest < 10**-places:
+            places = 1 - math.floor(math.log10(widest))
+        found[str(metric)] = places
+    return found
+
+
+def _signatures(frame: pd.DataFrame) -> str:
+    """Signatures behind a table, with their languages together and their prompts without hashes.
+
+    >>> parts = [f"metric:m|lang:{language}|prompt:ask:1:0123abcd" for language in ("de", "en")]
+    >>> _signatures(pd.DataFrame({"signature": parts}))
+    'Signatures: metric:m|lang:de,en. Prompts: ask:1.'
+    """
+    languages: dict[str, set[str]] = {}
+    prompts = set()
+    for signature in {part for joined in frame["signature"] for part in joined.split(" & ")}:
+        definition = re.sub(r"\|(lang|prompt):[^|]*", "", signature)
+        languages.setdefault(definition, set()).update(re.findall(r"\|lang:([^|]*)", signature))
+        prompts.update(re.findall(r"\|prompt:([^|]*?)(?=:[0-9a-f]{8}|\||$)", signature))
+    joined = "; ".join(
+        f"{definition}|lang:{','.join(sorted(found))}" if found else definition
+        for definition, found in sorted(languages.items())
+        if definition
+    )
+    return f"Signatures: {joined}." + (
+        f" Prompts: {', '.join(sorted(prompts))}." if prompts else ""
+    )
+
+
+def _tests(frame: pd.DataFrame) -> str:
+    corrected = f"{frame['correction'].iloc[0].capitalize()} over {frame['family_size'].max()}"
+    return f"{distinct(frame['test'])}, {corrected}"
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def _with_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    if frame.empty:
+        raise InputError("a table needs at least one row; got an empty frame")
+    return frame
+
+
+def _table(
+    frame: pd.DataFrame,
+    rows: str,
+    columns: Sequence[str] | None,
+    comparisons: pd.DataFrame | None,
+    digits: int | None,
+) -> _Table:
+    """Return the table of a frame of summaries or comparisons, or list any other frame."""
+    if set(_COMPARISON) <= set(_with_rows(frame)):
+        return _comparison_list(frame, digits)
+    if not set(_SUMMARY) <= set(frame):
+        return _Table(listed(frame, digits), [])
+    require_columns(frame, [rows, *(columns or [])], "a table of summaries")
+    if columns is None:
+        known = [name for name in ("metric", *CONDITION) if name in frame and name != rows]
+        columns = [name for name in known if frame[name].nunique(dropna=False) > 1] or ["metric"]
+    marked, explained = _marked(comparisons, list(columns))
+    own = [known_metric(name) is None for name in frame["metric"]]
+    body = _crossed(frame, rows, list(columns), decimals(frame, digits), marked)
+    complete = bool((frame["n_scored"] == frame["n"]).all())
+    n = f", n = {frame['n'].iloc[0]}" if complete and frame["n"].nunique() == 1 else ""
+    level = f"{frame['confidence_level'].iloc[0]:.0%}"
+    notes = [f"Mean [{level} {distinct(frame['interval'])} interval]{n}."]
+    if not all(own):
+        notes.append(f"Bold: best of its column{', except for your own metrics' * any(own)}.")
+    if not complete:
+        notes.append("Unscored responses are left out of the mean.")
+    return _Table(body, [*notes, *explained, _signatures(frame)])
+
+
+def _crossed(
+    frame: pd.DataFrame,
+    rows: str,
+    columns: list[str],
+    places: Mapping[str, int],
+    marked: set[tuple[Any, Any]],
+) -> pd.DataFrame:
+    """Cross rows with columns: means with their intervals, and the best of each column in bold."""
+    keys = [rows, *columns]
+    if frame.duplicated(keys).any():
+        twice = frame.loc[frame.duplicated(keys), keys].iloc[0].to_dict()
+        raise InputError(
+            f"a table needs one row for each cell; got two for {twice}; name more columns, or "
+            "choose some rows"
+        )
+    names = list(dict.fromkeys(frame[rows]))
+    same_n = bool((frame["n_scored"] == frame["n"]).all()) and frame["n"].nunique() == 1
+    body = {("",) * (len(columns) - 1) + (rows,): names}
+    # Cells under the same spanner stand together.
+    order = np.lexsort([pd.factorize(frame[name])[0] for name in reversed(columns)])
+    for key, group in frame.iloc[order].groupby(columns, sort=False, dropna=False):
+        records = {record[rows]: record for record in group.to_dict("records")}
+        best = _best(group, places)
+        heading = zip(columns, key, strict=True)
+        body[tuple(v if isinstance(v, str) else f"{name} {v}" for name, v in heading)] = [
+            _summary_cell(records[name], best, places, same_n, (key, name) in marked)
+            if name in records
+            else ""
+            for name in names
+        ]
+    header = pd.MultiIndex.from_tuples(body)
+    return pd.DataFrame(body).set_axis(
+        header if columns[1:] else header.get_level_values(0), axis=1
+    )
+
+
+def _best(group: pd.DataFrame, places: Mapping[str, int]) -> str:
+    """Return the best mean of a column as printed, so that means that look equal are all bold.
+
+    It is empty for a single system, and for your own metrics, whose direction is unknown.
+    """
+    metric = group["metric"].iloc[0]
+    known = known_metric(metric)
+    if known is None or len(group) < 2 or group["mean"].isna().all():
+        return ""
+    best = group["mean"].max() if known.higher_is_better else group["mean"].min()
+    return number(best, places[metric])
+
+
+def _summary_cell(
+    record: Mapping[str, Any], best: str, places: Mapping[str, int], same_n: bool, marked: bool
+) -> _Cell:
+    digits = places[record["metric"]]
+    mean = number(record["mean"], digits)
+    small = limits(record["low"], record["high"], digits)
+    if not same_n:
+        small += f", n = {record['n_scored']}"
+    if record["n_scored"] < record["n"]:
+        small += f" of {record['n']}"
+    return _Cell(mean, small, mean == best, "*" * marked)
+
+
+def _marked(
+    comparisons: pd.DataFrame | None, columns: list[str]
+) -> tuple[set[tuple[Any, Any]], list[str]]:
+    """Return the columns and systems that differ from the baseline, and a note."""
+    if comparisons is None:
+        return set(), []
+    require_columns(comparisons, [*_COMPARISON, *columns], "the comparisons of a table")
+    baselines = list(dict.fromkeys(comparisons["baseline"]))
+    if len(baselines) > 1 or comparisons.duplicated([*columns, "system"]).any():
+        raise InputError(
+            "a table needs one comparison for each cell, all with the same baseline; got "
+            f"{len(comparisons)} with {', '.join(map(str, baselines))}; give compare a baseline, "
+            "and compare and summarize the same cells, such as by=[] and by=['system']"
+        )
+    clear = comparisons[comparisons["p_adjusted"] < 1 - comparisons["confidence_level"]]
+    cells = clear[columns].itertuples(index=False, name=None)
+    note = f"* differs from {baselines[0]} ({_tests(comparisons)})."
+    return set(zip(cells, clear["system"], strict=True)), [note]
+
+
+def _comparison_list(frame: pd.DataFrame, digits: int | None) -> _Table:
+    """List differences, those with a small adjusted p-value in bold."""
+    before = frame.columns[: frame.columns.get_loc("metric") + 1]
+    shown = {name: frame[name] for name in before if frame[name].nunique(dropna=False) > 1}
+    first = frame.iloc[0]
+    level = first["confidence_level"]
+    places = frame["metric"].map(decimals(frame, digits))
+    clear = frame["p_adjusted"] < 1 - level
+    both = zip(frame["difference"], places, clear, strict=True)
+    ends = zip(frame["low"], frame["high"], places, strict=True)
+    one_effect = frame["effect_name"].nunique() == 1
+    columns = {
+        "comparison": frame["system"].astype(str) + " - " + frame["baseline"].astype(str),
+        **shown,
+        "n": frame["n_pairs"],
+        "difference": [_Cell(number(d, k, signed=True), bold=bold) for d, k, bold in both],
+        f"{level:.0%} interval": [limits(low, high, k, signed=True) for low, high, k in ends],
+        "p": frame["p_value"].map(short_p),
+        "adjusted p": frame["p_adjusted"].map(short_p),
+        first["effect_name"] if one_effect else "effect": [number(e, 2) for e in frame["effect"]],
+        f"MDE ({first['power']:.0%})": list(map(number, frame["mde"], places)),
+    }
+    pairs = zip(frame["interval"], frame["duality"], strict=True)
+    kinds = distinct(f"{interval} ({duality})" for interval, duality in pairs)
+    notes = [
+        f"Bold: adjusted p below {1 - level:.2g}. Intervals: {kinds}. Tests: {_tests(frame)}.",
+        "MDE: minimum detectable effect at the observed spread.",
+        _signatures(frame),
+    ]
+    if "n_dropped" in frame and frame["n_dropped"].any():
+        dropped = ", ".join(map(str, frame["n_dropped"]))
+        notes.append(f"Items left out because a value is missing, by line: {dropped}.")
+    return _Table(pd.DataFrame(columns), notes)
+
+
+def _summary_list(frame: pd.DataFrame, digits: int | None) -> _Table:
+    """List summaries, one line for each cell and metric."""
+    place = frame.columns.get_loc("metric")
+    varies = frame.nunique(dropna=False) > 1
+    keys = [name for name in frame.columns[:place] if name == "system" or varies[name]]
+    places = frame["metric"].map(decimals(frame, digits))
+    body = frame[[*keys, "metric"]].assign(mean=list(map(number, frame["mean"], places)))
+    level = f"{frame['confidence_level'].iloc[0]:.0%} interval"
+    body[level] = list(map(limits, frame["low"], frame["high"], places))
+    body["scored"] = [f"{k} of {n}" for k, n in zip(frame["n_scored"], frame["n"], strict=True)]
+    notes = [f"Intervals: {distinct(frame['interval'])}."]
+    if "worst_low" in frame and (frame["n_scored"] < frame["n"]).any():
+        worst = map(limits, frame["worst_low"], frame["worst_high"], places)
+        body["worst case"] = list(worst)
+        notes.append("Worst case: all unscored values are the metric's lowest, or its highest.")
+    known = [*_SUMMARY, "worst_low", "worst_high", *UNLISTED]
+    more = listed(frame.iloc[:, place:].drop(columns=known, errors="ignore"), digits)
+    return _Table(body.join(more), [*notes, _signatures(frame)])
