@@ -181,9 +181,7 @@ def _decisions(asked: Field, people: Compared) -> pd.DataFrame:
 
 def _clusters(cluster: Mapping[str, Any] | pd.Series | None, items: list[str]) -> pd.Series:
     """The number of each item's cluster, which is the item itself by default."""
-    given = dict(zip(items, items, strict=True))
-    if cluster is not None:
-        given = dict(cluster) if isinstance(cluster, Mapping | pd.Series) else {}
+    given: Any = dict(zip(items, items, strict=True)) if cluster is None else cluster
     lacking = [item for item in items if item not in given]
     if lacking:
         raise InputError(

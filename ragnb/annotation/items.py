@@ -114,8 +114,8 @@ def refuse_changed_texts(items: Iterable[Item], known: Mapping[str, str], whose:
     ]
     if changed:
         raise InputError(
-            f"{len(changed)} of the examples have other texts than the {whose}, such as {changed[0]!r}; load what was "
-            "labelled"
+            f"some examples have other texts than the {whose}, such as {changed[0]!r} ({len(changed)} in all); load what "
+            "was labelled"
         )
 
 

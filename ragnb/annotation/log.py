@@ -83,13 +83,18 @@ class AnnotationLog:
 
     def __init__(self, path: str | Path, header: Mapping[str, Any]) -> None:
         self.path, self.lock = _database(path), threading.RLock()
-        lines = log_lines(path) or [{FORMAT: VERSION, **header, "started": _now()}]
+        lines = log_lines(path) or [
+            {
+                FORMAT: VERSION,
+                **header,
+                "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            }
+        ]
         self.header = lines[0]
-        names = [(one["task"]["name"], one["annotator"]) for one in (self.header, header)]
-        if names[0] != names[1] or self.header["task"] != header["task"]:
-            there, asked = ("the task {!r} by {!r}".format(*name) for name in names)
+        if any(self.header[name] != header[name] for name in ("task", "annotator")):
             raise InputError(
-                f"{self.path.name} is a log of {there}, not of {asked} in the same words; choose another path"
+                f"{self.path.name} is a log of the task {self.header['task']['name']!r} by {self.header['annotator']!r}; it "
+                "cannot go on with another annotator, another task, or a task in other words, so choose another path"
             )
         if self.path in _OPEN:
             _OPEN[self.path].close()
@@ -120,8 +125,9 @@ class AnnotationLog:
         """
         with self.lock:
             n = max((event["n"] for event in self.events), default=0)
+            time = datetime.now(UTC).isoformat(timespec="milliseconds")
             written = [
-                {"n": n + k, "time": _now(), **event} for k, event in enumerate(events, start=1)
+                {"n": n + k, "time": time, **event} for k, event in enumerate(events, start=1)
             ]
             self._write(written)
             self.events += written
@@ -249,11 +255,6 @@ def _reporting(path: Path) -> Iterator[None]:
 def _text(line: Mapping[str, Any]) -> str:
     """One line as JSON. Half a surrogate pair, which UTF-8 cannot encode, is written as JSON's escape."""
     return json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _now() -> str:
-    """The time in UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 # ---- labels after some actions -------------------------------------------------------------------

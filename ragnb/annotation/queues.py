@@ -132,12 +132,10 @@ def review_queue(
 
 def _rows(responses: pd.DataFrame, labels: Sequence[Any] | pd.Index) -> pd.DataFrame:
     """The responses with these index labels."""
-    if not responses.index.is_unique:
-        raise InputError("responses must have a unique index; call reset_index(drop=True)")
     missing = [label for label in labels if label not in responses.index]
-    if missing:
+    if missing or not responses.index.is_unique:
         raise InputError(
-            f"responses must have a row for each index label, got none for {len(missing)}, such as {missing[0]!r}; pass the "
-            "responses that X was made of"
+            "responses must have a unique index with a row for each index label that is asked about, got "
+            f"{f'none for {missing[0]!r}' if missing else 'a label twice'}; pass the responses that X was made of"
         )
     return responses.loc[labels]

@@ -219,12 +219,7 @@ def read_task(schema: "Task | str | Mapping[str, Any]") -> Task:
         ) from None
 
 
-def _choice(name: str, label: str, key: str, *options: Option | Value, **more: Any) -> Field:
-    given = tuple(option if isinstance(option, Option) else Option(option) for option in options)
-    return Field(name, label, "choice", key, given, **more)
-
-
-YES, NO = Option(True, "yes"), Option(False, "no")
+YES_OR_NO = (Option(True, "yes"), Option(False, "no"))
 
 TRACE = Task(
     "trace",
@@ -239,16 +234,19 @@ TRACE = Task(
             tuple(Option(key, key.replace("_", " ")) for key in SPECIAL_KEYS),
             each=True,
         ),
-        _choice(
+        Field(
             "support",
             "the sentence is supported",
+            "choice",
             "v",
-            Option("full", "fully"),
-            Option("partial", "in part"),
-            Option("none", "not at all", {"supporting": []}),
+            (
+                Option("full", "fully"),
+                Option("partial", "in part"),
+                Option("none", "not at all", {"supporting": []}),
+            ),
             each=True,
         ),
-        _choice("overall", "the whole response is supported", "w", YES, NO),
+        Field("overall", "the whole response is supported", "choice", "w", YES_OR_NO),
     ),
     "relevant: a sentence of the documents that helps to answer the question, whether the response uses it or not.\n"
     "utilized: a sentence of the documents whose information stands in the response.\n"
@@ -260,7 +258,15 @@ TRACE = Task(
 
 VERDICT = Task(
     "verdict",
-    (_choice("verdict", "verdict", "v", "correct", "incorrect", "refuse"),),
+    (
+        Field(
+            "verdict",
+            "verdict",
+            "choice",
+            "v",
+            (Option("correct"), Option("incorrect"), Option("refuse")),
+        ),
+    ),
     "correct: says what the references say, in whatever words or language; more than they say is no fault unless it is "
     "false.\n"
     "incorrect: says something else, contradicts itself, or leaves out a part that was asked for.\n"
@@ -271,9 +277,11 @@ VERDICT = Task(
 RGB = Task(
     "rgb",
     (
-        _choice("answer_present", "the answer is in the response", "c", YES, NO),
-        _choice("refusal", "the response refuses to answer", "r", YES, NO),
-        _choice("error_detected", "the response finds errors in the documents", "d", YES, NO),
+        Field("answer_present", "the answer is in the response", "choice", "c", YES_OR_NO),
+        Field("refusal", "the response refuses to answer", "choice", "r", YES_OR_NO),
+        Field(
+            "error_detected", "the response finds errors in the documents", "choice", "d", YES_OR_NO
+        ),
     ),
     "answer: every part of the references is there, under any of its names.\n"
     "refuses: says that the documents do not hold enough to answer.\n"
@@ -284,14 +292,12 @@ RGB = Task(
 LANGUAGE = Task(
     "language",
     (
-        _choice(
+        Field(
             "right_language",
             "in the language that was asked for",
+            "choice",
             "l",
-            "yes",
-            "no",
-            "mixed",
-            Option("none", "no words"),
+            (Option("yes"), Option("no"), Option("mixed"), Option("none", "no words")),
         ),
     ),
     "yes: names, numbers and quotations aside, all of it is in the language of the question.\n"
@@ -304,14 +310,17 @@ LANGUAGE = Task(
 PREFERENCE = Task(
     "preference",
     (
-        _choice(
+        Field(
             "preferred",
             "better",
+            "choice",
             "b",
-            Option("a"),
-            Option("b"),
-            Option("tie", "both as good"),
-            Option("neither", "neither"),
+            (
+                Option("a"),
+                Option("b"),
+                Option("tie", "both as good"),
+                Option("neither", "neither"),
+            ),
         ),
     ),
     "better: the one you would rather be given as the answer; right before well put, short before long.\n"

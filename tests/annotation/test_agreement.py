@@ -164,23 +164,6 @@ def test_an_option_that_nobody_chose_is_no_category_of_ac1():
     pd.testing.assert_frame_equal(found.loc[same, limits], judged.loc[same, limits])
 
 
-def test_an_option_that_a_third_annotator_chose_is_a_category_only_where_that_annotator_is_compared():
-    """By hand: p0 and p1 use two options, all three use three; pa and pe as Gwet defines them."""
-    values = (
-        ["correct"] * 6 + ["incorrect"] * 4,
-        ["correct"] * 5 + ["incorrect"] * 5,
-        ["correct"] * 6 + ["refuse"] * 4,
-    )
-    found = agreement([frame(f"p{n}", said) for n, said in enumerate(values)])
-    pe = 2 * 0.55 * 0.45
-    assert measures(found, "p0 - p1").loc["Gwet's AC1", "mean"] == pytest.approx(
-        (0.9 - pe) / (1 - pe)
-    )
-    shares = np.array([17, 9, 4]) / 30  # correct, incorrect, refuse
-    pa, pe = (5 * 3 + 1 * 1 + 4 * 1) / 30, (shares * (1 - shares)).sum() / (3 - 1)
-    assert measures(found, "all").loc["Gwet's AC1", "mean"] == pytest.approx((pa - pe) / (1 - pe))
-
-
 def test_untouched_is_missing_and_never_a_category():
     found = measures(
         agreement(
@@ -191,20 +174,6 @@ def test_untouched_is_missing_and_never_a_category():
         )
     )
     assert found.loc["percent agreement", ["mean", "n", "n_unlabelled"]].tolist() == [0.5, 2, 2]
-
-
-def test_nothing_in_common_is_undefined():
-    found = measures(agreement([frame("a", ["correct", None]), frame("b", [None, "refuse"])]))
-    assert found[["mean", "low", "high"]].isna().all(axis=None)
-    assert set(found["n"]) == {0}
-    assert set(found["n_unlabelled"]) == {2}
-
-
-def test_agreement_in_everything_has_no_kappa_interval():
-    found = measures(agreement([frame(name, ["correct"] * 5) for name in "ab"]))
-    assert found.loc["percent agreement", "mean"] == 1
-    assert found.loc["percent agreement", "low"] == pytest.approx(rate_interval(5, 5).low)
-    assert np.isnan(found.loc["Cohen's kappa", "mean"])
 
 
 def test_truth_values_are_not_numbers_nor_words():
@@ -240,24 +209,6 @@ def test_sets_of_sentences_by_hand():
     assert found.loc["Cohen's kappa", "mean"] == pytest.approx(cohen_kappa_score(*yes))
 
 
-def test_sentences_are_clustered_by_item():
-    rng = np.random.default_rng(3)
-    keys = SENTENCES["documents"]
-    sets = [[[key for key in keys if rng.random() < 0.5] for _ in range(40)] for _ in range(2)]
-    found = measures(agreement([trace("ana", sets[0]), trace("ben", sets[1])]))
-    one, two = ([key in chosen for chosen in given for key in keys] for given in sets)
-    expected = agreement_interval(
-        "Cohen's kappa", np.column_stack([one, two]), np.repeat(np.arange(40), 4)
-    )
-    row = found.loc["Cohen's kappa"]
-    assert row[["mean", "low", "high"]].tolist() == pytest.approx(
-        [expected.estimate, expected.low, expected.high]
-    )
-    assert row["interval"] == "Cohen's kappa, jackknife t"
-    assert found.loc["percent agreement", "interval"] == "cluster-robust t"
-    assert found.loc["Gwet's AC1", "n_units"] == 40
-
-
 def test_jackknife_over_more_than_two_categories_leaves_out_one_item_at_a_time():
     rng = np.random.default_rng(4)
     options = ["full", "partial", "none"]
@@ -279,18 +230,6 @@ def test_jackknife_over_more_than_two_categories_leaves_out_one_item_at_a_time()
     assert row[["n", "n_units"]].tolist() == [70, 35]
 
 
-def test_special_answers_are_part_of_what_could_be_chosen():
-    one, two = ({"a": ["0a", "general"], "b": ["0b"]}, {"a": ["0a"], "b": ["0b"]})
-    found = measures(
-        agreement([trace("ana", [one] * 3, "supporting"), trace("ben", [two] * 3, "supporting")]),
-        field="supporting",
-    )
-    assert found.loc["percent agreement", "mean"] == pytest.approx(
-        15 / 16
-    )  # 2 sentences x (4 keys + 4 special answers)
-    assert found.loc["mean overlap", "mean"] == pytest.approx((2 / 3 + 1) / 2)
-
-
 def test_three_annotators_of_sentences():
     sets = (["0a"], ["0a", "0b"], ["1a"])
     given = [trace(name, [chosen, [], ["1b"]]) for name, chosen in zip("abc", sets, strict=True)]
@@ -309,11 +248,6 @@ def test_three_annotators_of_sentences():
     assert alpha == pytest.approx(
         krippendorff.alpha(np.array(codes, dtype=float), level_of_measurement="nominal")
     )
-
-
-def test_frames_need_the_keys_of_their_sentences():
-    with pytest.raises(InputError, match="keys of all sentences of item 'i0'"):
-        agreement([frame(name, [["0a"]], "relevant", "trace") for name in "ab"])
 
 
 # ---- items that belong together ----------------------------------------------------------------------------------------
@@ -408,20 +342,19 @@ def test_paths_sessions_and_frames_agree_with_each_other(tmp_path):
         ([frame("a", ["correct"])] * 2, "each item once, got two rows for 'i0'"),
         ([frame("a", ["correct"]), trace("b", [["0a"]])], "same task .*'verdict', 'trace'"),
         ([frame("a", ["correct"]), frame("b", ["Richtig"])], "must be one of .*, got 'Richtig'"),
+        (
+            [frame(name, [["0a"]], "relevant", "trace") for name in "ab"],
+            "keys of all sentences of item 'i0'",
+        ),
+        (
+            [frame(name, ["correct"], fingerprint=name) for name in "ab"],
+            "same texts, but those of 'i0'",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_refused(logs, message):
     with pytest.raises(InputError, match=message):
         agreement(logs)
-
-
-def test_annotators_who_saw_other_texts_are_not_compared(tmp_path):
-    changed = verdict_examples()
-    changed.loc[0, "response"] = "autre"
-    one = annotated(verdict_examples(), "verdict", "ana", tmp_path, verdicts("ci"))
-    two = annotated(changed, "verdict", "ben", tmp_path, verdicts("ci"))
-    with pytest.raises(InputError, match="same texts, but those of 'fr/1'"):
-        agreement([one, two])
 
 
 # ---- where they differ -------------------------------------------------------------------------------------------------
@@ -448,12 +381,6 @@ def test_sentences_that_differ_are_named():
     assert found[["item", "sentence"]].values.tolist() == [["i1", "a"], ["i1", "b"], ["i0", "b"]]
     sets = disagreements([trace("ana", [["0a", "0b"]]), trace("ben", [["0a"]])])
     assert sets["disagreement"].tolist() == pytest.approx([1 / 3])
-
-
-def test_where_all_agree_there_is_no_row():
-    found = disagreements([frame("a", ["correct", None]), frame("b", ["correct", "refuse"])])
-    assert found.empty
-    assert list(found) == ["item", "field", "sentence", "disagreement", "votes"]
 
 
 # ---- coverage ----------------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Labels as frames, next to responses, in RAGBench's columns, and as suggestions."""
 
-import csv
 import io
 import math
 
@@ -81,17 +80,6 @@ def test_one_row_per_item_that_was_touched(tmp_path):
     pd.testing.assert_frame_equal(frame, read_labels(str(tmp_path / "ana.sqlite")))
 
 
-def test_an_id_of_several_columns_comes_back_as_they_were(tmp_path):
-    examples = pd.DataFrame(
-        {"n": [1, 2], "system": ["a | b", "c"], "question": "?", "response": "x"}
-    )
-    said = {"1 | a | b": {"verdict": "correct"}}
-    session = annotated(examples, "verdict", "ana", tmp_path, said, id=["n", "system"])
-    assert read_labels(session)[["item", "n", "system"]].values.tolist() == [
-        ["1 | a | b", 1, "a | b"]
-    ]
-
-
 def test_sources_of_labels(tmp_path):
     suggested = {name: {"verdict": "correct"} for name in ("fr/1", "zh/2")}
     session = verdict_log(tmp_path, "ci c", suggestions=suggested)
@@ -163,13 +151,6 @@ def test_trace_labels_are_scored_in_ragbench_columns(tmp_path):
     assert np.isnan(unlabelled).all()
 
 
-def test_support_that_is_not_whole_yet_is_missing_not_unsupported(tmp_path):
-    half = {**TRACE, "support": {"a": "full"}, "supporting": {"a": ["0a"]}}
-    joined = join_labels(trace_examples(1), trace_log(tmp_path, 1, _0=half))
-    assert joined["sentence_support_information"].tolist() == [None]
-    assert pd.isna(ragnb.score(joined, "trace.adherence")["value"]).all()
-
-
 def test_what_does_not_fit_is_refused_unless_told(tmp_path):
     session, examples = verdict_log(tmp_path, "cir"), verdict_examples()
     fewer = examples.drop(index=[1, 2])
@@ -193,23 +174,9 @@ def test_a_label_of_a_text_that_changed_is_reported(tmp_path, as_frame):
     labels = read_labels(session) if as_frame else session
     pd.testing.assert_frame_equal(join_labels(changed, labels), join_labels(changed, session))
     changed.loc[1, "response"] = "三百三十二米。"
-    with pytest.raises(InputError, match="1 of the examples have other texts .*, such as 'zh/2'"):
+    with pytest.raises(InputError, match="some examples have other texts .*, such as 'zh/2'"):
         join_labels(changed, labels)
     assert join_labels(changed, labels, check_texts=False)["verdict"].notna().sum() == 2
-
-
-def test_a_spreadsheet_gets_no_formulas(tmp_path):
-    session = verdict_log(tmp_path, "ci")
-    session.note("=cmd|' /C calc'!A0, \"日本\"\n2")
-    joined = join_labels(verdict_examples(), session)
-    written = write_table(joined, tmp_path / "labels.csv").read_bytes()
-    rows = list(csv.DictReader(io.StringIO(written.decode("utf-8-sig"), newline="")))
-    assert rows[1]["label_note"] == "'=cmd|' /C calc'!A0, \"日本\"\n2"
-    assert (rows[0]["verdict"], rows[5]["verdict"], rows[0]["label_flag"]) == (
-        "correct",
-        "",
-        "false",
-    )
 
 
 # ---- RAGBench's file -----------------------------------------------------------------------------

@@ -163,14 +163,6 @@ def test_truth_values_numbers_and_texts_are_different_options():
             check_value(task.fields[0], item, value)
 
 
-@pytest.mark.parametrize("stranger", ["a", "0A", "general"])
-def test_a_key_of_no_sentence_is_refused_and_named(stranger):
-    with pytest.raises(
-        InputError, match=rf"'relevant' of item 'q/0' needs keys among .*, got '{stranger}'"
-    ):
-        check_value(TRACE.field("relevant"), only(keyed_frame(1)), ["0a", stranger])
-
-
 # ---- items ---------------------------------------------------------------------------------------
 
 
@@ -248,16 +240,6 @@ def test_verdict_shows_passages_and_responses_as_one_sentence_each_unless_there_
     assert only(keyed_frame(), VERDICT).keys("response") == ["a", "b"]
     bare = only(plain_frame(1, response=[None]).drop(columns=["references", "passages"]), VERDICT)
     assert (bare.references, [part.sentences for part in bare.parts]) == ((), [(("response", ""),)])
-
-
-def test_another_column_is_shown_as_one_text():
-    field = {"name": "mood", "kind": "text"}
-    task = read_task({"name": "mood", "fields": [field], "shows": ["mood_before", "response"]})
-    item = only(plain_frame(1, mood_before="calm"), task)
-    assert [(part.name, part.heading) for part in item.parts] == [
-        ("mood_before", "mood before"), ("response", "response")
-    ]  # fmt: skip
-    assert (item.question, item.parts[0].sentences) == ("", (("mood_before", "calm"),))
 
 
 @pytest.mark.parametrize("task", ["trace", "verdict"])
