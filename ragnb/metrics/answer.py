@@ -366,7 +366,7 @@ def chrf(
 ) -> float:
     """F2 of character n-grams, n = 1 to 6 (chrF); with word_order=2 also of word n-grams (chrF++).
 
-    The value is that of sacreBLEU divided by 100, so it is in [0, 1]; higher is better. It is the
+    The value is sacreBLEU's score divided by 100, so it is in [0, 1]; higher is better. It is the
     highest value over the reference texts. It is NaN if there is no response or no reference, or if
     both are blank. Because the metric does not use tokens, `language` has no effect. Letter case
     matters.
@@ -417,7 +417,7 @@ def bleu(
 ) -> float:
     """Geometric mean of the precisions of 1- to 4-grams, times a brevity penalty (sentence BLEU).
 
-    The value is that of sacreBLEU divided by 100, so it is in [0, 1]; higher is better. It is the
+    The value is sacreBLEU's score divided by 100, so it is in [0, 1]; higher is better. It is the
     highest value over the reference texts. It is NaN in the same cases as `chrf`. BLEU was designed
     for corpora and is not very informative for a short answer. We use exponential smoothing and
     leave out n-grams longer than the answer (effective order).

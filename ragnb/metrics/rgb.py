@@ -576,9 +576,9 @@ def corrects_error(
     if its normalised text contains a false answer but not the true one, even if it contains 80 % of
     the words of the true one.
 
-    The detection is that of `detects_error`. How it is recognised is part of the definition: the CR
-    in the paper is based on the verdicts of a judge. The parameters are those of `is_correct` and
-    `detects_error`.
+    Errors are detected as in `detects_error`. How a report of errors is recognised is part of the
+    definition: the CR in the paper is based on the verdicts of a judge. The parameters are those of
+    `is_correct` and `detects_error`.
 
     Notes
     -----

@@ -200,8 +200,8 @@ def utilization(
 ) -> float:
     """Context utilization: proportion of the context that the response uses.
 
-    A higher value means that more of the context is used. The range is that of `relevance`. The
-    value is NaN in the same cases as `relevance`, and if the utilized keys are None. The other
+    A higher value means that more of the context is used. The range is the same as for `relevance`.
+    The value is NaN in the same cases as `relevance`, and if the utilized keys are None. The other
     parameters are those of `relevance`.
 
     ``"ragbench"``: Len(U) / Len(D). ``"guide"``: min(1, number of U / number of R); 0 if R is

@@ -97,8 +97,8 @@ def rank_biserial(
     Notes
     -----
     Zero differences are dropped, so n is the number of non-zero differences. The estimate equals
-    the mean of sign(d_i + d_j) over all pairs i <= j. The interval is an approximate t interval.
-    Its standard error is that of the mean of the linear influences 2 mean_j sign(d_i + d_j) of the
+    the mean of sign(d_i + d_j) over all pairs i <= j. The interval is an approximate t interval. It
+    uses the standard error of the mean of the linear influences 2 mean_j sign(d_i + d_j) of the
     items i. The interval does not invert the Wilcoxon test.
 
     References

@@ -279,7 +279,8 @@ def paired_t_test(
     Notes
     -----
     t = (mean - null) / standard error, with n - 1 degrees of freedom. With G clusters, the standard
-    error is that of `ragnb.stats.intervals.mean_interval`, and t has G - 1 degrees of freedom.
+    error is cluster-robust (see `ragnb.stats.intervals.mean_interval`), and t has G - 1 degrees of
+    freedom.
 
     References
     ----------
