@@ -3,14 +3,7 @@
 import pandas as pd
 
 from ragnb.annotation import AnnotationSession, adjudicate
-from ragnb.widgets import (
-    Annotator,
-    JudgeView,
-    LanguageView,
-    RgbView,
-    TraceView,
-    view,
-)
+from ragnb.widgets import Annotator, JudgeView, LanguageView, RgbView, TraceView, view
 
 
 def context_row(text):

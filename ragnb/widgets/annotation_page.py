@@ -26,11 +26,7 @@ def task_of(task: Task) -> dict[str, Any]:
         }
         for field in task.fields
     ]
-    return {
-        "name": spelled(task.name),
-        "guideline": spelled(task.guideline),
-        "fields": fields,
-    }
+    return {"name": spelled(task.name), "guideline": spelled(task.guideline), "fields": fields}
 
 
 def page_of(session: AnnotationSession) -> dict[str, Any]:
@@ -84,16 +80,9 @@ def state_of(session: AnnotationSession) -> dict[str, Any]:
 def entry_of(session: AnnotationSession, number: int) -> list[Any]:
     """Return one line of the list of items: title, status, flag."""
     item = session.items[number]
-    texts = [
-        item.question,
-        *(text for part in item.parts for _, text in part.sentences),
-    ]
+    texts = [item.question, *(text for part in item.parts for _, text in part.sentences)]
     title = next(filter(None, texts), "")
-    return [
-        spelled(title)[:160],
-        session.statuses[number],
-        session.state.of(item.id).flag,
-    ]
+    return [spelled(title)[:160], session.statuses[number], session.state.of(item.id).flag]
 
 
 def headings(item: Item) -> list[str]:

@@ -14,13 +14,7 @@ from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import Task
 from ragnb.errors import InputError, RagnbError
 from ragnb.markup import Markup, join, spelled, tag
-from ragnb.widgets.annotation_page import (
-    entry_of,
-    page_of,
-    state_of,
-    static_page,
-    task_of,
-)
+from ragnb.widgets.annotation_page import entry_of, page_of, state_of, static_page, task_of
 from ragnb.widgets.browser import STATIC, with_static
 
 OF_NO_ITEM = ("go", "undo", "redo")
@@ -107,9 +101,7 @@ class Annotator(anywidget.AnyWidget):
         self.session.show()
         self._displayed = -math.inf
         super().__init__(
-            task=task_of(self.session.task),
-            page=page_of(self.session),
-            jump=self._entries(),
+            task=task_of(self.session.task), page=page_of(self.session), jump=self._entries()
         )
         self.refresh(message=self.session.log.mended)
         self.on_msg(self._receive)
@@ -137,10 +129,7 @@ class Annotator(anywidget.AnyWidget):
             return
         with self.session.log.lock:
             touched = {self.session.number, content.get("number", self.session.number)}
-            message, failed = (
-                "the kernel was interrupted; check whether this is saved",
-                True,
-            )
+            message, failed = ("the kernel was interrupted; check whether this is saved", True)
             try:
                 message, failed = self._act(content) or "", False
             except RagnbError as error:

@@ -6,14 +6,7 @@ from ragnb.arguments import accepts
 from ragnb.records import require_columns
 from ragnb.widgets.pages import Page
 
-NEEDED = (
-    "judged_by",
-    "judge_score",
-    "judge_verdict",
-    "human_label",
-    "annotations",
-    "disagreement",
-)
+NEEDED = ("judged_by", "judge_score", "judge_verdict", "human_label", "annotations", "disagreement")
 
 
 class JudgeView(Page):

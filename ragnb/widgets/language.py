@@ -35,22 +35,14 @@ LBRAG_WORDS = {
 }
 """Rule of ``lbrag`` -> which characters belong to the language."""
 
-UNDEFINED = {
-    "unicode": "– no letter to count",
-    "lbrag": "– nothing to count, 1.000 by definition",
-}
+UNDEFINED = {"unicode": "– no letter to count", "lbrag": "– nothing to count, 1.000 by definition"}
 """Variant -> what is shown instead of RLC if its denominator is 0."""
-
-TINTS = {"mark": "#cdefe3", "ins": "#f7d9e8"}
 
 Kind = frozenset[str]
 """Scripts whose letters are marked together."""
 
 TOGETHER: Kind = scripts_of("ja")
 """Scripts that alternate within a word; where they are foreign, they share one superscript."""
-
-Run = tuple[str, Markup, str]
-"""A run of letters: its element (empty where nothing is marked), its HTML, and its superscript."""
 
 
 class LanguageView(Page):
@@ -82,11 +74,7 @@ class LanguageView(Page):
     """
 
     def __init__(
-        self,
-        row: Mapping[str, Any] | pd.Series,
-        *,
-        threshold: float = 0.6,
-        identify: bool = False,
+        self, row: Mapping[str, Any] | pd.Series, *, threshold: float = 0.6, identify: bool = False
     ) -> None:
         row = fields_of(row, NEEDED, "LanguageView")
         text = reply_of(row)[1] if isinstance(row["response"], str) else ""
@@ -100,25 +88,30 @@ class LanguageView(Page):
             asked=row,
             written=written,
             lines=[_runs(line, own) for line in text.split("\n") if text],
-            hidden=[(characters(c)[0], _name(c), n) for c, n in Counter(hidden(text)).items()],
+            hidden=[
+                (characters(c)[0], unicodedata.name(c, "NO NAME"), n)
+                for c, n in Counter(hidden(text)).items()
+            ],
             threshold=threshold,
             consistency=list(_consistency(text, language, threshold, written)),
             scripts=[(_spaced(name), letters[name], sign(name in own)) for name in ordered],
             identified=_identified(text, language) if identify else "",
-            TINTS=TINTS,
         )
 
 
 # ---- the letters ---------------------------------------------------------------------------------
 
 
-def _runs(line: str, own: Kind) -> list[Run]:
-    """Return the runs of a line; the last run of several of one kind names their scripts."""
+def _runs(line: str, own: Kind) -> list[tuple[str, Markup, str]]:
+    """Return the runs of a line: element, HTML and superscript.
+
+    The last run of several of one kind names their scripts. A run without letters has no element.
+    """
     shown, start, letters = characters(line), 0, ""
     groups = groupby(graphemes(line), key=lambda cluster: _kind(cluster, own))
     runs = [(kind, "".join(clusters)) for kind, clusters in groups]
     later = [kind for kind, _ in runs if kind]
-    found: list[Run] = []
+    found = []
     for kind, text in runs:
         html = Markup("".join(shown[start : start + len(text)]))
         start += len(text)
@@ -141,11 +134,6 @@ def _kind(cluster: str, own: Kind) -> Kind | None:
     if script is None:
         return None
     return next((kind for kind in (own, TOGETHER) if script in kind), frozenset([script]))
-
-
-def _name(character: str) -> str:
-    nameless = {"Cc": "CONTROL", "Cs": "LONE SURROGATE"}
-    return unicodedata.name(character, nameless.get(unicodedata.category(character), "UNASSIGNED"))
 
 
 def _spaced(script: str) -> str:
@@ -174,7 +162,10 @@ def _lbrag(text: str, language: str) -> str:
     """Return the rule of ``lbrag`` for a language, with the counted characters that do not belong."""
     rule = lbrag_rule(language)
     missed = [c for c in text if lbrag_counts(c) and not LBRAG_HITS[rule](c)]
-    rest = f" · counted, no hit: {len(missed)}" if missed else ""
+    kinds = {"L": "letter", "M": "mark"}
+    counts = Counter(kinds.get(unicodedata.category(c)[0], "sign") for c in missed)
+    counted = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in sorted(counts.items())]
+    rest = f" · counted, no hit: {', '.join(counted)}" if counted else ""
     belong = LBRAG_WORDS[rule]
     return f"rule {rule!r}: {belong} / all but spaces, digits and {LBRAG_UNCOUNTED}{rest}"
 

@@ -22,7 +22,6 @@ from ragnb.records import is_missing, require_columns
 from ragnb.text import join_reasoning, split_reasoning
 
 TEMPLATES = Path(__file__).parent / "templates"
-SIGNS = {1.0: "✓", 0.0: "✗"}
 MISSING = "–"
 LONG = 600
 """Number of characters beyond which a text is folded."""
@@ -67,7 +66,7 @@ def sign(value: Any) -> str:
     >>> sign(True), sign(0.0), sign(None)
     ('✓', '✗', '–')
     """
-    return MISSING if is_missing(value) else SIGNS.get(float(value), MISSING)
+    return MISSING if is_missing(value) else {1.0: "✓", 0.0: "✗"}.get(float(value), MISSING)
 
 
 def reply_of(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -86,6 +85,15 @@ def reference_parts(row: Mapping[str, Any]) -> list[list[str]]:
     return [[str(alias) for alias in listed(part)] for part in listed(given)]
 
 
+def texts_of(cell: Any) -> list[str]:
+    """Return the texts that show a cell: one for each element of a list, a dash if it is missing."""
+    if is_missing(cell):
+        return [MISSING]
+    if isinstance(cell, list) and cell and not isinstance(cell[0], int | float):
+        return [str(inner) for inner in cell]
+    return [f"{cell:.6g}" if isinstance(cell, float) else str(cell)]
+
+
 # ---- marks inside a text -------------------------------------------------------------------------
 
 
@@ -97,14 +105,11 @@ class Sign(NamedTuple):
     tint: str
 
 
-Span = tuple[int, int, Sign]
-"""Start and end in a text, and the sign."""
-
 ANSWER = Sign("mark", "", "#ffe0a3")
 
 
-def annotated(text: str, spans: Iterable[Span]) -> Markup:
-    """Mark spans of a text, each with the element of its sign and its superscript behind it.
+def annotated(text: str, spans: Iterable[tuple[int, int, Sign]]) -> Markup:
+    """Mark spans of a text (start, end, sign) with the element and the superscript of their sign.
 
     Spans may overlap. The text is then cut, so that the elements never overlap. Spans of the same
     sign that overlap or touch become one.
@@ -162,5 +167,5 @@ def _source(name: str) -> str:
 
 _TEMPLATES = Environment(loader=FunctionLoader(_source), autoescape=True, finalize=escape)
 _TEMPLATES.tests["missing"] = is_missing
-_TEMPLATES.filters |= {"sign": sign, "marked": marked, "parts": reference_parts}
+_TEMPLATES.filters |= {"sign": sign, "marked": marked, "parts": reference_parts, "texts": texts_of}
 _TEMPLATES.globals |= {"LONG": LONG, "NO_RESPONSE": NO_RESPONSE}

@@ -36,15 +36,7 @@ from ragnb.metrics.rgb_protocols import (
     protocol_of,
 )
 from ragnb.text import GRAPHEME, graphemes
-from ragnb.widgets.pages import (
-    LONG,
-    Page,
-    Sign,
-    annotated,
-    fields_of,
-    occurrences,
-    reply_of,
-)
+from ragnb.widgets.pages import LONG, Page, Sign, annotated, fields_of, occurrences, reply_of
 
 NEEDED = ("question", "references", "passages", "kinds", "language")
 
@@ -102,14 +94,9 @@ class RgbView(Page):
     """
 
     def __init__(
-        self,
-        row: Mapping[str, Any] | pd.Series,
-        *,
-        protocols: Sequence[str] = PROTOCOLS,
+        self, row: Mapping[str, Any] | pd.Series, *, protocols: Sequence[str] = PROTOCOLS
     ) -> None:
         row = fields_of(row, NEEDED, "RgbView")
-        if not protocols:
-            raise InputError(f"RgbView needs a protocol, got none; name some of {PROTOCOLS}")
         rules = [protocol_of(name, row["language"]) for name in protocols]
         parts = answer_parts(row["references"])
         false = [one.text for one in false_aliases_of(row.get("false_answers"), rules[0])]
@@ -159,10 +146,7 @@ def _passages(
 
 
 def _verdicts(
-    row: Mapping[str, Any],
-    parts: list[list[str]],
-    false: list[str],
-    protocols: Sequence[str],
+    row: Mapping[str, Any], parts: list[list[str]], false: list[str], protocols: Sequence[str]
 ) -> dict[str, Any]:
     """Return the response with the decisive spans of all protocols, and the table of verdicts."""
     reasoning, answer = reply_of(row)
@@ -214,9 +198,6 @@ def _judged(row: Mapping[str, Any]) -> Iterator[tuple[str, float, str]]:
 # Protocols compare texts in lower case or normalised. Here, each character of such a text keeps its
 # place in the original.
 
-Placed = tuple[str, int, int]
-"""A piece of text with its start and end in the original."""
-
 
 def evidence_spans(
     response: str | None,
@@ -237,10 +218,7 @@ def evidence_spans(
     [(0, 24, 'refusal'), (30, 34, 'part 1')]
     """
     rules = protocol_of(protocol, language)
-    parts, false_answers = (
-        aliases_of(answer, rules),
-        false_aliases_of(false_answer, rules),
-    )
+    parts, false_answers = (aliases_of(answer, rules), false_aliases_of(false_answer, rules))
     text = normalise(response, rules)
     if response is None or text is None:  # nan is not a text either
         return []
@@ -266,7 +244,7 @@ def evidence_spans(
 class _Original:
     """A text made of pieces of which each knows its place in the original."""
 
-    def __init__(self, pieces: Iterable[Placed]) -> None:
+    def __init__(self, pieces: Iterable[tuple[str, int, int]]) -> None:
         each = [(character, start, end) for text, start, end in pieces for character in text]
         self.text = "".join(character for character, _, _ in each)
         self.places = [(start, end) for _, start, end in each]
@@ -282,7 +260,7 @@ class _Original:
         return [(self.places[start][0], self.places[end - 1][1]) for start, end in spans]
 
 
-def _normalised(clusters: Iterable[Placed]) -> Iterator[Placed]:
+def _normalised(clusters: Iterable[tuple[str, int, int]]) -> Iterator[tuple[str, int, int]]:
     """Yield the pieces of the text that `normalised` makes of all grapheme clusters together."""
     after = None
     for is_space, group in groupby(clusters, key=lambda placed: placed[0].isspace()):
@@ -292,9 +270,5 @@ def _normalised(clusters: Iterable[Placed]) -> Iterator[Placed]:
         if after is not None:
             yield " ", after, word[0][1]
         for text, start, end in word:
-            yield (
-                normalised(f"0{text}")[1:],
-                start,
-                end,
-            )  # "a" alone would be an article
+            yield (normalised(f"0{text}")[1:], start, end)  # "a" alone would be an article
         after = word[-1][2]

@@ -220,14 +220,12 @@ def _choices(frame: pd.DataFrame) -> dict[Any, Choices]:
             continue
         try:
             codes, values = pd.factorize(frame[name])
-        except (
-            TypeError,
-            NotImplementedError,
-        ):  # lists and mappings, also those of Arrow
+        except (TypeError, NotImplementedError):  # lists and mappings, also those of Arrow
             continue
         kept = [*map(listed, values), *([None] if (codes == -1).any() else [])]
-        most = min(30, max(3, len(frame) // 2))
-        if not 2 <= len(kept) <= most or not all(map(_is_choice, kept)):
+        measured = [one for one in kept if isinstance(one, float) and one != round(one, 2)]
+        longest = max((len(str(one)) for one in kept), default=0)
+        if not 2 <= len(kept) <= min(30, max(3, len(frame) // 2)) or measured or longest > 60:
             continue
         division = pd.factorize(codes)[0].tobytes()
         if division not in seen or not any(isinstance(value, str) for value in kept):
@@ -238,18 +236,10 @@ def _choices(frame: pd.DataFrame) -> dict[Any, Choices]:
     return found
 
 
-def _is_choice(value: Any) -> bool:
-    """Return whether a value is single, short, and set (a rate of 0.25) instead of measured."""
-    if isinstance(value, float) and value != round(value, 2):
-        return False
-    return not isinstance(value, tuple | frozenset | list | dict) and len(str(value)) <= 60
-
-
-def _choice_key(value: Any) -> tuple[int, float, str]:
-    if value is None:
-        return 2, 0.0, ""
+def _choice_key(value: Any) -> tuple[bool, bool, float, str]:
+    """Return what sorts choices: numbers first, then texts, and a missing value last."""
     is_number = isinstance(value, bool | int | float)
-    return (0, float(value), "") if is_number else (1, 0.0, fold(str(value)))
+    return value is None, not is_number, float(value) if is_number else 0.0, fold(str(value))
 
 
 def _numbers(column: pd.Series) -> pd.Series | None:

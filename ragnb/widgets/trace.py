@@ -23,7 +23,6 @@ NEEDED = ("question", "documents_sentences", "response_sentences")
 FOLD = 4
 """Number of consecutive plain sentences from which they are folded, in a document with others."""
 
-TINTS = {"R": "#ffe0a3", "U": "#cce5ff", "RU": "#cdefe3"}
 GLYPHS = {True: "✓", False: "✗", None: "?"}
 FORMULAS = {
     "ragbench": {
@@ -45,9 +44,6 @@ FORMULAS = {
         "consistency": "1 − RMSE to ideal",
     },
 }
-
-Sentence = tuple[str, str]
-"""Key and text."""
 
 
 class TraceView(Page):
@@ -87,8 +83,6 @@ class TraceView(Page):
         length: str = "sentence",
         names: Sequence[str] = ("labels", "other"),
     ) -> None:
-        if len(set(names)) != 2:
-            raise InputError(f"names must be two different texts, got {names!r}")
         given = {"": record} if other is None else {"¹": record, "²": other}
         sets = [
             LabelSet(fields_of(one, NEEDED, "TraceView"), name, sign, variant, length)
@@ -102,7 +96,7 @@ class TraceView(Page):
                     "compare labels of one response"
                 )
         context = [_sentence(*pair, sets) for pair in first.context]
-        response = [_statement(*pair, sets) for pair in _response(sets)]
+        response = [_statement(*pair, sets) for pair in first.response]
         question = first.record["question"]
         super().__init__(
             f"TraceView({question!r}, {len(context)} context sentences, "
@@ -116,7 +110,6 @@ class TraceView(Page):
             formulas=FORMULAS[variant],
             length=length,
             variant=variant,
-            tints=TINTS,
             special=SPECIAL_KEYS,
         )
 
@@ -239,7 +232,7 @@ class LabelSet:
 
 
 def _document(
-    number: int, sentences: list[Sentence], sets: list[LabelSet]
+    number: int, sentences: list[tuple[str, str]], sets: list[LabelSet]
 ) -> tuple[str, list[tuple[str, list[Any]]]]:
     """Return the heading of a document, and its runs of sentences with the title of their fold."""
     title, runs = f"document {number} · {_counted(sentences)}", []
@@ -268,23 +261,7 @@ def _sentence(key: str, text: str, sets: list[LabelSet]) -> dict[str, Any]:
     }
 
 
-def _response(sets: list[LabelSet]) -> list[tuple[str, str | None]]:
-    """Return the sentences of the response, and labelled keys that no sentence has."""
-    sentences = sets[0].response
-    known = {key for key, _ in sentences}
-    labelled = dict.fromkeys(
-        key
-        for labels in sets
-        for key in [
-            *(str(one.get("response_sentence_key")) for one in labels.support),
-            *labels.unsupported,
-        ]
-        if key not in known
-    )
-    return [*sentences, *((key, None) for key in labelled)]
-
-
-def _statement(key: str, text: str | None, sets: list[LabelSet]) -> dict[str, Any]:
+def _statement(key: str, text: str, sets: list[LabelSet]) -> dict[str, Any]:
     """Return what is shown of a response sentence: the verdicts, and what they rest on."""
     said = [(*labels.said(key), key in labels.unsupported) for labels in sets]
     compared = [
@@ -298,13 +275,7 @@ def _statement(key: str, text: str | None, sets: list[LabelSet]) -> dict[str, An
         rests = [("", *said[0][1:])]
     if verdicts[0] != verdicts[-1]:
         verdicts[0] += f"{sets[0].sign} {verdicts[-1]}{sets[-1].sign}"
-    return {
-        "key": key,
-        "text": text,
-        "differs": differs,
-        "verdict": verdicts[0],
-        "rests": rests,
-    }
+    return {"key": key, "text": text, "differs": differs, "verdict": verdicts[0], "rests": rests}
 
 
 def _counted(sentences: list[Any]) -> str:

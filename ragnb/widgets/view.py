@@ -12,10 +12,10 @@ from ipywidgets import HTML, HBox
 
 from ragnb.arguments import accepts
 from ragnb.markup import Markup, tag
-from ragnb.records import is_missing, require_columns
+from ragnb.records import require_columns
 from ragnb.widgets import judge, language, rgb, trace
 from ragnb.widgets.browser import STATIC, with_static
-from ragnb.widgets.pages import MISSING, Page, reference_parts, render
+from ragnb.widgets.pages import Page, reference_parts, render
 from ragnb.widgets.rows import Rows, short
 
 AHEAD, SENT_AT_ONCE = 40, 400
@@ -31,7 +31,7 @@ def _plain_page(row: Mapping[str, Any]) -> Page:
     shown = [name for name in ("question", "response") if isinstance(row.get(name), str)]
     shown += ["references"] if reference_parts(row) else []
     rest = {name: cell for name, cell in row.items() if name not in shown}
-    return Page("", "plain.html", row=row, rest=_cells(rest))
+    return Page("", "plain.html", row=row, rest=rest)
 
 
 KINDS: dict[str, tuple[Callable[..., Page], tuple[str, ...]]] = {
@@ -192,10 +192,7 @@ class FrameView(HBox):
     def _titles(self, first: int, last: int) -> dict[str, Any]:
         first = max(0, first)
         places = self._places[first : min(last, first + SENT_AT_ONCE)].tolist()
-        return {
-            "first": first,
-            "rows": [list(self._rows.title(place)) for place in places],
-        }
+        return {"first": first, "rows": [list(self._rows.title(place)) for place in places]}
 
     def _answer(self, _: object, message: Mapping[str, Any], __: object) -> None:
         """Reply to the list: prepare the first search, or send the titles of some rows."""
@@ -221,10 +218,10 @@ class FrameView(HBox):
             page = self._page_of(row)._repr_html_()
         except Exception as error:  # one odd row must not hide the others
             told = f"{type(error).__name__}: {error}"
-            return render("row.html", error=told, cells=_cells(row))
+            return render("row.html", error=told, row=row)
         if self.kind == "plain" or not whole:
             return page
-        return render("row.html", page=page, cells=_cells(row))
+        return render("row.html", page=page, row=row)
 
 
 def _kind_of(frame: pd.DataFrame) -> str:
@@ -233,16 +230,3 @@ def _kind_of(frame: pd.DataFrame) -> str:
     if fitting[0] == "language" and frame["language"].nunique() < 2:
         return "plain"
     return fitting[0]
-
-
-def _cells(row: Mapping[Any, Any]) -> list[tuple[Any, list[str]]]:
-    """Return the columns of a row, each with the texts in its cell."""
-    return [(name, _texts(cell)) for name, cell in row.items()]
-
-
-def _texts(cell: Any) -> list[str]:
-    if is_missing(cell):
-        return [MISSING]
-    if isinstance(cell, list) and cell and not isinstance(cell[0], int | float):
-        return [str(inner) for inner in cell]
-    return [f"{cell:.6g}" if isinstance(cell, float) else str(cell)]

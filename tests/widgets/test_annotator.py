@@ -4,8 +4,7 @@ import time
 
 import pandas as pd
 import pytest
-from hostile import Reader, any_text
-from hypothesis import given
+from hostile import Reader
 
 import ragnb
 from ragnb.annotation.log import read_log
@@ -80,21 +79,6 @@ def test_a_click_is_in_the_log_before_it_is_shown(annotator):
     assert re.fullmatch(r"saved \d\d:\d\d:\d\d UTC in ana.sqlite", state["saved"])
 
 
-def test_undo_and_redo_go_back_to_their_item(annotator):
-    send(annotator, "label", field="relevant", sentence=None, value=[])
-    send(annotator, "move", step=1)
-    state = send(annotator, "undo")
-    assert (annotator.page["number"], state["values"], state["message"]) == (
-        0,
-        {},
-        "undone: relevant",
-    )
-    state = send(annotator, "redo")
-    assert (state["values"], state["message"]) == ({"relevant": []}, "done again: relevant")
-    assert send(annotator, "redo")["message"] == "nothing to be done again"
-    assert actions(annotator) == ["open", "label", "open", "undo", "redo"]
-
-
 def test_an_act_labels_the_item_that_it_was_meant_for_and_the_screen_stays(annotator):
     send(annotator, "move", step=1)
     sent = []
@@ -113,12 +97,6 @@ def test_an_act_labels_the_item_that_it_was_meant_for_and_the_screen_stays(annot
         {"kind": "entry", "number": 0, "entry": [annotator.jump[0][0], "started", False]}
     ]
     assert actions(annotator) == ["open", "open", "label"]
-
-
-def test_an_act_on_an_item_that_is_not_there_is_refused(annotator):
-    state = send(annotator, "flag", number=4)
-    assert (state["failed"], state["message"]) == (True, "at needs a number below 4, got 4")
-    assert actions(annotator) == ["open"]
 
 
 def test_the_first_view_after_the_cell_has_run_takes_the_focus(annotator, monkeypatch):
@@ -162,15 +140,6 @@ def test_what_goes_wrong_is_said_and_nothing_is_written(annotator, act, more, sa
     assert state["failed"]
     assert said in state["message"]
     assert actions(annotator) == ["open"]
-
-
-def test_a_skipped_item_gives_way_to_the_next(annotator):
-    state = send(annotator, "skip")
-    assert (annotator.page["number"], state["progress"]["skipped"], annotator.jump[0][1]) == (
-        1,
-        1,
-        "skipped",
-    )
 
 
 # ---- suggestions -------------------------------------------------------------------------------------------------------
@@ -236,16 +205,6 @@ def test_without_a_kernel_the_item_is_shown_with_its_labels(annotator):
     assert "supports the sentence [c]∅ none" in reader.text
     assert "what of <b>summer</b>?" in reader.text
     assert not re.search(r"\d\d:\d\d", reader.text)
-
-
-@given(any_text)
-def test_any_text_is_written_and_read_back(tmp_path_factory, text):
-    folder = tmp_path_factory.mktemp("any")
-    widget = Annotator(questions(1), "verdict", "ana", folder)
-    state = send(widget, "note", text=text)
-    assert not state["failed"]
-    again = Annotator(questions(1), "verdict", "ana", folder)
-    assert again.session.labels.note == text.encode("utf-8", "replace").decode("utf-8")
 
 
 # ---- again, and refused ------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_a_whole_page():
         "RLCvalue≥ 0.6?what belongs / what is counted"
         "unicode3/9 = 0.333✗letters of Han, Bopomofo / letters of any script"
         "lbrag3/9 = 0.333✗rule 'han': Han characters / all but spaces, digits and .,!?;:()[]{}-–—'\"/ "
-        "· counted, no hit: 6"
+        "· counted, no hit: 6 letters"
         "scriptlettersof zh?Latin6✗Han3✓"
         "identified as: zh ✓"
     )
@@ -189,7 +189,7 @@ def test_every_rule_and_language_has_words_and_a_rule_says_what_it_misses():
         assert f"language: {language}, written in " in page(language=language).text
     rule = tables(language="ru", response="It is ‽‽ हि")[0][2][3]
     assert rule.startswith("rule 'any': letters of any script, kana and Han characters / all but")
-    assert rule.endswith(" · counted, no hit: 3")
+    assert rule.endswith(" · counted, no hit: 1 mark, 2 signs")
 
 
 # ---- direction, hidden characters, identification, no response ---------------------------------------------------------
@@ -208,7 +208,7 @@ def test_what_hides_is_spelled_out_named_and_counted():
     assert "a⟨U+202E⟩bLatin⟨U+202C⟩ ⟨U+202E⟩⟨U+001B⟩⟨U+D800⟩ می" in view.text
     assert (
         "hidden characters: ⟨U+202E⟩ RIGHT-TO-LEFT OVERRIDE ×2 · ⟨U+202C⟩ POP DIRECTIONAL FORMATTING ×1 · "
-        "⟨U+001B⟩ CONTROL ×1 · ⟨U+D800⟩ LONE SURROGATE ×1RLC"
+        "⟨U+001B⟩ NO NAME ×1 · ⟨U+D800⟩ NO NAME ×1RLC"
     ) in view.text
 
 

@@ -270,7 +270,6 @@ def test_text_of_every_script_stays_whole_and_keys_say_nothing_about_its_directi
         ({"documents_sentences": "[['0a', 'x']]"}, {}, "documents_sentences must be a list, got str"),
         ({"all_relevant_sentence_keys": "0a"}, {}, "must be a list, got str"),
         ({}, {"variant": "paper"}, "variant must be"),
-        ({}, {"names": ("same", "same")}, "names must be two different texts"),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, options, message):
