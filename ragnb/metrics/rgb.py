@@ -565,9 +565,9 @@ def corrects_error(
 ) -> float:
     """1.0 if a response to false passages gives the true answer, else 0.0 (error correction, CR).
 
-    Higher is better. The value is NaN in the same cases as `is_correct` and, except under
-    ``"flexible"``, if no error is detected. The mean is RGB's error correction rate (CR), and the
-    number of values is its denominator.
+    Higher is better. The value is NaN if there is no response, if a required verdict is missing or,
+    except under ``"flexible"``, if no error is detected. The mean is RGB's error correction rate
+    (CR), and the number of values is its denominator.
 
     Under ``"paper"``, CR = (responses that detect an error and are correct) / (responses that
     detect an error). Under ``"released"``, the numerator is the number of responses that detect an

@@ -49,10 +49,11 @@ def auroc(
 
     The area is the probability that a random positive item has a higher score than a random
     negative item, where ties count half. It is NaN unless there are items of both classes. The
-    limits are NaN if a class has fewer than two items, or if the placements (see the Notes) do not
-    vary within either class. This is the case if the scores separate the classes perfectly or if
-    all scores are equal. With clusters, the limits are NaN if there are fewer than two of them.
-    They are truncated to [0, 1]. The coverage of DeLong's interval is too low for areas near 1.
+    limits are NaN if a class has fewer than two items (with clusters, if there are fewer than two
+    clusters). They are also NaN if the placements (see the Notes) do not vary within either class,
+    for example because the scores separate the classes perfectly or because all scores are equal.
+    The limits are truncated to [0, 1]. The coverage of DeLong's interval is too low for areas near
+    1.
 
     Notes
     -----
