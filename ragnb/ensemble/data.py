@@ -102,7 +102,7 @@ class DataSplit:
         Columns of X to use; by default all except the column named by ``groups``.
     oversample : bool, default False
         Whether to repeat randomly chosen rows of the rarer label in the training part until both
-        labels are equally frequent. The class weights of `MetricEnsemble` have the same effect
+        labels are equally frequent. The class weights of `MetricEnsemble` have a similar effect
         without randomness. Both shift the predicted probabilities towards the rarer label.
     random_state : int, optional
         Seed of the split; None gives a different split each time.

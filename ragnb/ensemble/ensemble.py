@@ -295,7 +295,8 @@ class MetricEnsemble:
         Warns
         -----
         RuntimeWarning
-            There are too few calibration responses to exclude a label.
+            There are too few calibration responses to exclude a label. With ``"selective"``, no
+            threshold was found, so no label is accepted.
         UserWarning
             The responses differ from the calibration responses, so the guarantee may not hold for
             them. See `check_shift`.

@@ -81,7 +81,7 @@ _FACED = {"response": "response", "false_answer": "false_answers", "language": "
 _REFUSAL_COLUMNS = {"judged_refusal": "judged_refusal", "refusal_label": "refusal"}
 _DETECTION_COLUMNS = {"judged_detection": "judged_detection", "detection_label": "error_detected"}
 _NEVER_RULED = (
-    "Never if there is a response; if a judge or a label decides, when this verdict is missing."
+    "Never if there is a response, unless a required verdict of a judge or person is missing."
 )
 _LENIENT = "A lenient re-implementation: "
 _FOLDED = "ignoring letter case and Unicode variants of white space, hyphens and quotation marks"
@@ -373,7 +373,7 @@ def rejection_evidence(response: str | None, answer: Answer | None = None, **opt
     source=f"{_CHEN}; {_CODE} all_rate",
     binary=True,
     evidence=rejection_evidence,
-    undefined="Never if there is a response; under released, if there is no reference.",
+    undefined="Never if there is a response, except under released if there is no reference.",
 )
 def is_rejection(
     response: str | None,
