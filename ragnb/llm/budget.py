@@ -1,4 +1,4 @@
-"""Limits and costs of a run: requests and tokens per minute, tokens counted before sending, prices, and a hard budget."""
+"""Limits and costs of a run: requests and tokens per minute, estimates, prices, and a hard budget."""
 
 import asyncio
 import json

@@ -75,65 +75,80 @@ def complete(
 ) -> pd.DataFrame:
     """Replies of an OpenAI-compatible model, in the order of the requests.
 
+    Prompts are sent to the given address only: redirects are not followed, and a proxy from the
+    environment is used for other machines only. Replies are read into memory without a limit of their
+    size, so use only endpoints that you trust.
+
     Parameters
     ----------
     requests
-        One row a request: ``messages`` (list of ``{"role", "content"}``) or ``prompt`` (text to continue), and
-        ``parameters`` (mapping such as ``{"temperature": 0, "max_tokens": 64}``). If the model refuses ``max_tokens`` (as
-        OpenAI's reasoning models do), it is sent as ``max_completion_tokens`` for the rest of the run, and a ``temperature``
-        that the model refuses is not sent. A warning says so once. The reply is stored under the request as you wrote it;
-        its column ``extra`` in the store contains the parameters that were sent.
+        One row per request: ``messages`` (list of ``{"role", "content"}``) or ``prompt`` (text to
+        continue), and ``parameters`` (mapping such as ``{"temperature": 0, "max_tokens": 64}``). If
+        the model refuses ``max_tokens``, as OpenAI's reasoning models do, it is sent as
+        ``max_completion_tokens`` for the rest of the run. A ``temperature`` or ``response_format``
+        that is refused is not sent. A warning says so once. The reply is stored under the request as
+        you wrote it; its column ``extra`` in the store contains the parameters that were sent.
     model
-        Model name, as the endpoint knows it.
+        Name of the model, as the endpoint knows it.
     base_url
-        Address of the endpoint, such as ``http://127.0.0.1:8080/v1``; by default ``OPENAI_BASE_URL`` or OpenAI's own.
-        The key is read from ``OPENAI_API_KEY``; loopback addresses need none.
+        Address of the endpoint, such as ``http://127.0.0.1:8080/v1``. The default is
+        ``OPENAI_BASE_URL`` or OpenAI's own address. The key is read from ``OPENAI_API_KEY``; loopback
+        addresses need none.
     store
-        File (or open `Store`) that keeps the replies. Run again after a kill: only what is missing is asked. A request that
-        another process with the same store is asking just now is not asked again: its reply is waited for.
+        File (or open `Store`) that keeps the replies. After a kill, run again: only missing requests
+        are sent. If another process with the same store is sending a request, its reply is awaited.
     max_concurrency
-        Requests under way at once.
+        Number of requests under way at once.
     requests_per_minute, tokens_per_minute
-        The endpoint's limits, kept by waiting; tokens are estimated before and corrected after each reply.
+        Limits of the endpoint, which are kept by waiting. Tokens are estimated before each request
+        and corrected after its reply.
     budget_usd
-        Hard limit of this call in US dollars: nothing is sent that could go beyond it at its dearest (a token for each byte
-        of the prompt, and ``max_tokens``); what was received is kept, the rest stays unscored with the reason. Needs a known
-        price and ``max_tokens`` in every request; failed attempts are taken to cost nothing.
+        Hard limit in US dollars: a number, or a `ragnb.llm.budget.Budget` that several calls share.
+        No request is sent whose highest possible cost (one token per byte of the prompt, and
+        ``max_tokens``) could exceed it. The remaining requests stay unscored with this reason. A
+        budget needs a known price, and ``max_tokens`` in every request. Failed attempts are assumed
+        to cost nothing. An endpoint that reports more tokens than are possible can exceed it.
     prices
         Your own prices by model name, as for `ragnb.estimate`.
     repeats
-        Ask every request so many times and keep every reply, to tell a model's own noise from that of the sample.
+        Number of times that each request is sent; every reply is kept. This measures the model's own
+        noise.
     timeout
-        Seconds for one attempt, from sending the request to the last byte of the reply. If most attempts run into it, the
-        number of requests under way is halved for the rest of the run, and a warning says so once.
+        Seconds for one attempt, from sending the request to the last byte of the reply. If most
+        attempts exceed it, the number of requests under way is halved for the rest of the run, and a
+        warning says so once.
     max_retries
-        Further attempts for one request after failures that may pass; a Retry-After is honoured.
+        Further attempts for one request after failures that may pass: lost connections, timeouts, the
+        statuses 408, 409, 429 and 5xx, and replies that are no completion. A Retry-After of up to two
+        minutes is honoured.
     offline
-        Use stored replies only and send nothing. Requests that an earlier run could not get answered keep their reason;
-        others without a reply are an error.
+        Use stored replies only and send nothing. Requests that an earlier run could not get answered
+        keep their reason; others without a reply are an error.
     progress
-        Show a progress bar, and one line at the end that says how many requests were answered and why the others were not.
-        The environment variable ``TQDM_DISABLE=1`` turns both off.
+        Show a progress bar, and one line at the end that says how many requests were answered and why
+        the others were not. The environment variable ``TQDM_DISABLE=1`` turns both off.
     keep_empty
-        Take an empty reply as the model's answer, which is then scored. By default it counts as missing, as an empty cell
-        does in `ragnb.load_responses`.
+        Count an empty reply as the model's answer, which is then scored. By default it counts as
+        missing, as an empty cell does in `ragnb.load_responses`.
 
     Returns
     -------
     DataFrame
-        The requests' columns and ``model, request_key, repeat, response, reason, finish_reason, prompt_tokens,
-        completion_tokens, system_fingerprint``; each request's repeats stand one below the other. ``response`` is None where
-        no reply came, and ``reason`` says why. A reply without any text (empty, refused by the model, or withheld by a
-        content filter) counts as no reply, so it is unscored and not wrong.
+        The columns of the requests and ``model, request_key, repeat, response, reason, finish_reason,
+        prompt_tokens, completion_tokens, system_fingerprint``. The repeats of a request are in
+        consecutive rows. ``response`` is None if there is no reply, and ``reason`` says why. A reply
+        without text (empty, refused by the model, or withheld by a content filter) counts as no
+        reply, so it is unscored and not wrong.
 
-        If any reply contains reasoning, in ``<think>…</think>`` or in a field of its own, the column ``reasoning`` contains
-        it and ``response`` the answer alone. A reply that was cut off during its reasoning has an empty answer. The store
-        keeps the reply as it came.
+        If any reply contains reasoning, in ``<think>…</think>`` or in a field of its own, the column
+        ``reasoning`` contains it and ``response`` the answer alone. A reply that was cut off during
+        its reasoning has an empty answer. The store keeps the reply as it came.
 
     Raises
     ------
     InputError
-        A frame without requests, an offline run with replies missing, or a budget for a model without a price.
+        A frame without requests, an offline run with replies missing, or a budget for a model without
+        a price.
     EndpointError
         The endpoint cannot be used at all; what was received is kept.
     StoreError

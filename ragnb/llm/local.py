@@ -1,7 +1,7 @@
-"""Real language models on this machine, without key or network, under llama.cpp's own server.
+"""Real language models on this machine, without a key or a network, run by llama.cpp's server.
 
-Their files lie inside packages; the engine is ``xllamacpp``. They are tiny as such things go: what their numbers show is how
-measuring works.
+Their files are inside packages, and the engine is ``xllamacpp``. The models are tiny: their numbers
+show how measuring works, not how good language models are.
 """
 
 import base64
@@ -26,12 +26,12 @@ _START_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model whose file comes inside packages: what it is called, where it lies, how to install it."""
+    """A model whose file is inside packages: its name, its packages and its licence."""
 
     name: str
     packages: tuple[str, ...]
     kind: str
-    """``"chat"`` (instruction-tuned) or ``"completion"`` (a base model, to be shown examples)."""
+    """``"chat"`` (instruction-tuned) or ``"completion"`` (a base model, which needs examples)."""
     licence: str
 
     @property
@@ -57,7 +57,7 @@ LOCAL_MODELS = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A running server: what `ragnb.complete` needs, and what to write beside its numbers."""
+    """A running server: the arguments for `ragnb.complete`, and the provenance of its replies."""
 
     base_url: str
     model: str
@@ -91,12 +91,14 @@ def serve(
     Parameters
     ----------
     model
-        ``"smollm2"``: SmolLM2-135M-Instruct, English chat, Apache-2.0. ``"gemma3"``: Gemma 3 270M base, Gemma terms,
-        many languages; it follows no instructions but continues text, so it is shown examples in a completion prompt.
+        ``"smollm2"``: SmolLM2-135M-Instruct, English chat, Apache-2.0. ``"gemma3"``: Gemma 3 270M
+        base, Gemma terms, many languages. It follows no instructions but continues text, so a
+        completion prompt has to show it examples.
     context_tokens
-        Longest prompt and reply together.
+        Maximum number of tokens of prompt and reply together.
     threads
-        Processor threads; a fixed number by default, because it changes rounding and so, now and then, a reply.
+        Number of processor threads. It is fixed by default, because it changes rounding and so,
+        occasionally, a reply.
 
     Yields
     ------
@@ -108,9 +110,9 @@ def serve(
     InputError
         Unknown model.
     MissingPartError
-        Model or engine is not installed; the message has the command.
+        The model or the engine is not installed; the message contains the command.
     EndpointError
-        The server does not come up.
+        The server does not start.
 
     Examples
     --------
