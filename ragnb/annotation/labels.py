@@ -319,7 +319,8 @@ def join_labels(
     columns = id or id_columns(frame)
     ids = item_ids(responses, columns)
     labels = {str(row["item"]): row for row in frame.to_dict("records")}
-    strangers = [repr(item) for item in labels if item not in set(ids)]
+    known_ids = set(ids)
+    strangers = [repr(item) for item in labels if item not in known_ids]
     if strangers and unmatched == "error":
         raise InputError(
             f"join_labels needs a row for each label, got none for {len(strangers)}: {', '.join(strangers[:10])}; add "

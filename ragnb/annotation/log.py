@@ -96,8 +96,9 @@ class AnnotationLog:
                 f"{self.path.name} is a log of the task {self.header['task']['name']!r} by {self.header['annotator']!r}; it "
                 "cannot go on with another annotator, another task, or a task in other words, so choose another path"
             )
-        if self.path in _OPEN:
-            _OPEN[self.path].close()
+        earlier = _OPEN.get(self.path)
+        if earlier is not None:
+            earlier.close()
         with _reporting(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = sqlite3.connect(f"{self.path}-lock", timeout=0, check_same_thread=False)

@@ -111,13 +111,6 @@ def test_an_annotators_own_log_is_not_written_to(tmp_path):
     )
 
 
-def test_what_one_alone_labelled_is_taken_over_when_told(tmp_path):
-    session = adjudicate(verdict_examples(), logs(tmp_path), "cleo", tmp_path, complete=False)
-    assert ids(session) == [NAMES[1], NAMES[2]]
-    agreed = {event["item"]: event["set"][0] for event in session.log.events}
-    assert agreed[NAMES[4]]["of"] == {"ana": "correct"}
-
-
 def test_where_all_agree_everything_is_there_to_be_looked_through(tmp_path):
     session = adjudicate(
         verdict_examples(), logs(tmp_path, {"a": "cir", "b": "cir"}), "d", tmp_path
@@ -234,17 +227,6 @@ def test_other_texts_are_refused(tmp_path):
     ):
         adjudicate(changed, given, "cleo", tmp_path)
     assert not (tmp_path / "gold.verdict.sqlite").exists()
-
-
-def test_rows_in_another_order_with_other_columns_are_the_same_examples(tmp_path):
-    more = pd.concat(
-        [
-            verdict_examples(),
-            verdict_examples().assign(example_id=lambda rows: rows["example_id"] + "+"),
-        ]
-    )
-    session = adjudicate(more.iloc[::-1].assign(extra=1), logs(tmp_path), "cleo", tmp_path)
-    assert ids(session) == [NAMES[4], NAMES[2], NAMES[1]]
 
 
 @pytest.mark.parametrize("field", ["relevant", "supporting"])

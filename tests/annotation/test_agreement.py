@@ -176,24 +176,6 @@ def test_untouched_is_missing_and_never_a_category():
     assert found.loc["percent agreement", ["mean", "n", "n_unlabelled"]].tolist() == [0.5, 2, 2]
 
 
-def test_truth_values_are_not_numbers_nor_words():
-    task = {"name": "mine", "fields": [{"name": "ok", "options": [True, False, 1, 0, "true"]}]}
-    given = []
-    for name, values in (("a", [True, 1, "true", False]), ("b", [True, True, True, 0])):
-        table = pd.DataFrame(
-            {
-                "item": list("wxyz"),
-                "annotator": name,
-                "task": "mine",
-                "ok": pd.Series(values, dtype=object),
-            }
-        )
-        table.attrs["header"] = {"task": task}
-        given.append(table)
-    assert measures(agreement(given)).loc["percent agreement", "mean"] == 0.25
-    assert disagreements(given)["item"].tolist() == ["x", "y", "z"]
-
-
 # ---- sentences ---------------------------------------------------------------------------------------------------------
 
 
@@ -230,50 +212,7 @@ def test_jackknife_over_more_than_two_categories_leaves_out_one_item_at_a_time()
     assert row[["n", "n_units"]].tolist() == [70, 35]
 
 
-def test_three_annotators_of_sentences():
-    sets = (["0a"], ["0a", "0b"], ["1a"])
-    given = [trace(name, [chosen, [], ["1b"]]) for name, chosen in zip("abc", sets, strict=True)]
-    row = measures(agreement(given), "all").loc["mean overlap"]
-    assert row["mean"] == pytest.approx((np.mean([2 / 3, 0, 0]) + 1 + 1) / 3)
-    alpha = measures(agreement(given), "all").loc["Krippendorff's alpha", "mean"]
-    codes = [
-        [
-            key in chosen
-            for item in (first, [], ["1b"])
-            for key in SENTENCES["documents"]
-            for chosen in [item]
-        ]
-        for first in sets
-    ]
-    assert alpha == pytest.approx(
-        krippendorff.alpha(np.array(codes, dtype=float), level_of_measurement="nominal")
-    )
-
-
 # ---- items that belong together ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("make", [frame, trace])
-def test_saying_everything_twice_tells_nothing_more_where_items_have_clusters(make):
-    rng, keys = np.random.default_rng(5), SENTENCES["documents"]
-    said = [[[key for key in keys if rng.random() < 0.5] for _ in range(40)] for _ in range(2)]
-    if make is frame:
-        said = [[WORDS[len(chosen) % 3] for chosen in one] for one in said]
-    once = agreement(
-        [make(name, one) for name, one in zip("ab", said, strict=True)],
-        cluster={f"i{n}": n for n in range(40)},
-    )
-    twice = agreement(
-        [make(name, [*one, *one]) for name, one in zip("ab", said, strict=True)],
-        cluster={f"i{n}": n % 40 for n in range(80)},
-    )
-    assert (twice["n"] == 2 * once["n"]).all()
-    once, twice = (
-        found[found["metric"] != "Krippendorff's alpha"].drop(columns="n")
-        for found in (once, twice)
-    )  # alpha has a term in n
-    pd.testing.assert_frame_equal(twice, once)
-    assert set(once["n_units"]) <= {40, 0}
 
 
 def test_answers_to_one_question_are_one_unit():

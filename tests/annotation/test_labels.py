@@ -31,7 +31,6 @@ from ragnb.annotation.labels import (
     write_ragbench,
 )
 from ragnb.annotation.log import nested
-from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS, read_task
 from ragnb.datasets.tables import read_table, write_table
 from ragnb.errors import InputError
@@ -90,12 +89,6 @@ def test_sources_of_labels(tmp_path):
     row = read_labels(say(session, {"bench_test/0": {"overall": True, "relevant": []}})).iloc[0]
     assert (row["source"], row["status"], row["relevant"]) == ("mixed", "started", [])
     assert (row["utilized"], row["sentences"]) == (None, SENTENCES)
-
-
-def test_an_empty_log_is_an_empty_frame_with_columns(tmp_path):
-    frame = read_labels(AnnotationSession(verdict_examples(), "verdict", "ana", tmp_path))
-    assert frame.empty
-    assert {"item", "example_id", "verdict", "source", "time"} <= set(frame.columns)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
@@ -197,23 +190,6 @@ def test_ragbench_reads_back_what_was_labelled(tmp_path):
                  "unsupported_response_sentence_keys", "overall_supported"):  # fmt: skip
         assert back[name].tolist() == joined[name].tolist(), name
     assert set(back["annotating_model_name"]) == {"ana"}
-
-
-def test_published_labels_that_were_accepted_come_back_equal(tmp_path):
-    session = AnnotationSession(SAMPLE, "trace", "ana", tmp_path, suggestions=SAMPLE, id=IDS)
-    for item in session.items:
-        session.go(item.id)
-        session.accept()
-    counts = write_ragbench(SAMPLE, session, tmp_path / "out.jsonl.gz")
-    assert counts["written"] == (read_labels(session)["status"] == "labelled").sum() > 20
-    back = ragnb.load_ragbench(tmp_path / "out.jsonl.gz").set_index(IDS)
-    was = SAMPLE.set_index(IDS).loc[back.index]
-    known = [{key for document in row for key, _ in document} for row in was["documents_sentences"]]
-    for name in ("all_relevant_sentence_keys", "all_utilized_sentence_keys"):
-        there = [set(keys) & one for keys, one in zip(was[name], known, strict=True)]
-        assert back[name].map(set).tolist() == there, "a key in the sample is repeated or unknown"
-    name = "unsupported_response_sentence_keys"
-    assert back[name].equals(was[name])
 
 
 def test_only_whole_trace_labels_are_written(tmp_path):

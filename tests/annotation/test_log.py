@@ -21,10 +21,8 @@ from hypothesis import strategies as st
 from ragnb.annotation.log import (
     IDLE,
     AnnotationLog,
-    ItemLabels,
     LabelState,
     nested,
-    places,
     read_log,
 )
 from ragnb.annotation.tasks import TASKS
@@ -337,23 +335,6 @@ def test_an_action_that_cannot_be_followed_is_named(tmp_path, action):
 
 
 # ---- the labels of an item -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("values", "skipped", "status"),
-    [
-        ({}, False, "untouched"),
-        ({}, True, "skipped"),
-        ({("relevant", None): []}, False, "started"),
-        ({("relevant", None): []}, True, "skipped"),
-        ({place: [] for place in places(TASKS["trace"], "a")}, True, "labelled"),
-    ],
-)
-def test_the_status_of_an_item(values, skipped, status):
-    assert (
-        ItemLabels(values=values, skipped=skipped, flag=True).status(TASKS["trace"], ["a"])
-        == status
-    )
 
 
 def numbered(*actions):

@@ -146,16 +146,6 @@ def test_what_judge_and_people_differ_in_is_an_annotators_examples(answers, repo
     pd.testing.assert_frame_equal(review_queue(report.worst), queue)
 
 
-def test_a_response_that_two_judges_got_wrong_comes_once(answers, tmp_path):
-    rng = np.random.default_rng(1)
-    judged = answers.assign(other=rng.random(len(answers)))
-    found = ragnb.judge_report(judged, judge=["judged_correct", "other"], clusters=None)
-    queue = review_queue(found)
-    assert not queue.duplicated(ID).any()
-    assert len(queue) < len(found.worst)
-    AnnotationSession(queue, "verdict", "ana", tmp_path, id=ID)
-
-
 def test_without_labels_the_scores_nearest_the_threshold_come_first():
     judged = pd.DataFrame(
         {"example_id": list("abcdef"), "s": [1.0, 0.75, np.nan, 0.0, 0.25, 0.5]},

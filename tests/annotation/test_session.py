@@ -9,7 +9,6 @@ import threading
 import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from annotation.labelling import TEXTS, keyed_frame, opened, plain_frame, said
 from hypothesis import settings
@@ -19,7 +18,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import ragnb
 from ragnb.annotation.labels import trace_values
 from ragnb.annotation.log import LabelState, read_log
-from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
 
@@ -186,20 +184,6 @@ def test_the_blind_see_nothing_and_their_labels_say_nothing(path):
     assert set(sources(session).values()) == {"human"}
     assert b"suggest" not in path.read_bytes().lower()
     assert b"judge 7B" not in path.read_bytes()
-
-
-def test_an_adjudicated_label_holds_what_others_said(path):
-    others = {"q/0": {"ana": {RELEVANT: ["0a"]}, "ben": {RELEVANT: [], ("overall", None): True}}}
-    session = opened(path, annotator="cem", others=others, suggestions=SUGGESTED)
-    session.label("relevant", ["0a"])
-    session.label("overall", False)
-    assert session.labels.said == {
-        RELEVANT: {"source": "adjudicated", "of": {"ana": ["0a"], "ben": []}},
-        ("overall", None): {"source": "adjudicated", "of": {"ben": True}},
-    }
-    session.go("q/1")
-    session.label("overall", False)
-    assert sources(session) == {("overall", None): "human"}
 
 
 # ---- undo and redo -----------------------------------------------------------------------------------------------------
@@ -557,25 +541,6 @@ def test_the_whole_sample_is_labelled_from_its_own_labels_and_comes_back(path):
         values = again.state.of(item.id).values
         assert values.keys() == trace_values(record, item).keys()
     assert again.progress()["labelled"] + again.progress()["started"] == len(sample)
-
-
-@pytest.mark.parametrize(
-    ("path", "file"),
-    [
-        ("new", "new/ana_b.a_b.sqlite"),
-        ("mine.sqlite", "mine.sqlite"),
-        ("mine.jsonl", "mine.sqlite"),
-        ("new/mine.log", "new/mine.log.sqlite"),
-        ("folder.d", "folder.d/ana_b.a_b.sqlite"),
-    ],
-)
-def test_a_path_without_an_ending_is_a_folder(tmp_path, path, file):
-    (tmp_path / "folder.d").mkdir()
-    examples = pd.DataFrame({"example_id": ["x"], "question": ["?"], "response": ["!"]})
-    task = {"name": "a/b", "fields": [{"name": "tone", "options": ["kind", "curt"]}]}
-    session = AnnotationSession(examples, task, "ana b", tmp_path / path)
-    assert session.log.path.relative_to(tmp_path).as_posix() == file
-    session.close()
 
 
 def test_progress_counts_and_the_time_left_is_the_median_pace(path):
