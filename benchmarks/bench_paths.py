@@ -85,10 +85,10 @@ class TestScoring:
     def test_summarize(self, few, scores) -> None:
         few(ragnb.summarize, scores)
 
-    @task("`definitions()` as Markdown")
+    @task("`definitions()` as a frame")
     @pytest.mark.parametrize("n", [len(ragnb.METRICS)])
     def test_definitions(self, few, n) -> None:
-        few(lambda: ragnb.definitions().to_markdown())
+        few(lambda: ragnb.definitions().frame)
 
 
 class TestComparing:

@@ -1,15 +1,14 @@
 """ragnb in a terminal: the functions of the notebook, read from files and printed.
 
-``python -m ragnb --help`` lists the commands. Exit codes: 0; 1 when an audit finds something; 2 for input that cannot be
-used, with one line that says why; 130 after Ctrl-C; 141 when nobody reads on.
+``python -m ragnb --help`` lists the commands. Exit codes: 0; 1 if an audit finds something; 2 for
+input that cannot be used, with one line that says why; 130 after Ctrl-C; 141 if nobody reads on.
 """
 
 import os
 import sys
 import warnings
 
-from ragnb.cli.arguments import command_line
-from ragnb.cli.progress import progress
+from ragnb.cli import command_line, progress
 from ragnb.errors import RagnbError
 from ragnb.markup import spelled
 
@@ -18,37 +17,28 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
-            return _run(argv)
-    except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # or Python complains when it closes the pipe
-        return 141
-    except KeyboardInterrupt:
-        return 130
-    except (RagnbError, OSError) as error:
-        print("ragnb:", " ".join(spelled(error).split()), file=sys.stderr)
-        return 2
-
-
-def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    progress()
-    print("ragnb:", " ".join(spelled(message).split()), file=sys.stderr)
-
-
-def _run(argv: list[str] | None) -> int:
-    try:
-        arguments = command_line().parse_args(argv)
-        found = arguments.command(arguments)
+            warnings.showwarning = _say
+            arguments = command_line().parse_args(argv)
+            found = arguments.command(arguments)
         progress()
         text, code = found if isinstance(found, tuple) else (found, 0)
         encoding = sys.stdout.encoding or "utf-8"
-        print(text.encode(encoding, "backslashreplace").decode(encoding))
+        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
         return code
-    finally:
+    except BrokenPipeError:  # without the next line Python complains when it closes the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt:
         progress()
-        sys.stdout.flush()
+        return 130
+    except (RagnbError, OSError) as error:
+        _say(error)
+        return 2
+
+
+def _say(message: object, *_: object, **__: object) -> None:
+    progress()
+    print("ragnb:", " ".join(spelled(message).split()), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -388,7 +388,7 @@ def test_files_of_one_name_in_two_folders_are_no_one_system(two, printed, refuse
     (two / "other").mkdir()
     other = (two / "bad.jsonl").rename(two / "other" / "good.jsonl")
     asked = command, two / "good.jsonl", other, "--metrics", "answer.f1"
-    assert "got good for 2 files" in refused(*asked)
+    assert "different names, got good, good" in refused(*asked)
     assert "乙" in printed(*asked, "--system", "甲", "乙")[0]
     own = [json.loads(line) | {"system": "mine"} for line in other.read_text().splitlines()]
     other.write_text(lines_of(own))
@@ -411,7 +411,7 @@ def test_ids_of_csv_and_of_json_are_of_two_kinds(two, refused):
         "--unpaired",
         "drop",
     )
-    assert "got numbers in 'numbered' and texts in 'typed', and 10 is not '10'" in refused(*asked)
+    assert "got texts in 'typed' and numbers in 'numbered', and 10 is not '10'" in refused(*asked)
 
 
 @pytest.mark.parametrize(
@@ -571,10 +571,10 @@ def test_the_report_of_a_judge_counts_what_has_no_label(tmp_path, printed):
     ("arguments", "said"),
     [
         (["--kind", "rgb", "--option", "protocol=mine"], "got 'mine'"),
-        (["--kind", "rgb", "--option", "colour=red"], "got 'colour'; choose out of protocol"),
+        (["--kind", "rgb", "--option", "colour=red"], "'colour' cannot be set here; choose out of protocol"),
         (
             ["--kind", "judge", "--option", "threshold=high"],
-            "the option threshold needs a valid number",
+            "threshold must be a valid number, got 'high'",
         ),
         (["--kind", "judge"], "without judged_correct, label"),
         (["--kind", "multilingual"], "baseline 'direct'"),
@@ -621,7 +621,7 @@ def test_an_audit_asks_for_as_many_passages_as_it_is_told(printed):
     ("arguments", "said"),
     [
         (["no-such-name"], "no-such-name"),
-        (["sample-en", "--only", "mistakes"], "got 'mistakes'"),
+        (["sample-en", "--only", "mistakes"], "got mistakes"),
         (["sample-en", "--passages", "-1"], "passage_num"),
     ],
 )
@@ -645,13 +645,13 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--metrics"], f"choose out of {', '.join(METRICS)}"),
+        (["--metrics"], f"use some of {', '.join(METRICS)}"),
         (["--metrics", "answer.ff"], "did you mean 'answer.f1'?"),
         (["--metrics", "trace.relevance"], "all_relevant_sentence_keys"),
         (["--metrics", "answer.f1", "--option", "variant=mine"], "got 'mine'"),
         (
             ["--metrics", "answer.chrf", "--option", "word_order=two"],
-            "word_order needs a valid integer",
+            "word_order must be a valid integer",
         ),
         (["--metrics", "language.rlc_ok", "--option", "threshold=7"], "threshold"),
         (["--metrics", "answer.f1", "--by", "colour"], "colour"),
@@ -661,7 +661,7 @@ def test_metrics_lists_every_metric_with_its_direction_and_source(printed):
             ["--metrics", "answer.f1", "--columns", "response=baseline", "response=ours"],
             "response is set twice, to 'baseline' and to 'ours'.",
         ),
-        (["--metrics", "answer.f1", "--set", "language=fr"], "got 'language'; write --language"),
+        (["--metrics", "answer.f1", "--set", "language=fr"], "'language' cannot be set here; use --language"),
     ],
 )
 def test_score_refuses_in_one_line(file, refused, arguments, said):
@@ -671,12 +671,12 @@ def test_score_refuses_in_one_line(file, refused, arguments, said):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.jsonl", b"", "at least one row"),
+        ("a.jsonl", b"", "empty file"),
         ("a.jsonl", b'{"question": \n', "line 1"),
         ("a.jsonl", b'{"question": "q", "references": "x", "response": 5}\n', "row 0"),
-        ("a.jsonl.gz", b"no gzip", "whole file"),
+        ("a.jsonl.gz", b"no gzip", "whole compressed file"),
         ("a.csv", b"\xe9", "text in UTF-8"),
-        ("a.xlsx", b"PK", "ends in .jsonl"),
+        ("a.xlsx", b"PK", "end in .jsonl"),
         ("a\x1b[31m\n.jsonl", b"[]", "a⟨U+001B⟩[31m .jsonl"),
     ],
 )
@@ -687,7 +687,7 @@ def test_a_file_that_cannot_be_used_is_refused_in_one_line(tmp_path, refused, na
 
 @pytest.mark.parametrize("name", ["gone.jsonl", "~/gone\u202e.jsonl"])
 def test_a_file_that_does_not_exist_is_refused_in_one_line(refused, name):
-    assert visible(refused("score", name, "--metrics", "answer.f1")).count("exists") == 1
+    assert visible(refused("score", name, "--metrics", "answer.f1")).count("does not exist") == 1
 
 
 @pytest.mark.parametrize(
@@ -711,7 +711,7 @@ def test_what_the_parser_refuses_is_2_and_shows_the_usage(capsys, arguments):
 
 
 def test_a_bug_shows_its_traceback(file, monkeypatch):
-    monkeypatch.setattr(import_module("ragnb.scoring.summaries"), "summarize", None)
+    monkeypatch.setattr(ragnb, "summarize", None, raising=False)
     with pytest.raises(TypeError):
         main(["score", str(file), "--metrics", "answer.f1"])
 

@@ -17,7 +17,6 @@ from ragnb.datasets.tables import write_table
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS, as_flag
 from ragnb.records import is_missing, present, require_columns
-from ragnb.scoring.columns import check_names
 
 if TYPE_CHECKING:
     from ragnb.annotation.session import AnnotationSession
@@ -238,7 +237,6 @@ def _task(frame: pd.DataFrame) -> Task:
     """The task of a frame of labels, after a check of its columns."""
     what = "a frame of labels"
     require_columns(frame, ["item", "annotator", "task"], what)
-    check_names(frame, ("item", "annotator", "task"), what)
     names = frame["task"].unique().tolist()
     schema = frame.attrs.get("header", {}).get("task") or (names[0] if len(names) == 1 else names)
     task = read_task(schema)

@@ -20,7 +20,7 @@ from ragnb.datasets.files import (
 )
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_protocols import answer_parts
-from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, reasoning_apart, refuse_partitioned
+from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, reasoning_apart, require_columns
 
 RGB = {
     "example_id": "id",
@@ -127,7 +127,8 @@ def load_responses(
         text, a reference that is no answer, a cell of CSV that looks like a list and is none, or a noise rate or judgement
         that is no number; the message names the row.
     """
-    refuse_partitioned(source, "load_responses")
+    if not isinstance(source, str | Path):
+        require_columns(source, (), "load_responses")
     file = None if isinstance(source, pd.DataFrame) else existing_file(source)
     given: Any = source if file is None else read_frame(file)
     if given.empty:

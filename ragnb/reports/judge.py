@@ -14,7 +14,7 @@ import pandas as pd
 from ragnb.arguments import Booleans, Floats, Integers, accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup
-from ragnb.records import CONDITION, column_names, one_column, require_columns
+from ragnb.records import CONDITION, column_names, require_columns
 from ragnb.reports.frames import as_frame, distinct, html_report, limits, number, short_p
 from ragnb.results import Interval
 from ragnb.scoring.columns import numbers
@@ -209,10 +209,10 @@ def judge_report(
     >>> table.loc[["percent agreement", "sensitivity", "specificity"], "mean"].tolist()
     [0.5, 0.75, 0.25]
     """
-    judges = column_names(judge, "judge_report(judge=...)")
-    people = column_names(annotators, "judge_report(annotators=...)")
-    groups = column_names(by, "judge_report(by=...)")
-    unit = one_column(clusters, "judge_report(clusters=...)")
+    judges = column_names(judge)
+    people = column_names(annotators)
+    groups = column_names(by)
+    unit = column_names(clusters)
     require_columns(frame, dict.fromkeys([*judges, *people, label, *unit, *groups]), "judge_report")
     if not judges or {*judges} & {label, *people}:
         raise InputError(

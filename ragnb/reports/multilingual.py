@@ -175,7 +175,7 @@ def multilingual_report(
     if responses.empty:
         raise InputError("multilingual_report needs at least one response, got an empty frame")
     scores = _scores(responses, variant, baseline)
-    columns = column_names(by, "multilingual_report(by=...)")
+    columns = column_names(by)
     require_columns(scores, columns, "multilingual_report(by=...)")
     if own := {"system", "metric"} & set(columns):
         raise InputError(

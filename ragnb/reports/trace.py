@@ -11,7 +11,7 @@ import pandas as pd
 from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup
-from ragnb.records import one_column, require_columns
+from ragnb.records import column_names, require_columns
 from ragnb.reports.frames import html_report
 from ragnb.results import Interval, SignificanceResult
 from ragnb.scoring.columns import numbers
@@ -119,7 +119,7 @@ def trace_report(
             f"trace_report needs judges of {', '.join(LABELS)}, with a column for each; got {got}"
         )
     columns = [*labels.values(), *(column for _, column in named)]
-    keys = one_column(cluster, "trace_report(cluster=...)")
+    keys = column_names(cluster)
     require_columns(records, [*columns, *keys], "trace_report")
     values = {name: numbers(records, name, "trace_report") for name in columns}
     rows: list[dict[str, Any]] = []

@@ -1,20 +1,20 @@
-"""What translation gains for what it costs, item by item: every system's F1 beside the baseline's on the same example."""
+"""What translation gains for what it costs: each system's F1 minus that of the baseline, by example."""
 
-import re
 from math import inf
 
 import numpy as np
 import pandas as pd
 
-from ragnb.errors import InputError, check_choice
+from ragnb.arguments import accepts
+from ragnb.errors import InputError
 from ragnb.metrics.cost import VARIANTS, bridging_efficiency
 from ragnb.metrics.record import METRICS, Metric
 from ragnb.records import require_columns
-from ragnb.scoring.columns import check_names, numbers
+from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 
 F1, COST = "answer.f1", "cost.translation_tokens"
-"""What CNBE is made of."""
+"""The metrics that CNBE combines."""
 
 
 def _efficiency(
@@ -49,22 +49,24 @@ CNBE = Metric(
 
 
 def known_metric(name: str) -> Metric | None:
-    """The record of a metric that ships, `CNBE` included, which `score` does not know by name; None of any other."""
+    """Return the record of a metric that ships, including `CNBE`; None for any other."""
     return CNBE if name == CNBE.name else METRICS.get(name)
 
 
+@accepts(variant=VARIANTS)
 def bridging(
     scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "ratio"
 ) -> pd.DataFrame:
     """Token F1 gained over the baseline per translated token, for every response (CNBE).
 
-    Higher is better; unbounded; nan where an F1 is unscored or the cost unknown. Where nothing was translated, and of the
-    baseline itself: nan under ``ratio``, 0.0 under ``lbrag``. Pairs are made by ``example_id`` alone, never by position.
+    Higher is better, and the value is unbounded. It is nan if an F1 is unscored or the cost is
+    unknown. If nothing was translated, and for the baseline itself, it is nan under ``ratio`` and
+    0.0 under ``lbrag``. Responses are paired by ``example_id`` and never by position.
 
     Parameters
     ----------
     scores
-        As `score` returns them, with `F1` and `COST` of all systems; other metrics are left alone.
+        As `score` returns them, with `F1` and `COST` of all systems. Other metrics are ignored.
     baseline
         The system without passages.
     variant
@@ -73,13 +75,14 @@ def bridging(
     Returns
     -------
     DataFrame
-        As `score` returns it, one row a response, with the metric ``cost.cnbe``. Its mean is best summarized with
-        ``interval="t"``: the zeros of ``lbrag`` would pass for a rate.
+        As `score` returns it, one row per response, with the metric ``cost.cnbe``. Summarize its
+        mean with ``interval="t"``, because the zeros of ``lbrag`` would look like a rate.
 
     Raises
     ------
     InputError
-        No baseline; an example that the baseline did not answer, or that a system answered twice; F1 of several variants.
+        If the baseline is missing or did not answer an example, if a system answered an example
+        twice, or if F1 was scored under several variants.
 
     (F1_system - F1_baseline) / cost of the same example.
 
@@ -87,23 +90,28 @@ def bridging(
 
     >>> one = {"example_id": "q1", "metric": [F1, COST], "reason": None, "signature": "s"}
     >>> systems = {"direct": [0.25, 0.0], "lbrag": [0.75, 20.0]}
-    >>> scores = pd.concat(pd.DataFrame(one | {"system": name, "value": both}) for name, both in systems.items())
-    >>> bridging(scores)[["system", "value"]].values.tolist()
+    >>> parts = [pd.DataFrame(one | {"system": s, "value": v}) for s, v in systems.items()]
+    >>> bridging(pd.concat(parts))[["system", "value"]].values.tolist()
     [['direct', nan], ['lbrag', 0.025]]
-    >>> bridging(scores)["reason"][0]
+    >>> bridging(pd.concat(parts))["reason"][0]
     'it is the baseline'
     """
-    check_choice(variant, VARIANTS, "variant")
     pairs = paired_f1(scores, baseline=baseline)
-    rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=_variant_of_f1(scores))
+    marks = scores.loc[scores["metric"] == F1, "signature"].astype(str).str.split("|").explode()
+    variants = sorted({mark.partition(":")[2] for mark in marks if mark.startswith("variant:")})
+    if len(variants) > 1:
+        raise InputError(
+            f"CNBE needs F1 of one variant, got {' and '.join(variants)}; score all systems alike"
+        )
+    f1 = variants[0] if variants else None
+    rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=f1)
     itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
-    return rows.assign(reason=rows["reason"].mask(itself, "it is the baseline")).drop(
-        columns=[*CNBE.columns.values()]
-    )
+    rows["reason"] = rows["reason"].mask(itself, "it is the baseline")
+    return rows.drop(columns=[*CNBE.columns.values()])
 
 
 def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
-    """The F1 of every response beside that of the baseline for the same example, and the tokens that it spent.
+    """Pair the F1 of every response with that of the baseline for the same example, and its cost.
 
     Parameters
     ----------
@@ -113,94 +121,44 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
     Returns
     -------
     DataFrame
-        The identifying columns of ``scores``, then ``f1_system, f1_direct, tokens_spent`` (0 of the baseline; nan where one
-        is unscored or unknown) and ``reason``.
+        The identifying columns of ``scores``, then ``f1_system, f1_direct, tokens_spent`` (0 of the
+        baseline; nan if unscored or unknown) and ``reason``.
 
     Raises
     ------
     InputError
         As `bridging`.
     """
-    require_columns(
-        scores, ("example_id", "system", "metric", "value", "reason", "signature"), "bridging"
-    )
-    check_names(scores, ("example_id", "system", "metric", "signature", "reason"), "bridging")
+    key = ["system", "example_id"]
+    require_columns(scores, [*key, "metric", "value", "reason", "signature"], "bridging")
     scores = scores.assign(value=numbers(scores, "value", "bridging"))
-    if not isinstance(baseline, str) or baseline not in set(scores["system"]):
-        systems = ", ".join(map(str, scores["system"].unique())) or "none"
+    f1, cost = (scores[scores["metric"] == name].reset_index(drop=True) for name in (F1, COST))
+    if f1.empty or cost.empty:
+        raise InputError(f"CNBE needs scores of {F1} and {COST}; score both of them")
+    for rows in (f1, cost):
+        require_columns(rows, (), "CNBE", unique=key)
+    direct = f1[f1["system"] == baseline].set_index("example_id")
+    if direct.empty:
+        systems = ", ".join(map(str, f1["system"].unique()))
         raise InputError(
-            f"CNBE needs the baseline {baseline!r} among the systems; got {systems}; name it, or score it too"
+            f"CNBE needs the baseline {baseline!r} among the systems; got {systems}; score it too"
         )
-    _variant_of_f1(scores)  # refuses a second
-    f1, cost = (_one_a_response(scores, metric) for metric in (F1, COST))
-    return _pairs(f1, cost, baseline)
-
-
-def _one_a_response(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    rows = scores[scores["metric"] == metric].reset_index(drop=True)
-    if rows.empty:
+    lacking = f1.loc[~f1["example_id"].isin(direct.index), key].astype(str).agg(" ".join, axis=1)
+    if len(lacking):
         raise InputError(
-            f"CNBE needs scores of {F1} and {COST}; got none of {metric}; score it too"
+            f"CNBE needs a response of {baseline!r} to every example; got {len(lacking)} unmatched "
+            f"({', '.join(lacking[:3])}); run {baseline!r} on them, or drop them"
         )
-    twice = rows[rows.duplicated(["system", "example_id"])]
-    if len(twice):
-        raise InputError(
-            f"CNBE needs one response of a system to each example; got {len(twice)} doubled ({_named(twice)}); "
-            "drop them, or give repeats and conditions systems of their own"
-        )
-    return rows
-
-
-def _pairs(f1: pd.DataFrame, cost: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """The rows of F1 with the columns of `CNBE`, and why one of these is missing."""
-    direct = _matched(f1, baseline)
-    responses = pd.MultiIndex.from_frame(f1[["system", "example_id"]])
-    spent = cost.set_index(["system", "example_id"])["value"].reindex(responses).to_numpy(float)
+    direct = direct.loc[f1["example_id"]].reset_index()
+    spent = cost.set_index(key)["value"].reindex(pd.MultiIndex.from_frame(f1[key])).to_numpy()
     own = (f1["system"] == baseline).to_numpy()
-    why = [None if pd.isna(said) else f"{baseline}: {said}" for said in direct["reason"]]
-    reason = f1["reason"].astype(object).fillna(pd.Series(why, direct.index, dtype=object))
-    unknown = pd.Series(np.isnan(spent) & ~own).map({True: "the cost is unknown", False: None})
-    return f1.drop(columns=["metric", "value", "signature", "evidence"], errors="ignore").assign(
+    reason = f1["reason"].astype(object)
+    reason = reason.fillna(f"{baseline}: " + direct["reason"].astype("str"))
+    reason = reason.fillna(pd.Series(np.where(np.isnan(spent) & ~own, "the cost is unknown", None)))
+    made = ["metric", "value", "signature", "evidence"]
+    return f1.drop(columns=made, errors="ignore").assign(
         f1_system=f1["value"],
         f1_direct=direct["value"],
         tokens_spent=np.where(own, 0.0, spent),
-        reason=reason.fillna(unknown),
+        reason=reason,
     )
-
-
-def _matched(f1: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    """Beside each row of F1 the baseline's row of the same example."""
-    direct = f1[f1["system"] == baseline].set_index("example_id")
-    unmatched = f1[~f1["example_id"].isin(direct.index)]
-    if len(unmatched):
-        raise InputError(
-            f"CNBE needs a response of {baseline!r} to every example; got {len(unmatched)} unmatched ({_named(unmatched)}); "
-            f"run {baseline!r} on them, or drop them"
-        )
-    return direct.loc[f1["example_id"]].reset_index()
-
-
-def _variant_of_f1(scores: pd.DataFrame) -> str | None:
-    """The one variant under which F1 was scored."""
-    signatures = scores.loc[scores["metric"] == F1, "signature"]
-    found = sorted(
-        {
-            variant
-            for signature in signatures
-            for variant in re.findall(r"\|variant:([^|]*)", str(signature))
-        }
-    )
-    if len(found) > 1:
-        raise InputError(
-            f"CNBE needs F1 of one variant; got {' and '.join(found)}; score all systems alike"
-        )
-    return found[0] if found else None
-
-
-def _named(rows: pd.DataFrame) -> str:
-    """The first three responses by system and example."""
-    named = [
-        f"{system} {example}"
-        for system, example in zip(rows["system"], rows["example_id"], strict=True)
-    ]
-    return ", ".join(named[:3]) + (", ..." if len(named) > 3 else "")

@@ -1,4 +1,4 @@
-"""Systems against each other on the same items: difference, interval, test, effect size, and what could have been shown."""
+"""Systems compared on the same items: difference, interval, test, effect size and detectable effect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,23 +8,34 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.errors import InputError, as_real
-from ragnb.records import CONDITION, column_names, is_missing, one_column, require_columns
-from ragnb.scoring.columns import check_names, check_texts, numbers, signatures
-from ragnb.scoring.procedures import BINARY, CLUSTERED, PROCEDURES, Pairs, Procedure, choose
+from ragnb.arguments import Floats, accepts, convert
+from ragnb.errors import InputError
+from ragnb.records import CONDITION, column_names, require_columns
+from ragnb.scoring.columns import numbers, signatures
+from ragnb.scoring.procedures import PROCEDURES, Pairs, choose
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
 VARYING_MARKS = ("prompt", "lang", "reasoning")
 """Parts of a signature in which compared systems may differ."""
 
 ITEM_COLUMNS = (*(name for name in CONDITION if name != "system"), "repeat")
-"""Columns that, where they vary within a system, tell its items apart beside ``example_id``."""
+"""Columns that, if they vary within a system, distinguish its items besides ``example_id``."""
 
 _READ = ("example_id", "system", "metric", "value", "signature")
 
 Names = str | Sequence[str] | None
 
 
+@accepts(
+    metrics=column_names,
+    by=column_names,
+    family=column_names,
+    method=("auto", *PROCEDURES),
+    unpaired=("error", "drop"),
+    correction=tuple(CORRECTIONS),
+    confidence_level="level",
+    power="level",
+)
 def compare(
     scores: pd.DataFrame,
     *,
@@ -39,49 +50,56 @@ def compare(
     confidence_level: float = 0.95,
     power: float = 0.8,
 ) -> pd.DataFrame:
-    """Paired differences between systems that answered the same items, one row a metric, cell and pair of systems.
+    """Paired differences between systems that answered the same items.
 
-    The difference is system - baseline, in the unit of the metric.
+    There is one row for each metric, cell and pair of systems. The difference is system - baseline,
+    in the unit of the metric.
 
     Parameters
     ----------
     scores
-        As `score` returns them: ``example_id, system, metric, value, signature`` and the columns of conditions.
+        As `score` returns them: ``example_id, system, metric, value, signature`` and the columns of
+        conditions.
     baseline
-        The system that all others are compared with; by default every pair is compared, the earlier one as the baseline.
+        The system that all others are compared with. By default every pair is compared, with the
+        earlier one as the baseline.
     metrics
         Names of the metrics to compare; by default all in the frame.
     by
-        Columns that cut the frame into cells compared separately. By default the columns of conditions (noise rate,
-        language, ...) that vary within a system; ``by=[]`` pools them: an item is then a question under one condition.
+        Columns that divide the frame into cells, which are compared separately. By default the
+        columns of conditions (noise rate, language, ...) that vary within a system. ``by=[]`` pools
+        them: an item is then a question under one condition.
     cluster
-        Column whose values are the independent units. Where a cell holds a question several times (pooled conditions,
-        repeats), the questions are the clusters even without being named.
+        Column whose values are the independent units. If a cell contains a question several times
+        (pooled conditions, repeats), the questions are the clusters by default.
     family
-        Columns within which p-values are corrected together; by default all rows of the result are one family, ``[]`` means
-        the same, and ``["metric"]`` makes one family a metric. Undefined p-values are no part of it.
+        Columns within which p-values are corrected together. By default all rows of the result are
+        one family, and so they are with ``[]``. ``["metric"]`` makes one family per metric.
+        Undefined p-values do not count.
     method
         ``"auto"`` chooses by the kind of scores and says why in the column ``why``:
 
-        ====================  ===============================================  ==========================  ========
-        method                test                                             interval of the difference  relation
-        ====================  ===============================================  ==========================  ========
-        ``mcnemar`` (auto)    McNemar mid-p: scores of 0 and 1                 Tango                       not dual
-        ``sign-flip`` (auto)  exact sign-flip permutation test: graded scores  sign-flip                   dual
-        ``cluster-t`` (auto)  cluster-robust t: 30 clusters or more            cluster-robust t            dual
-        ``cluster-sign-flip`` exact, flips clusters (auto): fewer              cluster-robust t            not dual
-        ``tango``             Tango's score test (asymptotic McNemar)          Tango                       dual
-        ``mcnemar-exact``     McNemar exact                                    Tango                       not dual
-        ``newcombe``          McNemar mid-p                                    Newcombe (method 10)        not dual
-        ``t``                 paired t-test                                    t                           dual
-        ``bca``               exact sign-flip permutation test                 BCa                         not dual
-        ``wilcoxon``          Wilcoxon signed-rank, exact                      sign-flip                   not dual
-        ====================  ===============================================  ==========================  ========
+        ====================  ========================================  ==================  ========
+        method                test                                      interval            relation
+        ====================  ========================================  ==================  ========
+        ``mcnemar`` (auto)    McNemar mid-p: scores of 0 and 1          Tango               not dual
+        ``sign-flip`` (auto)  exact sign-flip permutation test: graded  sign-flip           dual
+        ``cluster-t`` (auto)  cluster-robust t: 30 clusters or more     cluster-robust t    dual
+        ``cluster-sign-flip`` exact, flips clusters (auto): fewer       cluster-robust t    not dual
+        ``tango``             Tango's score test (asymptotic McNemar)   Tango               dual
+        ``mcnemar-exact``     McNemar exact                             Tango               not dual
+        ``newcombe``          McNemar mid-p                             Newcombe, method 10 not dual
+        ``t``                 paired t-test                             t                   dual
+        ``bca``               exact sign-flip permutation test          BCa                 not dual
+        ``wilcoxon``          Wilcoxon signed-rank, exact               sign-flip           not dual
+        ====================  ========================================  ==================  ========
 
-        The McNemar tests are duals of the odds ratio that stands beside them as the effect size. Scores within 1e-12 of
-        the larger one are equal: rounding error is no difference.
+        The intervals are those of the difference. The McNemar tests are dual to the odds ratio,
+        which is their effect size. Two scores are equal if they differ by less than 1e-12 of the
+        larger one: rounding error is no difference.
     unpaired
-        ``"error"``, or ``"drop"``: leave out items without a value for both systems, counted in ``n_dropped``.
+        ``"error"``, or ``"drop"``: leave out items without a value for both systems, which are
+        counted in ``n_dropped``.
     correction
         ``"holm"``, ``"benjamini-hochberg"`` or ``"bonferroni"``.
     confidence_level, power
@@ -90,40 +108,56 @@ def compare(
     Returns
     -------
     DataFrame
-        The columns of ``by``, then ``metric, system, baseline, n_pairs, n_clusters, n_dropped, mean, baseline_mean,
-        difference, low, high, interval, confidence_level, test, statistic, p_value, p_adjusted, correction, family_size,
-        effect, effect_low, effect_high, effect_name, mde, power, duality, why, warning, signature``. ``mde`` is the
-        minimum detectable effect: with this many items and the observed spread, the test detects a true difference of this
-        size with probability ``power``, and smaller ones less often. `ragnb.stats.power` defines it for 0/1 scores, graded
-        scores and clusters. Infinite limits mean that so few items exclude nothing.
+        The columns of ``by``, then ``metric, system, baseline, n_pairs, n_clusters, n_dropped,
+        mean, baseline_mean, difference, low, high, interval, confidence_level, test, statistic,
+        p_value, p_adjusted, correction, family_size, effect, effect_low, effect_high, effect_name,
+        mde, power, duality, warning, why, signature``. If the limits of any interval are undefined,
+        the column ``problem`` says why. ``mde`` is the minimum detectable effect: with this many
+        items and the observed spread, the test detects a true difference of this size with
+        probability ``power``, and smaller ones less often. See `ragnb.stats.power`. Infinite limits
+        mean that so few items exclude nothing.
 
     Raises
     ------
     InputError
-        Fewer than two systems, an unknown name, a question doubled or without partner, ids that are numbers in one system
-        and texts in another, values that are infinite, systems scored under different definitions, or a method that does not
-        suit the scores.
+        If there are fewer than two systems, a name is unknown, a question occurs twice or lacks a
+        partner, ids are numbers in one system and texts in another, systems were scored under
+        different definitions, or a method does not suit the scores.
 
-    Source: Miller (2024), arXiv 2411.00640, on paired and clustered comparison of models; the tests' own in `ragnb.stats`.
+    Source: Miller (2024), arXiv 2411.00640, on paired and clustered comparison of models. The
+    sources of the tests are in `ragnb.stats`.
     """
-    named = {*column_names(by, "compare(by=...)"), *one_column(cluster, "compare(cluster=...)")}
-    frame = _selected(scores, metrics, named)
-    design = _Design(_cell_columns(frame, by), cluster, method, unpaired, confidence_level, power)
-    _check_options(power, method=method, unpaired=unpaired, correction=correction)
-    require_columns(frame, one_column(cluster, "compare(cluster=...)"), "compare(cluster=...)")
+    named = [*(by or ()), *column_names(cluster)]
+    require_columns(scores, [*_READ, *named], "compare")
+    if overlap := {"system", "metric", "example_id"} & set(by or ()):
+        raise InputError(f"by must be columns of conditions, got {', '.join(sorted(overlap))}")
+    if unknown := sorted(set(metrics or ()) - set(scores["metric"])):
+        scored = ", ".join(scores["metric"].unique())
+        raise InputError(f"metrics must be among those scored ({scored}), got {', '.join(unknown)}")
+    read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
+    frame = scores[read].assign(value=numbers(scores, "value", "compare"))
+    frame = frame[frame["metric"].isin(metrics or frame["metric"])].reset_index(drop=True)
+    infinite = frame.loc[np.isinf(frame["value"]), "example_id"]
+    if len(infinite):
+        raise InputError(f"value must be finite or nan, but it is infinite for {_some(infinite)}")
+    cells = varying(frame, ITEM_COLUMNS[:-1]) if by is None else by
+    keys = [*cells, "metric"]
+    design = _Design(cells, cluster, method, unpaired, confidence_level, power)
     pairs = _pairs_of_systems(frame, baseline)
-    _refuse_ids_of_two_kinds(frame)
     rows = [
-        dict(zip([*design.cells, "metric"], cell, strict=True)) | _row(group, pair, design)
-        for cell, group in frame.groupby([*design.cells, "metric"], sort=False, dropna=False)
+        dict(zip(keys, cell, strict=True)) | _row(group, pair, design)
+        for cell, group in frame.groupby(keys, sort=False, dropna=False)
         for pair in pairs
     ]
-    return _corrected(pd.DataFrame(rows), column_names(family, "compare(family=...)"), correction)
+    table = pd.DataFrame(rows)
+    require_columns(table, family or (), "compare(family=...)")
+    families = table.groupby(family, sort=False, dropna=False).ngroup() if family else None
+    return table.assign(**adjusted_columns(table["p_value"], correction, families))
 
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """What holds for every comparison of one call."""
+    """What all comparisons of one call share."""
 
     cells: list[str]
     cluster: str | None
@@ -133,67 +167,17 @@ class _Design:
     power: float
 
 
-# ---- what is compared --------------------------------------------------------------------------------------------------
+# ---- what is compared --------------------------------------------------------------------------
 
 
-def _check_options(power: float, **given: str) -> None:
-    if not 0 < as_real(power) < 1:
-        raise InputError(
-            f"compare(power=...) needs a number between 0 and 1; got {power!r:.60}; write 0.8 for 80 %"
-        )
-    known = {
-        "method": ("auto", *PROCEDURES),
-        "unpaired": ("error", "drop"),
-        "correction": tuple(CORRECTIONS),
-    }
-    for name, value in given.items():
-        if not isinstance(value, str) or value not in known[name]:
-            raise InputError(
-                f"compare({name}=...) needs one of {', '.join(known[name])}; got {value!r}; choose one"
-            )
+def varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the columns that take several values within one system.
 
-
-def _selected(scores: pd.DataFrame, metrics: Names, named: set[str]) -> pd.DataFrame:
-    """The rows of the metrics asked for, with the columns that something reads: of the others each pair would be a copy."""
-    require_columns(scores, _READ, "compare")
-    read = [name for name in scores if name in {*_READ, *ITEM_COLUMNS, *named}]
-    check_names(scores, [name for name in read if name not in ("metric", "value")], "compare")
-    check_texts(scores, ("metric",), "compare")
-    scores = scores.assign(value=numbers(scores, "value", "compare")).reset_index(drop=True)
-    present = scores["metric"].unique().tolist()
-    wanted = column_names(metrics, "compare(metrics=...)") or present
-    if unknown := [name for name in wanted if name not in present]:
-        raise InputError(
-            f"compare needs metrics that were scored ({', '.join(present)}); got {', '.join(unknown)}; score them"
-        )
-    frame = scores.loc[scores["metric"].isin(wanted), read]
-    infinite = frame.loc[np.isinf(frame["value"]), "example_id"]
-    if len(infinite):
-        raise InputError(f"value must be finite or nan, got infinite ones for {_some(infinite)}")
-    return frame
-
-
-def _cell_columns(frame: pd.DataFrame, by: Names) -> list[str]:
-    if by is None:
-        return _varying(frame, ITEM_COLUMNS[:-1])
-    columns = column_names(by, "compare(by=...)")
-    require_columns(frame, columns, "compare(by=...)")
-    check_names(frame, columns, "compare(by=...)")
-    if overlap := {"system", "metric", "example_id"} & set(columns):
-        raise InputError(
-            f"compare(by=...) needs columns of conditions; got {', '.join(overlap)}, which it pairs by; leave it out"
-        )
-    return columns
-
-
-def _varying(frame: pd.DataFrame, columns: Sequence[str]) -> list[str]:
-    """Those columns that take several values within one system: what varies only between systems belongs to the system."""
+    What varies only between systems belongs to the system.
+    """
+    by_system = frame.groupby("system", sort=False)
     present = [name for name in columns if name in frame]
-    return [
-        name
-        for name in present
-        if frame.groupby("system", sort=False)[name].nunique(dropna=False).max() > 1
-    ]
+    return [name for name in present if by_system[name].nunique(dropna=False).max() > 1]
 
 
 def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[str, str]]:
@@ -201,36 +185,24 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
     systems = frame["system"].unique().tolist()
     if len(systems) < 2:
         raise InputError(
-            f"compare needs two systems at least; got {_some(systems) or 'none'}; score another and concatenate"
+            f"compare needs two systems or more, got {_some(systems) or 'none'}; score another one "
+            "and concatenate the scores"
+        )
+    if baseline is not None and baseline not in systems:
+        raise InputError(f"baseline must be one of {_some(systems, 20)}, got {baseline!r}")
+    kinds = {type(ids.iloc[0]): name for name, ids in frame.groupby("system")["example_id"]}
+    if str in kinds and len(kinds) > 1:
+        texts = kinds.pop(str)
+        raise InputError(
+            f"compare needs ids of one kind, got texts in {texts!r} and numbers in "
+            f"{next(iter(kinds.values()))!r}, and 10 is not '10'; convert both to str"
         )
     if baseline is None:
         return [(second, first) for first, second in combinations(systems, 2)]
-    is_name = np.isscalar(baseline)
-    if not is_name or baseline not in [name for name in systems if not is_missing(name)]:
-        raise InputError(
-            f"compare needs a baseline out of {_some(systems, 20)}; got {baseline!r}; choose one"
-        )
     return [(system, baseline) for system in systems if system != baseline]
 
 
-def _refuse_ids_of_two_kinds(frame: pd.DataFrame) -> None:
-    """Tables keep numbers as they are, CSV makes texts of them: these never match."""
-    kinds = {
-        system: pd.api.types.infer_dtype(ids, skipna=True)
-        for system, ids in frame.groupby("system")["example_id"]
-    }
-    texts = next((system for system, kind in kinds.items() if kind == "string"), None)
-    numbers = next(
-        (system for system, kind in kinds.items() if kind in ("integer", "floating")), None
-    )
-    if texts is not None and numbers is not None:
-        raise InputError(
-            f"compare needs ids of one kind; got numbers in {numbers!r} and texts in {texts!r}, and 10 is not '10'; write "
-            "both as texts"
-        )
-
-
-# ---- one comparison ----------------------------------------------------------------------------------------------------
+# ---- one comparison ----------------------------------------------------------------------------
 
 
 def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[str, Any]:
@@ -238,7 +210,12 @@ def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[st
     two = group[group["system"].isin(pair)]
     signature = _one_definition(two, pair, metric)
     pairs, n_dropped, unit = _paired(two, pair, design)
-    name, why = _procedure(pairs, design.method, metric)
+    name, why = choose(pairs, design.method, metric)
+    procedure = PROCEDURES[name]
+    arguments = procedure.view(pairs)
+    interval = procedure.interval(*arguments, confidence_level=design.level)
+    test = procedure.test(*arguments)
+    effect = procedure.effect(*arguments, confidence_level=design.level)
     return {
         "metric": metric,
         "system": pair[0],
@@ -248,18 +225,6 @@ def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[st
         "n_dropped": n_dropped,
         "mean": _mean(pairs.first),
         "baseline_mean": _mean(pairs.second),
-        **_outcome(PROCEDURES[name], pairs, design),
-        "why": f"{why}; clusters: {unit}" if unit else why,
-        "signature": signature,
-    }
-
-
-def _outcome(procedure: Procedure, pairs: Pairs, design: _Design) -> dict[str, Any]:
-    arguments = procedure.view(pairs)
-    interval = procedure.interval(*arguments, confidence_level=design.level)
-    test = procedure.test(*arguments)
-    effect = procedure.effect(*arguments, confidence_level=design.level)
-    return {
         **interval.columns("difference"),
         "difference": _mean(pairs.differences),
         "test": test.method,
@@ -274,136 +239,77 @@ def _outcome(procedure: Procedure, pairs: Pairs, design: _Design) -> dict[str, A
         "power": design.power,
         "duality": "dual" if procedure.dual else "not dual",
         "warning": test.warning,
+        "why": f"{why}; clusters: {unit}" if unit else why,
+        "signature": signature,
     }
 
 
-def _mean(values: np.ndarray) -> float:
+def _mean(values: Floats) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
 def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> str:
-    """The signatures behind a pair; refused when they differ in more than prompt, language and reasoning.
+    """The signatures of a pair; refused if they differ in more than prompt, language and reasoning.
 
-    A system without lists of several texts as references has no mark that says how such lists were read, and fits both.
+    A system without lists of several texts as references has no mark that says how such lists were
+    read, and fits both ways of reading.
     """
     found = signatures(two)
-    read_as = {
-        part
-        for signature in found
-        for part in signature.split("|")
-        if part.startswith("references:")
-    }
+    split = [[part.partition(":") for part in signature.split("|")] for signature in found]
+    read_as = {value for parts in split for name, _, value in parts if name == "references"}
     free = VARYING_MARKS if len(read_as) > 1 else (*VARYING_MARKS, "references")
-    definitions = sorted({_definition(signature, free) for signature in found})
+    definitions = {
+        "|".join("".join(part) for part in parts if part[0] not in free) for parts in split
+    }
     if len(definitions) > 1:
-        alike = (
-            ", and read lists of references alike (alternatives= of load_responses)"
-            if len(read_as) > 1
-            else ""
-        )
+        alternatives = ", and read lists of references alike (alternatives= of load_responses)"
         raise InputError(
-            f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; got {' and '.join(definitions)}; "
-            f"score both with the same options{alike}"
+            f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; "
+            f"got {' and '.join(sorted(definitions))}; score both with the same options"
+            f"{alternatives if len(read_as) > 1 else ''}"
         )
     return " & ".join(found)
 
 
-def _definition(signature: str, free: Sequence[str]) -> str:
-    return "|".join(part for part in signature.split("|") if part.split(":")[0] not in free)
-
-
 def _paired(two: pd.DataFrame, pair: tuple[str, str], design: _Design) -> tuple[Pairs, int, str]:
-    """Values of both systems side by side, how many items were dropped, and the column of clusters, if there are any."""
-    keys = [
-        "example_id",
-        *_varying(two, [name for name in ITEM_COLUMNS if name not in design.cells]),
-    ]
-    first, second = (_values(two, system, keys) for system in pair)
-    both = pd.concat([first, second], axis=1, keys=["first", "second"])
+    """Values on shared items, the number of items dropped, and the column of clusters or ''."""
+    conditions = varying(two, [name for name in ITEM_COLUMNS if name not in design.cells])
+    items = list(dict.fromkeys(["example_id", *conditions, *column_names(design.cluster)]))
+    require_columns(two, (), "compare", unique=["system", *items])
+    first, second = (two[two["system"] == name].set_index(items)["value"] for name in pair)
+    both = pd.concat([first, second], axis=1)
     missing = both[both.isna().any(axis=1)]
     if len(missing) and design.unpaired == "error":
-        cell = ", ".join(f"{name} {two[name].iloc[0]}" for name in design.cells)
-        at = f" at {cell}" if cell else ""
-        ids, others = (values.index.get_level_values("example_id") for values in (first, second))
-        if len(ids) and len(others) and set(ids).isdisjoint(others):
-            raise InputError(
-                f"compare pairs systems by example_id, but {pair[0]!r} and {pair[1]!r} have no example_id in common{at}: "
-                f"{pair[0]!r} begins with {ids[0]!r:.60}, {pair[1]!r} with {others[0]!r:.60}. Give each question the same "
-                "example_id for every system before you score. If the responses have no ids of their own, use the "
-                "questions: responses.assign(example_id=responses['question'])"
-            )
-        raise InputError(
-            f"compare needs a value of {pair[0]!r} and of {pair[1]!r} for every item{at}; {len(missing)} of {len(both)} "
-            f"items lack at least one of the two, such as {_some(missing.index)}; score them, choose by=, or pass "
-            "unpaired='drop', which counts them"
-        )
+        raise InputError(_unpaired(first, second, both, missing, pair))
     both = both.drop(missing.index)
-    unit = design.cluster or (
-        "example_id" if both.index.get_level_values("example_id").has_duplicates else ""
-    )
+    examples = both.index.get_level_values("example_id")
+    unit = design.cluster or ("example_id" if examples.has_duplicates else "")
+    keys = both.index.get_level_values(unit).to_numpy() if unit else None
+    clusters = None if keys is None else convert(keys, "clusters", f"the column {unit!r}")
     values = both.to_numpy(float)
+    return Pairs(values[:, 0], values[:, 1], clusters), len(missing), unit
+
+
+def _unpaired(
+    first: pd.Series, second: pd.Series, both: pd.DataFrame, missing: pd.DataFrame, pair: Any
+) -> str:
+    """What is wrong where items lack a partner."""
+    ids, others = (values.index.get_level_values("example_id") for values in (first, second))
+    if len(ids) and len(others) and set(ids).isdisjoint(others):
+        return (
+            f"compare pairs systems by example_id, but {pair[0]!r} and {pair[1]!r} have no "
+            f"example_id in common: {pair[0]!r} begins with {ids[0]!r:.60}, {pair[1]!r} with "
+            f"{others[0]!r:.60}. Give each question the same example_id for every system before "
+            "you score. If the responses have no ids of their own, use the questions: "
+            "responses.assign(example_id=responses['question'])"
+        )
     return (
-        Pairs(values[:, 0], values[:, 1], _clusters(two, both.index, keys, unit)),
-        len(missing),
-        unit,
+        f"compare needs a value of {pair[0]!r} and of {pair[1]!r} for every item; {len(missing)} "
+        f"of {len(both)} items lack at least one of the two, such as {_some(missing.index)}; "
+        "score them, choose by=, or pass unpaired='drop', which counts them"
     )
-
-
-def _values(two: pd.DataFrame, system: str, keys: list[str]) -> pd.Series:
-    values = (
-        two.loc[two["system"] == system, [*keys, "value"]].set_index(keys)["value"].astype(float)
-    )
-    if values.index.has_duplicates:
-        twice = values.index[values.index.duplicated()]
-        raise InputError(
-            f"compare needs one value of {system!r} for every item; got {len(twice)} more, such as {_some(twice)}; "
-            "drop them, or add the column that tells them apart (such as repeat)"
-        )
-    return values
-
-
-def _clusters(two: pd.DataFrame, items: pd.Index, keys: list[str], unit: str) -> np.ndarray | None:
-    if not unit:
-        return None
-    if unit in keys:
-        return items.get_level_values(unit).to_numpy()
-    named = two.drop_duplicates([*keys, unit]).set_index(keys)[unit]
-    if named.index.has_duplicates or named.isna().any():
-        doubtful = named.index[named.index.duplicated() | named.isna()]
-        raise InputError(
-            f"compare(cluster={unit!r}) needs one cluster an item; got none or several for {_some(doubtful)}; mend them"
-        )
-    return named.loc[items].to_numpy()
-
-
-def _procedure(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
-    if method == "auto":
-        return choose(pairs)
-    if method in BINARY and not pairs.binary:
-        raise InputError(
-            f"the method {method!r} needs scores of 0 and 1; got {metric} with others; use 'sign-flip' or 'auto'"
-        )
-    if (method in CLUSTERED) != (pairs.clusters is not None):
-        need, use = (
-            ("clusters", "cluster=")
-            if method in CLUSTERED
-            else ("independent items", "'cluster-t' or 'auto'")
-        )
-        got = "none" if method in CLUSTERED else "items that share a cluster"
-        raise InputError(f"the method {method!r} needs {need}; got {got}; use {use}")
-    return method, "as asked for"
 
 
 def _some(values: Any, most: int = 5) -> str:
     listed = [str(value) for value in values]
     return ", ".join(listed[:most]) + (", ..." if len(listed) > most else "")
-
-
-# ---- the family --------------------------------------------------------------------------------------------------------
-
-
-def _corrected(rows: pd.DataFrame, family: list[str], correction: str) -> pd.DataFrame:
-    """The rows with ``p_adjusted, correction, family_size`` beside their p-values."""
-    require_columns(rows, family, "compare(family=...)")
-    families = rows.groupby(family, sort=False, dropna=False).ngroup() if family else None
-    return rows.assign(**adjusted_columns(rows["p_value"], correction, families))

@@ -5,72 +5,54 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.records import CONDITION, present, require_columns
+from ragnb.records import CONDITION, is_missing, require_columns
 
 CONDITIONS = (*CONDITION, "model", "parameters", "template")
 
 
 def experiment_signature(responses: pd.DataFrame) -> pd.Series:
-    """Signature of the experiment behind each response: data, system, model, decoding, prompt and passages.
+    """Signature of the experiment behind each response: data, system, model, prompt and passages.
 
-    The signature of a score names the definition of the number. It is the same for two arms of an experiment that differ in
-    the order of their passages or in the model. This longer one names what the frame says about the experiment, so that
-    responses to one question share it only if they were asked for under the same conditions.
+    The signature of a score names the definition of the number. It is the same for two arms of an
+    experiment that differ in the order of their passages or in the model. This longer one names
+    what the frame says about the experiment, so that two responses to one question share it only if
+    they were requested under the same conditions.
 
     Parameters
     ----------
     responses
-        One row per response, as `ragnb.complete`, the experiments and `ragnb.load_responses` return them.
+        One row per response, as `ragnb.complete`, the experiments and `ragnb.load_responses` return
+        them.
 
     Returns
     -------
     Series
-        One text per row. It begins with the data, if ``responses.attrs["source"]`` names them, and goes on with each of the
-        columns ``system, benchmark, task, language, noise_rate, passage_num, correct_rate, order, model, parameters,
-        template`` that has a value.
+        One text per row. It begins with the data, if ``responses.attrs["source"]`` names them. Then
+        it has each of the columns ``system, benchmark, task, language, noise_rate, passage_num,
+        correct_rate, order, model, parameters, template`` that has a value.
 
-    Raises
-    ------
-    InputError
-        A frame without the column ``system``.
-
-    >>> responses = pd.DataFrame({"system": ["a", "a"], "order": ["released", "per_item"], "parameters": [{"seed": 0}] * 2})
-    >>> experiment_signature(responses).tolist()
+    >>> responses = pd.DataFrame({"system": "a", "order": ["released", "per_item"]})
+    >>> experiment_signature(responses.assign(parameters=[{"seed": 0}] * 2)).tolist()
     ['system:a|order:released|parameters:seed=0', 'system:a|order:per_item|parameters:seed=0']
     """
     require_columns(responses, ("system",), "experiment_signature")
     source = responses.attrs.get("source", {})
-    first = [f"data:{data_name(source)}"] if source else []
-    columns = [name for name in CONDITIONS if name in responses]
-    rows = zip(*(responses[name] for name in columns), strict=True)
-    return pd.Series(
-        [
-            "|".join(
-                [
-                    *first,
-                    *(
-                        f"{name}:{_shown(value)}"
-                        for name, value in zip(columns, row, strict=True)
-                        if present(value) is not None
-                    ),
-                ]
-            )
-            for row in rows
-        ],
-        index=responses.index,
-        name="experiment",
-        dtype=object,
-    )
+    data = {"data": data_name(source)} if source else {}
+    signatures = []
+    for row in responses[[name for name in CONDITIONS if name in responses]].to_dict("records"):
+        parts = data | {name: _shown(cell) for name, cell in row.items() if not is_missing(cell)}
+        signatures.append("|".join(f"{name}:{text}" for name, text in parts.items()))
+    return pd.Series(signatures, responses.index, name="experiment", dtype=object)
 
 
 def data_name(source: Any) -> str:
-    """The name of a data source, and the beginning of its checksum if there is one."""
+    """Return the name of a data source, and the beginning of its checksum if there is one."""
     checksum = source.get("git_sha1", "")
     return f"{source.get('name', 'unknown')}{f'@{checksum[:8]}' if checksum else ''}"
 
 
 def decoding(parameters: Any) -> str:
-    """Sampling parameters in a fixed order.
+    """Describe sampling parameters in a fixed order.
 
     >>> decoding({"temperature": 0.0, "max_tokens": 64})
     'max_tokens=64, temperature=0'

@@ -1,24 +1,18 @@
-"""Systems compared over all languages by a linear mixed model with a random intercept per question.
+"""Systems compared over all languages by a linear mixed model with a random intercept per question."""
 
-`mixed_model` fits it, and its `MixedModelResult` says in words how far it can be trusted.
-"""
-
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from math import isnan, nan, sqrt
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, stdtr, stdtrit
 
-from ragnb.arguments import Floats
+from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
-from ragnb.markup import Markup, join, tag
 from ragnb.records import CONDITION, require_columns
-from ragnb.results import SMALLEST_P, SignificanceResult, format_p_value, undefined_test
-from ragnb.scoring.comparisons import compare
-from ragnb.stats.intervals import FEW_CLUSTERS
+from ragnb.results import SMALLEST_P, SignificanceResult, undefined_test
+from ragnb.scoring.comparisons import compare, varying
 from ragnb.stats.mixed import RandomIntercept, random_intercept
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.power import t_mde
@@ -27,13 +21,7 @@ TOO_SURE = 1.2
 """If the cluster-robust standard error is more than this many times that of the model, the model
 may leave something out. If the former is right, its 95 % intervals then cover at most 90 %."""
 
-HEAPED, SKEWED = 0.25, 1.0
-"""Shares of scores at one end of the scale and skewness above these are far from normal."""
-
 _POWER = 0.8
-
-
-# ---- the result --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +41,18 @@ class MixedModelResult:
     by_language
         The same with one row per language and system; empty unless an interaction was requested and
         fitted.
-    robust, robust_by_language
-        The same differences as `ragnb.compare` finds them, with the questions as clusters: means
-        over the items that both systems scored.
+    robust
+        The differences of ``effects`` as `ragnb.compare` finds them, with the questions as
+        clusters: means over the items that both systems scored.
     interaction_test
         Likelihood-ratio test of system:language; undefined, with its reason, if there is nothing to
         test.
-    observations, missing
-        The scores used, with their ``residual``, and those without a value, which were left out.
-    notes, warnings
-        What was done differently from the request, and warnings of statsmodels.
+    observations
+        The scores used, with their ``residual``.
+    notes
+        What was done differently from the request.
+    warnings
+        Warnings of statsmodels.
     model
         The fit behind ``effects``, with its variances; ``model.fit`` is the result of statsmodels.
     """
@@ -75,31 +65,25 @@ class MixedModelResult:
     effects: pd.DataFrame
     by_language: pd.DataFrame
     robust: pd.DataFrame
-    robust_by_language: pd.DataFrame
     interaction_test: SignificanceResult
     observations: pd.DataFrame = field(repr=False)
-    missing: pd.DataFrame = field(repr=False)
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     model: RandomIntercept = field(repr=False)
 
     @property
-    def languages(self) -> list[Any]:
-        """The languages of the scores used."""
-        return (
-            list(self.observations["language"].unique()) if "language" in self.observations else []
-        )
-
-    @property
     def intraclass_correlation(self) -> float:
         """Share of the variance that lies between questions, in [0, 1]; NaN without a model."""
-        return self.model.group_variance / (
-            self.model.group_variance + self.model.residual_variance
-        )
+        between, within = self.model.group_variance, self.model.residual_variance
+        return between / (between + within)
 
     @property
     def error_ratios(self) -> pd.Series:
-        """Cluster-robust standard error divided by that of the model, by system."""
+        """Cluster-robust standard error divided by that of the model, by system.
+
+        A ratio far above 1 means that the difference varies from question to question, which the
+        model does not allow for.
+        """
         half = (self.robust["high"] - self.robust["low"]) / 2
         quantiles = stdtrit(self.robust["n_clusters"] - 1, (1 + self.confidence_level) / 2)
         return (half / quantiles / self.effects["standard_error"]).set_axis(self.effects["system"])
@@ -107,167 +91,19 @@ class MixedModelResult:
     @property
     def problems(self) -> tuple[str, ...]:
         """Reasons to prefer the cluster-robust comparison; empty if there are none."""
-        found = []
-        if self.model.problem:
-            found.append(f"there is no model: {self.model.problem}")
+        found = [f"there is no model: {self.model.problem}"] if self.model.problem else []
         if self.model.at_zero:
-            found.append(
-                "the variance between questions is estimated as 0, so the model treats all scores "
-                "as independent"
-            )
-        ratios = self.error_ratios
-        found += [
-            f"the cluster-robust standard error of {system} is {ratio:.1f} times the model's: its "
-            "difference seems to vary from question to question, which the model does not allow for"
-            for system, ratio in ratios[ratios > TOO_SURE].items()
-        ]
+            found.append("the variance between questions is estimated as 0")
+        for system, ratio in self.error_ratios.items():
+            if ratio > TOO_SURE:
+                found.append(
+                    f"the cluster-robust standard error of {system} is {ratio:.1f} times the "
+                    "model's: its difference seems to vary from question to question"
+                )
         return tuple(found)
 
-    def assumptions(self) -> pd.DataFrame:
-        """Checks of what the model assumes, one row each: ``check, value, concern, meaning``."""
-        values, skewness = self.observations["value"], self.observations["residual"].skew()
-        ratio, questions = self.error_ratios.max(), self.model.n_groups
-        zeros, ones = (float((values == end).mean()) for end in (0, 1))
-        heaped = "many equal scores: not normal, but means of many questions are nearly normal"
-        rows = [
-            ("share of scores exactly 0", zeros, zeros > HEAPED, heaped, "few equal scores"),
-            ("share of scores exactly 1", ones, ones > HEAPED, heaped, "few equal scores"),
-            (
-                "skewness of the residuals", skewness, abs(skewness) > SKEWED,
-                "skewed: needs many questions", "fairly symmetric",
-            ),
-            (
-                "share of the variance between questions", self.intraclass_correlation,
-                self.model.at_zero, "estimated as 0: the pairing by question is lost", "above 0",
-            ),
-            (
-                "cluster-robust standard error over the model's, largest", ratio, ratio > TOO_SURE,
-                "differences seem to vary between questions: too narrow intervals", "they agree",
-            ),
-            (
-                "questions", questions, questions < FEW_CLUSTERS,
-                f"fewer than {FEW_CLUSTERS}: every assumption matters", "many",
-            ),
-        ]  # fmt: skip
-        table = pd.DataFrame(rows, columns=["check", "value", "concern", "meaning", "otherwise"])
-        undefined = table["value"].isna()
-        meaning = (
-            table["meaning"]
-            .where(table["concern"], table["otherwise"])
-            .mask(undefined, "undefined")
-        )
-        return table.assign(concern=table["concern"] | undefined, meaning=meaning).drop(
-            columns="otherwise"
-        )
 
-    def summary(self) -> str:
-        """The results in sentences, one per line."""
-        return "\n".join(_sentences(self))
-
-    def _repr_html_(self) -> str:
-        tables = {
-            "Mixed model": self.effects,
-            "Mixed model, by language": self.by_language,
-            "Cluster-robust comparison": self.robust,
-            "Cluster-robust comparison, by language": self.robust_by_language,
-        }
-        shown = (_html_table(title, table) for title, table in tables.items() if len(table))
-        return join([*(tag("p", sentence) for sentence in _sentences(self)), *shown])
-
-
-def _sentences(result: MixedModelResult) -> Iterator[str]:
-    n, n_languages, model = len(result.observations), len(result.languages), result.model
-    among = f" in {_count(n_languages, 'language')}" if n_languages else ""
-    yield (
-        f"{result.metric}: {_count(n, 'score')} of {_count(model.n_groups, 'question')}"
-        f"{among}, as {result.formula}."
-    )
-    where = f", averaged over {n_languages} languages" if n_languages > 1 else ""
-    yield from (_difference(row, where) for row in result.effects.to_dict("records"))
-    for system, rows in result.by_language.dropna(subset="difference").groupby(
-        "system", sort=False
-    ):
-        low, high = (
-            rows.loc[place] for place in (rows["difference"].idxmin(), rows["difference"].idxmax())
-        )
-        yield (
-            f"By language, {system} differs from {low['baseline']} by {low['difference']:+.3f} "
-            f"({low['language']}) to {high['difference']:+.3f} ({high['language']})."
-        )
-    if not model.problem:
-        yield (
-            f"Questions differ with sd {sqrt(model.group_variance):.3f}, scores of one question "
-            f"with sd {sqrt(model.residual_variance):.3f}: {result.intraclass_correlation:.0%} of the "
-            "variance lies between questions."
-        )
-    if not model.problem and n_languages > 1:
-        yield _interaction(result.interaction_test)
-    if len(result.missing):
-        yield f"{_count(len(result.missing), 'score')} without a value left out."
-    yield from (f"{note}." for note in result.notes)
-    yield from (f"statsmodels warned: {warning}" for warning in result.warnings)
-    yield from (f"Prefer the cluster-robust comparison: {problem}." for problem in result.problems)
-    for row in result.robust.to_dict("records") if result.problems else []:
-        yield "Cluster-robust: " + _difference(
-            row, f", over {_count(row['n_pairs'], 'pair')} of scores"
-        )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _difference(row: dict[str, Any], where: str) -> str:
-    system, baseline, warning = (
-        row["system"],
-        row["baseline"],
-        row["warning"].removeprefix("undefined: "),
-    )
-    if isnan(row["difference"]):
-        return f"The difference between {system} and {baseline} is undefined: {warning}."
-    limits = f"{row['confidence_level']:.0%} interval {row['low']:.3f} to {row['high']:.3f}"
-    limits = "no interval" if isnan(row["low"]) else limits
-    direction = "higher" if row["difference"] >= 0 else "lower"
-    corrected = (
-        f"; {format_p_value(row['p_adjusted'])} corrected for {row['family_size']}"
-        if row["family_size"] > 1
-        else ""
-    )
-    return (
-        f"{system} scores {abs(row['difference']):.3f} {direction} than {baseline}{where} "
-        f"({limits}, {format_p_value(row['p_value'])}{corrected}{warning and f'; {warning}'})."
-    )
-
-
-def _interaction(test: SignificanceResult) -> str:
-    if isnan(test.p_value):
-        reason = test.warning.removeprefix("undefined: ")
-        return f"Whether differences depend on the language was not tested: {reason}."
-    found = f"({test.method}, {format_p_value(test.p_value)})"
-    if test.p_value < 0.05:
-        return f"Differences depend on the language {found}: look at each language."
-    return (
-        f"Nothing shows that differences depend on the language {found}; "
-        "that is no proof that they do not."
-    )
-
-
-def _html_table(title: str, table: pd.DataFrame) -> Markup:
-    numbers = ["difference", "low", "high", "p_value", "p_adjusted", "mde"]
-    columns = [*(["language"] if "language" in table else []), "system", "baseline", *numbers]
-    shown = table[columns].astype(dict.fromkeys(numbers, object))
-    shown[numbers] = table[numbers].map(
-        lambda value: "undefined" if isnan(value) else f"{value:+.3f}"
-    )
-    rows = [tag("tr", *(tag("td", cell) for cell in row)) for row in shown.itertuples(index=False)]
-    head = tag("tr", *(tag("th", name) for name in columns))
-    methods = " / ".join(dict.fromkeys([*table["interval"], *table["test"]]))
-    return tag("div", tag("p", tag("b", title)), tag("table", head, *rows), tag("small", methods))
-
-
-# ---- the model ---------------------------------------------------------------------------------
-
-
+@accepts(interaction=(False, True), confidence_level="level")
 def mixed_model(
     scores: pd.DataFrame,
     *,
@@ -334,32 +170,27 @@ def mixed_model(
     >>> values = {"direct": [0.1, 0.5, 0.3, 0.6, 0.4, 0.8], "lbrag": [0.3, 0.6, 0.4, 0.9, 0.5, 0.8]}
     >>> one = {"question_id": [1, 1, 2, 2, 3, 3], "language": ["en", "de"] * 3, "metric": "f1"}
     >>> scores = pd.concat(pd.DataFrame(one | {"system": s, "value": v}) for s, v in values.items())
-    >>> print(mixed_model(scores).summary().splitlines()[1])
-    lbrag scores 0.133 higher than direct, averaged over 2 languages (95% interval 0.046 to 0.220...
+    >>> mixed_model(scores).effects[["system", "difference", "low", "high"]].round(3).values.tolist()
+    [['lbrag', 0.133, 0.046, 0.22]]
     """
     frame, group, notes = _frame(scores, metric, group)
-    baseline = frame["system"].iloc[0] if baseline is None else baseline
     kept = frame[frame["value"].notna()]
     if kept.empty:
-        raise InputError(
-            f"mixed_model needs scores with a value; got {len(frame)} without; see their reason"
-        )
-    languages = list(kept["language"].unique()) if "language" in kept else []
+        raise InputError(f"mixed_model needs scores with a value, got {len(frame)} without")
+    baseline = frame["system"].iloc[0] if baseline is None else baseline
+    languages = list(kept["language"].unique())
     if len(languages) < 2:
-        only = f"The only language is {languages[0]}" if languages else "No language is named"
-        dropped = "no term for the language" + (", and no interaction" if interaction else "")
-        notes.append(f"{only}: the model has {dropped}")
-    interaction = interaction and len(languages) > 1
+        notes.append(f"there is one language ({languages[0]}), so the model has no term for it")
     stated: dict[str, Any] = {"baseline": baseline, "confidence_level": confidence_level}
     robust = compare(frame, by=[], cluster=group, unpaired="drop", **stated)
-    robust_by_language = robust.iloc[:0]
+    interaction = interaction and len(languages) > 1
+    terms = _Terms([baseline, *robust["system"]], languages, interaction)
+    model = terms.fit(kept, group)
+    by_language = robust.iloc[:0]
     if interaction:
         spoken = frame[frame["language"].isin(languages)]
-        robust_by_language = compare(
-            spoken, by="language", cluster=group, unpaired="drop", **stated
-        )
-    terms = _Terms([baseline, *robust["system"]], languages or [None], interaction)
-    model = terms.fit(kept, group)
+        pairs = compare(spoken, by="language", cluster=group, unpaired="drop", **stated)
+        by_language = _effects(pairs, terms, model)
     test, warnings = _interaction_test(kept, terms, group)
     return MixedModelResult(
         **stated,
@@ -367,14 +198,12 @@ def mixed_model(
         group=group,
         formula=terms.formula(group),
         effects=_effects(robust, terms, model),
-        by_language=_effects(robust_by_language, terms, model),
+        by_language=by_language,
         robust=robust,
-        robust_by_language=robust_by_language,
         interaction_test=test,
         observations=kept.assign(residual=model.residuals),
-        missing=frame[frame["value"].isna()],
         notes=tuple(notes),
-        warnings=(*_warnings("estimates", model), *warnings),
+        warnings=tuple(dict.fromkeys([*model.warnings, *warnings])),
         model=model,
     )
 
@@ -382,38 +211,32 @@ def mixed_model(
 def _frame(
     scores: pd.DataFrame, metric: str | None, group: str
 ) -> tuple[pd.DataFrame, str, list[str]]:
-    """The scores of one metric with a group in every row, the column of groups, and notes."""
-    require_columns(scores, ("system", "metric", "value"), "mixed_model")
+    """The scores of one metric with a language and a group in every row, the group, and notes."""
     notes = []
     if group == "question_id" and group not in scores:
         group = "example_id"
-        notes.append("There is no question_id: each example_id counts as a question of its own")
-    require_columns(scores, (group,), "mixed_model(group=...)")
-    present = list(scores["metric"].unique())
-    if metric not in present and (metric is not None or len(present) != 1):
-        got = f"metric={metric!r} among {', '.join(map(str, present)) or 'none'}"
+        notes.append("there is no question_id, so each example_id counts as a question")
+    require_columns(scores, ("system", "metric", "value", group), "mixed_model")
+    metrics = list(scores["metric"].unique())
+    metric = metrics[0] if metric is None and len(metrics) == 1 else metric
+    if metric not in metrics:
         raise InputError(
-            f"mixed_model needs one metric that was scored; got {got}; choose it with metric="
+            f"metric must be one of {', '.join(map(str, metrics)) or 'none'}, got {metric!r}"
         )
-    frame = scores[scores["metric"] == (present[0] if metric is None else metric)]
-    if "language" in frame and frame["language"].isna().all():
-        frame = frame.drop(columns="language")
-    defaults = {"example_id": frame[group], "signature": ""}
+    frame = scores[scores["metric"] == metric]
+    defaults = {"example_id": frame[group], "signature": "", "language": ""}
     frame = frame.assign(**{name: value for name, value in defaults.items() if name not in frame})
-    frame = frame.assign(**{group: frame[group].fillna(frame["example_id"])})
-    for name in ("system", group, "language"):
-        if name in frame and frame[name].isna().any():
-            lacking = frame[name].isna().sum()
-            raise InputError(
-                f"mixed_model needs a {name} in every row; got {lacking} without; fill them, or "
-                "drop the rows"
-            )
-    pooled = [name for name in CONDITION if name in frame and name not in ("system", "language")]
-    varying = [
-        name for name in pooled if frame.groupby("system")[name].nunique(dropna=False).max() > 1
-    ]
-    notes += [f"{name} varies and is not in the model: its values are pooled" for name in varying]
-    return frame.assign(**{group: frame[group].astype(str)}).reset_index(drop=True), group, notes
+    if frame["language"].isna().all():
+        frame = frame.assign(language="")
+    if frame["language"].isna().any():
+        raise InputError(
+            f"mixed_model needs a language in every row, got {frame['language'].isna().sum()} "
+            "without; fill them, or drop the rows"
+        )
+    pooled = [name for name in CONDITION if name not in ("system", "language")]
+    notes += [f"{name} varies, and its values are pooled" for name in varying(frame, pooled)]
+    groups = frame[group].fillna(frame["example_id"]).astype(str)
+    return frame.assign(**{group: groups}).reset_index(drop=True), group, notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,44 +254,34 @@ class _Terms:
 
     def fit(self, frame: pd.DataFrame, group: str, *, reml: bool = True) -> RandomIntercept:
         systems = pd.Categorical(frame["system"], self.systems).codes
-        languages = (
-            pd.Categorical(frame["language"], self.languages).codes
-            if "language" in frame
-            else 0 * systems
-        )
-        return random_intercept(
-            frame["value"], self.design(systems, languages), frame[group], reml=reml
-        )
+        languages = pd.Categorical(frame["language"], self.languages).codes
+        design = self.design(systems, languages)
+        return random_intercept(frame["value"], design, frame[group], reml=reml)
 
     def differences(self, system: Any) -> Floats:
         """Weights of the system's difference from the baseline, one row per language."""
         every = np.arange(len(self.languages))
-        return self.design(np.full_like(every, self.systems.index(system)), every) - self.design(
-            0 * every, every
-        )
+        own = np.full_like(every, self.systems.index(system))
+        return self.design(own, every) - self.design(0 * every, every)
 
     def design(self, systems: Any, languages: Any) -> Floats:
-        system, language = (
-            np.eye(len(self.systems))[systems],
-            np.eye(len(self.languages))[languages],
-        )
+        system = np.eye(len(self.systems))[systems]
+        language = np.eye(len(self.languages))[languages]
         if self.interaction:
             return (system[:, :, None] * language[:, None, :]).reshape(len(system), -1)
         return np.column_stack([np.ones(len(system)), system[:, 1:], language[:, 1:]])
 
 
-def _effects(robust: pd.DataFrame, terms: _Terms, model: RandomIntercept) -> pd.DataFrame:
-    """The differences in the rows of ``robust`` by the model, in columns of the same names."""
-    if robust.empty:
-        return robust
+def _effects(pairs: pd.DataFrame, terms: _Terms, model: RandomIntercept) -> pd.DataFrame:
+    """The differences in the rows of a comparison by the model, in columns of the same names."""
     rows = []
-    for row in robust.to_dict("records"):
+    keys = ("language", "metric", "system", "baseline", "n_pairs", "n_clusters")
+    for row in pairs.to_dict("records"):
         weights, warning = _contrast(row, terms, model)
         estimate, error, df = model.contrast(weights)
         level = row["confidence_level"]
         half = stdtrit(df, (1 + level) / 2) * error
         t = estimate / error if error else nan
-        keys = ("language", "metric", "system", "baseline", "n_pairs", "n_clusters")
         rows.append(
             {name: row[name] for name in keys if name in row}
             | {
@@ -476,20 +289,18 @@ def _effects(robust: pd.DataFrame, terms: _Terms, model: RandomIntercept) -> pd.
                 "low": estimate - half,
                 "high": estimate + half,
                 "interval": "t of the mixed model",
-            }
-            | {
                 "confidence_level": level,
                 "test": "t-test of the mixed model",
                 "standard_error": error,
                 "df": df,
-            }
-            | {
                 "statistic": t,
                 "p_value": max(2 * stdtr(df, -abs(t)), SMALLEST_P) if t == t else nan,
                 **dict.fromkeys(ADJUSTED),
+                "mde": t_mde(error, df=df, confidence_level=level, power=_POWER),
+                "power": _POWER,
+                "duality": "dual",
+                "warning": warning,
             }
-            | {"mde": t_mde(error, df=df, confidence_level=level, power=_POWER), "power": _POWER}
-            | {"duality": "dual", "warning": warning}
         )
     table = pd.DataFrame(rows)
     return table.assign(**adjusted_columns(table["p_value"]))
@@ -498,20 +309,18 @@ def _effects(robust: pd.DataFrame, terms: _Terms, model: RandomIntercept) -> pd.
 def _contrast(row: dict[str, Any], terms: _Terms, model: RandomIntercept) -> tuple[Floats, str]:
     """Weights of a difference in one language, or of its average over languages, and a warning."""
     each = terms.differences(row["system"])
+    if "language" in row:
+        each = each[[terms.languages.index(row["language"])]]
     if model.problem:
         return each[0], model.problem
     known = np.array([not isnan(model.df(weights)) for weights in each])
-    if "language" in row:
-        here = terms.languages.index(row["language"])
-        return each[here], "" if known[here] else "one of the two has no score in this language"
     if not known.any():
-        return each[0], "no language joins the scores of the two"
-    without = ", ".join(
-        str(language) for language, one in zip(terms.languages, known, strict=True) if not one
+        return each[0], "the scores of the two share no language"
+    if known.all():
+        return each.mean(axis=0), ""
+    return each[known].mean(axis=0), (
+        f"average over {known.sum()} of {known.size} languages, in which both have scores"
     )
-    return each[known].mean(
-        axis=0
-    ), f"average without {without}, where one has no score" if without else ""
 
 
 def _interaction_test(
@@ -520,37 +329,17 @@ def _interaction_test(
     """Likelihood-ratio test of system:language by two fits, and their warnings."""
     method = "likelihood-ratio test of system:language"
     if len(terms.languages) < 2:
-        return undefined_test(
-            "greater", method, kept[group].nunique(), "there are not two languages"
-        ), []
+        n, problem = kept[group].nunique(), "there are not two languages"
+        return undefined_test("greater", method, n, problem), []
     alike, apart = (
         replace(terms, interaction=one).fit(kept, group, reml=False) for one in (False, True)
     )
-    warnings = [
-        *_warnings("test, without interaction", alike),
-        *_warnings("test, with interaction", apart),
-    ]
-    df, n = len(apart.columns) - len(alike.columns), alike.n_groups
-    if (
-        problem := alike.problem
-        or apart.problem
-        or ("" if df else "no two languages share two systems")
-    ):
-        return undefined_test("greater", method, n, problem), warnings
+    warnings = [*alike.warnings, *apart.warnings]
+    df = len(apart.columns) - len(alike.columns)
+    problem = alike.problem or apart.problem or ("" if df else "no two languages share two systems")
+    if problem:
+        return undefined_test("greater", method, alike.n_groups, problem), warnings
     statistic = max(2 * (apart.log_likelihood - alike.log_likelihood), 0.0)
     p_value = max(float(chdtrc(df, statistic)), SMALLEST_P)
-    return SignificanceResult(statistic, p_value, "greater", f"{method}, {df} df", n), warnings
-
-
-def _warnings(of: str, model: RandomIntercept) -> list[str]:
-    """Warnings of statsmodels as sentences that name the fit; false alarms are explained."""
-    false_alarm = (
-        " It says so of any variance below 0.01, whatever the unit; "
-        f"this one is {model.group_variance:.2g}, not 0."
-    )
-    fitted = not model.problem and not model.at_zero
-    return [
-        f"{message.removesuffix('.')}. ({of})"
-        + (false_alarm if fitted and "boundary" in message else "")
-        for message in model.warnings
-    ]
+    method = f"{method}, {df} df"
+    return SignificanceResult(statistic, p_value, "greater", method, alike.n_groups), warnings

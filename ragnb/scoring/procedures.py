@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ragnb.errors import InputError
 from ragnb.results import Interval, SignificanceResult
 from ragnb.stats.binary import (
     mcnemar_test,
@@ -40,11 +41,11 @@ from ragnb.stats.power import mcnemar_mde, t_mde
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Scores of two systems on the same items, and the cluster of each item if items are not independent."""
+    """Scores of two systems on the same items, and the code of the cluster of each item, if any."""
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
-    clusters: NDArray | None = None
+    clusters: NDArray[np.int64] | None = None
 
     @property
     def differences(self) -> NDArray[np.float64]:
@@ -55,11 +56,6 @@ class Pairs:
     def binary(self) -> bool:
         """Whether all scores are 0 or 1."""
         return bool(np.isin(self.first, (0, 1)).all() and np.isin(self.second, (0, 1)).all())
-
-    @property
-    def codes(self) -> NDArray[np.int64] | None:
-        """Code of the cluster of each item."""
-        return None if self.clusters is None else np.unique(self.clusters, return_inverse=True)[1]
 
     @property
     def n_units(self) -> int:
@@ -84,18 +80,34 @@ class Procedure:
     detectable: Callable[[Pairs, float, float], float]
 
 
-def choose(pairs: Pairs) -> tuple[str, str]:
-    """Name of the procedure that suits the scores, and why."""
+def choose(pairs: Pairs, method: str, metric: str) -> tuple[str, str]:
+    """Return the name of a procedure that suits the scores, and why it was chosen."""
+    if method != "auto":
+        _check_suits(pairs, method, metric)
+        return method, "as asked for"
+    if pairs.clusters is not None and pairs.n_units >= FEW_CLUSTERS:
+        return "cluster-t", f"items share {pairs.n_units} clusters, at least {FEW_CLUSTERS}"
     if pairs.clusters is not None:
-        if pairs.n_units >= FEW_CLUSTERS:
-            return "cluster-t", f"items share {pairs.n_units} clusters, at least {FEW_CLUSTERS}"
-        return (
-            "cluster-sign-flip",
-            f"items share {pairs.n_units} clusters, too few to trust a robust standard error",
-        )
+        few = f"items share {pairs.n_units} clusters, too few to trust a robust standard error"
+        return "cluster-sign-flip", few
     if pairs.binary:
         return "mcnemar", "all scores are 0 or 1, so only discordant items count"
     return "sign-flip", "graded scores: exact whatever their distribution"
+
+
+def _check_suits(pairs: Pairs, method: str, metric: str) -> None:
+    if method in BINARY and not pairs.binary:
+        raise InputError(
+            f"the method {method!r} needs scores of 0 and 1, got {metric} with others; "
+            "use 'sign-flip' or 'auto'"
+        )
+    if method in CLUSTERED and pairs.clusters is None:
+        raise InputError(f"the method {method!r} needs clusters, got none; use cluster=")
+    if method not in CLUSTERED and pairs.clusters is not None:
+        raise InputError(
+            f"the method {method!r} needs independent items, got items that share a cluster; "
+            "use 'cluster-t' or 'auto'"
+        )
 
 
 # ---- what is handed to a test ------------------------------------------------------------------------------------------
@@ -110,14 +122,14 @@ def _table(pairs: Pairs) -> tuple[Any, ...]:
 
 
 def _clustered(pairs: Pairs) -> tuple[Any, ...]:
-    return pairs.differences, pairs.codes
+    return pairs.differences, pairs.clusters
 
 
 # ---- minimum detectable effects at the observed spread (see ragnb.stats.power) -------------------
 
 
 def _graded_mde(pairs: Pairs, level: float, power: float) -> float:
-    units = unit_values(pairs.differences, pairs.codes)
+    units = unit_values(pairs.differences, pairs.clusters)
     if spread_problem(units):
         return nan
     error = float(units.std(ddof=1)) / sqrt(units.size)

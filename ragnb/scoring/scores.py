@@ -1,38 +1,63 @@
-"""From responses to per-example values: one row a response and metric."""
+"""From responses to per-example values: one row per response and metric."""
 
+import ast
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from difflib import get_close_matches
+from functools import cache, partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
-from ragnb.metrics.record import Metric
+from ragnb.metrics.record import METRICS, Metric
 from ragnb.records import (
     PAYLOAD,
     PLAIN_TEXT,
-    is_partitioned,
+    is_missing,
     present,
     reasoning_apart,
     require_columns,
     whole_replies,
 )
-from ragnb.scoring.columns import check_names, refuse_other_questions
-from ragnb.scoring.definitions import lookup
-from ragnb.scoring.partitions import by_partition, refuse_spelled_lists
-from ragnb.text import well_formed
+from ragnb.scoring.partitions import by_partition
 
 MARKS = ("example_id", "language", "template", "references_as", "reason", "reasoning")
-"""Columns that are read beside those of the metrics: what names a row, its signature and its gaps."""
+"""Columns read besides those of the metrics, for names of rows, signatures and reasons."""
 
 TEXT = pd.Series(["text"]).dtype
-"""The dtype of a column of texts, whatever the rows hold."""
+"""The dtype of a column of texts, whatever the rows contain."""
 
 
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return the nearest known name as a question, or else all known names.
+
+    >>> suggestion("answer.f2", ["answer.f1", "rgb.accuracy"])
+    "did you mean 'answer.f1'?"
+    """
+    near = get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known)}"
+
+
+def as_metrics(given: str | Metric | Sequence[str | Metric]) -> list[Metric]:
+    """Return the records of metrics that are given by name or as records."""
+    listed = [given] if isinstance(given, str | Metric) else list(given)
+    if not listed:
+        raise InputError(f"must be at least one metric; use some of {', '.join(METRICS)}")
+    for metric in listed:
+        if not isinstance(metric, Metric) and metric not in METRICS:
+            raise InputError(
+                f"must be names of metrics or Metric records, got {metric!r}; "
+                f"{suggestion(str(metric), METRICS)}"
+            )
+    return [metric if isinstance(metric, Metric) else METRICS[metric] for metric in listed]
+
+
+@accepts(metrics=as_metrics, explain=(False, True))
 def score(
     responses: pd.DataFrame,
     metrics: str | Metric | Sequence[str | Metric],
@@ -45,193 +70,202 @@ def score(
     Parameters
     ----------
     responses
-        One row a response, with the columns that the metrics need (see ``METRICS[name].columns``). A frame of pandas, or one
-        of Dask or Spark, which is scored by its own engine. Reasoning in a response (``<think>…</think>``) is set apart
-        before any metric reads it, see `ragnb.text.split_reasoning`. Only ``protocol="released"`` reads it too, because the
-        published code does.
+        One row per response, with the columns that the metrics need (see
+        ``METRICS[name].columns``). A frame of pandas, or one of Dask or Spark, which is scored by
+        its own engine. Reasoning in a response (``<think>…</think>``) is set apart before any
+        metric reads it, see `ragnb.text.split_reasoning`. Only ``protocol="released"`` reads it
+        too, because the published code does.
     metrics
-        Names out of `METRICS`, `Metric` records of your own, or several of them.
+        Names in `METRICS`, `Metric` records of your own, or several of them.
     explain
-        Add ``evidence``: what decided the value.
+        Whether to add the column ``evidence``, which says what decided the value.
     **options
-        Variants, such as ``protocol="paper"``; each must be known to at least one of the metrics.
+        Variants, such as ``protocol="paper"``. Each must be an option of at least one metric.
 
     Returns
     -------
     DataFrame
-        The responses' identifying columns (all but long texts), ``metric``, ``value``, ``reason`` (why there is no value)
-        and ``signature``, which names the definition of the value (metric, options, language, prompt, how lists of
-        references were read, see `ragnb.load_responses`, and ``reasoning:apart`` where the response had reasoning that the
-        metric did not read) and not the experiment; `experiment_signature` does. ``attrs`` are those of the responses. A
-        missing response stays in the frame: value nan, with its reason; it never becomes 0.
+        The identifying columns of the responses (all but long texts, lists and mappings),
+        ``metric``, ``value``, ``reason`` (why there is no value) and ``signature``. The signature
+        names the definition of the value: metric, options, language, prompt, how lists of
+        references were read (see `ragnb.load_responses`), and ``reasoning:apart`` if the response
+        contained reasoning that the metric did not read. It does not name the experiment;
+        `experiment_signature` does. ``attrs`` are those of the responses. A missing response stays
+        in the frame with the value nan and its reason. It never becomes 0.
 
-        Of a Dask or Spark frame a lazy frame of the same kind, whose rows are those that pandas gives, partition by
-        partition. `summarize` and `compare` take pandas: hand them ``scores.compute()`` or ``scores.toPandas()``, one number
-        a response, without the texts. In Spark an unscored value is NaN, not null, so means are of
-        ``scores.where("reason is null")``.
+        Of a Dask or Spark frame, a lazy frame of the same kind with the same rows as the pandas
+        result. `summarize` and `compare` take pandas: pass ``scores.compute()`` or
+        ``scores.toPandas()``. In Spark an unscored value is null.
 
     Raises
     ------
     InputError
-        Unknown metric or option, or a missing column; a column of texts that spell lists, as pandas reads them from CSV; a
-        faulty value, with the name of its row; in a pandas frame of several systems an ``example_id`` that stands for
-        several questions. Of a Dask or Spark frame faulty values are found when it is computed; Spark tells them inside an
-        exception of its own.
+        If a metric or an option is unknown, a column is missing, texts spell lists (as in a CSV
+        file that pandas read), or an ``example_id`` belongs to several questions. If a metric
+        refuses a value, the message names its row. In a Dask or Spark frame, such values are found
+        when the scores are computed.
     """
-    chosen = _chosen(metrics)
-    _check_options(chosen, options)
-    if is_partitioned(responses):
-        used = {*MARKS, *(column for metric in chosen for column in metric.columns.values())}
-        return by_partition(
-            responses, partial(score, metrics=metrics, explain=explain, **options), used
+    known = sorted({name for metric in metrics for name in metric.options})
+    if unknown := [name for name in options if name not in known]:
+        raise InputError(
+            f"{', '.join(unknown)}: not an option of these metrics, whose options are "
+            f"{', '.join(known) or 'none'}"
         )
+    read = {*MARKS, *(column for metric in metrics for column in metric.columns.values())}
+    if not isinstance(responses, pd.DataFrame) and hasattr(responses, "columns"):
+        scoring = partial(score, metrics=metrics, explain=explain, **options)
+        return by_partition(responses, scoring, read)
     require_columns(responses, (), "score")
-    if not isinstance(explain, bool):
-        raise InputError(f"score(explain=...) needs True or False; got {explain!r:.60}; choose one")
-    check_names(
-        responses, [name for name in ("language", "template") if name in responses], "score"
-    )
-    refuse_other_questions(responses, "score")
-    lists = (
-        {column for metric in chosen for column in metric.columns.values()}
-        & (PAYLOAD - PLAIN_TEXT)
-        & set(responses)
-    )
-    refuse_spelled_lists(
-        responses,
-        sorted(lists),
-        "score",
-        "make the frame with ragnb.load_responses, which reads them",
-    )
+    responses = responses.reset_index(drop=True)
+    _refuse_other_questions(responses)
+    _refuse_spelled_lists(responses, read & (PAYLOAD - PLAIN_TEXT))
     apart, whole = reasoning_apart(responses), whole_replies(responses)
-    scores = pd.concat(
-        [_score_one(apart, whole, metric, options, explain) for metric in chosen], ignore_index=True
-    )
+    parts = []
+    for metric in metrics:
+        own = {name: options.get(name, default) for name, default in metric.options.items()}
+        frame = whole if str(own.get("protocol")) == "released" else apart
+        parts.append(_score_one(frame, metric, own, explain))
+    scores = pd.concat(parts, ignore_index=True)
     scores.attrs = dict(responses.attrs)
     return scores
 
 
-def _chosen(metrics: str | Metric | Sequence[str | Metric]) -> list[Metric]:
-    listed = [metrics] if isinstance(metrics, str | Metric) else metrics
-    if not isinstance(listed, list | tuple) or not listed:
-        raise InputError(
-            f"score needs at least one metric; got {metrics!r}; name some out of ragnb.METRICS"
-        )
-    return [lookup(metric) for metric in listed]
-
-
-def _check_options(metrics: Iterable[Metric], options: Mapping[str, Any]) -> None:
-    known = sorted({name for metric in metrics for name in metric.options})
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise InputError(
-            f"score needs options that one of its metrics knows ({', '.join(known) or 'none'}); got {', '.join(unknown)}; "
-            "leave them out"
-        )
-
-
 def _score_one(
-    apart: pd.DataFrame,
-    whole: pd.DataFrame,
-    metric: Metric,
-    options: Mapping[str, Any],
-    explain: bool,
+    responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any], explain: bool
 ) -> pd.DataFrame:
-    """Scores of one metric. It reads the replies without their reasoning, or all, as released code does."""
-    own = {option: options.get(option, default) for option, default in metric.options.items()}
-    responses = whole if str(own.get("protocol")) == "released" else apart
     needed = {
-        column: argument
+        argument: column
         for argument, column in metric.columns.items()
-        if metric.needs(argument, own)
+        if metric.needs(argument, options)
     }
-    require_columns(responses, needed, f"the metric {metric.name}")
-    calls = _calls(responses, metric)
-    gaps = [
-        next((column for column in needed if call[needed[column]] is None), None) for call in calls
-    ]
-    values = np.full(len(calls), math.nan)
-    for row, (call, gap) in enumerate(zip(calls, gaps, strict=True)):
-        if gap is None:
-            try:
-                value = metric.function(**call, **own)
-            except InputError as error:
-                raise InputError(f"{metric.name}, row {_name(responses, row)}: {error}") from error
-            if not isinstance(value, Real):
-                raise InputError(
-                    f"{metric.name}, row {_name(responses, row)}: a metric must return a number, got {value!r:.60}"
-                )
-            values[row] = value
-    scores = responses[[name for name in responses.columns if name not in PAYLOAD]].copy()
-    scores["metric"] = metric.name
-    scores["value"] = values
-    scores["reason"] = pd.array(_reasons(responses, values, gaps, metric), TEXT)
-    if explain:
-        says = metric.evidence or (lambda **_: "")
-        words = [
-            f"no {gap}" if gap else well_formed(says(**call, **own))
-            for gap, call in zip(gaps, calls, strict=True)
-        ]
-        scores["evidence"] = pd.array(words, TEXT)
-    scores["signature"] = pd.array(_signatures(responses, metric, own), TEXT)
-    return scores
+    require_columns(responses, needed.values(), f"the metric {metric.name}")
+    undefined = metric.condition or "the metric is undefined here"
+    evidence_of = metric.evidence or (lambda **_: "")
+    given = responses["reason"] if "reason" in responses else [None] * len(responses)
+    values, reasons, evidence = [], [], []
+    for row, (call, why) in enumerate(zip(_calls(responses, metric), given, strict=True)):
+        gap = next((column for name, column in needed.items() if call[name] is None), None)
+        if gap:
+            value, reason, words = math.nan, present(why) or f"no {gap}", f"no {gap}"
+        else:
+            value = _value(metric, {**call, **options}, responses, row)
+            reason = undefined if math.isnan(value) else None
+            words = evidence_of(**call, **options) if explain else ""
+        values.append(value)
+        reasons.append(reason)
+        evidence.append(words)
+    made = {"evidence": pd.array(evidence, TEXT)} if explain else {}
+    kept = responses[[name for name in responses.columns if name not in PAYLOAD]]
+    return kept.assign(
+        metric=metric.name,
+        value=np.array(values, float),
+        reason=pd.array(reasons, TEXT),
+        **made,
+        signature=pd.array(_signatures(responses, metric, options), TEXT),
+    )
 
 
 def _calls(responses: pd.DataFrame, metric: Metric) -> list[dict[str, Any]]:
-    """Arguments of the metric for each response: the cells, and the defaults where a cell is missing."""
+    """Arguments of the metric for each response, with the default where a cell is missing."""
     parameters = inspect.signature(metric.function).parameters
-    columns = {}
+    columns = []
     for argument, column in metric.columns.items():
         default = parameters[argument].default if argument in parameters else None
         default = None if default is inspect.Parameter.empty else default
-        if column in responses:
-            cells = (as_lists(present(cell)) for cell in responses[column])
-            columns[argument] = [default if cell is None else cell for cell in cells]
-        elif default is None:
-            columns[argument] = [None] * len(responses)
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        cells = responses[column] if column in responses else [None] * len(responses)
+        columns.append([default if is_missing(cell) else as_lists(cell) for cell in cells])
+    return [dict(zip(metric.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def as_lists(value: Any) -> Any:
-    """Lists where Arrow and Parquet give arrays of arrays or texts; vectors of numbers stay arrays."""
+    """Return arrays of lists or texts, as Arrow and Parquet have them, as lists."""
     if isinstance(value, np.ndarray) and (value.dtype == object or not value.size):
         return [as_lists(part) for part in value]
     return {name: as_lists(part) for name, part in value.items()} if type(value) is dict else value
 
 
-def _name(responses: pd.DataFrame, row: int) -> str:
-    """Name of a row in an error: its place, and its example if there is one."""
-    return f"{row} ({responses['example_id'].iloc[row]})" if "example_id" in responses else str(row)
-
-
-def _reasons(
-    responses: pd.DataFrame, values: Iterable[float], gaps: Sequence[str | None], metric: Metric
-) -> list[str | None]:
-    given = responses["reason"] if "reason" in responses else [None] * len(responses)
-    undefined = metric.condition or "the metric is undefined here"
-    reasons = (
-        (present(why) or f"no {gap}") if gap else undefined
-        for why, gap in zip(given, gaps, strict=True)
-    )
-    return [
-        reason if math.isnan(value) else None for reason, value in zip(reasons, values, strict=True)
-    ]
+def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row: int) -> float:
+    problem: Exception | None = None
+    try:
+        value = metric.function(**call)
+        if isinstance(value, Real):
+            return value
+        said = f"a metric must return a number, got {value!r:.60}"
+    except InputError as error:
+        said, problem = str(error), error
+    name = f" ({responses['example_id'].iloc[row]})" if "example_id" in responses else ""
+    raise InputError(f"{metric.name}, row {row}{name}: {said}") from problem
 
 
 def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, Any]) -> list[str]:
+    read = set(metric.columns.values())
+    marks = {"references": "references_as"} if "references" in read else {}
+    marks |= {"lang": "language", "prompt": "template"}
     nothing = [None] * len(responses)
-    columns = {"references": "references_as"} if "references" in metric.columns.values() else {}
-    columns |= {"lang": "language", "prompt": "template"}
-    marks = {
-        mark: [*map(present, responses.get(column, nothing))] for mark, column in columns.items()
+    cells = {
+        mark: [present(cell) for cell in responses.get(column, nothing)]
+        for mark, column in marks.items()
     }
-    if "response" in metric.columns.values():
-        marks["reasoning"] = [
-            "apart" if present(text) else None for text in responses.get("reasoning", nothing)
-        ]
-    rows = list(zip(*marks.values(), strict=True))
-    made = {
-        row: metric.signature(options, **dict(zip(marks, row, strict=True)))
-        for row in dict.fromkeys(rows)
-    }
-    return [made[row] for row in rows]
+    if "response" in read:
+        texts = responses.get("reasoning", nothing)
+        cells["reasoning"] = [None if is_missing(text) else "apart" for text in texts]
+
+    @cache
+    def signature(*row: Any) -> str:
+        return metric.signature(options, **dict(zip(cells, row, strict=True)))
+
+    return [signature(*row) for row in zip(*cells.values(), strict=True)]
+
+
+# ---- mistakes in the responses -----------------------------------------------------------------
+
+
+def _refuse_other_questions(responses: pd.DataFrame) -> None:
+    """Raise InputError if two systems have different questions under one ``example_id``.
+
+    Systems are paired by it. If a file has no ids, they are the numbers of its rows, which mean one
+    question only if all files have the same order.
+    """
+    if not {"example_id", "question", "system"} <= set(responses):
+        return
+    spaced = responses["question"].dropna().astype(str).str.split().str.join(" ")
+    asked = responses.assign(question=spaced)
+    asked = asked[asked["question"].notna() & asked["question"].ne("")]
+    if asked["system"].nunique() < 2:
+        return
+    keys = [name for name in ("example_id", "benchmark", "task", "language") if name in asked]
+    several = asked.groupby(keys, dropna=False)["question"].transform("nunique").gt(1)
+    if several.any():
+        groups = asked[several].groupby(keys, dropna=False)
+        _, one = next(iter(groups))
+        example, (first, second) = one["example_id"].iloc[0], one["question"].unique()[:2]
+        raise InputError(
+            f"score pairs systems by example_id, but example_id {example} belongs to {first!r:.60} "
+            f"and to {second!r:.60} (ids with several questions: {groups.ngroups}). If the files "
+            "have a column of ids, name it, as in --columns example_id=id or "
+            "columns={'example_id': 'id'}. If not, sort the files alike or use the questions as "
+            "ids: --columns example_id=user_input question=user_input or "
+            "columns={'example_id': 'user_input', 'question': 'user_input'}, where user_input is "
+            "the column of questions."
+        )
+
+
+def _refuse_spelled_lists(responses: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Raise InputError if a column contains texts that spell lists, which would count as one text."""
+    for name in sorted(set(columns) & set(responses)):
+        texts = responses[name].dropna()
+        if len(texts) and all(map(_spells_a_list, texts)):
+            raise InputError(
+                f"score needs lists in the column {name}; got texts that spell them "
+                f"({texts.iloc[0]!r:.60}); make the frame with ragnb.load_responses, which reads "
+                "them; in Dask, set dataframe.convert-string to False before"
+            )
+
+
+def _spells_a_list(value: Any) -> bool:
+    if not isinstance(value, str) or not (value.startswith("[") and value.endswith("]")):
+        return False
+    try:
+        return isinstance(ast.literal_eval(value), list)
+    except (ValueError, SyntaxError):
+        return "array(" in value

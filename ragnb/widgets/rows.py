@@ -9,7 +9,7 @@ import pandas as pd
 
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.records import PAYLOAD, is_missing, refuse_partitioned
+from ragnb.records import PAYLOAD, is_missing, require_columns
 from ragnb.text import fold
 from ragnb.widgets.pages import MISSING
 
@@ -192,9 +192,7 @@ def _named(name: Any, cell: Any) -> str:
 
 def _flat(frame: Any) -> pd.DataFrame:
     """Return a frame with the named levels of its index as columns, and a new index."""
-    refuse_partitioned(frame, "view")
-    if not isinstance(frame, pd.DataFrame):
-        raise InputError(f"view needs a pandas DataFrame, got {type(frame).__name__}")
+    require_columns(frame, (), "view")
     levels = [name for name in frame.index.names if name is not None and name not in frame]
     flat = (frame.reset_index(level=levels) if levels else frame).reset_index(drop=True)
     flat.columns = [

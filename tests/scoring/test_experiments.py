@@ -37,30 +37,6 @@ def test_arms_that_differ_in_order_share_the_definition_and_not_the_experiment()
     assert per_item.replace("order:per_item", "order:released") == released
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"model": "other"},
-        {"parameters": [{"temperature": 1.0, "seed": 0}] * 3},
-        {"template": "t:2:ab"},
-        {"noise_rate": 0.6},
-        {"system": "other"},
-    ],
-)
-def test_each_condition_is_in_it(change):
-    basis = {
-        "system": "tiny",
-        "model": "m",
-        "parameters": [{"seed": 0, "temperature": 0.0}] * 3,
-        "template": "t:1:ab",
-    }
-    contexts = ragnb.build_contexts(EXAMPLES, noise_rate=0.8).assign(**basis)
-    [before], [after] = (
-        experiment_signature(frame).unique() for frame in (contexts, contexts.assign(**change))
-    )
-    assert before != after
-
-
 def test_other_data_is_in_it_and_parameters_have_one_order(tmp_path):
     responses = pd.DataFrame(
         {"system": ["a", "a|b"], "parameters": [{"b": 1, "a": 0.5}, {"a": 0.5, "b": 1}]}

@@ -1,49 +1,44 @@
+"""`definitions` and `edge_cases`: what a metric is, and what it says at the edges."""
+
 import inspect
-import re
+import math
+from numbers import Real
 
 import pandas as pd
 import pytest
-from hostile import HOSTILE, Reader, any_text, visible
+from hostile import Reader, any_text
 from hypothesis import given
 
 from ragnb.errors import InputError
 from ragnb.markup import escape
-from ragnb.records import COLUMNS
-from ragnb.scoring import METRICS, Metric, definitions, score
+from ragnb.scoring import METRICS, Metric, definitions, edge_cases, score
 from ragnb.version import __version__
 
 
-def own(function=len, **more):
-    record = {
-        "columns": {"response": "response"},
-        "higher_is_better": False,
-        "bounds": (0, 9),
-        "source": "here",
-        **more,
-    }
-    return Metric(**{"name": "own.words", "function": function, **record})
+def own(function=len, name="own.words", **more):
+    return Metric(
+        name,
+        function,
+        {"response": "response"},
+        higher_is_better=False,
+        bounds=(0, 9),
+        **{"source": "here", **more},
+    )
 
 
-def cells(line):
-    return re.split(r"(?<!\\)\|", line.strip())[1:-1]
-
-
-# ---- which metrics a name means ----------------------------------------------------------------------------------------
+# ---- which metrics a name means ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("answer.f1", ["answer.f1"]),
         ("Answer.F1", ["answer.f1"]),
         ("f1", ["answer.f1", "answer.rouge_l"]),
         ("CR", ["rgb.error_correction", "rgb.judged_error_correction"]),
-        (
-            "ED",
-            ["rgb.error_detection", "rgb.judged_error_detection", "rgb.judged_error_correction"],
-        ),
         ("correction", ["rgb.error_correction", "rgb.judged_error_correction"]),
         ("trace", [name for name in METRICS if name.startswith("trace.")]),
+        ("CNBE", ["cost.cnbe"]),
+        ("cost.cnbe", ["cost.cnbe"]),
         (None, list(METRICS)),
     ],
 )
@@ -51,93 +46,49 @@ def test_a_name_a_word_of_it_a_family_or_an_abbreviation_means_metrics(name, mea
     assert [metric.name for metric in definitions(name).metrics] == meant
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        (
-            "answer.f3",
-            r"definitions needs a metric's name.*; got 'answer\.f3'; did you mean 'answer\.f1'\?",
-        ),
-        ("zzzz", r"got 'zzzz'; definitions\(\) lists all"),
-        ("the", "got 'the'"),
-    ],
-)
-def test_a_name_that_means_nothing_is_refused_with_the_nearest(name, words):
-    with pytest.raises(InputError, match=words):
-        definitions(name)
+def test_a_name_that_means_nothing_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match=r"got 'answer\.f3'; did you mean 'answer\.f1'\?"):
+        definitions("answer.f3")
 
 
-# ---- what is said ------------------------------------------------------------------------------------------------------
-
-
-def test_a_card_says_all_there_is_to_one_metric():
-    card = repr(definitions("rgb.error_correction"))
-    assert card.splitlines()[:7] == [
-        "rgb.error_correction: 1.0 if a response to false passages gives the true answer, else 0.0 (error correction, CR).",
-        "  higher is better; 0 or 1",
-        "  needs         response, references; if there: language, false_answers, judged_refusal, refusal, judged_detection,",
-        "                error_detected",
-        "  protocol      paper      default  Correct, among the responses that detect an error: correct / detected.",
-        "                released            No part is missing, among the responses that detect an error. A refusal counts as",
-        "                                    corrected, as in the published code.",
-    ]
-    assert (
-        "\n  undefined     If no error is detected; never under flexible.\n  no part of n  no error detected\n"
-        in card
-    )
-    assert card.endswith(
-        f"\n  signature     ragnb:{__version__}|metric:rgb.error_correction|protocol:paper"
-    )
+# ---- what is said ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "said"),
     [
         ("answer.flesch_reading_ease", "any number"),
-        ("cost.translation_tokens", "lower is better; 0 or more"),
+        ("cost.translation_tokens", "0 or more"),
         ("semantic.embedding_cosine", "-1 to 1"),
-        ("trace.rmse_to_ideal", "lower is better; 0 to 1"),
         ("answer.exact_match", "0 or 1"),
+        ("trace.relevance", "0 to 1; more if keys are repeated or name no sentence"),
     ],
 )
-def test_a_card_says_which_way_is_better_and_how_far_values_reach(name, words):
-    assert words in repr(definitions(name)).splitlines()[1]
+def test_a_card_says_how_far_values_reach(name, said):
+    assert f"  range                   {said}" in repr(definitions(name)).splitlines()
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_text_and_html_say_the_same_of_every_metric(name):
+def test_text_and_html_say_all_of_every_metric(name):
     metric, found = METRICS[name], definitions(name)
-    reader = Reader(found._repr_html_())
-    told = " ".join(repr(found).split())
+    said, reader = " ".join(repr(found).split()), Reader(found._repr_html_())
     meanings = [meaning for values in metric.variants.values() for meaning in values.values()]
     first_line = inspect.getdoc(metric.function).splitlines()[0].replace("`", "")
-    for text in (
-        name,
-        first_line,
-        metric.undefined,
-        metric.condition,
-        metric.source,
-        metric.signature({}),
-        *meanings,
-    ):
-        assert text in told
+    home = f"{metric.function.__module__}.{metric.function.__name__}"
+    facts = (metric.undefined, metric.condition, metric.source, metric.signature({}), home)
+    for text in (name, first_line, *facts, *meanings):
+        assert text in said
         assert text in reader.text
-    assert reader.elements.count("tr") >= len(meanings) + 6
 
 
-def test_several_metrics_are_a_list_one_entry_a_metric():
-    text = repr(definitions("f1"))
-    assert [line.partition(":")[0] for line in text.splitlines() if line[0] != " "] == [
+def test_several_metrics_are_a_list_with_one_entry_per_metric():
+    lines = repr(definitions("f1")).splitlines()
+    assert [line.partition(":")[0] for line in lines if line[0] != " "] == [
         "answer.f1",
         "answer.rouge_l",
     ]
-    assert text.splitlines()[1] == "  variant: unicode, lbrag"
-    reader = Reader(definitions()._repr_html_())
-    assert reader.elements.count("tr") == len(METRICS) + 1
-    assert reader.elements.count("td") == 6 * len(METRICS)
-
-
-# ---- the frame ---------------------------------------------------------------------------------------------------------
+    assert lines[1] == "  variant: unicode, lbrag"
+    assert Reader(definitions()._repr_html_()).elements.count("tr") == len(METRICS)
 
 
 def test_the_frame_has_a_row_for_each_variant():
@@ -147,19 +98,13 @@ def test_the_frame_has_a_row_for_each_variant():
     assert frame["signature"].isna().tolist() == [False] * 6 + [True]
     alone = definitions("annotator.verdict").frame
     assert (len(alone), alone["option"][0], alone["value"][0]) == (1, None, None)
-    assert definitions("language.rlc_ok").frame[["option", "value"]].values.tolist() == [
-        ["variant", "unicode"], ["variant", "lbrag"], ["threshold", 0.6], ["threshold", "other"],
-    ]  # fmt: skip
 
 
-def test_the_frame_of_all_holds_every_metric_and_one_default_an_option():
+def test_the_frame_of_all_has_every_metric_and_one_default_per_option():
     frame = definitions().frame
     assert frame["metric"].unique().tolist() == list(METRICS)
     assert (frame.groupby(["metric", "option"], dropna=False)["default"].sum() == 1).all()
-    assert frame[["default", "higher_is_better"]].dtypes.tolist() == [bool, bool]
     assert (frame["lowest"] < frame["highest"]).all()
-    needed = {name for needs in frame["needs"] for name in re.split(r", |; if there: ", needs)}
-    assert needed <= set(COLUMNS)
 
 
 def test_the_signature_in_the_frame_is_the_one_that_score_prints():
@@ -168,94 +113,158 @@ def test_the_signature_in_the_frame_is_the_one_that_score_prints():
     responses = pd.DataFrame({"response": ["Oslo"], "references": ["Oslo"], "language": ["en"]})
     for row in rows.to_dict("records"):
         options = {} if row["option"] is None else {row["option"]: row["value"]}
-        assert (
-            score(responses, row["metric"], **options)["signature"][0]
-            == f"{row['signature']}|lang:en"
-        )
+        scores = score(responses, row["metric"], **options)
+        assert scores["signature"][0] == f"{row['signature']}|lang:en"
     assert len(rows) > 25
 
 
-# ---- metrics of one's own, and hostile text ----------------------------------------------------------------------------
-
-
-def test_a_range_says_where_a_value_lies_beyond_it():
-    assert "higher is better; 0 to 1; more if keys are repeated or name no sentence" in repr(
-        definitions("trace.relevance")
-    )
-    frame = definitions("trace").frame.drop_duplicates("metric")
-    labels = {"documents_sentences": [[["0a", "Oslo."]]], "all_relevant_sentence_keys": ["0a", "0a", "9z"],
-              "all_utilized_sentence_keys": ["0a"] * 4, "sentence_support_information": [], "response_sentences": [],
-              "unsupported_response_sentence_keys": []}  # fmt: skip
-    values = score(pd.DataFrame([labels]), frame["metric"].tolist()).set_index("metric")["value"]
-    assert (values["trace.relevance"], values["trace.utilization"]) == (3, 4)
-    assert set(frame.loc[frame["beyond"] != "", "metric"]) == set(
-        values.index[(values < 0) | (values > 1)]
-    )
-
-
-def test_a_metric_of_ones_own_is_shown_as_far_as_it_is_known():
+def test_a_metric_of_your_own_is_shown_as_far_as_it_is_known():
     metric = own(lambda response, *, limit=2: 1.0, options={"limit": 2})
-    assert repr(definitions(metric)).splitlines() == [
+    lines = [" ".join(line.split()) for line in repr(definitions(metric)).splitlines()]
+    assert lines[:5] == [
         "own.words: (its function has no docstring)",
-        "  lower is better; 0 to 9",
-        "  needs         response",
-        "  limit         2          default  (not described)",
-        "  reasoning     Only the answer is read; <think>…</think> is set apart.",
-        "  source        here",
-        f"  signature     ragnb:{__version__}|metric:own.words|limit:2",
+        "better lower",
+        "range 0 to 9",
+        "needs response",
+        "limit=2 Default. (not described)",
     ]
-
-
-def test_a_card_says_which_definition_reads_the_reasoning():
-    apart = "reasoning     Only the answer is read; <think>…</think> is set apart"
-    assert f"{apart}, except under released." in repr(definitions("rgb.accuracy"))
-    assert f"{apart}." in repr(definitions("answer.exact_match"))
-    assert apart not in repr(definitions("trace.relevance"))
+    assert lines[-1] == f"signature ragnb:{__version__}|metric:own.words|limit:2"
 
 
 @given(any_text)
 def test_no_text_of_a_metric_can_do_anything(text):
-    metric = own(
-        name=f"own.{text}",
-        source=text,
-        undefined=text,
-        options={"o": text},
-        variants={"o": {text: text, ...: text}},
-    )
+    described = {"o": {text: text, ...: text}}
+    metric = own(name=f"own.{text}", source=text, options={"o": text}, variants=described)
     page = definitions(metric)._repr_html_()
     reader = Reader(page)
-    assert set(reader.elements) <= {"div", "p", "b", "table", "tr", "th", "td"}
+    assert set(reader.elements) <= {"div", "p", "b", "table", "tr", "td"}
     assert reader.attributes == []
     assert escape(text) in page
 
 
-@pytest.mark.parametrize("text", [*HOSTILE, "a|b", "x\ny", "| --- |"])
-def test_the_markdown_of_hostile_text_stays_in_its_cell(text):
-    line = definitions(own(source=text)).to_markdown().splitlines()[2]
-    assert len(definitions(own(source=text)).to_markdown().splitlines()) == 3
-    assert len(cells(line)) == 6
-    shown = re.sub(r"\\(.)", r"\1", cells(line)[5]).strip()
-    assert shown == " ".join(visible(text).split())
+# ---- at the edges ------------------------------------------------------------------------------
 
 
-# ---- the table in README -----------------------------------------------------------------------------------------------
+def test_every_metric_has_a_number_or_a_reason_at_every_edge():
+    table = edge_cases()
+    assert list(table.index) == list(METRICS)
+    for cell in table.to_numpy().ravel():
+        assert cell.startswith("nan: ") if isinstance(cell, str) else math.isfinite(cell)
+    for name, cell in table["right answer"].items():
+        assert isinstance(cell, Real) or cell == f"nan: {METRICS[name].condition}"
 
 
-def test_the_markdown_table_has_a_compact_row_a_metric():
-    lines = definitions().to_markdown().splitlines()
-    assert len(lines) == len(METRICS) + 2
-    assert {len(cells(line)) for line in lines} == {6}
-    names = [cells(line)[0].strip().replace("\\", "") for line in lines[2:]]
-    assert names == list(METRICS)
-    assert max(map(len, lines)) < 400
+@pytest.mark.parametrize(
+    ("metric", "options", "expected"),
+    [  # by hand from the definitions; None is nan
+        (
+            "rgb.accuracy",
+            {},
+            {
+                "right answer": 1,
+                "refusal": 0,
+                "empty response": 0,
+                "no reference": None,
+                "no response": None,
+            },
+        ),
+        (
+            "rgb.rejection",
+            {},
+            {
+                "right answer": 0,
+                "refusal": 1,
+                "no sentence": 0,
+                "no reference": 0,
+                "no response": None,
+            },
+        ),
+        (
+            "rgb.rejection",
+            {"protocol": "released"},
+            {"right answer": 1, "refusal": 1, "another language": 0, "no reference": None},
+        ),
+        (
+            "rgb.error_correction",
+            {},
+            {"right answer": None, "refusal": None, "refusal after an error": 0},
+        ),
+        (
+            "rgb.error_correction",
+            {"protocol": "released"},
+            {"refusal": None, "refusal after an error": 1},
+        ),
+        (
+            "rgb.error_correction",
+            {"protocol": "flexible"},
+            {"right answer": 1, "refusal": 0, "refusal after an error": 0},
+        ),
+        ("rgb.judged_rejection", {}, {"refusal": 1, "unreadable judge": None, "no reference": 0}),
+        (
+            "trace.relevance",
+            {},
+            {"right answer": 1 / 2, "empty context": None, "unreadable judge": None},
+        ),
+        ("trace.relevance", {"variant": "guide"}, {"right answer": 1 / 20, "empty context": None}),
+        ("trace.utilization", {"variant": "guide"}, {"right answer": 1, "refusal": 0}),
+        (
+            "trace.completeness",
+            {},
+            {"right answer": 1, "refusal": 0, "empty response": 0, "empty context": None},
+        ),
+        (
+            "trace.adherence",
+            {},
+            {"refusal": 1, "empty response": 1, "empty context": 0, "unreadable judge": None},
+        ),
+        (
+            "trace.supported_fraction",
+            {},
+            {"refusal": 1, "empty response": None, "empty context": 0},
+        ),
+        (
+            "answer.f1",
+            {},
+            {"right answer": 2 / 5, "refusal": 0, "empty response": 0, "no reference": None},
+        ),
+        ("answer.recall", {}, {"right answer": 1, "another language": 0}),
+        (
+            "language.rlc",
+            {},
+            {"refusal": 1, "no sentence": None, "empty response": None, "another language": 0},
+        ),
+        (
+            "language.rlc",
+            {"variant": "lbrag"},
+            {"no sentence": 0, "empty response": 1, "another language": 1},
+        ),
+        (
+            "cost.translation_tokens",
+            {},
+            {"right answer": 7, "empty context": 0, "no response": None},
+        ),
+        (
+            "semantic.judged_similarity",
+            {},
+            {"refusal": 0, "empty response": None, "unreadable judge": None},
+        ),
+        ("semantic.embedding_cosine", {}, {"right answer": 24 / 25, "empty response": None}),
+        ("annotator.verdict", {}, {"refusal": 0, "unreadable judge": None}),
+    ],
+)
+def test_values_at_the_edges_are_those_of_the_definition(metric, options, expected):
+    row = edge_cases(metric, **options).loc[metric]
+    for case, number in expected.items():
+        assert (
+            row[case] == pytest.approx(number)
+            if number is not None
+            else row[case].startswith("nan: ")
+        ), case
 
 
-def test_the_function_that_computes_a_metric_is_named():
-    for metric in METRICS.values():
-        module, name = metric.function.__module__, metric.function.__name__
-        assert f"  computed by   {module}.{name}\n" in repr(definitions(metric.name))
-
-
-def test_cnbe_is_known_by_its_names():
-    assert repr(definitions("CNBE")) == repr(definitions("cost.cnbe"))
-    assert "Cost-normalised bridging efficiency" in repr(definitions("cnbe"))
+def test_an_unscored_edge_says_what_is_missing_and_custom_metrics_have_edges_too():
+    length = own(lambda response: float(len(response)), "own.length")
+    table = edge_cases(["rgb.error_correction", "answer.f1", length])
+    assert table.loc["rgb.error_correction", "refusal"] == "nan: no error detected"
+    assert table.loc["answer.f1", "no reference"] == "nan: no references"
+    assert table.loc["own.length", "empty response"] == 0.0

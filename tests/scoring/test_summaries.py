@@ -1,13 +1,20 @@
-"""`summarize` with clusters and with intervals chosen by name."""
+"""`summarize`: means, intervals by name, clusters, worst cases and what is unscored."""
+
+import math
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from ragnb.errors import InputError
-from ragnb.scoring import METRICS, compare, summarize
+from ragnb.scoring import METRICS, Metric, compare, score, summarize
 from ragnb.stats.intervals import bca_interval
+
+NAN = math.nan
 
 
 def scored(values, metric="own.f1", **columns):
@@ -18,129 +25,188 @@ def scored(values, metric="own.f1", **columns):
 
 
 @pytest.mark.parametrize(
-    ("interval", "low", "high"),
+    ("values", "mean", "worst"),
     [
-        ("auto", 0.2553, 0.3662),
-        ("wilson", 0.2553, 0.3662),
-        ("clopper-pearson", None, None),
-        ("jeffreys", None, None),
+        ([1, 0, None, None], 1 / 2, (1 / 4, 3 / 4)),
+        ([1, 1, 1, 0, None], 3 / 4, (3 / 5, 4 / 5)),
+        ([1, 1, 0], 2 / 3, (2 / 3, 2 / 3)),
+        ([0], 0, (0, 0)),
     ],
 )
-def test_rates_get_the_interval_asked_for(interval, low, high):
-    row = summarize(scored([1] * 81 + [0] * 182, "rgb.accuracy"), interval=interval).iloc[
-        0
-    ]  # Newcombe (1998): 81 of 263
-    if low is None:
-        law = {
-            "clopper-pearson": (stats.beta(81, 183), stats.beta(82, 182)),
-            "jeffreys": (stats.beta(81.5, 182.5),) * 2,
-        }
-        low, high = law[interval][0].ppf(0.025), law[interval][1].ppf(0.975)
-    assert (row["low"], row["high"]) == pytest.approx((low, high), abs=5e-5)
+@pytest.mark.parametrize("metric", ["rgb.accuracy", "own.binary"])
+def test_a_cell_has_its_mean_wilson_interval_and_worst_cases(metric, values, mean, worst):
+    row = summarize(scored(pd.Series(values, dtype=float), metric), confidence_level=0.8).iloc[0]
+    known = [value for value in values if value is not None]
+    assert row["mean"] == pytest.approx(mean)
+    assert (row["n"], row["n_scored"]) == (len(values), len(known))
+    assert (row["worst_low"], row["worst_high"]) == pytest.approx(worst)
+    limits = proportion_confint(sum(known), len(known), alpha=0.2, method="wilson")
+    assert (row["low"], row["high"]) == pytest.approx(limits)
+    assert (row["interval"], row["confidence_level"]) == ("Wilson", 0.8)
 
 
-def test_means_get_the_interval_asked_for():
+def test_a_cell_with_nothing_scored_says_so_and_an_unknown_metric_claims_no_bounds():
+    known, unknown = (summarize(scored([NAN] * 2, name)).iloc[0] for name in ("rgb.accuracy", "x"))
+    assert (known["n"], known["n_scored"]) == (2, 0)
+    assert known[["mean", "low", "high"]].isna().all()
+    assert known["problem"]
+    assert (known["worst_low"], known["worst_high"]) == (0.0, 1.0)
+    assert unknown[["mean", "worst_low", "worst_high"]].isna().all()
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=1))
+def test_worst_cases_enclose_every_way_the_missing_could_have_gone(values):
+    row = summarize(scored(values, "rgb.accuracy")).iloc[0]
+    for filled in (0.0, 0.5, 1.0):
+        mean = np.nan_to_num(values, nan=filled).mean()
+        assert row["worst_low"] - 1e-12 <= mean <= row["worst_high"] + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("values", "worst"), [([0.5, NAN], (0.25, 0.75)), ([3.0, 1.0, NAN], (4 / 3, 7 / 3))]
+)
+def test_the_worst_case_is_beyond_the_bounds_if_values_are(values, worst):
+    row = summarize(scored(values, "trace.relevance")).iloc[0]
+    assert (row["worst_low"], row["worst_high"]) == pytest.approx(worst)
+
+
+def test_cells_are_those_of_the_conditions_or_of_by():
+    parts = [
+        scored(values, system=system, noise_rate=rate, topic=["sea", "land"][: len(values)])
+        for system, rate, values in [("a", 0.0, [1.0, 1]), ("a", NAN, [1.0, 0]), ("b", 0.0, [0.0])]
+    ]
+    table = summarize(pd.concat(parts))
+    assert table["mean"].tolist() == [1.0, 0.5, 0.0]
+    assert table.columns[:3].tolist() == ["system", "noise_rate", "metric"]
+    for by in ("topic", ["topic"]):
+        table = summarize(pd.concat(parts), by=by, cluster="example_id")
+        assert table[["topic", "mean", "n"]].values.tolist() == [
+            ["sea", 2 / 3, 3],
+            ["land", 0.5, 2],
+        ]
+
+
+@pytest.mark.parametrize("missing", [None, NAN, pd.NA], ids=repr)
+@pytest.mark.parametrize("kind", [object, "str"])
+def test_signatures_of_a_cell_are_all_shown_and_a_missing_one_is_called_none(missing, kind):
+    two = pd.concat([scored([0.5, 1.0, 0.0], system=name) for name in "ab"], ignore_index=True)
+    some = two.assign(signature=pd.Series([missing, "v:2", "v:2"] * 2, dtype=kind))
+    assert summarize(some)["signature"].tolist() == ["None & v:2"] * 2
+    with pytest.raises(InputError, match="definition of own.f1 for 'b' and 'a'; got None and v:2"):
+        compare(some)
+
+
+# ---- intervals ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("interval", "limits"),
+    [
+        ("auto", (0.2553, 0.3662)),  # Newcombe (1998): 81 of 263
+        ("wilson", (0.2553, 0.3662)),
+        ("clopper-pearson", (stats.beta.ppf(0.025, 81, 183), stats.beta.ppf(0.975, 82, 182))),
+        ("jeffreys", tuple(stats.beta.ppf([0.025, 0.975], 81.5, 182.5))),
+    ],
+)
+def test_rates_get_the_requested_interval(interval, limits):
+    row = summarize(scored([1] * 81 + [0] * 182, "rgb.accuracy"), interval=interval).iloc[0]
+    assert (row["low"], row["high"]) == pytest.approx(limits, abs=5e-5)
+
+
+def test_means_get_the_requested_interval():
     values = np.round(np.random.default_rng(3).random(30), 2)
-    known = stats.t.interval(0.95, 29, values.mean(), stats.sem(values))
     row = summarize(scored(values)).iloc[0]
+    known = stats.t.interval(0.95, 29, values.mean(), stats.sem(values))
     assert (row["low"], row["high"]) == pytest.approx(known)
+    assert row["interval"] == "t"
     row = summarize(scored(values), interval="bca").iloc[0]
     assert (row["low"], row["high"]) == (bca_interval(values).low, bca_interval(values).high)
-    assert row["interval"].startswith("BCa")
 
 
 @pytest.mark.parametrize("cluster", [None, "question_id"])
 @pytest.mark.parametrize(
-    ("metric", "low", "high"),
+    ("metric", "bounds"),
     [
-        ("answer.f1", 0, 1),
-        ("cost.translation_tokens", 0, np.inf),
-        ("own.f1", -np.inf, np.inf),
-        ("trace.relevance", 0, 1),
+        ("answer.f1", (0, 1)),
+        ("cost.translation_tokens", (0, np.inf)),
+        ("own.f1", (-np.inf, np.inf)),
     ],
 )
-def test_limits_are_cut_at_the_bounds_of_the_metric(metric, low, high, cluster):
+def test_limits_are_cut_at_the_bounds_of_the_metric(metric, bounds, cluster):
     values = [0.5, 1.0, 0.0, 1.0]
-    row = summarize(scored(values, metric, question_id=list("abcd")), by=[], cluster=cluster).iloc[
-        0
-    ]
-    t = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    assert t[0] < 0
-    assert t[1] > 1
-    assert (row["low"], row["high"]) == (
-        pytest.approx(max(t[0], low)),
-        pytest.approx(min(t[1], high)),
-    )
+    row = summarize(scored(values, metric, question_id=list("abcd")), cluster=cluster).iloc[0]
+    low, high = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    assert low < 0 < 1 < high
+    assert (row["low"], row["high"]) == pytest.approx((max(low, bounds[0]), min(high, bounds[1])))
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=repr)
-@pytest.mark.parametrize("kind", [object, "str"])
-def test_scores_without_a_signature_are_named_alike_in_a_summary_and_in_a_comparison(missing, kind):
-    two = pd.concat([scored([0.5, 1.0, 0.0], system=name) for name in "ab"], ignore_index=True)
-    some = two.assign(signature=pd.Series([missing, "v:2", "v:2"] * 2, dtype=kind))
-    assert summarize(some)["signature"].tolist() == ["None & v:2"] * 2
-    none = two.assign(signature=pd.Series([missing] * 6, dtype=kind))
-    assert summarize(none)["signature"].tolist() == ["None"] * 2
-    assert compare(none)["signature"].tolist() == ["None"]
-    with pytest.raises(
-        InputError, match="one definition of own.f1 for 'b' and 'a'; got None and v:2"
-    ):
-        compare(some)
-
-
-def test_limits_are_not_cut_where_values_lie_beyond_the_bounds():
+def test_limits_are_not_cut_if_values_lie_beyond_the_bounds():
     values = [0.5, 1.5, 0.0, 1.0]  # sentences counted twice
-    row = summarize(scored(values, "trace.relevance"), by=[]).iloc[0]
-    assert (row["low"], row["high"]) == pytest.approx(
-        stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    )
+    row = summarize(scored(values, "trace.relevance")).iloc[0]
+    limits = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    assert (row["low"], row["high"]) == pytest.approx(limits)
 
 
 def test_clusters_are_the_independent_units():
-    twice = pd.concat(
-        [scored([1, 0, 1, 1, 0, 1] * 6, "rgb.accuracy", noise_rate=r) for r in (0, 0.4)],
-        ignore_index=True,
-    )
-    with pytest.raises(InputError, match="got 36 more .*or the shared question in cluster="):
+    values = [1, 0, 1, 1, 0, 1] * 6
+    parts = [scored(values, "rgb.accuracy", noise_rate=rate) for rate in (0, 0.4)]
+    twice = pd.concat(parts, ignore_index=True)
+    with pytest.raises(InputError, match="without cluster= needs one row for .*got 36 more, .* q0"):
         summarize(twice, by=[])
     row = summarize(twice, by=[], cluster="example_id").iloc[0]
-    assert row["n"] == 72
-    assert row["interval"] == "cluster-robust t, 36 clusters"
-    values = np.array(
-        [1, 0, 1, 1, 0, 1] * 6
-    )  # both items of a cluster are equal: it is the t interval of 36 values
-    assert (row["low"], row["high"]) == pytest.approx(
-        stats.t.interval(0.95, 35, values.mean(), stats.sem(values))
-    )
+    assert (row["n"], row["interval"]) == (72, "cluster-robust t, 36 clusters")
+    # Both items of a cluster are equal, so this is the t interval of 36 values.
+    known = stats.t.interval(0.95, 35, np.mean(values), stats.sem(values))
+    assert (row["low"], row["high"]) == pytest.approx(known)
 
 
-def test_what_is_unscored_is_counted_with_its_reasons_and_nothing_is_added_when_all_is_scored():
-    values = [1.0, 0.0, *[np.nan] * 4, 1.0, 0.0]
+# ---- what is unscored --------------------------------------------------------------------------
+
+
+def test_what_is_unscored_is_counted_with_its_reasons():
     too_long = "HTTP 400: the prompt has 9,000 tokens (limit 8,192)"
     reasons = [None, None, too_long, "timeout", too_long, too_long, None, None]
+    values = [1.0, 0.0, NAN, NAN, NAN, NAN, 1.0, 0.0]
     cells = scored(values, reason=reasons, system=["a"] * 6 + ["b"] * 2)
     assert summarize(cells)["unscored"].tolist() == ["4 of 6: HTTP 400 (3), timeout (1)", ""]
     assert summarize(cells.drop(columns="reason"))["unscored"].tolist() == ["4 of 6", ""]
     assert "unscored" not in summarize(cells.query("system == 'b'"))
 
 
-def test_what_a_metric_leaves_out_by_definition_is_not_lost():
-    cells = scored(
-        [1.0, np.nan, np.nan],
-        "rgb.error_correction",
-        reason=[None, METRICS["rgb.error_correction"].condition, "x"],
-    )
-    assert summarize(cells)["unscored"].tolist() == ["1 of 2: x (1)"]
+def test_responses_that_a_metric_leaves_out_by_definition_do_not_count_in_n():
+    said = ["There are factual errors: Oslo", "Oslo", "There are factual errors.", None]
+    responses = pd.DataFrame({"references": "Oslo", "response": pd.Series(said, dtype=object)})
+    row = summarize(score(responses, "rgb.error_correction")).iloc[0]
+    assert (row["mean"], row["n"], row["n_scored"]) == (0.5, 3, 2)  # a missing response stays in n
+    assert (row["worst_low"], row["worst_high"]) == pytest.approx((1 / 3, 2 / 3))
+    assert row["unscored"] == "1 of 3: no response (1)"
+    assert METRICS["rgb.error_correction"].condition == "no error detected"
 
 
-def test_bad_options_say_what_is_needed():
-    with pytest.raises(InputError, match="interval must be one of 'auto', 'wilson', .*got 'magic'"):
-        summarize(scored([1, 0]), interval="magic")
-    with pytest.raises(
-        InputError, match="'wilson' needs values of 0 and 1; got own.f1 with others"
-    ):
-        summarize(scored([0.5, 0.1]), interval="wilson")
-    with pytest.raises(InputError, match="cluster column 'topic' .* got a missing one"):
-        summarize(scored([0.5, 0.1], topic=["a", None]), by=[], cluster="topic")
-    with pytest.raises(InputError, match="needs the columns topic"):
-        summarize(scored([0.5, 0.1]), by=[], cluster="topic")
+def test_a_binary_metric_of_your_own_is_summarized_like_a_built_in_one():
+    def brief(response):
+        return float(len(response.split()) <= 2)
+
+    metric = Metric("own.brief", brief, {"response": "response"}, True, (0, 1), "here", binary=True)
+    responses = pd.DataFrame({"response": ["brief", "a b c", None, "x"]})
+    row = summarize(score(responses, metric)).iloc[0]
+    assert (row["low"], row["high"]) == pytest.approx(proportion_confint(2, 3, method="wilson"))
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "words"),
+    [
+        (scored([1.0]).drop(columns="value"), {}, "summarize.*without value"),
+        (scored([1.0]), {"by": "topic"}, "summarize needs the columns topic"),
+        (scored([0.5, 0.1]), {"cluster": "topic"}, "summarize needs the columns topic"),
+        (scored([]), {}, "at least one row of scores"),
+        (scored(["a"]), {}, "numbers in value; got .*'a'"),
+        (scored([1, 0]), {"interval": "magic"}, "interval must be one of 'auto', .*got 'magic'"),
+        (scored([0.5, 0.1]), {"interval": "wilson"}, "'wilson' needs values of 0 and 1, got own.f1"),
+        (scored([1.0]), {"confidence_level": 95}, "confidence_level must be .*, got 95"),
+        (scored([0.5, 0.1], topic=["a", None]), {"cluster": "topic"}, "key per item, got a missing"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_named_in_one_sentence(scores, options, words):
+    with pytest.raises(InputError, match=words):
+        summarize(scores, **options)

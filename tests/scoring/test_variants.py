@@ -10,7 +10,7 @@ from hostile import any_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragnb.datasets.ragbench import load_ragbench
+from ragnb.datasets.benchmarks import load_ragbench
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
 from ragnb.scoring import METRICS, score

@@ -1,0 +1,409 @@
+"""Command-line interface: the functions of the notebook, applied to files and printed."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable
+from inspect import Parameter, getdoc, signature
+from pathlib import Path
+from typing import Any, NoReturn, get_type_hints
+
+import ragnb
+from ragnb.errors import InputError
+from ragnb.markup import spelled
+from ragnb.version import __version__
+
+FORMATS = ("text", "markdown", "latex", "html", "json")
+
+# ---- commands ----------------------------------------------------------------------------------
+
+
+def score(arguments: argparse.Namespace) -> str:
+    """Score the responses of a file and summarize each metric.
+
+    example:
+      ragnb score predictions.jsonl --metrics answer.f1 answer.exact_match --by system language --out scores.parquet
+    """
+    scores = _scores(arguments)
+    summary = ragnb.summarize(
+        scores, by=arguments.by, cluster=arguments.cluster, confidence_level=arguments.level
+    )
+    if arguments.out:
+        ragnb.write_table(scores, arguments.out)
+    return _table(summary, arguments)
+
+
+def compare(arguments: argparse.Namespace) -> str:
+    """Compare systems that answered the same questions: one file with a column `system`, or one file per system.
+
+    example:
+      ragnb compare plain.jsonl reranked.jsonl --metrics answer.f1 --baseline plain
+    """
+    scores = _scores(arguments)
+    progress("comparing")
+    names = ("baseline", "by", "cluster", "method", "unpaired", "correction")
+    options = {name: getattr(arguments, name) for name in names}
+    table = ragnb.compare(scores, **options, confidence_level=arguments.level)
+    return _table(table, arguments)
+
+
+def report(arguments: argparse.Namespace) -> str:
+    """Print the tables of a benchmark, or what a paper reports about a judge.
+
+    example:
+      ragnb report answers.jsonl --kind multilingual --option baseline=direct by=language
+    """
+    make = getattr(ragnb, f"{arguments.kind}_report")
+    if arguments.kind == "trace":
+        arguments.benchmark = "ragbench"
+    options = _settings(arguments.option, make, [make])
+    responses = _responses(arguments)
+    progress("reporting")
+    made = make(responses, confidence_level=arguments.level, **options)
+    fields = {name: getattr(made, name) for name in made.__dataclass_fields__}
+    tables = {name: one for name, one in fields.items() if hasattr(one, "columns") and len(one)}
+    for name in tables if arguments.out else ():
+        ragnb.write_table(tables[name], Path(arguments.out) / f"{name}.csv")
+    tables.pop("scores", None)
+    return _report(made, tables, arguments)
+
+
+def audit(arguments: argparse.Namespace) -> tuple[str, int]:
+    """List problems in a file of RGB, such as noise that contains the answer.
+
+    Exit code 1 if something is found. The issues are those of ragnb.datasets.ISSUES.
+
+    example:
+      ragnb audit en_refine.json --only negative_holds_answer positive_lacks_answer
+    """
+    issues = ragnb.datasets.ISSUES
+    if unknown := sorted(set(arguments.only) - set(issues)):
+        raise InputError(f"--only must be among {', '.join(issues)}, got {', '.join(unknown)}")
+    progress(f"auditing {Path(arguments.file).name}")
+    examples = ragnb.load_rgb(arguments.file, language=arguments.language)
+    found = ragnb.audit(examples, passage_num=arguments.passages)
+    found = found[found["issue"].isin(arguments.only or found["issue"])]
+    if found.empty and arguments.format == "text":
+        return "nothing found", 0
+    return _table(found, arguments), int(len(found) > 0)
+
+
+def metrics(arguments: argparse.Namespace) -> str:
+    """List the metrics: name, direction, options with their defaults, columns that they read, source.
+
+    example:
+      ragnb metrics --format json
+    """
+    import pandas as pd
+
+    rows = [
+        {
+            "metric": metric.name,
+            "better": "higher" if metric.higher_is_better else "lower",
+            "options": " ".join(f"{name}={value}" for name, value in metric.options.items()),
+            "columns": " ".join(metric.columns.values()),
+            "source": metric.source,
+        }
+        for metric in ragnb.METRICS.values()
+    ]
+    return _table(pd.DataFrame(rows), arguments)
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not (name and value):
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
+    return name, value
+
+
+_SETTINGS = {"nargs": "+", "action": "extend", "default": [], "type": _setting}
+_SETTINGS |= {"metavar": "NAME=VALUE"}
+_FILES: dict[str, dict[str, Any]] = {
+    "file": {
+        "nargs": "+",
+        "metavar": "FILE",
+        "help": "responses: JSON Lines, Parquet, CSV; -: lines of JSON",
+    },
+    "--columns": _SETTINGS | {"help": "what ragnb and the file call a column: question=q"},
+    "--set": _SETTINGS | {"help": "columns with one value for all: task=noise passage_num=5"},
+    "--system": {
+        "nargs": "+",
+        "metavar": "NAME",
+        "help": "what answered, one per file (default: column system)",
+    },
+    "--language": {
+        "metavar": "CODE",
+        "help": "language of all rows (default: column language, or identified from the questions)",
+    },
+    "--alternatives": {
+        "action": argparse.BooleanOptionalAction,
+        "help": "whether one text of a list of references is enough, or (default) all are needed",
+    },
+    "--keep-empty": {
+        "action": argparse.BooleanOptionalAction,
+        "help": "whether an empty response in CSV is an answer, which is scored, or missing (default)",
+    },
+    "--benchmark": {
+        "choices": ["ragbench", "evouna"],
+        "help": "the file is one of this benchmark",
+    },
+}
+_FORMAT: dict[str, dict[str, Any]] = {
+    "--format": {"choices": ("text", "json"), "default": "text", "help": "default: text"},
+    "--digits": {
+        "type": int,
+        "choices": range(17),
+        "metavar": "N",
+        "help": "decimals (default: 2, or as many as intervals need)",
+    },
+}
+_PRINTING: dict[str, dict[str, Any]] = _FORMAT | {
+    "--format": _FORMAT["--format"] | {"choices": FORMATS},
+    "--level": {
+        "type": float,
+        "default": 0.95,
+        "help": "confidence level of intervals (default: 0.95)",
+    },
+}
+_OPTION = {"--option": _SETTINGS | {"help": "settings such as protocol=released; JSON or text"}}
+_SCORING: dict[str, dict[str, Any]] = {
+    "--metrics": {
+        "nargs": "*",
+        "required": True,
+        "action": "extend",
+        "metavar": "METRIC",
+        "help": "see `ragnb metrics`",
+    },
+    **_OPTION,
+    "--by": {
+        "nargs": "*",
+        "metavar": "COLUMN",
+        "help": "columns that distinguish the cells (default: conditions)",
+    },
+    "--cluster": {
+        "metavar": "COLUMN",
+        "help": "column of the independent units, such as question_id",
+    },
+}
+COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
+    score: {
+        **_FILES,
+        **_SCORING,
+        "--out": {
+            "metavar": "TABLE",
+            "help": "write the score of each response as .jsonl, .jsonl.gz or .parquet",
+        },
+        **_PRINTING,
+    },
+    compare: {
+        **_FILES,
+        **_SCORING,
+        "--baseline": {
+            "metavar": "NAME",
+            "help": "the system that all others are compared with; by default every pair",
+        },
+        "--method": {"default": "auto", "help": "test and interval, see ragnb.compare"},
+        "--unpaired": {
+            "default": "error",
+            "help": "what to do with questions that one system lacks: error (default) or drop",
+        },
+        "--correction": {
+            "default": "holm",
+            "help": "holm (default), benjamini-hochberg or bonferroni",
+        },
+        **_PRINTING,
+    },
+    report: {
+        **_FILES,
+        "--kind": {
+            "required": True,
+            "choices": ["rgb", "trace", "multilingual", "judge"],
+            "help": "which report",
+        },
+        **_OPTION,
+        "--out": {"metavar": "FOLDER", "help": "also write each table of the report as CSV"},
+        **_PRINTING,
+    },
+    audit: {
+        "file": {"metavar": "FILE", "help": "a file of RGB, or a name such as sample-en"},
+        "--language": {
+            "metavar": "CODE",
+            "help": "language of the questions (default: identified from their text)",
+        },
+        "--only": {
+            "nargs": "+",
+            "default": [],
+            "metavar": "ISSUE",
+            "help": "the issues that matter (default: all)",
+        },
+        "--passages": {
+            "type": int,
+            "default": 5,
+            "metavar": "N",
+            "help": "passages that a context should show (default: 5)",
+        },
+        **_FORMAT,
+    },
+    metrics: _FORMAT,
+}
+"""Command -> its arguments, as argparse takes them."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors cannot send control characters to the terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(spelled(message))
+
+
+def command_line() -> _Parser:
+    """Return the parser of all commands. What it parses has the function to call as ``command``."""
+    style: dict[str, Any] = {
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+    about = "Evaluate retrieval-augmented generation from files."
+    parser = _Parser(prog="ragnb", description=about, **style)
+    parser.add_argument("--version", action="version", version=f"ragnb {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command, arguments in COMMANDS.items():
+        text = getdoc(command) or ""
+        short = text.partition("\n")[0]
+        own = commands.add_parser(command.__name__, help=short, description=text, **style)
+        for name, given in arguments.items():
+            own.add_argument(name, **given)
+        own.set_defaults(command=command)
+    return parser
+
+
+def _once(given: Iterable[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, text in given:
+        if name in found:
+            raise InputError(
+                f"{name} is set twice, to {found[name]!r} and to {text!r}. Set it once."
+            )
+        found[name] = text
+    return found
+
+
+def _settings(
+    given: Iterable[tuple[str, str]], function: Callable[..., Any], typed: Iterable[Any] = ()
+) -> dict[str, Any]:
+    """Settings as keyword arguments of a function, with values that are JSON or else text.
+
+    The type hints of the functions in ``typed`` say what values are allowed.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    parameters = signature(function).parameters
+    taken = [name for name in list(parameters)[1:] if name != "confidence_level"]
+    free = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values())
+    found: dict[str, Any] = {}
+    for name, text in _once(given).items():
+        if free == (name in taken):
+            advice = f"use --{name}" if free else f"choose out of {', '.join(taken)}"
+            raise InputError(f"{name!r} cannot be set here; {advice}")
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+        for hints in map(get_type_hints, typed):
+            try:
+                TypeAdapter(hints.get(name, Any)).validate_python(found[name])
+            except ValidationError as error:
+                kind = error.errors()[0]["msg"].removeprefix("Input should be ").partition(",")[0]
+                raise InputError(f"{name} must be {kind}, got {found[name]!r}") from error
+    return found
+
+
+# ---- input -------------------------------------------------------------------------------------
+
+
+def _scores(arguments: argparse.Namespace) -> Any:
+    """The scores of all responses under each metric that was requested."""
+    from ragnb.arguments import convert
+    from ragnb.scoring.scores import as_metrics
+
+    chosen = convert(list(dict.fromkeys(arguments.metrics)), as_metrics, "--metrics")
+    options = _settings(arguments.option, ragnb.score, [metric.function for metric in chosen])
+    responses = _responses(arguments)
+    names = ", ".join(metric.name for metric in chosen)
+    progress(f"scoring {len(responses)} responses under {names}")
+    return ragnb.score(responses, chosen, **options)
+
+
+def _responses(arguments: argparse.Namespace) -> Any:
+    """The responses of all files in one frame."""
+    import pandas as pd
+
+    files, systems = arguments.file, arguments.system or [None] * len(arguments.file)
+    if len(systems) != len(files):
+        raise InputError(
+            f"--system must be one name per file, got {len(systems)} for {len(files)} files"
+        )
+    frames = [_read(arguments, file, system) for file, system in zip(files, systems, strict=True)]
+    own = [Path(Path(file).name.removesuffix(".gz")).stem for file in files]
+    named = [name for name, frame in zip(own, frames, strict=True) if {*frame["system"]} == {name}]
+    if len(set(named)) < len(named) and not arguments.system:
+        raise InputError(
+            f"several files need different names, got {', '.join(named)}; "
+            "name what answered in each: --system a b"
+        )
+    return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+
+
+def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
+    """The responses of one file, or of standard input."""
+    progress(f"reading {Path(file).name}")
+    own = {name: getattr(arguments, name) for name in ("language", "alternatives", "keep_empty")}
+    if arguments.benchmark:
+        given = own | {"columns": arguments.columns, "set": arguments.set, "system": system}
+        if wrong := [name for name, value in given.items() if value]:
+            raise InputError(
+                f"a file of {arguments.benchmark} has its own columns, got --{wrong[0]}; leave it out"
+            )
+        return getattr(ragnb, f"load_{arguments.benchmark}")(file)
+    own |= {"columns": _once(arguments.columns) or None, "system": system}
+    constants = _settings(arguments.set, ragnb.load_responses)
+    return ragnb.load_responses(file, **own, **constants)
+
+
+# ---- output ------------------------------------------------------------------------------------
+
+
+def _table(frame: Any, arguments: argparse.Namespace) -> str:
+    """A table in the requested format."""
+    if arguments.format == "json":
+        return ragnb.tables.to_json(frame)
+    if arguments.format == "text":
+        return ragnb.tables.to_text(frame, digits=arguments.digits)
+    rows = "system" if "system" in frame else frame.columns[0]
+    printer = getattr(ragnb.tables, f"to_{arguments.format}")
+    return printer(frame, rows=rows, digits=arguments.digits)
+
+
+def _report(made: Any, tables: dict[str, Any], arguments: argparse.Namespace) -> str:
+    """A report in the requested format."""
+    if arguments.format == "html":
+        return str(made._repr_html_())
+    if arguments.format == "json":
+        return ragnb.tables.to_json(tables)
+    if arguments.kind == "judge" and arguments.format == "text":
+        return "\n".join(map(spelled, made.lines()))
+    if arguments.kind in ("trace", "judge") and arguments.format != "text":
+        raise InputError(
+            f"--format {arguments.format} needs --kind rgb or multilingual, got {arguments.kind}; "
+            "use json"
+        )
+    titled = [f"{name.replace('_', ' ')}\n\n{_table(tables[name], arguments)}" for name in tables]
+    return "\n\n".join(titled)
+
+
+def progress(stage: str = "") -> None:
+    """Print what is being done in a line that the next one replaces; on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{spelled(stage)[:70]}", end="", file=sys.stderr, flush=True)
