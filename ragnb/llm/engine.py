@@ -393,7 +393,7 @@ class Engine:
         started = time.monotonic()
         try:
             raw = await endpoint.with_raw_response.create(**content)
-            body = json.loads(raw.http_response.content)
+            body = json.loads(self._key.clean_body(raw.http_response.content))
             return read_reply(key, request, parameters, body, time.monotonic() - started)
         except Failed as known:
             failure = known
@@ -439,11 +439,10 @@ class Engine:
         self._in_time += 1
         if response.status_code == 429 and b"insufficient_quota" in response.content:
             response.headers["x-should-retry"] = "false"
-        if response.status_code == 200:
-            response._content = self._key.clean_body(response.content)
-            if not is_completion(response.content):
-                start = self._key.clean(response.content.decode("utf-8", "replace"))[:60]
-                raise http.RemoteProtocolError(f"{NO_COMPLETION} ({start!r})", request=request)
+        if response.status_code == 200 and not is_completion(response.content):
+            body = self._key.clean_body(response.content).decode("utf-8", "replace")
+            start = self._key.clean(body)[:60]
+            raise http.RemoteProtocolError(f"{NO_COMPLETION} ({start!r})", request=request)
         return response
 
     def _slow_down(self, at_once: int) -> None:
