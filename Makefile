@@ -2,6 +2,7 @@
 #   make figures    environment, then every notebook runs and figures/ is made again
 #   make test       environment, then lint, types, unit tests, doctests, notebooks, the browser test
 #   make lab        opens JupyterLab
+#   make site       the documentation and the notebooks as web pages in build/site
 #   make bundles        the front end of the widgets, bundled from ragnb/widgets/static/src (needs npx)
 #   make screenshots    pictures of the widgets in figures/, taken of JupyterLab in Chromium
 #   make record     asks the local models again and writes the recorded replies
@@ -21,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
 ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
-.PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz screenshots bundles lab record bench bench-long lock format clean
+.PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz site screenshots bundles lab record bench bench-long lock format clean
 .DELETE_ON_ERROR:
 
 .venv/ready: requirements.lock pyproject.toml
@@ -47,6 +48,10 @@ ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 
 .venv/bench: .venv/ready requirements-bench.lock
 	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-bench.lock
+	touch $@
+
+.venv/site: .venv/ready requirements-site.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-site.lock
 	touch $@
 
 figures: .venv/ready
@@ -86,6 +91,11 @@ try-whl try-tar.gz: try-%: .venv/ready
 	$(BIN)/uv pip install --quiet --python build/$* dist/*.$* pytest hypothesis
 	build/$*/bin/pytest -p no:cacheprovider -o pythonpath=tests tests/test_installed.py
 
+# No notebook is run: the pages show the outputs in the files. A link that leads nowhere is an error.
+site: .venv/site
+	rm -rf build/site
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -d build/doctrees -c docs . build/site
+
 ESBUILD := npx --yes --prefer-offline esbuild@0.28.2 --bundle --minify --format=esm --charset=utf8 --log-level=warning
 bundles:
 	for name in annotator rows; do $(ESBUILD) ragnb/widgets/static/src/$$name.mjs --outfile=ragnb/widgets/static/$$name.js || exit 1; done
@@ -112,13 +122,14 @@ bench-long: .venv/model
 	$(PY) -m benchmarks.bounds --long
 	$(PY) -m benchmarks.results
 
-# For maintainers: resolve the locks again (names, versions and hashes for every platform; no addresses). What `scale` and
-# `bench` need beside the rest is locked by itself, at the versions that the other lock has.
+# For maintainers: resolve the locks again (names, versions and hashes for every platform; no addresses). What `scale`,
+# `bench` and `site` need beside the rest is locked by itself, at the versions that the other lock has.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade
 EXTRA := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")
 lock: .venv/ready
 	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements.lock
 	for extra in scale bench; do $(PY) -c '$(EXTRA)' $$extra | $(COMPILE) --constraint requirements.lock - -o requirements-$$extra.lock || exit 1; done
+	$(COMPILE) --constraint requirements.lock --group site -o requirements-site.lock
 
 format: .venv/ready
 	$(BIN)/ruff format .

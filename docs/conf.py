@@ -1,0 +1,132 @@
+"""Sphinx configuration of the site that `make site` builds from README.md, docs/ and notebooks/.
+
+No notebook is run: each is shown with the outputs that it is committed with. The pages load nothing
+from other hosts; formulas are MathML, which browsers draw themselves.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+CONTENTS = {
+    "Documentation": [
+        "docs/recipes",
+        "docs/metrics",
+        "docs/formats",
+        "docs/data",
+        "docs/models",
+        "docs/course",
+        "docs/contributing",
+    ],
+    "Notebooks": [f"notebooks/{path.stem}" for path in NOTEBOOKS],
+    "Figures and numbers": ["docs/gallery", "benchmarks/RESULTS", "CHANGELOG"],
+}
+"""The table of contents: the pages under each caption, in order."""
+
+project = "ragnb"
+language = "en"
+root_doc = "README"
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "benchmarks/*.md",
+    "docs/*.md",
+    "notebooks/*.ipynb",
+]
+exclude_patterns = [".*", "build"]
+extensions = ["myst_nb"]
+nb_execution_mode = "off"
+nb_render_markdown_format = "myst"
+myst_enable_extensions = ["attrs_inline", "dollarmath", "html_image"]
+myst_heading_anchors = 3
+html_theme = "sphinx_book_theme"
+html_theme_options = {"navbar_persistent": [], "footer_content_items": []}
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_title = "ragnb"
+html_math_renderer = "mathml"
+
+
+def with_contents(text: str) -> str:
+    """Return the start page with the table of contents, which the sidebar shows."""
+    for caption, pages in CONTENTS.items():
+        text += "\n\n```{toctree}\n:hidden:\n:caption: " + caption + "\n\n"
+        text += "\n".join(pages) + "\n```\n"
+    return text
+
+
+def with_pictures(text: str) -> str:
+    """Return the gallery with every picture of figures/, under the notebook that draws it."""
+    for path in NOTEBOOKS:
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        title = "".join(cells[0]["source"]).splitlines()[0].removeprefix("# ")
+        link = f"../notebooks/{path.name}"
+        text += f"\n\n## [{title}]({link})\n\n"
+        for picture in sorted((ROOT / "figures").glob(f"{path.name[:3]}*.png")):
+            alts = [described(cell) for cell in cells if picture.stem in "".join(cell["source"])]
+            text += linked(picture, link, "".join(alts))
+    text += "\n\n## [Widgets](recipes.md)\n\n"
+    for picture in sorted((ROOT / "figures").glob("widget_*.png")):
+        text += linked(picture, "recipes.md")
+    return text
+
+
+def linked(picture: Path, link: str, alt: str = "") -> str:
+    """Return a picture at half the width of the page, as a link."""
+    alt = alt or picture.stem.replace("_", " ")
+    return f'[![{alt}](../figures/{picture.name}){{width="48%"}}]({link})\n'
+
+
+def with_descriptions(text: str) -> str:
+    """Return a notebook in which the description of a picture is where myst-nb looks for it."""
+    notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if described(cell):
+            cell["metadata"]["mystnb"] = {"image": {"alt": described(cell)}}
+    return json.dumps(notebook)
+
+
+def described(cell: dict) -> str:
+    """Return the description of a cell's picture, or an empty text."""
+    for output in cell.get("outputs", []):
+        if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
+            return alt
+    return ""
+
+
+def complete(app, page: str, source: list[str]) -> None:
+    """Add to the text of a page what is made when the site is built."""
+    if page == "README":
+        source[0] = with_contents(source[0])
+    elif page == "docs/gallery":
+        source[0] = with_pictures(source[0])
+    elif page.startswith("notebooks/"):
+        source[0] = with_descriptions(source[0])
+
+
+def mathml(writer, node) -> None:
+    """Write a formula as MathML; one on its own lines can be scrolled where it is too wide."""
+    # Imported here: the tests read this file in an environment without Sphinx.
+    from docutils import nodes
+    from latex2mathml.converter import convert
+
+    if isinstance(node, nodes.math_block):
+        writer.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
+    else:
+        writer.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def start_page(app, error: Exception | None) -> None:
+    """Let README.html be the page that a browser opens for the folder."""
+    if error is None:
+        shutil.copy(Path(app.outdir) / "README.html", Path(app.outdir) / "index.html")
+
+
+def setup(app) -> None:
+    """Register the steps above with Sphinx."""
+    app.add_html_math_renderer("mathml", (mathml, None), (mathml, None))
+    app.connect("source-read", complete)
+    app.connect("build-finished", start_page)
