@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, RootModel, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ragnb.errors import InputError
 from ragnb.text import strip_reasoning, well_formed
@@ -61,10 +61,6 @@ class Parsed(Generic[Record]):
     record: Record | None = None
     reason: str | None = None
     found: str | None = None
-
-
-class _Unreadable(ValueError):
-    """An object cannot be read; the message is the reason."""
 
 
 def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
@@ -135,8 +131,7 @@ def parse_reply(text: str | None, schema: type[Record]) -> Parsed[Record]:
             reason=one_line(f"no JSON object in the reply: {answer}" if answer else nothing)
         )
     repair = sum(len(source) for source, _ in objects) <= LONGEST_REPAIR
-    aliases = [field.validation_alias for field in schema.model_fields.values()]
-    names = {*schema.model_fields, *(alias for alias in aliases if isinstance(alias, str))}
+    names = [field.alias or name for name, field in schema.model_fields.items()]
     speaking = [item for item in objects if any(name in item[0] for name in names)]
     *earlier, last = [_read(*item, schema, repair) for item in speaking or objects[-1:]]
     for other in earlier:
@@ -166,7 +161,7 @@ def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
 
 def _check(schema: Any) -> None:
     fits = isinstance(schema, type) and issubclass(schema, BaseModel)
-    if not fits or issubclass(schema, RootModel) or not schema.model_fields:
+    if not fits or not schema.model_fields:
         raise InputError(f"schema must be a pydantic model that has fields, got {schema!r:.80}")
 
 
@@ -236,7 +231,7 @@ def _read(source: str, way: str, schema: type[Record], repair: bool) -> Parsed[R
             value = _loaded(source)
         except json.JSONDecodeError as error:
             if not repair:
-                raise _Unreadable(f"not JSON, and too long to repair ({error})") from error
+                raise ValueError(f"not JSON, and too long to repair ({error})") from error
             value, way = _repaired(source, error), "repaired"
         text = well_formed(json.dumps(value, ensure_ascii=False, allow_nan=False))
         record = schema.model_validate_json(text, strict=True)
@@ -258,7 +253,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for name, part in pairs:
         if name in value and repr(value[name]) != repr(part):
-            raise _Unreadable(f"{name}: given twice, as {_shown(value[name])} and {_shown(part)}")
+            raise ValueError(f"{name}: given twice, as {_shown(value[name])} and {_shown(part)}")
         value[name] = part
     return value
 
@@ -289,7 +284,7 @@ def _repaired(source: str, complaint: Exception) -> Any:
         _PUNCTUATION.sub("", text).casefold().replace("none", "null") for text in (bare, written)
     )
     if not isinstance(value, dict) or quoted or before != after:
-        raise _Unreadable(f"not JSON, and cannot be repaired without guessing ({complaint})")
+        raise ValueError(f"not JSON, and cannot be repaired without guessing ({complaint})")
     return _loaded(written)
 
 

@@ -94,50 +94,6 @@ def test_a_batch_ends_in_the_frame_that_complete_gives(servers, faults, chat, pa
     assert list(server.batches) == sent["batch_id"].tolist()
 
 
-TEXTS = [
-    "你好,世界",
-    "नमस्ते",
-    "مرحبا",
-    "🧪👩‍🔬",
-    "line\u2028separator\u2029 and \x85",
-    "lone \ud800 surrogate",
-    'quo"te\\ \r\n\t\x00',
-    "é" * 500,
-]
-
-
-def test_every_script_and_every_separator_survives(servers, path):
-    def parrot(line):
-        done = servers.answered(line)
-        said = line["body"]["messages"][0]["content"].replace("\ud800", "?")
-        done["response"]["body"]["choices"][0]["message"]["content"] = said
-        return done
-
-    requests = pd.DataFrame({"messages": [[{"role": "user", "content": text}] for text in TEXTS]})
-    with servers.BatchServer(result=parrot) as server:
-        send(requests, server, path)
-        done = bring(server, path)
-    assert done["malformed"].item() == 0
-    assert [line["body"]["messages"][0]["content"] for line in server.lines()] == TEXTS
-    assert replay(requests, path)["response"].tolist() == [
-        text.replace("\ud800", "?") for text in TEXTS
-    ]
-
-
-def test_collecting_again_changes_and_asks_nothing(servers, chat, path):
-    with servers.BatchServer() as server:
-        send(chat(4), server, path)
-        first = bring(server, path)
-        replies, asked = list(Store(path)), len(server.calls)
-        second = bring(server, path)
-    pd.testing.assert_frame_equal(first, second)
-    assert list(Store(path)) == replies
-    assert len(server.calls) == asked
-    pd.testing.assert_frame_equal(
-        status(path), second
-    )  # nothing open: needs neither network nor address
-
-
 # ---- what is sent ------------------------------------------------------------------------------------------------------
 
 
@@ -174,37 +130,7 @@ def test_files_are_split_by_number_and_by_size(servers, chat, path, tmp_path):
     assert (batch.MAX_REQUESTS, batch.MAX_BYTES) == (50_000, 200_000_000)
 
 
-def test_a_request_longer_than_a_file_is_refused_before_anything_is_sent(servers, chat, path):
-    requests = chat(3)
-    requests.at[1, "messages"] = [{"role": "user", "content": "x" * 2000}]
-    with servers.BatchServer() as server:
-        with pytest.raises(
-            InputError, match=r"at most 1000 bytes, got one of 2\d\d\d bytes .*; leave it out"
-        ):
-            send(requests, server, path, max_bytes=1000)
-        assert not server.calls
-        assert send(chat(3), server, path)["n_requests"].tolist() == [3]
-
-
 # ---- what comes back ---------------------------------------------------------------------------------------------------
-
-
-def test_a_partial_failure_keeps_its_reason_and_can_be_submitted_again(servers, faults, chat, path):
-    requests = chat(5)
-    with servers.BatchServer(
-        result=lambda line: servers.refused(line) if third(line) else servers.answered(line)
-    ) as server:
-        send(requests, server, path)
-        done = bring(server, path)
-        left = failures(path)
-        server.result = servers.answered
-        again = send(requests, server, path)
-        bring(server, path)
-    assert failures(path).empty
-    assert done[["n_stored", "n_failed", "failed"]].values.tolist() == [[4, 1, 1]]
-    assert left.tolist() == ["HTTP 400: context length exceeded"]
-    assert again["n_requests"].tolist() == [1]
-    assert replay(requests, path)["response"].tolist() == expected(faults, requests)
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["with lines", "without lines"])
@@ -233,22 +159,6 @@ def test_an_expired_batch_gives_what_it_has(servers, faults, chat, path, told):
     ).all()
     assert again["n_requests"].item() == len(left)
     assert replay(chat(20), path)["response"].tolist() == expected(faults, chat(20))
-
-
-def test_a_failed_batch_says_why_and_releases_its_requests(servers, chat, path):
-    with servers.BatchServer(states=("failed",)) as server:
-        server.errors = [
-            {"code": "invalid_json_line", "line": 2, "message": "not JSON"},
-            {"code": "token_limit_exceeded"},
-        ]
-        send(chat(3), server, path)
-        done = bring(server, path)
-        left = failures(path)
-        server.states = ("completed",)
-        again = send(chat(3), server, path)
-    assert done["reason"].item() == "line 2: not JSON; token_limit_exceeded"
-    assert set(left) == {"the batch is failed: line 2: not JSON; token_limit_exceeded"}
-    assert again["n_requests"].item() == 3
 
 
 def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(
@@ -302,38 +212,7 @@ def test_the_first_reply_stands_and_replies_beat_errors(servers, faults, chat, p
     assert replay(chat(3), path)["response"].tolist() == expected(faults, chat(3))
 
 
-def test_an_output_that_cannot_be_fetched_is_not_given_up(servers, chat, path):
-    gone = {"on": True}
-
-    def missing(call):
-        return (
-            servers.Fault(404, "no such file")
-            if gone["on"] and call.path.endswith("/content")
-            else None
-        )
-
-    with servers.BatchServer(missing) as server:
-        send(chat(2), server, path)
-        without = bring(server, path)
-        gone["on"] = False
-        found = bring(server, path)
-    assert "HTTP 404: no such file" in without["reason"].item()
-    assert without["n_pending"].item() == 2
-    assert found[["n_stored", "reason"]].values.tolist() == [[2, None]]
-
-
 # ---- faults on the way -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("status_code", [429, 500, 503])
-@pytest.mark.parametrize("kind", [UPLOAD, "GET /v1/batches/ID", "GET /v1/files/ID/content"])
-def test_a_fault_that_passes_is_retried(servers, chat, path, kind, status_code):
-    with servers.BatchServer(only(kind, servers.Fault(status_code), times=2)) as server:
-        send(chat(2), server, path)
-        done = bring(server, path)
-    assert done["n_stored"].item() == 2
-    assert server.counts[kind] == 3
-    assert set(paid(server).values()) == {1}
 
 
 @pytest.mark.parametrize(
@@ -430,18 +309,6 @@ def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(
         assert bring(server, path)["n_stored"].tolist() == [3]
     assert set(paid(server).values()) == {1}
     assert server.counts[UPLOAD] == 1, "the file is there already"
-
-
-def test_a_list_without_end_ends(servers, chat, path):
-    with servers.BatchServer(only(CREATE, servers.Fault(drop=True))) as server:
-        server.files["theirs"] = b""
-        server._create(
-            {"input_file_id": "theirs", "completion_window": "24h", "endpoint": "e", "metadata": {}}
-        )
-        page = server._list("")
-        server._list = lambda query: {**page, "has_more": True}
-        with pytest.raises(EndpointError, match="not in the list of the provider"):
-            send(chat(2), server, path)
 
 
 # ---- killed at every step ----------------------------------------------------------------------------------------------
@@ -657,22 +524,6 @@ def test_several_callers_that_submit_the_same_at_once_share_the_work(servers, ch
 
 
 # ---- other stores, other providers -------------------------------------------------------------------------------------
-
-
-def test_a_batch_of_another_provider_is_a_clear_error_and_is_left_alone(servers, chat, path):
-    with servers.BatchServer() as here, servers.BatchServer() as there:
-        send(chat(3), there, path)
-        for call in (status, collect):
-            words = rf"were sent to {there.base_url}, got {here.base_url}; pass base_url='{there.base_url}'"
-            with pytest.raises(InputError, match=words):
-                call(path, base_url=here.base_url)
-        assert send(chat(3), here, path)["base_url"].tolist() == [there.base_url], (
-            "pending is pending, wherever"
-        )
-        assert send(chat(5), here, path)["base_url"].tolist() == [there.base_url, here.base_url]
-        both = bring(here, path)
-    assert both["state"].tolist() == ["validating", "completed"]
-    assert not here.counts["GET /v1/batches"]
 
 
 def test_a_batch_that_the_provider_does_not_know_stops_nobody(servers, chat, path):

@@ -3,15 +3,13 @@ import json
 import math
 import random
 import socket
-import warnings
 
 import pandas as pd
 import pytest
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm.budget import Budget
-from ragnb.llm.client import complete, one_report
-from ragnb.llm.engine import warn_of_refused
+from ragnb.llm.client import complete
 from ragnb.llm.store import Store
 from ragnb.scoring import score
 
@@ -45,22 +43,6 @@ def test_replies_come_in_the_order_of_the_requests_whatever_the_order_of_arrival
     assert replies["prompt_tokens"].sum() == 400
 
 
-def test_what_is_stored_is_not_asked_again(faults, chat, tmp_path):
-    with faults.FaultServer() as server:
-        first = run(chat(10), server, tmp_path / "s.sqlite")
-        second = run(chat(12), server, tmp_path / "s.sqlite")
-    assert len(server.calls) == 12
-    pd.testing.assert_frame_equal(first, second.head(10))
-
-
-def test_equal_requests_are_asked_once(faults, chat):
-    requests = pd.concat([chat(3), chat(3)], ignore_index=True)
-    with faults.FaultServer() as server:
-        replies = run(requests, server)
-    assert len(server.calls) == 3
-    assert replies["response"].tolist() == expected(faults, requests)
-
-
 def test_never_more_requests_under_way_than_allowed(faults, chat):
     with faults.FaultServer(lambda call: faults.Answer(text="x", delay=0.02)) as server:
         run(chat(30), server, max_concurrency=4)
@@ -77,33 +59,6 @@ def test_prompts_go_to_the_completions_endpoint(faults):
     ]
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"status": 429},
-        {"status": 429, "headers": {"retry-after": "0"}},
-        {"status": 500},
-        {"status": 503},
-        {"drop": "before"},
-        {"drop": "inside"},
-        {"raw": b"<html>busy</html>"},
-        {"raw": b'{"choices": []}'},
-        {"raw": b'{"choices": [{"message"'},
-        {"body": {"error": "overloaded"}},
-    ],
-    ids=str,
-)
-def test_a_fault_that_passes_is_retried(faults, chat, fault):
-    def once(call):
-        return faults.Answer(**fault) if call.repeat == 0 and call.number else faults.echo(call)
-
-    requests = chat(6)
-    with faults.FaultServer(once) as server:
-        replies = run(requests, server, max_concurrency=2)
-    assert replies["response"].tolist() == expected(faults, requests)
-    assert len(server.calls) == 11
-
-
 def test_retry_after_holds_back_every_worker(faults, chat):
     import time
 
@@ -118,34 +73,6 @@ def test_retry_after_holds_back_every_worker(faults, chat):
     with faults.FaultServer(busy_at_first) as server:
         run(chat(3), server, max_concurrency=1)
     assert server.calls[1].time - server.calls[0].time >= 0.95
-
-
-def test_a_refused_request_stays_unscored_with_its_reason(faults, chat):
-    def too_long(call):
-        third = "question 2 " in call.body["messages"][0]["content"]
-        return (
-            faults.Answer(status=400, message="context length exceeded")
-            if third
-            else faults.echo(call)
-        )
-
-    with faults.FaultServer(too_long) as server:
-        replies = run(chat(5), server)
-    assert replies["response"].isna().tolist() == [False, False, True, False, False]
-    assert replies["reason"][2] == "HTTP 400: context length exceeded"
-    assert len(server.calls) == 5
-
-
-def test_a_request_that_keeps_failing_is_given_up_and_the_others_go_on(faults, chat):
-    def one_is_cursed(call):
-        cursed = "question 3 " in call.body["messages"][0]["content"]
-        return faults.Answer(status=500, message="boom") if cursed else faults.echo(call)
-
-    with faults.FaultServer(one_is_cursed) as server:
-        replies = run(chat(6), server, max_retries=2)
-    assert replies["reason"].notna().sum() == 1
-    assert replies["reason"][3] == "HTTP 500: boom"
-    assert len(server.calls) == 5 + 3
 
 
 @pytest.mark.parametrize(
@@ -239,18 +166,6 @@ def test_repeats_are_kept_apart_and_stand_below_each_other(faults, chat):
     assert again["repeat"].tolist() == [0, 1, 2, 3] * 3
 
 
-def test_a_budget_is_never_passed_and_what_was_paid_is_kept(faults, chat):
-    price = {"m": (0.0, 1e6)}  # a dollar a completion token; every reply has 5 and may have 8
-    with faults.FaultServer() as server, Store(":memory:") as store:
-        replies = run(chat(20), server, store, budget_usd=42.0, prices=price, max_concurrency=4)
-        n_paid = len(store)
-    assert 5 * n_paid <= 42 < 5 * (n_paid - 1) + 8 + 8
-    assert len(server.calls) == n_paid
-    assert set(replies.loc[replies["response"].isna(), "reason"]) == {
-        "not asked: the budget of $42 is spent"
-    }
-
-
 def test_requests_a_minute_are_kept(faults, chat):
     import time
 
@@ -297,17 +212,6 @@ def test_an_abort_waits_for_what_is_under_way_and_keeps_it(faults, chat, tmp_pat
         run(chat(8), server, tmp_path / "s.sqlite", max_concurrency=8)
     with Store(tmp_path / "s.sqlite") as store:
         assert len(store) == 7
-
-
-def test_a_forbidden_request_among_good_ones_is_unscored_and_the_run_goes_on(faults, chat):
-    def moderated(call):
-        third = "question 3 " in call.body["messages"][0]["content"]
-        return faults.Answer(status=403, message="flagged") if third else faults.echo(call)
-
-    with faults.FaultServer(moderated) as server:
-        replies = run(chat(6), server, max_concurrency=1)
-    assert replies["reason"].tolist()[3] == "HTTP 403: flagged"
-    assert replies["response"].notna().sum() == 5
 
 
 def test_odd_replies_are_read_for_what_they_hold(faults, chat):
@@ -431,39 +335,6 @@ def test_a_model_that_refuses_max_tokens_and_temperature_is_asked_without_them(
     }
     assert {each.extra for each in kept} == {'{"sent_parameters": {"max_completion_tokens": 8}}'}
     pd.testing.assert_frame_equal(replies, again)
-
-
-def test_every_run_says_once_which_parameters_it_changes(faults, chat):
-    said = [
-        "m refuses the parameter max_tokens; in this run it is sent as max_completion_tokens",
-        "m refuses the parameter temperature; in this run it is not sent, so that the model uses its default",
-    ]
-    with (
-        faults.FaultServer(lambda call: reasoning_model(faults, call)) as server,
-        warnings.catch_warnings(record=True) as caught,
-    ):
-        warnings.simplefilter(
-            "default"
-        )  # as outside pytest: a warning from one place is shown once
-        for n in (1, 2):
-            with one_report():  # a run that consists of two calls
-                run(chat(2), server)
-                run(chat(3), server)
-            assert sorted(str(each.message) for each in caught) == sorted(said * n)
-        warn_of_refused("m", "temperature")
-        warn_of_refused("m", "temperature")
-    assert [str(each.message) for each in caught[4:]] == [said[1]] * 2
-
-
-def test_an_endpoint_that_refuses_every_request_is_not_said_to_be_down(faults, chat):
-    refuse = faults.Answer(status=400, message="max_tokens is too large: 8")
-    with (
-        faults.FaultServer(lambda call: refuse) as server,
-        pytest.raises(EndpointError, match="refuses these requests") as e,
-    ):
-        run(chat(30), server)
-    assert "that the server runs" not in str(e.value)
-    assert all("max_tokens" in call.body for call in server.calls)
 
 
 # ---- reasoning ---------------------------------------------------------------------------------------------------------

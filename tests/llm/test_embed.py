@@ -5,8 +5,6 @@ from importlib import metadata
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ragnb.errors import InputError, MissingPartError
 from ragnb.llm import embed as module
@@ -72,14 +70,6 @@ def test_a_text_alone_has_the_vector_that_it_has_in_company(vectors):
 
 
 @installed
-def test_vectors_keep_the_order_of_their_texts_whatever_the_batches(vectors, monkeypatch):
-    texts = [*SAID["en"], SAID["en"][0], *SAID["ar"]]
-    monkeypatch.setattr(module, "_BATCH", 4)
-    expected = np.vstack([vectors[0], vectors[0, :1], vectors[4]])
-    np.testing.assert_allclose(embed(texts), expected, atol=1e-6)
-
-
-@installed
 def test_the_nearest_sentence_of_another_language_is_the_translation(vectors):
     for here in range(len(SAID)):
         for there in range(len(SAID)):
@@ -108,15 +98,6 @@ def test_a_long_text_is_read_to_its_end():
 
 
 # ---- hostile text ------------------------------------------------------------------------------------------------------
-
-
-@installed
-@settings(max_examples=8)
-@given(st.lists(st.text(st.characters(codec=None), max_size=12), min_size=1, max_size=2))
-def test_whatever_the_texts_hold_each_has_one_finite_vector(texts):
-    found = embed(texts)
-    assert found.shape == (len(texts), 384)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------------------

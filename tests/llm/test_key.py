@@ -1,6 +1,5 @@
 """The key goes into the request's header and comes out nowhere else: every way out is searched for a canary."""
 
-import asyncio
 import json
 import socket
 import sys
@@ -12,7 +11,6 @@ import pytest
 from ragnb.errors import RagnbError
 from ragnb.llm import batch
 from ragnb.llm.client import complete
-from ragnb.llm.engine import Key
 from ragnb.llm.store import Store
 
 CANARY = "sk-canary-0123456789abcdef"
@@ -139,16 +137,6 @@ def test_a_reply_that_echoes_the_key_keeps_the_rest_of_its_text(faults, chat, ke
     assert spelled["response"].tolist() == ["your key is [key]", "key \n[key]"]
 
 
-@pytest.mark.parametrize("word", ["EMPTY", "none-needed", "not-needed"])
-def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(faults, chat, monkeypatch, word):
-    monkeypatch.setenv("OPENAI_API_KEY", "" if word == "none-needed" else word)
-    with faults.FaultServer(lambda call: faults.Answer(text=f"an {word} cup")) as server:
-        replies = complete(
-            chat(1), model="m", base_url=server.base_url, store=":memory:", progress=False
-        )
-    assert replies["response"].tolist() == [f"an {word} cup"]
-
-
 @pytest.mark.parametrize(
     "address", ["http://[::1/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:80 80/v1\n"]
 )
@@ -169,13 +157,6 @@ def test_a_key_that_cannot_be_one_is_refused_and_not_shown(chat, monkeypatch, va
             chat(1), model="m", base_url="http://127.0.0.1:1/v1", store=":memory:", progress=False
         )
     assert "canary" not in shown(error.value)
-
-
-def test_a_wrapped_key_shows_nothing_and_opens_only_on_purpose():
-    key = Key(CANARY)
-    assert "canary" not in f"{key} {key!r} {[key]}"
-    assert key.reveal() == asyncio.run(key.areveal()) == CANARY
-    assert key.clean(f"a  {CANARY}\n b") == "a [key] b"
 
 
 def free_port() -> int:
@@ -226,25 +207,6 @@ def test_no_answer_brings_the_key_out_of_a_batch(
             **there,
         )
     check("\n".join(seen), tmp_path, logs, capfd)
-
-
-def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(
-    servers, chat, key, tmp_path, logs, capfd
-):
-    def echoing(line):
-        entry = servers.answered(line)
-        entry["response"]["body"]["choices"][0]["message"]["content"] = f"key {CANARY}"
-        number = int(line["body"]["messages"][0]["content"].split()[1])
-        spelled = json.dumps(entry).replace(CANARY, SPELLED).encode() if number else entry
-        return servers.refused(line, LONG) if number == 2 else spelled
-
-    path = tmp_path / "s.sqlite"
-    with servers.BatchServer(result=echoing) as server:
-        batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
-        seen = batch.collect(path, base_url=server.base_url).to_json()
-    replies = complete(chat(2), model="m", store=path, offline=True)
-    assert replies["response"].tolist() == ["key [key]"] * 2
-    check(seen + replies.to_json(), tmp_path, logs, capfd)
 
 
 # ---- saved notebooks -------------------------------------------------------------------------------------------------

@@ -70,30 +70,6 @@ def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(
     ]
 
 
-def test_reasons_are_counted_the_most_frequent_first_and_an_unknown_price_is_explained(
-    faults, chat, lines
-):
-    def failing(call):
-        if number_of(call) in (1, 4):
-            return faults.Answer(drop="before")
-        return faults.Answer(status=400 if number_of(call) == 2 else 200, text="x")
-
-    with faults.FaultServer(failing) as server:
-        run(chat(6), server, max_retries=0, max_concurrency=1)
-    (line,) = lines()
-    wanted = r"3 of 6 requests answered, 3 failed: no connection \(2\), HTTP 400 \(1\)\. Cost unknown \(no price for m\), \d+ s\."
-    assert re.fullmatch(wanted, line)
-
-
-@pytest.mark.parametrize("quiet", ["1", "true"])
-def test_the_line_is_turned_off_with_the_progress_bar(faults, chat, lines, monkeypatch, quiet):
-    with faults.FaultServer() as server:
-        run(chat(2), server, progress=False)
-        monkeypatch.setenv("TQDM_DISABLE", quiet)
-        run(chat(2), server)
-    assert lines() == []
-
-
 class Answer(BaseModel):
     """One field."""
 
@@ -113,9 +89,7 @@ def test_a_structured_run_ends_with_one_line_however_many_calls_it_takes(faults,
         )
     assert read["record"].notna().all()
     (line,) = lines()
-    assert line.startswith("6 of 6 requests answered. "), (
-        "five requests and one repair turn"
-    )
+    assert line.startswith("6 of 6 requests answered. "), "five requests and one repair turn"
 
 
 def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(
@@ -249,37 +223,3 @@ def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_at_a_wrong_add
     ):
         run(chat(1), server, timeout=0.2, max_retries=0, progress=False)
     assert "address" not in str(e.value)
-
-
-def test_a_slow_server_that_still_works_on_abandoned_requests_answers_them_all_in_the_end(
-    faults, chat
-):
-    """It needs 0.05 s for a reply, so 10 at once are in time and 32 are not."""
-    free_at = [0.0]
-
-    def one_after_the_other(call):
-        free_at[0] = max(free_at[0], time.monotonic()) + 0.05
-        return faults.Answer(
-            text=faults.expected_text(call.body), delay=free_at[0] - time.monotonic()
-        )
-
-    with (
-        faults.FaultServer(one_after_the_other) as server,
-        pytest.warns(UserWarning, match="higher timeout") as told,
-    ):
-        replies = run(
-            chat(40), server, timeout=0.5, max_retries=9, max_concurrency=32, progress=False
-        )
-    assert len(told) == 1
-    assert replies["reason"].isna().all()
-
-
-def test_a_few_timeouts_among_many_replies_change_nothing(faults, chat, recwarn):
-    def sometimes_late(call):
-        late = number_of(call) % 10 == 5 and call.repeat == 0
-        return faults.Answer(text="x", delay=1.0 if late else 0.0)
-
-    with faults.FaultServer(sometimes_late) as server:
-        replies = run(chat(40), server, timeout=0.5, max_concurrency=4, progress=False)
-    assert replies["reason"].isna().all()
-    assert not [each for each in recwarn if "timeout" in str(each.message)]

