@@ -164,7 +164,7 @@ def load_annotations(
     annotator: str | None = None,
     id: str | Sequence[str] = "example_id",
 ) -> pd.DataFrame:
-    """Verdicts from an export of another annotation tool, one row an item and annotator.
+    """Load verdicts from an export of another annotation tool, one row per item and annotator.
 
     Parameters
     ----------

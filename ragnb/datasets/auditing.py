@@ -1,4 +1,4 @@
-"""What a benchmark hides: a list of its questions that cannot measure what their noise rate or answer says."""
+"""Audit of RGB: questions that cannot measure what their noise rate or answer says."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -32,22 +32,23 @@ ISSUES = {
 
 
 def audit(examples: pd.DataFrame, *, passage_num: int = 5) -> pd.DataFrame:
-    """List what an RGB file hides, one row an example and issue.
+    """List the problems of an RGB file, one row per example and issue.
 
     Parameters
     ----------
     examples
         As `ragnb.load_rgb` returns them.
     passage_num
-        Passages a context should show.
+        Number of passages that a context should show.
 
     Returns
     -------
     DataFrame
-        ``example_id, issue, detail``; the issues are the keys of `ISSUES`. Nothing is removed or repaired. Whether a text
-        holds an answer is judged by substring, as `ragnb.metrics.rgb` judges responses under ``paper``, so short answers are
-        found by accident too. Passages that hold an answer only because Unicode forms are folded are listed, for under
-        ``released`` they do not hold it.
+        ``example_id, issue, detail``; the issues are the keys of `ISSUES`. Nothing is removed or
+        repaired. Whether a text contains an answer is decided by substring, as `ragnb.metrics.rgb`
+        does for responses under ``paper``, so a short answer may be found by chance. Passages that
+        contain an answer only after Unicode forms are folded are listed, because they do not
+        contain it under ``released``.
     """
     check_examples(examples, "audit")
     rows = []

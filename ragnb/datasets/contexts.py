@@ -1,7 +1,8 @@
 """RGB's contexts: which passages a model is shown at a noise rate, and in which order.
 
-The counts follow ``processdata`` of the released code (chen700564/RGB, commit 65ec39e4, evalue.py); the number of negatives
-is the ceiling of the decimal as written, so 25 passages at noise rate 0.28 hold 7 and not, as in floats, 8.
+The counts follow ``processdata`` of the released code (chen700564/RGB, commit 65ec39e4, evalue.py).
+The number of negatives is the ceiling of the decimal as written: 25 passages at noise rate 0.28
+include 7 negatives, and not 8, as in floating-point arithmetic.
 """
 
 import math
@@ -40,41 +41,44 @@ def build_contexts(
     order: str = "per_item",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Examples with the passages that RGB shows for each at a noise rate.
+    """Add the passages that RGB shows for each example at a noise rate.
 
     Parameters
     ----------
     examples
         As `load_rgb` returns them.
     noise_rate
-        Share of passages without the answer, in [0, 1]; several rates give several rows an example.
+        Share of passages without the answer, in [0, 1]. Several rates give several rows per
+        example.
     passage_num
-        Passages to show; 0 is the closed-book baseline.
+        Number of passages to show; 0 is the closed-book baseline.
     correct_rate
-        Counterfactual examples only: share of true passages, in [0, 1]; the rest holds the false answer.
+        For counterfactual examples only: share of true passages, in [0, 1]. The others contain the
+        false answer.
     order
-        ``"per_item"``: each example has its own permutation, drawn from (``seed``, ``example_id``), the same at every
-        noise rate. ``"released"``: the released code's contexts to the letter. That code reseeds its generator with 2333
-        before every item. In base files (noise and rejection) all examples with equally many passages therefore share one
-        permutation; at noise rate 0.8, for example, the only true passage of five is always last. In integration files each
-        group of passages is shuffled first, so the permutation depends on the sizes of the groups and differs between
-        questions.
+        ``"per_item"``: each example has its own permutation, drawn from (``seed``,
+        ``example_id``), the same at every noise rate. ``"released"``: exactly the contexts of the
+        released code, which seeds its generator with 2333 before every item. In base files (noise
+        and rejection), all examples with equally many passages therefore share one permutation. At
+        noise rate 0.8, for example, the only true passage of five is always last. In integration
+        files each group of passages is shuffled first, so the permutation depends on the sizes of
+        the groups and differs between questions.
     seed
         For ``order="per_item"``.
 
     Returns
     -------
     DataFrame
-        The examples' columns and ``noise_rate, passage_num, correct_rate, order, passages, kinds, n_passages,
-        effective_noise_rate``. Short examples hold fewer passages than asked for, or more negatives: ``n_passages`` and
-        ``effective_noise_rate`` say what is really shown.
+        The examples' columns and ``noise_rate, passage_num, correct_rate, order, passages, kinds,
+        n_passages, effective_noise_rate``. An example with few passages shows fewer than requested,
+        or more negatives. ``n_passages`` and ``effective_noise_rate`` describe what is shown.
 
     Raises
     ------
     InputError
-        Examples whose passages are not as `load_rgb` gives them, a rate outside [0, 1], a passage number that is negative or
-        fractional, rates that together ask for more passages than ``passage_num``, a seed that is no whole number, an
-        unknown order.
+        The frame is not one of `load_rgb`, a rate is outside [0, 1], ``passage_num`` is negative or
+        fractional, the rates together need more than ``passage_num`` passages, or the order is
+        unknown.
     """
     check_examples(examples, "build_contexts")
     contexts = []
@@ -127,7 +131,7 @@ def draw_passages(
     draw: Random,
     place: Random,
 ) -> list[Passage]:
-    """(kind, passage) pairs in the order shown: chosen with ``draw``, ordered with ``place``, in the released sequence."""
+    """(kind, passage) pairs in the order shown: chosen with ``draw`` and ordered with ``place``."""
     if passage_num == 0:
         return []
     n_negative = ceil_share(passage_num, noise_rate)

@@ -266,10 +266,10 @@ def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
         value = (
             json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if has_halves else value
         )
-        items = value if isinstance(value, list) else [value]
-        for number, item in enumerate(items, start=1):
-            where = f"{path.name} {'item' if items is value else 'line'} "
-            where += str(number if items is value else line)
+        places = [(value, f"{path.name} line {line}")]
+        if isinstance(value, list):
+            places = [(item, f"{path.name} item {n}") for n, item in enumerate(value, start=1)]
+        for item, where in places:
             if not isinstance(item, dict):
                 raise InputError(f"{where}: must be a JSON object, got {item!r:.60}")
             yield item, where
@@ -323,9 +323,14 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
     try:
-        columns = pq.read_table(path, partitioning=None).to_pydict(maps_as_pydicts="lossy")
+        table = pq.read_table(path, partitioning=None)
+        columns = table.to_pydict()
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path.name} must be a whole Parquet file ({error!s:.80})") from error
+    for field in table.schema:
+        if pa.types.is_map(field.type):
+            pairs = columns[field.name]
+            columns[field.name] = [None if value is None else dict(value) for value in pairs]
     return pd.DataFrame({name: _column(values) for name, values in columns.items()})
 
 

@@ -75,57 +75,67 @@ def load_responses(
     keep_empty: bool | None = None,
     **constants: Any,
 ) -> pd.DataFrame:
-    """Responses of a run made elsewhere, one row a response, ready for `ragnb.score`.
+    """Load responses that were made elsewhere, one row per response, ready for `ragnb.score`.
 
     Parameters
     ----------
     source
-        A file of JSON Lines (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; with commas, semicolons or
-        tabs), or a frame. In CSV, and in a frame that was read from it, a list is written as JSON or as Python prints it,
-        ``["Oslo", "Kristiania"]``. ``keep_empty`` says what an empty cell in the column of responses means.
+        A file of JSON Lines (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; the
+        separator may be a comma, a semicolon or a tab), all but Parquet also compressed (``.gz``);
+        ``"-"``, which reads lines of JSON from standard input; or a frame. In CSV, and in a frame
+        that was read from it, a list is written as JSON or as Python prints it,
+        ``["Oslo", "Kristiania"]``.
     columns
-        What ragnb calls a column, and what the file calls it: ``{"question": "q", "references": "gold", "response":
-        "output"}``. By default ragnb's own names, or those of the released code of RGB where the file has ``prediction`` and
-        ``ans``, or those of LBRAG where it has ``sample_id``, ``sample_lang``, ``gold_answer`` and ``pred_answer``. Columns
-        that are not named keep their names; where such a name is wanted for a column that you name, it becomes
-        ``other_response`` and so on, and is not scored. A file without ids can use its questions as ids:
+        Name in ragnb -> name in the file: ``{"question": "q", "references": "gold", "response":
+        "output"}``. By default, the file has ragnb's own names, or those of RGB's released code (if
+        it has ``prediction`` and ``ans``), or those of LBRAG (if it has ``sample_id``,
+        ``sample_lang``, ``gold_answer`` and ``pred_answer``). Other columns keep their names. If a
+        column already has a name that another column gets, it becomes ``other_response`` etc. and
+        is not scored. A file without ids can use its questions as ids:
         ``{"example_id": "user_input", "question": "user_input"}``.
     system
-        Name of what answered; by default the file's column ``system`` if there is one, else the file's name.
+        Name of the system that responded. By default it is the column ``system`` or else the name
+        of the file.
     language
-        Language code of all rows. By default it is the column ``language``. Without such a column, the language of most
-        questions is identified from their text and set for all rows, with a warning unless it is English or Chinese.
+        Language code of all rows. By default it is the column ``language``. Without such a column,
+        the language of most questions is identified from their text and set for all rows, with a
+        warning unless it is English or Chinese.
     alternatives
-        What a list of texts as a reference means: True, any of them will do, as in SQuAD; False, all of them are needed, as
-        in RGB. By default False, with a warning where there is a list of several texts in a file that RGB's code has not
-        written. A list of lists is always one of parts, each with its aliases. Where a reference is a list of several
-        texts, the column ``references_as`` records the choice, ``"alternatives"`` or ``"parts"``, and `ragnb.score` writes
-        it into the signature of every metric that reads references.
+        Meaning of a list of texts as a reference. True: any one of them is enough, as in SQuAD.
+        False: all of them are needed, as in RGB. The default is False, with a warning if there is a
+        list of several texts in a file that does not come from RGB's code. A list of lists always
+        contains parts, each with its aliases. If a reference is a list of several texts, the column
+        ``references_as`` records the choice, ``"alternatives"`` or ``"parts"``, and `ragnb.score`
+        writes it into the signature of every metric that reads references.
     keep_empty
-        What an empty cell of CSV, or a missing value in a frame, means as a response. True: the model answered with an
-        empty text, which is scored, 0 under most metrics. A row with a ``reason`` of its own stays without a response.
-        False: there is no response, and the row is not scored. By default False, with a warning if a CSV file has such
-        cells. In JSON and Parquet, an empty text and a missing value are always told apart.
+        Meaning of an empty cell of CSV, or a missing value in a frame, as a response. True: the
+        model answered with an empty text, which is scored, with 0 under most metrics. A row with a
+        ``reason`` of its own stays without a response. False: there is no response, and the row is
+        not scored. The default is False, with a warning if a CSV file has such cells. JSON and
+        Parquet distinguish an empty text from a missing value.
     **constants
-        Columns with one value for all rows, such as ``benchmark="rgb"``, ``task="noise"``, ``noise_rate=1.0``.
+        Columns with one value for all rows, such as ``benchmark="rgb"`` or ``noise_rate=1.0``.
 
     Returns
     -------
     DataFrame
-        ``example_id`` (by default the row's number), ``system, language, question, references`` (lists of parts; absent
-        if the file has no references, which are not needed to count refusals),
-        ``response`` and all other columns. References and responses are None where there is none, then with a ``reason``
-        (the file's own, if there is one); an empty response is a response. If any response contains ``<think>…</think>``,
-        the column ``reasoning`` contains it and ``response`` the answer alone. What a released code wrote stays beside:
-        RGB's labels as ``released_labels`` and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1``
-        and so on, its ``translate_tokens`` also as ``translations``.
+        ``example_id`` (by default the number of the row), ``system, language, question,
+        references`` (lists of parts), ``response`` and all other columns. ``references`` is absent
+        if the file has none, because refusals are counted without them. References and responses
+        are None if there is none, or if a reference is a blank text; ``reason`` then says why, in
+        the words of the file if it has some. An empty response is a response. If any response
+        contains ``<think>…</think>``, the column ``reasoning`` contains it and ``response`` only
+        the answer. Scores that a released code wrote are kept: RGB's labels as ``released_labels``
+        and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` etc., and
+        its ``translate_tokens`` also as ``translations``.
 
     Raises
     ------
     InputError
-        A file that cannot be read, a missing column, questions whose language cannot be identified, a response that is no
-        text, a reference that is no answer, a cell of CSV that looks like a list and is none, or a noise rate or judgement
-        that is no number; the message names the row.
+        The file cannot be read, a column is missing, the language of the questions cannot be
+        identified, a response is not a text, a reference is not an answer, a cell of CSV looks like
+        a list but is none, or a column of numbers contains something else. The message names the
+        row.
     """
     if not isinstance(source, str | Path):
         require_columns(source, (), "load_responses")

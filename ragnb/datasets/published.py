@@ -21,7 +21,7 @@ PUBLISHED = {
 
 @accepts(name=tuple(PUBLISHED), confidence_level="level")
 def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
-    """A published table, one row a printed number; its source is in ``attrs["source"]``.
+    """Load a table that a paper printed, one row per printed number.
 
     Parameters
     ----------
@@ -29,24 +29,27 @@ def published(name: str, *, confidence_level: float = 0.95) -> pd.DataFrame:
         ``"rgb.noise_robustness"``, ``"rgb.negative_rejection"``, ``"rgb.information_integration"``,
         ``"rgb.counterfactual_robustness"``, ``"ragbench.table3"`` or ``"lbrag.overview"``.
     confidence_level
-        Of the intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1).
 
     Returns
     -------
     DataFrame
-        The table's conditions (``language``, ``noise_rate``, ``subset``), ``system``, ``metric``, ``printed`` (as in the
-        paper), ``n``, and, where the number is a share, ``count`` (the nearest whole number of responses), ``exact``
-        (whether that count really gives the printed number: 67.68 and 3.37 per cent of 300 cannot be), ``mean`` and its
-        Wilson interval ``low, high, interval, confidence_level``. The denominator of RGB's error correction is the number of
-        responses whose error a judge saw detected: 3, 4 and 7. AUROC and RMSE carry no interval: the paper printed nothing
-        that it could be computed from. ``"lbrag.overview"`` has ``std`` beside ``printed``, and n is nan: the document does
-        not say it for this table. Its EM of 0.100 ± 0.302 is that of 10 in 100 with n - 1 in the divisor, yet its example of
-        a ``metrics.json``, with the same numbers, says 10; so no interval is derived.
+        The conditions of the table (``language``, ``noise_rate``, ``subset``), ``system``,
+        ``metric``, ``printed`` (as in the paper) and ``n``. For shares also ``count`` (the nearest
+        whole number of responses), ``exact`` (whether this count gives the printed number: no count
+        out of 300 is 67.68 % or 3.37 %), and ``mean`` with its Wilson interval ``low, high,
+        interval, confidence_level``. The denominator of RGB's error correction is the number of
+        responses whose error a judge saw detected: 3, 4 and 7. AUROC and RMSE have no interval,
+        because the paper printed nothing from which it could be computed. ``"lbrag.overview"`` has
+        the column ``std``, and its n is nan, because the document does not state it for this table.
+        Its EM of 0.100 ± 0.302 is that of 10 in 100 with n - 1 in the divisor, but its example of
+        a ``metrics.json`` with the same numbers says 10, so no interval is derived.
+        ``attrs["source"]`` names the source.
 
     Raises
     ------
     InputError
-        Unknown name.
+        The name is unknown.
     """
     frame = pd.read_csv(DATA / f"{name.replace('.', '_')}.csv")
     if name.startswith("rgb."):

@@ -1,4 +1,4 @@
-"""Labelled responses drawn from a known law, to see what a method does when the truth is known."""
+"""Labelled responses drawn from a known distribution, to see what a method does when the truth is known."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ def simulate_labelled(
     question_share: float = 0.5,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Metrics and labels of simulated responses with the true probability of each label: a row a question, language, system.
+    """Simulate metrics and labels of responses, with the true probability of each label.
 
     Parameters
     ----------

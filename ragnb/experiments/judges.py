@@ -99,7 +99,7 @@ JUDGEMENTS: dict[str, Judgement] = {
 def judgement_requests(
     responses: pd.DataFrame, judgement: str, *, parameters: Mapping[str, Any] | None = None
 ) -> pd.DataFrame:
-    """The requests of a judgement, one row a response that can be judged; nothing sent yet.
+    """Build the requests of a judgement, one row per response that can be judged. Nothing is sent.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def judge_responses(
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
-    """Responses with a model's judgement beside them, ready for `ragnb.score`.
+    """Add a model's judgement to responses, ready for `ragnb.score`.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def translation_requests(
     budget_tokens: int = BUDGET_TOKENS,
     parameters: Mapping[str, Any] = TRANSLATION_PARAMETERS,
 ) -> pd.DataFrame:
-    """The translations that a system asks for: one row a question and passage chosen; nothing sent yet.
+    """Build the requests for a system's translations, one row per question and chosen passage. Nothing is sent.
 
     Returns
     -------

@@ -215,7 +215,7 @@ def recorded_provenance(name: str) -> dict[str, Any]:
 
 @accepts(name=LABELS)
 def recorded_labels(name: str) -> pd.DataFrame:
-    """Labels that ragnb's authors gave to recorded replies, one row a reply; no independent annotator took part.
+    """Load the labels that ragnb's authors gave to recorded replies, one row per reply. No independent annotator took part.
 
     Parameters
     ----------

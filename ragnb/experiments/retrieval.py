@@ -135,7 +135,7 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
 
 
 def require_examples(frame: pd.DataFrame, *beside: str) -> None:
-    """Raise InputError unless each row of a frame is an example, once, with lists ``beside`` its passages."""
+    """Raise InputError unless a frame has examples, each once, with lists as long as their passages."""
     require_columns(frame, (*NEEDED, *beside), "a multilingual experiment")
     if frame["example_id"].duplicated().any() or frame[[*NEEDED]].isna().any(axis=None):
         raise InputError(

@@ -59,7 +59,7 @@ def rgb_requests(
     prompt: str | Template = "answer",
     parameters: Mapping[str, Any] = PARAMETERS,
 ) -> pd.DataFrame:
-    """The requests of one RGB experiment: one row an example and noise rate, nothing sent yet.
+    """Build the requests of one RGB experiment, one row per example and noise rate. Nothing is sent.
 
     Parameters
     ----------
@@ -145,12 +145,12 @@ def run_rgb(
 
 
 def run_noise_robustness(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
-    """Questions whose answer stands in some passages, at rising noise rates; see `run_rgb`."""
+    """Ask questions whose answer is in some passages, at rising noise rates; see `run_rgb`."""
     return run_rgb(examples, "noise_robustness", model=model, **options)
 
 
 def run_negative_rejection(examples: pd.DataFrame, *, model: str, **options: Any) -> pd.DataFrame:
-    """Questions whose answer stands in no passage: does the model say so? See `run_rgb`."""
+    """Ask questions whose answer is in no passage, to see whether the model says so; see `run_rgb`."""
     return run_rgb(examples, "negative_rejection", model=model, **options)
 
 

@@ -30,7 +30,7 @@ from ragnb.text import keyed_response, keyed_sentences
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 2048, "seed": 0}
 LABEL_COLUMNS = (*TraceLabels.model_fields, "unsupported_response_sentence_keys")
-"""RAGBench's columns that hold the labels; None where there are none."""
+"""RAGBench's columns that contain the labels; None if there are none."""
 ADDED = (
     "documents_sentences",
     "response_sentences",
@@ -47,7 +47,7 @@ ADDED = (
 def trace_requests(
     responses: pd.DataFrame, *, parameters: Mapping[str, Any] = PARAMETERS
 ) -> pd.DataFrame:
-    """The requests for TRACe labels, one row a response that can be labelled; nothing sent yet.
+    """Build the requests for TRACe labels, one row per response that can be labelled. Nothing is sent.
 
     Parameters
     ----------
@@ -161,48 +161,39 @@ def _requests(items: list["_Item"], parameters: Mapping[str, Any]) -> pd.DataFra
 # ---- one answer ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One answer: the judge's record and the labels read from it, or why there are none.
+def _attempt(item: "_Item", reply: Mapping[str, Any]) -> dict[str, Any]:
+    """One answer: the judge's record, the labels read from it, and what is wrong with them.
 
-    ``gap`` names the response's sentences that it leaves out, ``contradiction`` what is against its verdict.
+    ``gap`` names the response's sentences that it leaves out, ``contradiction`` what is against its
+    verdict, and ``rank`` is 3 without fault, 2 with a contradiction, 1 with a gap, 0 without labels.
     """
-
-    reply: str | None
-    keys: list[str]
-    reason: str | None = None
-    record: dict[str, Any] | None = None
-    labels: dict[str, Any] = field(default_factory=dict)
-    repairs: dict[str, int] = field(default_factory=dict)
-    gap: str | None = None
-    contradiction: str | None = None
-
-    @property
-    def fault(self) -> str | None:
-        return self.reason or self.gap or self.contradiction
-
-    @property
-    def rank(self) -> int:
-        """3 without fault, 2 with a contradiction, 1 with a gap, 0 without labels."""
-        faults = (self.reason, self.gap, self.contradiction)
-        return next((rank for rank, fault in enumerate(faults) if fault), len(faults))
-
-
-def _attempt(item: "_Item", reply: Mapping[str, Any]) -> _Attempt:
     texts = (reply.get(name) for name in ("repair_response", "response"))
-    said = next((text for text in texts if isinstance(text, str)), None)
-    sent = [reply.get(name) for name in ("request_key", "repair_request_key")]
-    keys = [key for key in sent if isinstance(key, str)]
-    record = reply["record"]
-    if record is None:
-        return _Attempt(said, keys, reason=reply["reason"])
-    labels, repairs = mended_labels(record, item.document_keys, item.response_keys)
+    sent = (reply.get(name) for name in ("request_key", "repair_request_key"))
+    attempt = {
+        "reply": next((text for text in texts if isinstance(text, str)), None),
+        "keys": [key for key in sent if isinstance(key, str)],
+        "record": reply["record"],
+        "reason": reply["reason"],
+        "fault": reply["reason"],
+        "rank": 0,
+    }
+    if reply["record"] is None:
+        return attempt
+    labels, repairs = mended_labels(reply["record"], item.document_keys, item.response_keys)
     support = labels["sentence_support_information"]
     labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
     labelled = [label["response_sentence_key"] for label in support]
     left_out = [key for key in item.response_keys if key not in labelled]
     gap = f"sentence_support_information leaves out {_quoted(left_out)}" if left_out else None
-    return _Attempt(said, keys, None, record, labels, repairs, gap, _contradiction(labels))
+    contradiction = _contradiction(labels)
+    return attempt | {
+        "labels": labels,
+        "repairs": repairs,
+        "reason": gap,
+        "contradiction": contradiction,
+        "fault": gap or contradiction,
+        "rank": 1 if gap else 2 if contradiction else 3,
+    }
 
 
 def _contradiction(labels: Mapping[str, Any]) -> str | None:
@@ -231,7 +222,7 @@ class _Item:
     response: list[Any] | None
     document_keys: list[str] = field(init=False)
     response_keys: list[str] = field(init=False)
-    attempts: list[_Attempt] = field(default_factory=list)
+    attempts: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.document_keys = [key for key, _ in sentence_pairs(self.documents or [])]
@@ -254,37 +245,48 @@ class _Item:
         """Whether the judge is to be asked, for the first time or again."""
         if not self.attempts:
             return self.lack is None
-        return self.attempts[-1].record is not None and self.attempts[-1].fault is not None
+        return self.attempts[-1]["record"] is not None and self.attempts[-1]["fault"] is not None
 
     def messages(self) -> list[Message]:
         """What to ask next: for the labels, and after an answer for better ones."""
         asked = render_labelling(self.question, self.documents or [], self.response or [])
         for each in self.attempts:
-            asked += render_asking_again(each.record or {}, each.fault or "")
+            asked += render_asking_again(each["record"], each["fault"])
         return asked
 
     def columns(self, model: str) -> dict[str, Any]:
         """What is added to the response; of equally good answers the last one is kept."""
-        nothing = _Attempt(None, [], reason=self.lack)
-        kept = max(reversed(self.attempts), key=lambda each: each.rank, default=nothing)
-        reason = kept.reason or kept.gap
-        return {
+        nothing: dict[str, Any] = {"reason": self.lack}
+        kept = max(reversed(self.attempts), key=lambda each: each["rank"], default=nothing)
+        added = dict.fromkeys(ADDED) | {
             "documents_sentences": self.documents,
             "response_sentences": self.response,
-            **{name: None if reason else kept.labels[name] for name in LABEL_COLUMNS},
-            "annotating_model_name": None if reason else model,
-            "label_reason": reason,
-            "label_contradiction": None if reason else kept.contradiction,
-            "label_repairs": {} if reason else kept.repairs,
-            "label_attempts": [{"reply": one.reply, "fault": one.fault} for one in self.attempts],
-            "label_keys": [key for each in self.attempts for key in each.keys],
+            "label_reason": kept["reason"],
+            "label_repairs": {},
+            "label_attempts": [
+                {name: each[name] for name in ("reply", "fault")} for each in self.attempts
+            ],
+            "label_keys": [key for each in self.attempts for key in each["keys"]],
         }
+        if kept["reason"] is None:
+            added |= {name: kept["labels"][name] for name in LABEL_COLUMNS}
+            added |= {
+                "annotating_model_name": model,
+                "label_contradiction": kept["contradiction"],
+                "label_repairs": kept["repairs"],
+            }
+        return added
 
 
 def _items(responses: pd.DataFrame) -> list[_Item]:
     require_columns(responses, ["question"], "a labelling")
-    documents = _sentences(responses, "documents_sentences", "passages", _keyed_passages)
-    response = _sentences(responses, "response_sentences", "response", _keyed_text)
+    documents = _sentences(
+        responses,
+        "documents_sentences",
+        "passages",
+        lambda passages: keyed_sentences(listed(passages, "passages")),
+    )
+    response = _sentences(responses, "response_sentences", "response", keyed_response)
     return [_Item(*row) for row in zip(responses["question"], documents, response, strict=True)]
 
 
@@ -307,16 +309,3 @@ def _as_lists(value: Any) -> Any:
     """Lists all the way down, where Parquet gives arrays."""
     is_list = isinstance(value, list | tuple | np.ndarray)
     return [_as_lists(part) for part in value] if is_list else value
-
-
-def _keyed_passages(passages: Any) -> list[list[list[str]]]:
-    texts = listed(passages, "passages")
-    if not all(isinstance(text, str) for text in texts):
-        raise InputError(f"passages must be texts, got {texts!r:.60}")
-    return keyed_sentences(texts)
-
-
-def _keyed_text(response: Any) -> list[list[str]]:
-    if not isinstance(response, str):
-        raise InputError(f"a response must be a text, got {response!r:.60}")
-    return keyed_response(response)

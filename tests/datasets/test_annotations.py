@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from ragnb.annotation.labels import join_labels
 
+from ragnb.annotation.labels import join_labels
 from ragnb.datasets import load_annotations
 from ragnb.errors import InputError
 from ragnb.scoring import score
@@ -113,17 +113,6 @@ def test_label_studio(tmp_path):
         False,
         "ar/2",
     ]
-
-
-def test_label_studio_with_another_control(tmp_path):
-    path = write(
-        tmp_path, [task(0, annotation(1, choice("correct", "sentiment"), choice("x", "other")))]
-    )
-    with pytest.raises(
-        InputError, match=r"at least one verdict, got none in 'verdict'; name the field"
-    ):
-        load_annotations(path)
-    assert said(load_annotations(path, field="sentiment")) == {("zh/1", "1"): "correct"}
 
 
 def test_label_studio_min(tmp_path):

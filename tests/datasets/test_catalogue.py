@@ -37,9 +37,12 @@ def server(monkeypatch):
             if state.behaviour == "missing":
                 self.send_error(404)
                 return
-            body = {"tampered": BODY[:-2] + b" \n", "truncated": BODY[:-100], "empty": b""}.get(
-                state.behaviour, BODY
-            )
+            body = {
+                "tampered": BODY[:-2] + b" \n",
+                "truncated": BODY[:-100],
+                "empty": b"",
+                "page": b"<!doctype html><title>Log in</title>",
+            }.get(state.behaviour, BODY)
             self.send_response(200)
             self.send_header(
                 "Content-Length", str(len(BODY) if state.behaviour == "truncated" else len(body))
@@ -179,6 +182,22 @@ def test_without_a_hub_the_message_says_where_to_put_the_file(tmp_path, monkeypa
         InputError, match=r"'covidqa_test'.*HF_ENDPOINT.*covidqa_test\.parquet.*RAGNB_DATA"
     ):
         fetch(CATALOGUE["covidqa_test"], tmp_path / "new")
+
+
+def test_a_web_page_is_not_taken_for_a_file_that_is_not_pinned(server, tmp_path):
+    server.behaviour = "page"
+    with pytest.raises(InputError, match="'loose' must be a file of data, .* gave a web page"):
+        fetch(unpinned_at(server.url), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_password_in_the_address_of_the_hub_is_not_shown(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HF_ENDPOINT", "http://me:hidden@127.0.0.1:9")
+    with pytest.raises(
+        InputError, match=r"from http://127\.0\.0\.1:9/data \(ConnectionError\)"
+    ) as error:
+        fetch(unpinned_at("data?token=hidden"), tmp_path)
+    assert "hidden" not in str(error.value) + capsys.readouterr().err
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -91,27 +91,3 @@ def test_tokens_are_those_of_translations(run):
         [],
     ]
     assert ragnb.score(run, "cost.translation_tokens")["value"].tolist() == [20.0, 12.0] + [0.0] * 7
-
-
-def test_the_first_runs_say_less(tmp_path):
-    few = [
-        {
-            key: value
-            for key, value in r.items()
-            if key not in ("num_evidence", "evidence", "semantic_score")
-        }
-        for r in RUN
-    ]
-    frame = load_responses(written(tmp_path, few, "early_answers.json"), language=None)
-    assert frame["language"][2] == "hi"
-    assert "released_evidence" not in frame
-    bare = {
-        "sample_id": 1,
-        "sample_lang": "ru",
-        "question": "где?",
-        "gold_answer": "Нил",
-        "pred_answer": "Нил",
-    }
-    frame = load_responses(written(tmp_path, [bare], "bare.jsonl"))
-    assert frame.loc[0, ["system", "language", "response"]].tolist() == ["bare", "ru", "Нил"]
-    assert "translations" not in frame

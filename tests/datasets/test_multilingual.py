@@ -276,22 +276,6 @@ def test_a_language_that_is_not_there_is_refused(file, wanted, message):
 ANSWER = [{"type": "entity", "text": "Nile"}]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.jsonl", [{"query": "q", "answer": "a"}] * 2, "a.jsonl: must contain questions with the keys id, language.*or data, got query, answer"),
-        ("a.jsonl", [parallel("en"), {"id": 1}], "a.jsonl line 2: must have the keys language, question, answers, got id"),
-        ("a.jsonl", [parallel("en"), parallel("en")], "a.jsonl: every question must have a different id, got a/0/en more"),
-        ("m.jsonl", [release(), release() | {"queries": []}], r"m.jsonl line 2, key queries: must be an object, got \[\]"),
-        ("s.json", [sampled(), sampled(answer=["x"])], "s.json item 2, key answer: must be a text, got "),
-        ("xquad.en.json", {"data": [{"title": "x"}]}, r"line 1, key data\[0\]: must have the key paragraphs, got title"),
-    ],
-)  # fmt: skip
-def test_a_damaged_file_says_where_and_what_it_needs(file, name, content, message):
-    with pytest.raises(InputError, match=message):
-        load_multilingual(file(name, content))
-
-
 # ---- real files --------------------------------------------------------------------------------------------------------
 
 

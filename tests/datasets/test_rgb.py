@@ -53,18 +53,6 @@ def test_a_base_file_gives_one_group_of_positives(make, load):
 
 
 @pytest.mark.parametrize(
-    ("fake", "expected"), [("Westhaven", ["Westhaven"]), (["W", "V"], ["W", "V"])]
-)
-def test_a_counterfactual_file_keeps_false_passages_and_answers(make, load, fake, expected):
-    record = make.fact(fakeanswer=fake)
-    row = load(record).iloc[0]
-    assert row["task"] == "counterfactual"
-    assert row["positive_wrong"] == record["positive_wrong"]
-    assert row["positive"] == [record["positive"]]
-    assert row["false_answers"] == expected
-
-
-@pytest.mark.parametrize(
     ("answer", "references"),
     [
         ("a", [["a"]]),
@@ -154,14 +142,6 @@ def test_a_wrong_value_is_named_with_file_line_and_key(make, write_rgb, shape, c
     build = getattr(make, shape)
     with pytest.raises(InputError, match=rf"^mini\.json line 2, {message}"):
         load_rgb(write_rgb([build(1), build(2) | changes]))
-
-
-@pytest.mark.parametrize("wrong", [["one"], ["w"] * 6])
-def test_false_passages_must_match_the_true_ones_in_number(make, write_rgb, wrong):
-    with pytest.raises(
-        InputError, match=rf"line 1, key positive_wrong.*5 in positive, got {len(wrong)}"
-    ):
-        load_rgb(write_rgb([make.fact(positive_wrong=wrong)]))
 
 
 def test_questions_of_different_tasks_in_one_file_are_refused(make, write_rgb):

@@ -46,6 +46,14 @@ def test_a_packed_file_has_the_name_of_what_is_in_it(tmp_path):
         load_responses(path)
 
 
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "big.csv.gz"
+    path.write_bytes(gzip.compress(b"question,response\n" + b"q" * 10_000))
+    monkeypatch.setattr("ragnb.datasets.files.MOST_UNPACKED", 1000)
+    with pytest.raises(InputError, match="big.csv.gz unpacks to more than 1,000 bytes"):
+        load_responses(path)
+
+
 HEADER = b"id,question,references,response\n"
 
 

@@ -70,15 +70,6 @@ def test_the_verdicts_come_in_the_order_of_the_labels():
         assert verdicts_of(judicator, ["b"]) == [False]
 
 
-def test_what_was_asked_is_paid_for_once():
-    with Judge(Oslo=CORRECT, Bergen="no idea") as judge:
-        judicator = judge.judicator(responses(a="Oslo", b="Bergen"))
-        assert judicator(["a", "b"]) == [True, None]
-        paid = len(judge.server.calls)
-        assert judicator(["b", "a", "a"]) == [None, True, True]
-        assert len(judge.server.calls) == paid
-
-
 def test_labels_of_several_levels():
     frame = responses(a="Oslo", b="Bergen")
     frame.index = pd.MultiIndex.from_tuples(
@@ -166,15 +157,6 @@ def test_another_session_goes_on_where_one_stopped(tmp_path):
         False,
         True,
     ]
-
-
-def test_the_judgements_of_two_askings_stand_together():
-    with Judge(INCORRECT, Oslo=CORRECT) as judge:
-        judicator = judge.judicator(responses(a="Oslo", b="Bergen", c="Rome"))
-        judicator(["c"])
-        judicator(["a", "c"])
-        assert judicator.judgements["verdict"].to_dict() == {"c": False, "a": True}
-        json.dumps(judicator.judgements["judge_keys"].tolist())
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------------------

@@ -66,12 +66,6 @@ def test_promises_are_kept_on_average_and_the_marginal_one_not_within_each_class
     assert value(splits, "selective risk", "selective", alpha) < alpha
 
 
-@pytest.mark.parametrize("alpha", [0.1, 0.05])
-def test_coverage_scatters_more_than_independent_answers_would(splits, alpha):
-    beta_and_binomial = (alpha * (1 - alpha) * 2 / 3020) ** 0.5
-    assert value(splits, "coverage", "marginal", alpha, "sd") > beta_and_binomial
-
-
 def test_a_judge_alone_never_holds_the_truth_and_labels_do(labels):
     assert labels.groupby("n_labels").size().to_dict() == {20: 5, 50: 5, 100: 5, 300: 5}
     assert labels["coverage_judge_only"].max() < 0.05

@@ -111,16 +111,6 @@ def test_a_sample_has_a_row_a_response_with_its_label(sample):
     assert sample.attrs["dropped"] == {}
 
 
-@pytest.mark.parametrize("name", sorted(SAMPLES))
-def test_a_sample_says_where_its_questions_and_responses_come_from(name, english, multilingual):
-    sample, recording = (
-        (english, "rgb_noise") if name.endswith("-en") else (multilingual, "multilingual")
-    )
-    replayed = recorded_responses(recording)
-    assert sample.attrs["source"] == replayed.attrs["source"]
-    assert sample.attrs["model"] == replayed.attrs["model"]
-
-
 # ---- likeness ----------------------------------------------------------------------------------------------------------
 
 

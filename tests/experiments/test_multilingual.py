@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fault_server import Answer, FaultServer
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ragnb
@@ -14,7 +14,6 @@ from ragnb.experiments.multilingual import (
     translation_requests,
     translations_table,
 )
-from ragnb.prompts.multilingual import PROMPTS
 
 COST = "cost.translation_tokens"
 CONTEXTS = pd.DataFrame(
@@ -407,44 +406,3 @@ def test_the_table_has_every_translation_once_beside_those_that_failed():
 # ---- hostile text ------------------------------------------------------------------------------------------------------
 
 TEXT = st.text(st.characters(codec=None), max_size=20)
-
-
-@settings(max_examples=10)
-@example([("\ud800", ["\udfff\0"])], "\ud800", "cross", "few_shot")
-@example([("\ud800", ["\udfff\0"])], "\ud800", "lbrag", "chat")
-@given(
-    st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=3)), min_size=1, max_size=3),
-    TEXT,
-    st.sampled_from(SYSTEMS),
-    st.sampled_from(PROMPTS),
-)
-def test_whatever_is_asked_and_said_every_response_ends_answered_or_with_a_reason(
-    rows, said, system, prompt
-):
-    contexts = pd.DataFrame(
-        {
-            "example_id": [f"e/{n}" for n in range(len(rows))],
-            "language": "hi",
-            "question": [question for question, _ in rows],
-            "passages": [passages for _, passages in rows],
-            "passage_languages": [["ar"] * len(passages) for _, passages in rows],
-            "passage_scores": [[0.5] * len(passages) for _, passages in rows],
-        },
-        dtype=object,
-    )
-    reply = said.encode("utf-8", "replace").decode()
-    with FaultServer(lambda call: Answer(text=reply)) as server:
-        options = {
-            "base_url": server.base_url,
-            "store": ":memory:",
-            "progress": False,
-            "max_retries": 0,
-        }
-        responses = run_multilingual(contexts, system, model="m", prompt=prompt, **options)
-    assert (
-        responses["response"].eq(reply) ^ responses["reason"].notna()
-    ).all()  # a lone surrogate cannot be sent
-    lengths = [0 if system == "direct" else len(passages) for _, passages in rows]
-    assert responses["passages"].str.len().tolist() == lengths
-    assert ragnb.score(responses, COST)["value"].notna().all()
-    assert translations_table(responses)["text"].isin([reply.strip() or None, None]).all()

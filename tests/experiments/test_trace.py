@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 import ragnb
 from ragnb.experiments.trace import PARAMETERS, label_trace, trace_requests
-from ragnb.llm.store import Store
 from ragnb.metrics.trace import trace_scores
 
 PASSAGES = ["A heat pump moves warmth. It can cool rooms.", "Boilers burn fuel. They need a flue."]
@@ -224,24 +223,6 @@ def test_a_contradiction_is_named_and_resolved():
     assert len(set(row["label_keys"])) == 2
 
 
-def test_a_contradiction_that_stays_is_kept_with_a_flag():
-    judge = Judge(CONTRADICTORY)
-    labelled = judge.label(max_asks=3)
-    row = only(labelled)
-    assert row["label_contradiction"] == "overall_supported is true, yet no key supports 'b'"
-    assert row["overall_supported"] is True
-    assert ragnb.score(labelled, "trace.adherence")["value"].tolist() == [
-        0.0
-    ]  # the labels of sentences decide
-    assert len(judge.server.calls) == 3
-    assert [len(call.body["messages"]) for call in judge.server.calls] == [
-        2,
-        4,
-        6,
-    ]  # never the same request
-    assert any("overall_supported is true" in issue for issue in trace_scores(row).issues)
-
-
 @pytest.mark.parametrize(
     ("said", "contradiction"),
     [
@@ -292,51 +273,6 @@ def test_the_budget_is_for_all_asks_together():
 
 
 # ---- replay ------------------------------------------------------------------------------------------------------------
-
-
-def as_rows(frame):
-    return json.loads(frame.to_json(orient="records"))
-
-
-def test_stored_replies_are_replayed_without_a_server(tmp_path):
-    four = pd.concat([RESPONSES.assign(question=f"{q}?") for q in "ABCD"], ignore_index=True)
-    said = {"A?": [GOOD], "B?": [CONTRADICTORY, TURNED], "C?": ["Hm.", GAPPY, GOOD], "D?": ["No."]}
-
-    def behave(call):
-        texts = [message["content"] for message in call.body["messages"][1:]]
-        replies = next(replies for name, replies in said.items() if name in texts[0])
-        turn = (
-            2 if "cannot all be right" in texts[-1] else 1 if "cannot be used" in texts[-1] else 0
-        )
-        return Answer(text=replies[min(turn, len(replies) - 1)])
-
-    store = tmp_path / "replies.sqlite"
-    with FaultServer(behave) as server:
-        first = label_trace(
-            four, model="judge", base_url=server.base_url, store=store, progress=False
-        )
-        sent = len(server.calls)
-        again = label_trace(
-            four, model="judge", base_url=server.base_url, store=store, progress=False
-        )
-        assert len(server.calls) == sent  # nothing is asked twice
-    assert (
-        as_rows(first)
-        == as_rows(again)
-        == as_rows(label_trace(four, model="judge", store=store, offline=True))
-    )
-    assert first["label_reason"].isna().tolist() == [True, True, True, False]
-    with (
-        Store(store) as opened,
-        Store(":memory:") as other,
-    ):  # the keys are all that a recording needs
-        opened.write_jsonl(
-            tmp_path / "replies.jsonl.gz", {key for keys in first["label_keys"] for key in keys}
-        )
-        other.read_jsonl(tmp_path / "replies.jsonl.gz")
-        assert as_rows(label_trace(four, model="judge", store=other, offline=True)) == as_rows(
-            first
-        )
 
 
 # ---- hostile text ------------------------------------------------------------------------------------------------------
