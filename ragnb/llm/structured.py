@@ -5,7 +5,6 @@ and replayed without a network.
 """
 
 import re
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from ragnb.llm.budget import Budget, as_budget
 from ragnb.llm.client import DEFAULT_STORE, REPLY_COLUMNS, complete, one_report
 from ragnb.llm.store import Store
 from ragnb.prompts.parsing import parse_reply, repair_message, strict_schema
-from ragnb.records import require_columns
+from ragnb.records import require_columns, whole_replies
 
 _OF_REPAIR = ("response", "request_key", "prompt_tokens", "completion_tokens")
 STRUCTURED_COLUMNS = (
@@ -92,9 +91,10 @@ def complete_structured(
     if structured:
         requests = _formatted(requests, schema)
     with Store.open(store) as opened, one_report():
-        options |= {"model": model, "store": opened, "budget_usd": budget_usd}
-        ask: Any = partial(_replies_as_they_came, **options)
-        frame = _read(ask(requests, repeats=repeats), schema).assign(repaired=False)
+        options |= {"model": model, "store": opened, "budget_usd": budget_usd, "keep_empty": True}
+        # Records are read from whole replies, because what looks like reasoning may be part of a text.
+        replies = whole_replies(complete(requests, repeats=repeats, **options))
+        frame = _read(replies, schema).assign(repaired=False)
         frame["structured"] = structured
         for name in _OF_REPAIR:
             kind = "Int64" if "tokens" in name else object
@@ -104,8 +104,8 @@ def complete_structured(
             for text, record in zip(frame["response"], frame["record"], strict=True)
         ]
         if repair and any(unread):
-            turn = _read(ask(_repair_turns(frame[unread], schema)), schema)
-            frame = _merged(frame, unread, turn)
+            turn = whole_replies(complete(_repair_turns(frame[unread], schema), **options))
+            frame = _merged(frame, unread, _read(turn, schema))
     return frame
 
 
@@ -118,18 +118,6 @@ def _formatted(requests: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:
     given = requests["parameters"] if "parameters" in requests else [None] * len(requests)
     sent = [{**(each if isinstance(each, dict) else {}), **wanted} for each in given]
     return requests.assign(parameters=pd.Series(sent, requests.index, dtype=object))
-
-
-def _replies_as_they_came(requests: pd.DataFrame, store: Store, **options: Any) -> pd.DataFrame:
-    """Replies with their reasoning still in the text; an empty reply is kept."""
-    replies = complete(requests, store=store, **{**options, "keep_empty": True})
-    stored = store.get(replies["request_key"])
-    came = [
-        None if text is None else stored[key].response
-        for key, text in zip(replies["request_key"], replies["response"], strict=True)
-    ]
-    replies["response"] = pd.Series(came, replies.index, dtype=object)
-    return replies.drop(columns="reasoning", errors="ignore")
 
 
 def _read(replies: pd.DataFrame, schema: type[BaseModel]) -> pd.DataFrame:

@@ -1,8 +1,9 @@
-"""What TRACe asks of a judge, in our own words, and how the keys and verdicts of its reply are read.
+"""The request for TRACe labels, and how the keys and verdicts in a judge's reply are read.
 
-The fields are RAGBench's. The JSON schema that is sent asks for lists, texts, true and false; what judges write instead
-(``"Supported without sentence"``, ``"0A."``, one text in place of a list, ``"yes"``) is accepted as it is by `TraceLabels`
-and read by `mended_labels`, which tells every repair. What it does not know it leaves alone.
+The fields are RAGBench's, and the texts are in ``data/trace.toml``. The JSON schema asks for lists,
+texts, true and false. `TraceLabels` also accepts what judges write instead, such as ``"0A."``,
+``"Supported without sentence"``, one text in place of a list, or ``"yes"``. `mended_labels` reads these
+and reports every repair. It leaves alone what it does not know.
 """
 
 import json
@@ -171,7 +172,9 @@ def mended_labels(
     response = _Reader(response_keys, {}, repairs)
     support = [
         {
-            "response_sentence_key": response.key(label["response_sentence_key"]),
+            "response_sentence_key": response.read(
+                "response_sentence_key", label["response_sentence_key"], only_one=True
+            )[0],
             "explanation": label["explanation"],
             "supporting_sentence_keys": documents.keys("supporting_sentence_keys", label),
             "fully_supported": documents.truth("fully_supported", label),
@@ -201,24 +204,23 @@ class _Reader:
         self.meant = {**dict.fromkeys(NO_KEY), **specials, **unambiguous}
         self.repairs = repairs
 
-    def key(self, written: str) -> str:
-        """One key of the response; a text that stands for none or for several stays."""
-        read = self._read(written)
-        if read is None or len(read) != 1:
-            return written
-        return self._noted("response_sentence_key", written, read)[0]
-
     def keys(self, field: str, owner: Mapping[str, Any]) -> list[str]:
-        """The keys in a field; a text that stands for none stays."""
+        """The keys in a field."""
         written = owner[field]
         if not isinstance(written, list):
             kind = "null" if written is None else "a text"
             self.repairs[f"{field}: {kind} in place of a list"] += 1
             written = [] if written is None else [written]
-        found: list[str] = []
-        for text in written:
-            read = self._read(text)
-            found += [text] if read is None else self._noted(field, text, read)
+        return [key for text in written for key in self.read(field, text)]
+
+    def read(self, field: str, text: str, only_one: bool = False) -> list[str]:
+        """The keys in a text; a text that stands for none, or for several if one is wanted, stays."""
+        found = self._meant(text)
+        if found is None or (only_one and len(found) != 1):
+            return [text]
+        if found != [text]:
+            meant = ", ".join(map(repr, found)) or "no key"
+            self.repairs[f"{field}: {_shown(text)} -> {meant}"] += 1
         return found
 
     def truth(self, field: str, owner: Mapping[str, Any]) -> bool | None:
@@ -230,19 +232,12 @@ class _Reader:
         self.repairs[f"{field}: {_shown(written)} -> {str(meant).lower()}"] += 1
         return meant
 
-    def _noted(self, field: str, text: str, read: list[str]) -> list[str]:
-        if read != [text]:
-            meant = ", ".join(map(repr, read)) or "no key"
-            self.repairs[f"{field}: {_shown(text)} -> {meant}"] += 1
-        return read
-
-    def _read(self, text: str) -> list[str] | None:
+    def _meant(self, text: str) -> list[str] | None:
         """The keys in a text; None if it contains a word that stands for none."""
         if text in self.exact:
             return [text]
-        parts = [text]
-        if _spelled(text) not in self.meant:
-            parts = re.split(r"[,;、\s]+", fold(text).strip(_WRAPPING))
+        several = re.split(r"[,;、\s]+", fold(text).strip(_WRAPPING))
+        parts = [text] if _spelled(text) in self.meant else several
         words = [_spelled(part) for part in parts]
         if not set(words) <= set(self.meant):
             return None
