@@ -358,18 +358,18 @@ def _responses(arguments: argparse.Namespace) -> Any:
 
 def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
     """The responses of one file, or of standard input."""
-    progress(f"reading {Path(file).name}")
     own = {name: getattr(arguments, name) for name in ("language", "alternatives", "keep_empty")}
+    load = getattr(ragnb, f"load_{arguments.benchmark or 'responses'}")
+    progress(f"reading {Path(file).name}")  # after the import, so that Ctrl-C stops the reading
     if arguments.benchmark:
         given = own | {"columns": arguments.columns, "set": arguments.set, "system": system}
         if wrong := [name for name, value in given.items() if value]:
             raise InputError(
                 f"a file of {arguments.benchmark} has its own columns, got --{wrong[0]}; leave it out"
             )
-        return getattr(ragnb, f"load_{arguments.benchmark}")(file)
+        return load(file)
     own |= {"columns": _once(arguments.columns) or None, "system": system}
-    constants = _settings(arguments.set, ragnb.load_responses)
-    return ragnb.load_responses(file, **own, **constants)
+    return load(file, **own, **_settings(arguments.set, load))
 
 
 # ---- output ------------------------------------------------------------------------------------

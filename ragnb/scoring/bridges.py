@@ -154,7 +154,7 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
     own = (f1["system"] == baseline).to_numpy()
     reason = f1["reason"].astype(object)
     reason = reason.fillna(f"{baseline}: " + direct["reason"].astype("str"))
-    reason = reason.fillna(pd.Series(np.where(np.isnan(spent) & ~own, "the cost is unknown", None)))
+    reason[reason.isna() & np.isnan(spent) & ~own] = "the cost is unknown"
     made = ["metric", "value", "signature", "evidence"]
     return f1.drop(columns=made, errors="ignore").assign(
         f1_system=f1["value"],

@@ -1,7 +1,7 @@
 """Systems compared on the same items: difference, interval, test, effect size and detectable effect."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -140,12 +140,20 @@ def compare(
     infinite = frame.loc[np.isinf(frame["value"]), "example_id"]
     if len(infinite):
         raise InputError(f"value must be finite or nan, but it is infinite for {_some(infinite)}")
-    cells = varying(frame, ITEM_COLUMNS[:-1]) if by is None else by
+    cells = varying(frame, ITEM_COLUMNS[:-1]) if by is None else list(by)
     keys = [*cells, "metric"]
-    design = _Design(cells, cluster, method, unpaired, confidence_level, power)
+    row = partial(
+        _row,
+        cells=cells,
+        cluster=cluster,
+        method=method,
+        unpaired=unpaired,
+        level=confidence_level,
+        power=power,
+    )
     pairs = _pairs_of_systems(frame, baseline)
     rows = [
-        dict(zip(keys, cell, strict=True)) | _row(group, pair, design)
+        dict(zip(keys, cell, strict=True)) | row(group, pair)
         for cell, group in frame.groupby(keys, sort=False, dropna=False)
         for pair in pairs
     ]
@@ -153,18 +161,6 @@ def compare(
     require_columns(table, family or (), "compare(family=...)")
     families = table.groupby(family, sort=False, dropna=False).ngroup() if family else None
     return table.assign(**adjusted_columns(table["p_value"], correction, families))
-
-
-@dataclass(frozen=True, slots=True)
-class _Design:
-    """What all comparisons of one call share."""
-
-    cells: list[str]
-    cluster: str | None
-    method: str
-    unpaired: str
-    level: float
-    power: float
 
 
 # ---- what is compared --------------------------------------------------------------------------
@@ -205,17 +201,27 @@ def _pairs_of_systems(frame: pd.DataFrame, baseline: str | None) -> list[tuple[s
 # ---- one comparison ----------------------------------------------------------------------------
 
 
-def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[str, Any]:
+def _row(
+    group: pd.DataFrame,
+    pair: tuple[str, str],
+    *,
+    cells: list[str],
+    cluster: str | None,
+    method: str,
+    unpaired: str,
+    level: float,
+    power: float,
+) -> dict[str, Any]:
     metric = group["metric"].iloc[0]
     two = group[group["system"].isin(pair)]
     signature = _one_definition(two, pair, metric)
-    pairs, n_dropped, unit = _paired(two, pair, design)
-    name, why = choose(pairs, design.method, metric)
+    pairs, n_dropped, unit = _paired(two, pair, cells, cluster, unpaired)
+    name, why = choose(pairs, method, metric)
     procedure = PROCEDURES[name]
     arguments = procedure.view(pairs)
-    interval = procedure.interval(*arguments, confidence_level=design.level)
+    interval = procedure.interval(*arguments, confidence_level=level)
     test = procedure.test(*arguments)
-    effect = procedure.effect(*arguments, confidence_level=design.level)
+    effect = procedure.effect(*arguments, confidence_level=level)
     return {
         "metric": metric,
         "system": pair[0],
@@ -235,8 +241,8 @@ def _row(group: pd.DataFrame, pair: tuple[str, str], design: _Design) -> dict[st
         "effect_low": effect.low,
         "effect_high": effect.high,
         "effect_name": procedure.effect_name,
-        "mde": procedure.detectable(pairs, design.level, design.power),
-        "power": design.power,
+        "mde": procedure.detectable(pairs, level, power),
+        "power": power,
         "duality": "dual" if procedure.dual else "not dual",
         "warning": test.warning,
         "why": f"{why}; clusters: {unit}" if unit else why,
@@ -271,19 +277,21 @@ def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> st
     return " & ".join(found)
 
 
-def _paired(two: pd.DataFrame, pair: tuple[str, str], design: _Design) -> tuple[Pairs, int, str]:
+def _paired(
+    two: pd.DataFrame, pair: tuple[str, str], cells: list[str], cluster: str | None, unpaired: str
+) -> tuple[Pairs, int, str]:
     """Values on shared items, the number of items dropped, and the column of clusters or ''."""
-    conditions = varying(two, [name for name in ITEM_COLUMNS if name not in design.cells])
-    items = list(dict.fromkeys(["example_id", *conditions, *column_names(design.cluster)]))
+    conditions = varying(two, [name for name in ITEM_COLUMNS if name not in cells])
+    items = list(dict.fromkeys(["example_id", *conditions, *column_names(cluster)]))
     require_columns(two, (), "compare", unique=["system", *items])
     first, second = (two[two["system"] == name].set_index(items)["value"] for name in pair)
     both = pd.concat([first, second], axis=1)
     missing = both[both.isna().any(axis=1)]
-    if len(missing) and design.unpaired == "error":
+    if len(missing) and unpaired == "error":
         raise InputError(_unpaired(first, second, both, missing, pair))
     both = both.drop(missing.index)
     examples = both.index.get_level_values("example_id")
-    unit = design.cluster or ("example_id" if examples.has_duplicates else "")
+    unit = cluster or ("example_id" if examples.has_duplicates else "")
     keys = both.index.get_level_values(unit).to_numpy() if unit else None
     clusters = None if keys is None else convert(keys, "clusters", f"the column {unit!r}")
     values = both.to_numpy(float)

@@ -10,9 +10,9 @@ from scipy.special import chdtrc, stdtr, stdtrit
 
 from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
-from ragnb.records import CONDITION, require_columns
+from ragnb.records import require_columns
 from ragnb.results import SMALLEST_P, SignificanceResult, undefined_test
-from ragnb.scoring.comparisons import compare, varying
+from ragnb.scoring.comparisons import compare
 from ragnb.stats.mixed import RandomIntercept, random_intercept
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.power import t_mde
@@ -47,14 +47,11 @@ class MixedModelResult:
     interaction_test
         Likelihood-ratio test of system:language; undefined, with its reason, if there is nothing to
         test.
-    observations
-        The scores used, with their ``residual``.
-    notes
-        What was done differently from the request.
     warnings
         Warnings of statsmodels.
     model
-        The fit behind ``effects``, with its variances; ``model.fit`` is the result of statsmodels.
+        The fit behind ``effects``, with its variances and residuals; ``model.fit`` is the result of
+        statsmodels.
     """
 
     metric: str
@@ -66,8 +63,6 @@ class MixedModelResult:
     by_language: pd.DataFrame
     robust: pd.DataFrame
     interaction_test: SignificanceResult
-    observations: pd.DataFrame = field(repr=False)
-    notes: tuple[str, ...]
     warnings: tuple[str, ...]
     model: RandomIntercept = field(repr=False)
 
@@ -133,7 +128,7 @@ def mixed_model(
         same in all languages, and the likelihood-ratio test says whether this fits.
     group
         Column whose values a question keeps in all its languages. If there is no ``question_id``,
-        ``example_id`` is used.
+        ``example_id`` is used. Other conditions that vary, such as a noise rate, are pooled.
     confidence_level
         Of the intervals, in (0, 1).
 
@@ -173,14 +168,12 @@ def mixed_model(
     >>> mixed_model(scores).effects[["system", "difference", "low", "high"]].round(3).values.tolist()
     [['lbrag', 0.133, 0.046, 0.22]]
     """
-    frame, group, notes = _frame(scores, metric, group)
+    frame, group = _frame(scores, metric, group)
     kept = frame[frame["value"].notna()]
     if kept.empty:
         raise InputError(f"mixed_model needs scores with a value, got {len(frame)} without")
     baseline = frame["system"].iloc[0] if baseline is None else baseline
     languages = list(kept["language"].unique())
-    if len(languages) < 2:
-        notes.append(f"there is one language ({languages[0]}), so the model has no term for it")
     stated: dict[str, Any] = {"baseline": baseline, "confidence_level": confidence_level}
     robust = compare(frame, by=[], cluster=group, unpaired="drop", **stated)
     interaction = interaction and len(languages) > 1
@@ -201,21 +194,15 @@ def mixed_model(
         by_language=by_language,
         robust=robust,
         interaction_test=test,
-        observations=kept.assign(residual=model.residuals),
-        notes=tuple(notes),
         warnings=tuple(dict.fromkeys([*model.warnings, *warnings])),
         model=model,
     )
 
 
-def _frame(
-    scores: pd.DataFrame, metric: str | None, group: str
-) -> tuple[pd.DataFrame, str, list[str]]:
-    """The scores of one metric with a language and a group in every row, the group, and notes."""
-    notes = []
+def _frame(scores: pd.DataFrame, metric: str | None, group: str) -> tuple[pd.DataFrame, str]:
+    """The scores of one metric with a language and a group in every row, and the group."""
     if group == "question_id" and group not in scores:
         group = "example_id"
-        notes.append("there is no question_id, so each example_id counts as a question")
     require_columns(scores, ("system", "metric", "value", group), "mixed_model")
     metrics = list(scores["metric"].unique())
     metric = metrics[0] if metric is None and len(metrics) == 1 else metric
@@ -233,10 +220,8 @@ def _frame(
             f"mixed_model needs a language in every row, got {frame['language'].isna().sum()} "
             "without; fill them, or drop the rows"
         )
-    pooled = [name for name in CONDITION if name not in ("system", "language")]
-    notes += [f"{name} varies, and its values are pooled" for name in varying(frame, pooled)]
     groups = frame[group].fillna(frame["example_id"]).astype(str)
-    return frame.assign(**{group: groups}).reset_index(drop=True), group, notes
+    return frame.assign(**{group: groups}).reset_index(drop=True), group
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ragnb.arguments import accepts
+from ragnb.arguments import accepts, convert
 from ragnb.errors import InputError
 from ragnb.metrics.record import METRICS, Metric
 from ragnb.records import (
@@ -57,7 +57,7 @@ def as_metrics(given: str | Metric | Sequence[str | Metric]) -> list[Metric]:
     return [metric if isinstance(metric, Metric) else METRICS[metric] for metric in listed]
 
 
-@accepts(metrics=as_metrics, explain=(False, True))
+@accepts(explain=(False, True))
 def score(
     responses: pd.DataFrame,
     metrics: str | Metric | Sequence[str | Metric],
@@ -105,15 +105,16 @@ def score(
         refuses a value, the message names its row. In a Dask or Spark frame, such values are found
         when the scores are computed.
     """
-    known = sorted({name for metric in metrics for name in metric.options})
+    chosen: list[Metric] = convert(metrics, as_metrics, "metrics")
+    known = sorted({name for metric in chosen for name in metric.options})
     if unknown := [name for name in options if name not in known]:
         raise InputError(
             f"{', '.join(unknown)}: not an option of these metrics, whose options are "
             f"{', '.join(known) or 'none'}"
         )
-    read = {*MARKS, *(column for metric in metrics for column in metric.columns.values())}
+    read = {*MARKS, *(column for metric in chosen for column in metric.columns.values())}
     if not isinstance(responses, pd.DataFrame) and hasattr(responses, "columns"):
-        scoring = partial(score, metrics=metrics, explain=explain, **options)
+        scoring = partial(score, metrics=chosen, explain=explain, **options)
         return by_partition(responses, scoring, read)
     require_columns(responses, (), "score")
     responses = responses.reset_index(drop=True)
@@ -121,7 +122,7 @@ def score(
     _refuse_spelled_lists(responses, read & (PAYLOAD - PLAIN_TEXT))
     apart, whole = reasoning_apart(responses), whole_replies(responses)
     parts = []
-    for metric in metrics:
+    for metric in chosen:
         own = {name: options.get(name, default) for name, default in metric.options.items()}
         frame = whole if str(own.get("protocol")) == "released" else apart
         parts.append(_score_one(frame, metric, own, explain))

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from recording.cosines import measured_cosines
 
-import ragnb
 from ragnb.datasets.benchmarks import SYSTEMS
 from ragnb.errors import InputError
 from ragnb.experiments.labelled import (
@@ -105,7 +104,6 @@ def test_a_sample_has_a_row_a_response_with_its_label(sample):
     )
     assert not sample.duplicated(["example_id", "system", *sample.filter(["noise_rate"])]).any()
     assert set(sample.columns) <= set(COLUMNS)
-    assert set(sample.columns) <= set(ragnb.records.COLUMNS)
     assert sample.attrs["labels"] == "authors' labels"
     assert sample.attrs["guideline"].startswith("`correct`:")
     assert sample.attrs["dropped"] == {}

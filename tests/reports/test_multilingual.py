@@ -411,7 +411,7 @@ def test_the_order_of_rows_does_not_matter(systems, order, variant):
         (lambda frame: frame[(frame["system"] != "direct") | (frame["example_id"] != "q2")], {},
          r"of 'direct' to every example; got 3 unmatched \(multi q2, cross q2, lbrag q2\); run"),
         (lambda frame: pd.concat([frame, frame.iloc[12:]]), {},
-         r"one response of a system to each example; got 4 doubled \(lbrag q1, lbrag q2, lbrag q3, \.\.\.\)"),
+         r"one row for each system, example_id; got 4 more, such as lbrag / q1;"),
 
         (lambda frame: frame.drop(columns="references"), {}, r"multilingual_report needs the columns .*without references"),
 
