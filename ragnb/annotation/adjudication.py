@@ -74,7 +74,7 @@ def adjudicate(
     _check_gold(file, rests_on)
     items = _shown(examples, people, columns)
     need = len(people.names) if complete else 1
-    agreed, disputed = {}, []
+    agreed, disputed = {}, set()
     for item in items:
         votes = people.votes[item.id]
         agreed[item.id] = {
@@ -82,16 +82,14 @@ def adjudicate(
             for place, by_name in votes.items()
             if len(by_name) >= need and alike(by_name.values())
         }
-        required = (
-            set(places(task, item.keys("response"), required=complete)) if complete else set()
-        )
+        required = set(places(task, item.keys("response"), required=True)) if complete else set()
         left = votes.keys() - agreed[item.id].keys()
         if any(place in required or not alike(votes[place].values()) for place in left):
-            disputed.append(item.id)
-    shown = disputed or [item.id for item in items]
+            disputed.add(item.id)
+    shown = disputed or set(agreed)
     said = people.said
     session = AnnotationSession(
-        examples[[name in set(shown) for name in item_ids(examples, columns)]],
+        examples[[name in shown for name in item_ids(examples, columns)]],
         task,
         adjudicator,
         file,

@@ -1,9 +1,7 @@
 """Labels as frames: read from logs, of several annotators side by side, next to responses, and in RAGBench's columns."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +139,7 @@ def recorded_passes(task: str) -> tuple[Path, Path]:
     >>> [path.name for path in recorded_passes("trace")]
     ['trace.first.jsonl', 'trace.second.jsonl']
     """
-    folder = Path(str(resources.files("ragnb.annotation") / "data"))
+    folder = Path(__file__).parent / "data"
     return folder / f"{task}.first.jsonl", folder / f"{task}.second.jsonl"
 
 
@@ -368,21 +366,21 @@ def write_ragbench(
         The log is of another task or no item is fully labelled, or `join_labels` or `ragnb.write_table` refuses its input.
     """
     joined = join_labels(responses, log, replace=True)
-    counts = Counter(joined["label_status"])
-    if not set(TRACE_COLUMNS) <= set(joined) or not counts["labelled"]:
+    whole = joined[joined["label_status"] == "labelled"]
+    if not set(TRACE_COLUMNS) <= set(joined) or whole.empty:
         raise InputError(
             "write_ragbench needs a log of task 'trace' with items that are fully labelled, got "
-            f"{counts['labelled']} of {len(joined)}; for other tasks use join_labels"
+            f"{len(whole)} of {len(joined)}; for other tasks use join_labels"
         )
-    whole = joined[joined["label_status"] == "labelled"]
     parts = whole["example_id"].astype(str).str.rpartition("/")
     whole = whole.drop(columns=["id", "documents"], errors="ignore").assign(
         id=parts[2], dataset_name=parts[0]
     )
     columns = [name for name in PUBLISHED if name in whole]
     write_table(whole[columns].rename(columns=PUBLISHED), path)
-    left_out = {name: counts[name] for name in ("started", "skipped", "untouched")}
-    return {"written": counts["labelled"], **left_out}
+    statuses = joined["label_status"].tolist()
+    left_out = {name: statuses.count(name) for name in ("started", "skipped", "untouched")}
+    return {"written": len(whole), **left_out}
 
 
 def ragbench_labels(row: Mapping[str, Any]) -> dict[str, Any]:

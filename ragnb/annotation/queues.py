@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ragnb.annotation.items import item_ids
 from ragnb.annotation.labels import id_columns, read_labels
+from ragnb.annotation.session import AnnotationSession
 from ragnb.annotation.tasks import read_task
 from ragnb.arguments import accepts
 from ragnb.ensemble.ensemble import BatchJudicator
@@ -17,9 +18,6 @@ from ragnb.metrics.judged import is_accepted
 from ragnb.records import CONDITION, is_missing, require_columns
 from ragnb.reports.judge import JudgeReport
 from ragnb.scoring.columns import numbers
-
-if TYPE_CHECKING:
-    from ragnb.annotation.session import AnnotationSession
 
 
 def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
@@ -54,7 +52,7 @@ def deferral_queue(responses: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataF
 
 
 def person_judicator(
-    log: "str | Path | AnnotationSession",
+    log: str | Path | AnnotationSession,
     responses: pd.DataFrame,
     *,
     field: str = "verdict",

@@ -169,9 +169,12 @@ class AnnotationSession:
     # ---- going about ---------------------------------------------------------------------------
 
     @_alone
-    def show(self) -> None:
-        """Write to the log that the item is on the screen: its time begins, and its text is recorded."""
-        self._show(self.item)
+    def show(self, number: int | None = None) -> None:
+        """Show the item with that number, or again the one on the screen: its time begins, and its text is recorded."""
+        number = self.number if number is None else number
+        item = self.items[number]
+        self.record({"action": "open", "item": item.id, **pinned(item)})
+        self.number = number
 
     @_alone
     def go(self, target: int | str) -> None:
@@ -181,8 +184,7 @@ class AnnotationSession:
             raise InputError(
                 f"go needs the id of an item or a number below {len(self.items)}, got {target!r}"
             )
-        self._show(self.items[number])
-        self.number = number
+        self.show(number)
 
     @contextmanager
     def at(self, number: int) -> Iterator[None]:
@@ -307,9 +309,6 @@ class AnnotationSession:
     def _follow_log(self) -> None:
         self.state = LabelState(self.log.events)
         self.statuses = [self.status(item) for item in self.items]
-
-    def _show(self, item: Item) -> None:
-        self.record({"action": "open", "item": item.id, **pinned(item)})
 
     def _change(self, action: str, **content: Any) -> None:
         """Record a change of the item on the screen. The first one records the text that it is about."""
