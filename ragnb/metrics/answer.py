@@ -260,8 +260,9 @@ def token_precision(
 ) -> float:
     """Proportion of the response's tokens that are in the reference.
 
-    The value is in [0, 1]; higher is better. It is the highest value over the reference texts, and
-    NaN in the same cases as `token_f1`. The parameters are those of `token_f1`.
+    Each token of the reference can be matched only once. The value is in [0, 1]; higher is better.
+    With several references, it is the maximum over them. It is NaN in the same cases as `token_f1`.
+    The parameters are those of `token_f1`.
 
     Notes
     -----

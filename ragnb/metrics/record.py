@@ -17,9 +17,9 @@ METRICS: dict[str, "Metric"] = {}
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The record of a metric. To use a custom metric, pass your own record to `ragnb.score`.
+    """Definition of a metric. To use a custom metric, pass your own `Metric` to `ragnb.score`.
 
-    `ragnb.summarize` and the tables look up direction, bounds and condition in `METRICS`. They
+    `ragnb.summarize` and the tables look up the attributes of a metric by its name in `METRICS`. They
     treat a metric that is not in `METRICS` as binary if all of its values are 0 or 1.
 
     Attributes
@@ -27,35 +27,39 @@ class Metric:
     name
         ``"family.name"``.
     function
-        Pure function of one response that returns a float, or NaN if the metric is undefined.
+        Pure function that takes the fields of one response and returns a float, which is NaN if the
+        metric is undefined.
     columns
-        Column of the responses from which each argument is read: ``{"answer": "references"}``.
+        Mapping from each argument of the function to the column of the responses that contains it,
+        such as ``{"answer": "references"}``.
     higher_is_better
         Whether a higher value is better.
     bounds
-        Lowest and highest value, except in the cases described by ``beyond``.
+        Lowest and highest possible value, except in the cases described by ``beyond``.
     source
-        Paper and equation, or repository and commit.
+        Where the metric is defined: paper and equation, or repository and commit.
     options
         Keyword options that select a variant, with their defaults. They are part of the signature
         of a score.
     binary
-        Whether 0 and 1 are the only values. The mean of such values has a Wilson interval.
+        Whether 0 and 1 are the only values. If so, the mean is reported with a Wilson interval.
     evidence
         Optional function of the same arguments that explains the value in words.
     condition
-        Reason why the definition gives a response no value. Such responses are not counted in n.
+        Reason, as a text, why the metric does not apply to some responses. These responses are not
+        counted in n, in contrast to those that are ``undefined``.
     variants
-        A sentence for each value of each option, with the default first: ``{"variant": {"a": "...",
-        "b": "..."}}``. The key ``...`` describes all other values.
+        Mapping from each option to a mapping from its values, default first, to a sentence. The
+        key ``Ellipsis`` stands for all other values.
     undefined
-        When a response has no value although no column is missing. If it always has one, the text
-        starts with "Never".
+        Text that says when the value is NaN although no column is missing. It starts with "Never" if
+        this cannot happen.
     beyond
-        When a value can be outside the bounds: "more if ...".
+        Text that says when a value can be outside the bounds, such as "more if ...".
     optional_under
-        Arguments that are optional under certain options: ``{"documents_sentences": {"variant":
-        "guide"}}``. All other arguments are required unless they have a default.
+        Arguments that are optional for certain values of an option, such as
+        ``{"documents_sentences": {"variant": "guide"}}``. All other arguments are required unless
+        they have a default.
     """
 
     name: str
@@ -81,9 +85,10 @@ class Metric:
             )
 
     def signature(self, options: Mapping[str, Any], **marks: Any) -> str:
-        """Describe the definition of a value in one line: version, metric, options and marks.
+        """Return the signature of a score: one line with version, metric, options and marks.
 
-        `marks` are further properties of the score, such as its language.
+        `options` override the defaults of the metric. `marks` are additional properties of the score,
+        such as its language.
 
         >>> words = Metric("own.words", len, {"response": "response"}, False, (0, 1000), "here",
         ...                options={"variant": "a"})

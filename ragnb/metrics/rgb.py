@@ -690,13 +690,15 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if a response that, according to a judge, reports the errors is correct (CR over ED*).
+    """1.0 if a response is correct, given that a judge found it to report the errors (CR over ED*).
 
-    Higher is better. The value is 0.0 if such a response is not correct. It is NaN if there is no
-    response, if there is no verdict, or if the judge decided that the response does not report the
-    errors. The mean is the CR in the paper, and the number of values is its denominator: three,
-    four and seven in the paper. A response that the protocol recognises as a refusal is not
-    correct. The published code counts it as corrected, but only in its CR without a judge.
+    Higher is better. The mean is the error correction rate (CR) among the responses that report the
+    errors according to a judge (ED*). The value is NaN if there is no response, if there is no
+    verdict, or if the judge decided that the response does not report the errors. In table 7 of the
+    paper, the denominators of this rate are 3, 4 and 7. A response that the protocol recognises as
+    a refusal is counted as incorrect. The published code counts it as correct, but only when it
+    computes CR without a judge. `judged_detection` is 1 if the judge decided that the response
+    reports the errors, and 0 otherwise.
 
     Notes
     -----
@@ -719,22 +721,25 @@ def judged_error_correction(
 
 
 class Findings(NamedTuple):
-    """What a protocol finds in one response.
+    """Result of applying a protocol to one response.
 
     Attributes
     ----------
     response
         The normalised response.
     parts
-        The parts of the reference answer.
+        All parts of the reference answer.
     false_answers
-        The false answers.
-    refusal, error
-        The phrase that makes the response a refusal, or a report of errors. It is `BY_THE_VERDICT`
-        if a judge or a person decided so, and None if the response is no refusal, or no report of
-        errors.
+        All false answers.
+    refusal
+        The phrase that identifies the response as a refusal. It is `BY_THE_VERDICT` if a judge or a
+        person decided this, and None if the response is not a refusal.
+    error
+        The phrase that identifies the response as a report of errors in the documents, otherwise as
+        for `refusal`.
     refusal_is_right
-        Whether the response is a refusal that ``"released"`` counts as correct, at noise rate 1.
+        Whether the response is a refusal that the ``"released"`` protocol counts as correct because
+        the noise rate is 1.
     """
 
     response: Normalised

@@ -248,9 +248,11 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def normalised(text: str) -> str:
-    """Normalise a text for ``"flexible"``: NFKC, lower case, no punctuation and no articles.
+    """Normalise text for the ``"flexible"`` protocol.
 
-    Punctuation is the Unicode category P and ``$+<=>^`|~``. It is deleted, not replaced by a space.
+    The text is converted to NFKC and to lower case. Punctuation, English articles and repeated white
+    space are removed. Punctuation means any character of the Unicode category P, and any of
+    ``$+<=>^`|~``. It is deleted and not replaced by a space.
 
     >>> normalised("The  Ｕ.S. —  a\\nWell-Known place!")
     'us wellknown place'

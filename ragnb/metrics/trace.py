@@ -563,17 +563,18 @@ def trace_scores(
     unknown_keys: str = "count",
     when_none_relevant: str | None = None,
 ) -> TraceScores:
-    """Compute all TRACe scores of one labelled response, and list the problems in its labels.
+    """Compute all TRACe scores for one labelled response, and report problems in its labels.
 
     Parameters
     ----------
     record
-        Mapping, or row of a frame, with RAGBench's field names: `FIELDS` and optionally
-        ``overall_supported``. If a field that a score requires is missing, the score is NaN and the
-        missing field is listed as an issue. With ``variant="guide"``, the scores require only the
-        relevant keys, the utilized keys and the support information.
+        Mapping, or row of a DataFrame, with RAGBench's field names: those in `FIELDS` and,
+        optionally, ``overall_supported``. If a field required by a score is missing, the score is
+        NaN and the field is listed in ``issues``. With ``variant="guide"``, the scores require only
+        ``all_relevant_sentence_keys``, ``all_utilized_sentence_keys`` and
+        ``sentence_support_information``.
     variant, length, unknown_keys, when_none_relevant
-        See the top of the module.
+        See the module docstring.
 
     >>> scores = trace_scores({
     ...     "documents_sentences": [[["0a", "Oslo is a city."], ["0b", "It rains."]]],

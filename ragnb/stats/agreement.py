@@ -228,22 +228,23 @@ def agreement_interval(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Agreement coefficient with a jackknife interval over items or clusters of items.
+    """Agreement coefficient with a jackknife confidence interval.
 
-    The estimate is NaN if the coefficient is undefined. The limits are NaN if the ratings do not
-    vary enough to estimate the standard error: with fewer than two units (items or clusters), if
-    the coefficient is undefined without one of the units, or if leaving out a unit never changes
-    it. Items with too few ratings for the coefficient are ignored and do not count in n.
+    The jackknife leaves out one unit at a time: an item, or a cluster of items. The estimate is NaN
+    if the coefficient is undefined. The limits are NaN if the standard error cannot be estimated.
+    This is so if there are fewer than two units, if the coefficient is undefined without one of the
+    units, or if leaving out a unit never changes it. Items with too few ratings for the coefficient
+    are ignored. They are not counted in n, the number of units.
 
     Parameters
     ----------
     coefficient : str
         A name in `COEFFICIENTS`. Cohen's kappa requires exactly two raters.
     ratings : array_like of shape (n_items, n_raters)
-        Numbers or labels; NaN or None where a rater did not rate an item. The categories are the
-        values that occur.
+        Ratings, as numbers or labels, with NaN or None where a rater did not rate an item. The
+        categories are the distinct ratings.
     clusters : array_like of shape (n_items,), optional
-        Key of the cluster of each item, such as its question. By default items are independent.
+        Cluster of each item, such as its question. By default, items are treated as independent.
     confidence_level : float, default 0.95
         Nominal coverage.
 

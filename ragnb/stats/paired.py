@@ -160,10 +160,10 @@ def sign_flip_interval(
 ) -> Interval:
     """Confidence interval for a mean paired difference, by inverting the sign-flip test.
 
-    The limits are infinite if there are too few items for the test to reject anything (n < 6 at 95
-    %). They are NaN if there are fewer than two items or if all differences are equal. The interval
-    inverts the two-sided `sign_flip_test`, exactly for up to 20 items, and to within 1/32 of its
-    half-width for more.
+    The limits are NaN if there are fewer than two items or if all differences are equal. Otherwise,
+    they are infinite if there are too few items for the test to reject any null value (n < 6 for a
+    95% interval). The inversion of the two-sided `sign_flip_test` is exact for up to 20 items. For
+    more items, each limit is accurate to within 1/32 of the half-width of the interval.
 
     Parameters
     ----------
@@ -171,17 +171,18 @@ def sign_flip_interval(
         Scores of two systems on the same items. If `second` is omitted, `first` is taken to contain
         the paired differences.
     confidence_level : float, default 0.95
-        Coverage, guaranteed (up to the accuracy given above) if the differences are independent and
-        symmetrically distributed about a common mean.
+        Minimum coverage if the differences are independent and symmetrically distributed about a
+        common mean; approximate for more than 20 items.
 
     Notes
     -----
-    Let delta be the mean difference under the null hypothesis. Flipping the signs of d - delta for
-    a subset A of the items lowers the sum if and only if the mean of d over A exceeds delta. The
-    one-sided p-value at delta is thus the proportion of subsets with a mean of at most delta, where
-    the empty subset counts as one of these. The limits are quantiles of subset means. For up to 20
-    items, all subsets are listed. For more, the test is evaluated at the points of a grid near the
-    t limit, and the normal quantile of the p-value is interpolated linearly between them.
+    Let d be the paired differences and delta the mean under the null hypothesis. Flipping the signs
+    of d - delta for a subset A of the items lowers the sum if and only if the mean of d over A
+    exceeds delta. The one-sided p-value against a larger mean is thus the proportion of subsets with
+    a mean of at most delta, counting the empty subset among them. The limits are quantiles of subset
+    means. For up to 20 items, all subsets are enumerated. For more, `sign_flip_test` is evaluated at
+    values of delta near the limits of the t interval, and the normal quantile of its p-value is
+    interpolated linearly between them.
 
     References
     ----------

@@ -288,11 +288,24 @@ def brier_score(
     *,
     confidence_level: float = 0.95,
 ) -> Interval:
-    """Brier score, mean((probability - label)^2), with a BCa or a cluster-robust t interval.
+    """Brier score: mean squared difference between predicted probabilities and labels.
 
     The score is in [0, 1]; lower is better. Predicting a probability of 0.5 for every item gives
-    0.25. The score measures calibration and discrimination together. The limits are NaN if there
-    are fewer than two items (or clusters), or if all squared errors are equal.
+    0.25. The score reflects both calibration and discrimination. The interval is a BCa bootstrap
+    interval, or a cluster-robust t interval if `clusters` is given. The limits are NaN if there are
+    fewer than two items (or clusters), or if the estimated standard error is 0, as when all squared
+    errors are equal. The score is half of that in [1]_, which sums over both labels.
+
+    Parameters
+    ----------
+    labels : array_like of shape (n,)
+        0 or 1.
+    probabilities : array_like of shape (n,)
+        Predicted probability of label 1.
+    clusters : array_like of shape (n,), optional
+        Cluster of each item, such as its question.
+    confidence_level : float, default 0.95
+        Nominal coverage.
 
     References
     ----------
