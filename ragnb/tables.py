@@ -264,7 +264,7 @@ def _markdown_cell(cell: Any) -> str:
     if not isinstance(cell, _Cell):
         return escape_markdown(cell)
     main = f"**{escape_markdown(cell.text)}**" if cell.bold else escape_markdown(cell.text)
-    main += f"<sup>{cell.mark}</sup>" if cell.mark else ""
+    main += f"<sup>{escape_markdown(cell.mark)}</sup>" if cell.mark else ""
     return main + (f" {escape_markdown(cell.small)}" if cell.small else "")
 
 

@@ -21,16 +21,12 @@ from ragnb.figures.style import (
     style,
 )
 from ragnb.figures.trust import plot_deferral
-from ragnb.figures.vision import VISIONS, colour_distance, figure_seen, seen
 
 __all__ = [
     "FORMATS",
     "MARKERS",
     "PAPERS",
-    "VISIONS",
     "WIDTHS",
-    "colour_distance",
-    "figure_seen",
     "interval_note",
     "paper_size",
     "plot_acceptability",
@@ -46,6 +42,5 @@ __all__ = [
     "plot_rates",
     "plot_reliability",
     "save_figure",
-    "seen",
     "style",
 ]

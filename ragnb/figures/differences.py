@@ -13,8 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, plain, style
+from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, style
 from ragnb.records import require_columns
+from ragnb.reports.frames import distinct
 from ragnb.results import format_p_value
 from ragnb.stats.power import mcnemar_mde, paired_t_mde
 
@@ -64,7 +65,12 @@ def plot_differences(
         )
     require_columns(comparisons, [group] if group else [], "plot_differences(group=...)")
     rows = comparisons.reset_index(drop=True)
-    lines = _lines(rows, label, group)
+    named = list(zip(_labels(rows, label, group), rows.itertuples(), strict=True))
+    lines: list[tuple[str, Any]] = [] if group else named
+    for value, block in rows.groupby(group, sort=False, dropna=False) if group else ():
+        lines += [(f"{group} {value}", None), *(named[place] for place in block.index)]
+    lines = lines[::-1]  # from the bottom up
+    colour = sns.color_palette("colorblind")[0]
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 1.0 + 0.24 * len(lines)))[1]
         ax.axvline(0, color="0.3", lw=0.8)
@@ -74,16 +80,30 @@ def plot_differences(
                 heading = ax.yaxis.get_major_ticks()[height]
                 heading.label1.set_fontweight("bold")
                 heading.tick1line.set_visible(False)
-            else:
-                _draw_difference(ax, height, row)
+                continue
+            if np.isfinite(row.mde):
+                ax.barh(height, 2 * row.mde, left=-row.mde, height=0.62, color="0.9", zorder=0)
+            if np.isfinite([row.difference, row.low, row.high]).all():
+                bars = [[row.difference - row.low], [row.high - row.difference]]
+                look: dict[str, Any] = {"color": colour, "capsize": 2, "marker": "none"}
+                ax.errorbar(row.difference, height, xerr=bars, **look)
+            filled = colour if row.p_adjusted < 1 - row.confidence_level else "white"
+            ax.plot(row.difference, height, MARKERS[0], color=colour, mfc=filled, zorder=3)
+            told = f"{format_p_value(row.p_adjusted)}  n = {row.n_pairs}"
+            ax.annotate(told, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
+                        va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
         ax.use_sticky_edges = False
         ax.margins(x=0.04)
         ax.set_ylim(-0.7, len(lines) - 0.3)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel(plain(f"difference in {rows['metric'].iloc[0]}: first - second"))
-        ax.set_title(
-            plain(_differences_note(rows)), loc="left", fontsize="small", color="0.35", x=0
-        )
+        both = zip(rows["interval"], rows["duality"], strict=True)
+        kinds = distinct(f"{kind} ({duality})" for kind, duality in both)
+        pairs = _pairs(rows)
+        whose = f"{pairs[0]}; " if pairs.nunique() == 1 else ""
+        level = f"{rows['confidence_level'].iloc[0]:.0%}"
+        family = f"over {rows['family_size'].max()}"
+        caption(ax, f"{whose}{level} {kinds} intervals\n{correction_note(rows, family)}", x=0)
     return ax
 
 
@@ -119,17 +139,13 @@ def plot_power(
     The lines are `ragnb.stats.power.mcnemar_mde` (mid-p) and `ragnb.stats.power.paired_t_mde`, the definitions behind the
     column ``mde`` of `ragnb.compare`.
     """
-    lines: dict[str, Callable[..., float]] = {
-        name: partial(mcnemar_mde, discordance=share) for name, share in (discordance or {}).items()
-    }
-    lines |= {
-        name: partial(paired_t_mde, sd=sqrt(variance))
-        for name, variance in (variances or {}).items()
-    }
+    lines: dict[str, Callable[..., float]] = {}
+    for name, share in (discordance or {}).items():
+        lines[name] = partial(mcnemar_mde, discordance=share)
+    for name, variance in (variances or {}).items():
+        lines[name] = partial(paired_t_mde, sd=sqrt(variance))
     if not len(sizes) or not lines:
-        raise InputError(
-            "plot_power needs sizes, and discordance or variances; got an empty one; pass at least one of each"
-        )
+        raise InputError("plot_power needs sizes, and discordance or variances; got none")
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.5))[1]
         for number, (name, effect) in enumerate(lines.items()):
@@ -142,73 +158,33 @@ def plot_power(
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.set(xlabel="questions", ylabel="minimum detectable effect", ylim=(0, None))
-        ax.set_title(
-            f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided",
-            loc="left",
-            fontsize="small",
-            color="0.35",
-        )
+        caption(ax, f"{power:.0%} power, {1 - confidence_level:.0%} level, two-sided")
         ax.legend(fontsize="small")
     return ax
 
 
-def _draw_difference(ax: Axes, height: int, row: Any) -> None:
-    colour = sns.color_palette("colorblind")[0]
-    if np.isfinite(row.mde):
-        ax.barh(height, 2 * row.mde, left=-row.mde, height=0.62, color="0.9", zorder=0)
-    if np.isfinite([row.difference, row.low, row.high]).all():
-        reach = [[row.difference - row.low], [row.high - row.difference]]
-        ax.errorbar(row.difference, height, xerr=reach, color=colour, capsize=2, marker="none")
-    shown = row.p_adjusted < 1 - row.confidence_level
-    ax.plot(
-        row.difference, height, MARKERS[0], color=colour, mfc=colour if shown else "white", zorder=3
-    )
-    told = f"{format_p_value(row.p_adjusted)}  n = {row.n_pairs}"
-    ax.annotate(told, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
-                va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
-
-
-def _lines(
-    rows: pd.DataFrame, label: Sequence[str] | None, group: str | None
-) -> list[tuple[str, Any]]:
-    """What stands at each height, from the bottom up: a label and its row, or a heading and None."""
-    named = list(zip(_labels(rows, label, group), rows.itertuples(), strict=True))
-    if group is None:
-        return named[::-1]
-    lines: list[tuple[str, Any]] = []
-    for value, block in rows.groupby(group, sort=False, dropna=False):
-        lines += [(f"{group} {value}", None), *(named[place] for place in block.index)]
-    return lines[::-1]
+def _pairs(rows: pd.DataFrame) -> pd.Series:
+    return rows["system"].astype(str) + " - " + rows["baseline"].astype(str)
 
 
 def _labels(rows: pd.DataFrame, label: Sequence[str] | None, group: str | None) -> list[str]:
-    pair = rows["system"].astype(str) + " - " + rows["baseline"].astype(str)
-    before = [name for name in rows.columns[: list(rows.columns).index("metric")] if name != group]
+    before = [name for name in rows.columns[: rows.columns.get_loc("metric")] if name != group]
     columns = list(before if label is None else label)
     require_columns(rows, columns, "plot_differences(label=...)")
-    named = [
-        ", ".join(f"{name} {row[name]}" for name in columns) for row in rows.to_dict("records")
-    ]
-    if label is not None:
-        return [str(value) for value in rows[columns[0]]] if len(columns) == 1 else named
-    only_pair = pair.nunique() == 1 and bool(columns)
+    if label is not None and len(columns) == 1:
+        return [str(value) for value in rows[columns[0]]]
+    records = rows.to_dict("records")
+    named = [", ".join(f"{name} {row[name]}" for name in columns) for row in records]
+    pairs = _pairs(rows)
+    if label is not None or (pairs.nunique() == 1 and columns):
+        return named
+    return [", ".join(filter(None, both)) for both in zip(pairs, named, strict=True)]
+
+
+def correction_note(rows: pd.DataFrame, family: str) -> str:
+    """Name the correction and its family, and explain filled points and grey bands."""
+    level = f"{1 - rows['confidence_level'].iloc[0]:.2g}"
     return (
-        named
-        if only_pair
-        else [", ".join(filter(None, both)) for both in zip(pair, named, strict=True)]
+        f"p: {rows['correction'].iloc[0].capitalize()} {family}; filled: below {level}\n"
+        f"grey: true differences detected with < {rows['power'].iloc[0]:.0%} power"
     )
-
-
-def _differences_note(rows: pd.DataFrame) -> str:
-    both = zip(rows["interval"], rows["duality"], strict=True)
-    kinds = " / ".join(dict.fromkeys(f"{kind} ({dual})" for kind, dual in both))
-    pairs = dict.fromkeys(rows["system"].astype(str) + " - " + rows["baseline"].astype(str))
-    whose = f"{next(iter(pairs))}; " if len(pairs) == 1 else ""
-    level = rows["confidence_level"].iloc[0]
-    family = f"p: {rows['correction'].iloc[0].capitalize()} over {rows['family_size'].max()}; filled: below {1 - level:.2g}"
-    return f"{whose}{level:.0%} {kinds} intervals\n{family}\n{band_note(rows)}"
-
-
-def band_note(rows: pd.DataFrame) -> str:
-    """Say what the grey bands mean."""
-    return f"grey: true differences detected with < {rows['power'].iloc[0]:.0%} power"

@@ -9,10 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgba
 from numpy.typing import ArrayLike
 
+from ragnb.arguments import accepts
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, plain, style
+from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, style
 from ragnb.records import require_columns
-from ragnb.stats.cost_effectiveness import FiellerSet, fieller_interval
+from ragnb.reports.frames import distinct
+from ragnb.stats.cost_effectiveness import fieller_interval
 from ragnb.stats.paired import paired_t_test
 
 _PLANE = (
@@ -51,35 +53,40 @@ def plot_cost_effectiveness_plane(
     rows = table[table["reading"].str.contains("Fieller")]
     if rows.empty or rows["system"].duplicated().any():
         raise InputError(
-            f"plot_cost_effectiveness_plane needs one row a system under Fieller; got {len(rows)} for "
-            f"{rows['system'].nunique()} systems; choose some rows"
+            f"plot_cost_effectiveness_plane needs one row per system under Fieller; got {len(rows)} "
+            f"for {rows['system'].nunique()} systems; choose some rows"
         )
-    reach = 1.15 * float(np.nanmax([*rows["cost_high"], *rows["cost"], 0.0])) or 1.0
-    limits = _gain_limits(rows)
-    steep = 1e3 * max(map(abs, limits)) / reach  # leaves the picture at once
+    far = 1.15 * float(np.nanmax([*rows["cost_high"], *rows["cost"], 0.0])) or 1.0
+    gains = [0.0, *rows["gain"], *rows["gain_low"], *rows["gain_high"]]
+    low, high = float(np.nanmin(gains)), float(np.nanmax(gains))
+    margin = 0.12 * ((high - low) or 1.0)
+    edges = low - margin, high + margin
+    steep = 1e3 * max(map(abs, edges)) / far  # leaves the picture at once
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 3.4))[1]
         for number, row in enumerate(rows.to_dict("records")):
             colour = to_hex(f"C{number}")
-            _wedge(ax, row, reach, steep, colour)
-            _point(ax, row, MARKERS[number % len(MARKERS)], colour)
+            _draw_wedge(ax, row, far, steep, colour)
+            x, y = _lengths(row, "cost"), _lengths(row, "gain")
+            odd = {"undefined": "no set", "two rays": "two rays", "whole line": "any ratio"}
+            kind = f" ({odd[row['kind']]})" if row["kind"] in odd else ""
+            look: dict[str, Any] = {"color": colour, "label": plain(f"{row['system']}{kind}")}
+            look |= {"fmt": MARKERS[number % len(MARKERS)], "capsize": 2}
+            ax.errorbar([row["cost"]], [row["gain"]], xerr=x, yerr=y, **look)
         ax.axhline(0, color="0.5", lw=0.8)
         if price is not None:
-            ax.plot(
-                [0, reach], [0, price * reach], color="0.35", ls="--", label=f"{price:g} F1 a token"
-            )
-        ax.set(
-            xlim=(-0.03 * reach, reach),
-            ylim=limits,
-            xlabel="mean cost, translated tokens a response",
-        )
-        ax.set_ylabel("mean gain in token F1")
-        ax.set_title(_note(rows), loc="left", fontsize="small", color="0.35")
+            ends = [0, far], [0, price * far]
+            ax.plot(*ends, color="0.35", ls="--", label=f"{price:g} F1 a token")
+        ax.set(xlim=(-0.03 * far, far), ylim=edges, ylabel="mean gain in token F1")
+        ax.set_xlabel("mean cost, translated tokens a response")
+        level = f"{rows['confidence_level'].iloc[0]:.0%}"
+        wedge = f"wedge: {level} Fieller set of the ratio"
+        caption(ax, f"{level} intervals of both means; {wedge}; {_sizes(rows)}")
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax
 
 
-def _wedge(ax: Axes, row: dict[str, Any], reach: float, steep: float, colour: str) -> None:
+def _draw_wedge(ax: Axes, row: dict[str, Any], far: float, steep: float, colour: str) -> None:
     slopes = {
         "bounded": [(row["low"], row["high"])],
         "two rays": [(-steep, row["low"]), (row["high"], steep)],
@@ -88,47 +95,19 @@ def _wedge(ax: Axes, row: dict[str, Any], reach: float, steep: float, colour: st
     for low, high in np.clip(slopes.get(row["kind"], []), -steep, steep):
         edge = "none" if row["kind"] == "whole line" else to_rgba(colour, 0.5)
         filled: dict[str, Any] = {"facecolor": to_rgba(colour, 0.1), "edgecolor": edge, "lw": 0.7}
-        ax.fill_between([0, reach], [0, low * reach], [0, high * reach], **filled)
+        ax.fill_between([0, far], [0, low * far], [0, high * far], **filled)
 
 
-def _point(ax: Axes, row: dict[str, Any], marker: Any, colour: str) -> None:
-    bars: dict[str, Any] = {f"{axis}err": [[_or_0(row[name] - row[f"{name}_low"])], [_or_0(row[f"{name}_high"] - row[name])]]
-            for axis, name in (("x", "cost"), ("y", "gain"))}  # fmt: skip
-    ax.errorbar(
-        [row["cost"]], [row["gain"]], **bars, fmt=marker, color=colour, capsize=2, label=_named(row)
-    )
-
-
-def _named(row: dict[str, Any]) -> str:
-    """The system, with the kind of its set where that is no wedge."""
-    odd = {"undefined": "no set", "two rays": "two rays", "whole line": "any ratio"}.get(
-        row["kind"]
-    )
-    return plain(f"{row['system']} ({odd})" if odd else row["system"])
-
-
-def _or_0(length: float) -> float:
-    return length if np.isfinite(length) else 0.0
-
-
-def _gain_limits(rows: pd.DataFrame) -> tuple[float, float]:
-    values = [0.0, *rows["gain"], *rows["gain_low"], *rows["gain_high"]]
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    margin = 0.12 * ((high - low) or 1.0)
-    return low - margin, high + margin
-
-
-def _note(rows: pd.DataFrame) -> str:
-    level = f"{rows['confidence_level'].iloc[0]:.0%}"
-    return (
-        f"{level} intervals of both means; wedge: {level} Fieller set of the ratio; {_sizes(rows)}"
-    )
+def _lengths(row: dict[str, Any], name: str) -> list[list[float]]:
+    """Lengths of the error bars of a mean, 0 if its interval is undefined."""
+    lengths = [row[name] - row[f"{name}_low"], row[f"{name}_high"] - row[name]]
+    return [[length if np.isfinite(length) else 0.0] for length in lengths]
 
 
 def _sizes(rows: pd.DataFrame) -> str:
-    """How many responses a system has, and in how many questions where these are clusters: ``n = 240 in 40 questions``."""
-    n, units = (f"{least}-{most}" if least < most else str(most) for least, most in
-                ((rows[name].min(), rows[name].max()) for name in ("n", "n_units")))  # fmt: skip
+    """Number of responses per system, and of questions if they are clusters."""
+    ends = [(rows[name].min(), rows[name].max()) for name in ("n", "n_units")]
+    n, units = (distinct(pair, "-") for pair in ends)
     return f"n = {n}" + (f" in {units} questions" if (rows["n_units"] < rows["n"]).any() else "")
 
 
@@ -156,20 +135,11 @@ def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         )
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["text"], 2.8))[1]
-        for number, (system, rows) in enumerate(
-            table.sort_values("price", kind="stable").groupby("system", sort=False)
-        ):
-            spaced: dict[str, Any] = {
-                "marker": MARKERS[number % len(MARKERS)],
-                "markevery": max(1, len(rows) // 8),
-            }
-            ax.plot(
-                rows["price"],
-                rows["acceptability"],
-                color=to_hex(f"C{number}"),
-                label=plain(system),
-                **spaced,
-            )
+        ordered = table.sort_values("price", kind="stable").groupby("system", sort=False)
+        for number, (system, rows) in enumerate(ordered):
+            look: dict[str, Any] = {"color": to_hex(f"C{number}"), "label": plain(system)}
+            look |= {"marker": MARKERS[number % len(MARKERS)], "markevery": max(1, len(rows) // 8)}
+            ax.plot(rows["price"], rows["acceptability"], **look)
         for height in (0.025, 0.5, 0.975):
             ax.axhline(height, color="0.5", lw=0.8, ls=":")
         ax.set(
@@ -179,11 +149,12 @@ def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         )
         ax.set_yticks([0.025, 0.5, 0.975], ["0.025", "0.5", "0.975"])
         note = f"net benefit above 0; where a curve crosses .025 and .975: 95% Fieller limits; {_sizes(table)}"
-        ax.set_title(note, loc="left", fontsize="small", color="0.35")
+        caption(ax, note)
         ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax
 
 
+@accepts(reach="positive")
 def plot_fieller_set(
     numerator: ArrayLike,
     denominator: ArrayLike,
@@ -221,15 +192,13 @@ def plot_fieller_set(
     found = fieller_interval(
         numerator, denominator, clusters=clusters, confidence_level=confidence_level
     )
-    far = _reach(found) if reach is None else reach
-    if not 0 < far < np.inf:
-        raise InputError(
-            f"plot_fieller_set needs a finite reach above 0; got {reach!r}; leave it out"
-        )
+    ends = [abs(value) for value in (*found.limits, found.estimate) if np.isfinite(value)]
+    far = reach or 3 * max(ends, default=1.0) or 1.0
     marked = [value for value in (*found.limits, found.estimate) if abs(value) <= far]
     ratios = np.union1d(np.linspace(-far, far, 241), marked)
     y, z = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
-    p_values = np.array([_p_value(y - ratio * z, clusters) for ratio in ratios])
+    tests = (paired_t_test(y - ratio * z, clusters=clusters) for ratio in ratios)
+    p_values = np.array([test.p_value for test in tests])
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 2.2))[1]
         ax.plot(ratios, p_values, color="0.2", lw=1)
@@ -237,16 +206,5 @@ def plot_fieller_set(
         ax.fill_between(ratios, p_values, where=inside, color=to_hex("C0"), alpha=0.4, lw=0)
         ax.axhline(1 - confidence_level, color="0.5", lw=0.8, ls=":")
         ax.set(xlim=(-far, far), ylim=(0, 1.05), xlabel="ratio", ylabel="p")
-        ax.set_title(f"{found.kind}, n = {found.n}", loc="left", fontsize="small", color="0.35")
+        caption(ax, f"{found.kind}, n = {found.n}")
     return ax
-
-
-def _reach(found: FiellerSet) -> float:
-    values = [abs(value) for value in (*found.limits, found.estimate) if np.isfinite(value)]
-    return 3 * max(values, default=1.0) or 1.0
-
-
-def _p_value(differences: Any, clusters: ArrayLike | None) -> float:
-    if clusters is None:
-        return paired_t_test(differences).p_value
-    return paired_t_test(differences, clusters=clusters).p_value

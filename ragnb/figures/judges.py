@@ -10,9 +10,10 @@ from matplotlib.colors import to_hex
 
 from ragnb.errors import InputError
 from ragnb.figures.differences import NEEDED as COMPARED
-from ragnb.figures.differences import band_note, plot_differences
-from ragnb.figures.style import MARKERS, WIDTHS, plain, style
+from ragnb.figures.differences import correction_note, plot_differences
+from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, reach, style
 from ragnb.records import require_columns
+from ragnb.reports.frames import distinct
 from ragnb.reports.judge import JudgeReport
 
 CURVE = (
@@ -54,14 +55,29 @@ def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = No
             "plot_reliability needs scores with labels; got none; look at judge_reason, or label some"
         )
     groups = list(curve.groupby("judge", sort=False))
+    notes = []
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 3.7))[1]
         ax.plot([0, 1], [0, 1], color="0.5", ls=":", lw=0.9, zorder=1)
         below = ax.inset_axes((0.0, -0.3, 1.0, 0.24), sharex=ax)
         for number, (judge, bins) in enumerate(groups):
-            shift = (number - (len(groups) - 1) / 2) * 0.012  # so that bars do not hide each other
-            _draw_curve(ax, bins, plain(judge), number, shift)
-            _draw_histogram(below, bins, to_hex(f"C{number}"))
+            # The bars of different judges do not hide each other.
+            shift = (number - (len(groups) - 1) / 2) * 0.012
+            ends = {limit: bins[limit].fillna(bins["mean"]) for limit in ("low", "high")}
+            verdicts = bool(bins["mean_predicted"].isin([0, 1]).all())
+            colour = to_hex(f"C{number}")
+            look: dict[str, Any] = {"marker": MARKERS[number % len(MARKERS)], "color": colour}
+            look |= {"ls": "none" if verdicts else "-", "label": plain(judge), "capsize": 2}
+            bars = reach(bins.assign(**ends))
+            ax.errorbar(bins["mean_predicted"] + shift, bins["mean"], yerr=bars, elinewidth=0.9, lw=0.9, zorder=3,
+                        **look)  # fmt: skip
+            width = bins["bin_high"] - bins["bin_low"]
+            below.bar(bins["bin_low"], bins["n_scored"], width=width, align="edge", color=colour, alpha=0.45,
+                      edgecolor=colour, lw=0.6)  # fmt: skip
+            first, whose = bins.iloc[0], f"{judge}: " if len(groups) > 1 else ""
+            error = f"ECE {first['ece']:.3f} ({first['expected_if_calibrated']:.3f} if calibrated)"
+            n = f"n = {int(bins['n_scored'].sum())}"
+            notes.append(f"{whose}{'verdicts of 0 and 1' if verdicts else error}, {n}")
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), ylabel="observed share of label 1")
         ax.set_xticks(np.linspace(0, 1, 6))
         ax.set_yticks(np.linspace(0, 1, 6))
@@ -70,7 +86,7 @@ def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = No
         below.set(xlabel=plain(f"judge's score{whose}"), ylabel="responses")
         below.set_ylim(0, None)
         below.grid(axis="x", visible=False)
-        ax.set_title(plain(_reliability_note(groups)), loc="left", fontsize="small", color="0.35")
+        caption(ax, "\n".join([*notes, _intervals(curve)]))
         if len(groups) > 1:
             ax.legend(fontsize="small", loc="upper left")
     return ax
@@ -103,80 +119,24 @@ def plot_judge_bias(
         Missing columns, an unknown judge, or several judges of whom none is named.
     """
     require_columns(bias, ("judge", "by", "group", *COMPARED), "plot_judge_bias")
-    judges = list(dict.fromkeys(bias["judge"]))
-    if (len(judges) != 1 and judge is None) or (judge is not None and judge not in judges):
-        found = ", ".join(map(str, judges)) or "none"
-        raise InputError(
-            f"plot_judge_bias needs one judge; got {judge!r} of {found}; name it with judge=..."
-        )
     rows = bias if judge is None else bias[bias["judge"] == judge]
+    if rows["judge"].nunique() != 1:
+        found = distinct(bias["judge"], ", ") or "none"
+        raise InputError(f"plot_judge_bias needs one judge; got {judge!r} of {found}; name it")
     ax = plot_differences(rows, label=["group"], group="by", ax=ax)
     with style():
-        ax.set_yticks(
-            ax.get_yticks(),
-            [label.get_text().removeprefix("by ") for label in ax.get_yticklabels()],
-        )
-        ax.set_xlabel(
-            plain(
-                f"stricter  ←  {rows['system'].iloc[0]} - {rows['baseline'].iloc[0]}  →  more lenient"
-            )
-        )
-        ax.set_title(plain(_bias_note(rows)), loc="left", fontsize="small", color="0.35", x=0)
+        names = [label.get_text().removeprefix("by ") for label in ax.get_yticklabels()]
+        ax.set_yticks(ax.get_yticks(), names)
+        first = rows.iloc[0]
+        pair = f"{first['system']} - {first['baseline']}"
+        ax.set_xlabel(plain(f"stricter  ←  {pair}  →  more lenient"))
+        note = correction_note(rows, "over the groups of each heading")
+        caption(ax, f"{_intervals(rows)}\n{note}", x=0)
     return ax
 
 
-def _draw_curve(ax: Axes, bins: pd.DataFrame, name: str, number: int, shift: float) -> None:
-    low, high = (bins[limit].fillna(bins["mean"]) for limit in ("low", "high"))
-    look: dict[str, Any] = {
-        "marker": MARKERS[number % len(MARKERS)],
-        "ls": "none" if _two_points(bins) else "-",
-    }
-    reach = [bins["mean"] - low, high - bins["mean"]]
-    ax.errorbar(bins["mean_predicted"] + shift, bins["mean"], yerr=reach, color=to_hex(f"C{number}"), capsize=2, label=name,
-                elinewidth=0.9, lw=0.9, zorder=3, **look)  # fmt: skip
-
-
-def _draw_histogram(ax: Axes, bins: pd.DataFrame, colour: str) -> None:
-    width = bins["bin_high"] - bins["bin_low"]
-    ax.bar(
-        bins["bin_low"],
-        bins["n_scored"],
-        width=width,
-        align="edge",
-        color=colour,
-        alpha=0.45,
-        edgecolor=colour,
-        lw=0.6,
-    )
-
-
-def _two_points(bins: pd.DataFrame) -> bool:
-    """Whether a judge says 0 and 1 only: there is no curve to draw between them."""
-    return bool(bins["mean_predicted"].isin([0, 1]).all())
-
-
-def _reliability_note(groups: list[tuple[Any, pd.DataFrame]]) -> str:
-    """Of each judge its calibration error and n, then what the intervals are."""
-    lines = []
-    for judge, bins in groups:
-        whose, one = f"{judge}: " if len(groups) > 1 else "", bins.iloc[0]
-        error = f"ECE {one['ece']:.3f} ({one['expected_if_calibrated']:.3f} if calibrated)"
-        lines.append(
-            f"{whose}{'verdicts of 0 and 1' if _two_points(bins) else error}, n = {int(bins['n_scored'].sum())}"
-        )
-    return "\n".join([*lines, _intervals(pd.concat([bins for _, bins in groups]))])
-
-
-def _bias_note(rows: pd.DataFrame) -> str:
-    level = rows["confidence_level"].iloc[0]
-    family = f"p: {rows['correction'].iloc[0].capitalize()} over the groups of each heading; filled: below {1 - level:.2g}"
-    return f"{_intervals(rows)}\n{family}\n{band_note(rows)}"
-
-
 def _intervals(rows: pd.DataFrame) -> str:
-    """The kinds of interval, and whether some rest on few clusters."""
-    plain = [kind.split(" (fewer than")[0] for kind in rows["interval"]]
+    """Name the kinds of interval, and whether some are over few clusters."""
+    kinds = distinct(rows["interval"].str.split(r" \(fewer than", regex=True).str[0])
     few = " (some: < 30 clusters)" if rows["interval"].str.contains("fewer than").any() else ""
-    return (
-        f"{rows['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(plain))} intervals{few}"
-    )
+    return f"{rows['confidence_level'].iloc[0]:.0%} {kinds} intervals{few}"

@@ -7,7 +7,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
-from ragnb.figures.style import MARKERS, WIDTHS, plain, require_one_each, style
+from ragnb.figures.style import (
+    MARKERS,
+    WIDTHS,
+    caption,
+    interval_note,
+    plain,
+    reach,
+    require_one_each,
+    style,
+)
 from ragnb.records import require_columns
 
 NEEDED = ("mean", "low", "high", "interval", "confidence_level")
@@ -51,42 +60,21 @@ def plot_rates(
     rows = list(dict.fromkeys(rates[label]))[::-1]
     groups = [("", rates)] if series is None else list(rates.groupby(series, sort=False))
     with style():
-        ax = (
-            ax
-            or plt.subplots(
-                figsize=(WIDTHS["text"], 0.8 + 0.2 * len(rows) * max(len(groups), 1.5))
-            )[1]
-        )
+        height = 0.8 + 0.2 * len(rows) * max(len(groups), 1.5)
+        ax = ax or plt.subplots(figsize=(WIDTHS["text"], height))[1]
         for name, value in (marks or {}).items():
             ax.axvline(value, color="0.4", ls=":", label=plain(name))
         for number, (name, group) in enumerate(groups):
             shift = ((len(groups) - 1) / 2 - number) * 0.5 / len(groups)
-            _draw(ax, group, [rows.index(row) + shift for row in group[label]], name, number)
+            heights = [rows.index(row) + shift for row in group[label]]
+            # A colour such as "C0" would be looked up when drawn, outside of this style.
+            look: dict[str, Any] = {"color": to_hex(f"C{number}"), "label": plain(name)}
+            look |= {"fmt": MARKERS[number % len(MARKERS)], "capsize": 2}
+            ax.errorbar(group["mean"], heights, xerr=reach(group), **look)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4), xlabel=plain(xlabel))
         ax.set_yticks(range(len(rows)), [plain(row) for row in rows])
         ax.grid(axis="y", visible=False)
-        ax.set_title(plain(_note(rates)), loc="left", fontsize="small", color="0.35")
+        caption(ax, interval_note(rates))
         if series is not None or marks:
             ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return ax
-
-
-def _draw(ax: Axes, group: pd.DataFrame, heights: list[float], name: Any, number: int) -> None:
-    bars = [group["mean"] - group["low"], group["high"] - group["mean"]]
-    marker: Any = MARKERS[number % len(MARKERS)]
-    colour = to_hex(
-        f"C{number}"
-    )  # now: drawn later, outside of the style, "C0" would be another colour
-    ax.errorbar(
-        group["mean"], heights, xerr=bars, fmt=marker, color=colour, capsize=2, label=plain(name)
-    )
-
-
-def _note(rates: pd.DataFrame) -> str:
-    """Kind of interval, and n where the frame holds it."""
-    said = f"{rates['confidence_level'].iloc[0]:.0%} {' / '.join(dict.fromkeys(rates['interval']))} intervals"
-    column = next((name for name in ("n_scored", "n") if name in rates), None)
-    if column is None:
-        return said
-    sizes = sorted({int(n) for n in rates[column]})
-    return f"{said}, n = {sizes[0]}" if len(sizes) == 1 else f"{said}, n = {sizes[0]}-{sizes[-1]}"

@@ -1,21 +1,23 @@
-"""The look of ragnb's figures, and how they are saved beside their numbers."""
+"""The style of figures, their small print, and how they are saved with their numbers."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from math import inf
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 
-from ragnb.errors import InputError, check_choice
+from ragnb.arguments import accepts
+from ragnb.errors import InputError
 from ragnb.markup import spelled
+from ragnb.reports.frames import distinct
 
 WIDTHS = {"column": 3.3, "text": 6.3}
 """Widths in inches of one column and of a full text block."""
@@ -82,6 +84,7 @@ def style(*, font_size: float | None = None) -> Iterator[None]:
         _font_size.reset(size)
 
 
+@accepts(paper=tuple(PAPERS), aspect="positive")
 def paper_size(paper: str, *, columns: int = 1, aspect: float = 0.62) -> tuple[float, float]:
     """Width and height in inches of a figure that goes into a paper unscaled; for ``plt.subplots(figsize=...)``.
 
@@ -102,12 +105,8 @@ def paper_size(paper: str, *, columns: int = 1, aspect: float = 0.62) -> tuple[f
     >>> [round(side, 2) for side in paper_size("acl", aspect=0.5)], paper_size("neurips", columns=2, aspect=0.4)
     ([3.03, 1.52], (5.5, 2.2))
     """
-    check_choice(paper, tuple(PAPERS), "paper_size")
-    if columns not in (1, 2) or not 0 < aspect < inf:
-        raise InputError(
-            f"paper_size needs 1 or 2 columns and a positive aspect; got {columns!r} and {aspect!r}; a figure is as wide as "
-            "a column or as the text"
-        )
+    if columns not in (1, 2):
+        raise InputError(f"columns must be 1 or 2, got {columns!r}")
     width = PAPERS[paper][columns - 1]
     return width, width * aspect
 
@@ -126,7 +125,7 @@ def plain(text: Any) -> str:
 
 
 def require_one_each(rates: pd.DataFrame, keys: list[str], what: str, remedy: str) -> None:
-    """Raise InputError unless there is a rate, and one alone for each of some columns' values together."""
+    """Raise InputError unless there is exactly one rate for each combination of some columns."""
     if rates.empty or rates.duplicated(keys).any():
         got = "none" if rates.empty else "several"
         raise InputError(
@@ -134,14 +133,30 @@ def require_one_each(rates: pd.DataFrame, keys: list[str], what: str, remedy: st
         )
 
 
+def caption(ax: Axes, note: str, **options: Any) -> None:
+    """Set the small print above the axes: kind of interval, n, and what else a reader needs."""
+    ax.set_title(plain(note), loc="left", fontsize="small", color="0.35", **options)
+
+
+def reach(frame: pd.DataFrame) -> list[pd.Series]:
+    """Lengths of the error bars of means: down to ``low`` and up to ``high``."""
+    return [frame["mean"] - frame["low"], frame["high"] - frame["mean"]]
+
+
 def interval_note(summaries: pd.DataFrame) -> str:
-    """What the error bars are and how many answers each estimate rests on: ``95% Wilson intervals, n = 64``."""
-    sizes = sorted({int(n) for n in summaries["n_scored"]})
-    n = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}-{sizes[-1]}"
-    kinds = " / ".join(dict.fromkeys(summaries["interval"]))
-    return f"{summaries['confidence_level'].iloc[0]:.0%} {kinds} intervals, n = {n}"
+    """Level and kind of the intervals, and n if it is known: ``95% Wilson intervals, n = 64``."""
+    kinds = distinct(summaries["interval"])
+    note = f"{summaries['confidence_level'].iloc[0]:.0%} {kinds} intervals"
+    column = next((name for name in ("n_scored", "n") if name in summaries), None)
+    return f"{note}, n = {_range(summaries[column])}" if column else note
 
 
+def _range(sizes: pd.Series) -> str:
+    low, high = int(sizes.min()), int(sizes.max())
+    return f"{low}-{high}" if low < high else str(low)
+
+
+@accepts(name="file name")
 def save_figure(
     figure: Figure,
     name: str,
@@ -151,49 +166,38 @@ def save_figure(
     note: str = "",
     trim: bool = True,
 ) -> list[Path]:
-    """Save a figure as PDF, SVG and PNG, and the numbers behind it as JSON; return the paths.
+    """Save a figure as PDF, SVG and PNG, and its numbers as JSON; return the paths.
 
-    The same figure gives the same bytes on the same machine. The JSON holds ``note``, the signatures and one record a row.
+    The same figure gives the same bytes on the same machine. The JSON contains ``note``, the
+    signatures and one record per row.
 
     Parameters
     ----------
     figure, name, numbers, folder, note
-        What to save, under which name and where, and what to say of it.
+        What to save, under which name and where, and a note on it.
     trim
-        Cut the page to what is drawn. ``False`` keeps the figure's own size, so that one of `paper_size` goes into a paper
-        unscaled and its text is printed in the size that was asked for.
+        Cut the page to what is drawn. ``False`` keeps the size of the figure, so that one of
+        `paper_size` goes into a paper unscaled and its text is printed in the requested size.
 
     Raises
     ------
     InputError
-        A name with a folder or an ending in it.
+        The name contains a folder or a suffix.
     """
-    if Path(name).name != name or Path(name).suffix:
-        raise InputError(
-            f"save_figure needs a plain name such as '01_noise'; got {name!r}; give the folder apart"
-        )
     target = Path(folder) / name
     target.parent.mkdir(parents=True, exist_ok=True)
+    pdf = dict.fromkeys(("CreationDate", "Producer", "Creator"))
+    metadata = {"pdf": pdf, "svg": {"Date": None}, "png": {}}
+    # Not None: a notebook's backend would trim.
+    box: Any = "tight" if trim else figure.bbox_inches
     with style():
         for ending in FORMATS:
-            blank = {
-                "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
-                "svg": {"Date": None},
-                "png": {},
-            }
-            box: Any = (
-                "tight" if trim else figure.bbox_inches
-            )  # not None: a notebook's backend would trim
-            figure.savefig(
-                target.with_suffix(f".{ending}"), dpi=200, metadata=blank[ending], bbox_inches=box
-            )
-    _write_numbers(target.with_suffix(".json"), numbers, note)
-    return [target.with_suffix(f".{ending}") for ending in (*FORMATS, "json")]
-
-
-def _write_numbers(path: Path, numbers: pd.DataFrame, note: str) -> None:
-    columns: Sequence[str] = [name for name in numbers.columns if name != "signature"]
+            path = target.with_suffix(f".{ending}")
+            figure.savefig(path, dpi=200, metadata=metadata[ending], bbox_inches=box)
     signatures = sorted(set(numbers["signature"])) if "signature" in numbers else []
-    records = json.loads(numbers[columns].to_json(orient="records", double_precision=6))
-    content = {"note": note, "signatures": signatures, "numbers": records}
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    records = numbers.drop(columns="signature", errors="ignore")
+    rows = json.loads(records.to_json(orient="records", double_precision=6))
+    content = {"note": note, "signatures": signatures, "numbers": rows}
+    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    target.with_suffix(".json").write_text(text, encoding="utf-8")
+    return [target.with_suffix(f".{ending}") for ending in (*FORMATS, "json")]

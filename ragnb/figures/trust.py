@@ -3,7 +3,6 @@
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
@@ -11,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from ragnb.errors import InputError
-from ragnb.figures.style import MARKERS, WIDTHS, plain, style
+from ragnb.figures.style import MARKERS, WIDTHS, caption, plain, style
 from ragnb.records import require_columns
 
 _NAME_WIDTH = 0.3
@@ -65,7 +64,6 @@ def plot_deferral(
             f"plot_deferral needs one row a share, from 0 to 1; got {len(rows)} rows, {len(ends)} of them ends; "
             "draw one curve a picture, whole"
         )
-    rising = ends["accuracy"].iloc[1] >= ends["accuracy"].iloc[0]
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 3.0))[1]
         colour, grey = to_hex("C0"), "0.35"
@@ -75,16 +73,34 @@ def plot_deferral(
             ends["share"], ends["accuracy"], color=grey, ls="--", lw=0.9, label="as many at random"
         )
         ax.plot(ends["share"], ends["accuracy"], MARKERS[0], color=colour)
-        _name_ends(ax, rows, rising)
+        rising = ends["accuracy"].iloc[1] >= ends["accuracy"].iloc[0]
+        # The names of the ends are outside of the band, on the side from which the curve leads away.
+        for place, edge, above in ((0, "left", not rising), (-1, "right", rising)):
+            row = rows.iloc[place]
+            near = rows[(rows["share"] - row["share"]).abs() <= _NAME_WIDTH]
+            highest, lowest = near[["high", "accuracy"]].max(), near[["low", "accuracy"]].min()
+            height = highest.max() if above else lowest.min()
+            told = plain(f"{row['point']}\n{row['accuracy']:.3f}")
+            ax.annotate(told, (row["share"], height), xytext=(0, 3 if above else -3), textcoords="offset points", ha=edge,
+                        va="bottom" if above else "top", fontsize=6, color="0.35")  # fmt: skip
         if points is not None:
-            _draw_points(ax, points)
+            require_columns(points, _CURVE, "plot_deferral(points=...)")
+            for number, row in enumerate(points.to_dict("records"), start=1):
+                accuracy = row["accuracy"]
+                bars: Any = [[accuracy - row["low"]], [row["high"] - accuracy]]
+                told = plain(f"{row['point']}: {row['share']:.1%} judged, accuracy {accuracy:.3f}")
+                marker: Any = MARKERS[number % len(MARKERS)]
+                ax.errorbar([row["share"]], [accuracy], yerr=bars, fmt=marker, color=to_hex(f"C{number}"), capsize=2,
+                            label=told, zorder=3)  # fmt: skip
         ax.set(xlabel="share of items judged", ylabel="accuracy", xlim=(-0.03, 1.03))
         ax.xaxis.set_major_formatter(PercentFormatter(1))
         ax.margins(y=0.22)
-        ax.set_title(plain(_note(rows)), loc="left", fontsize="small", color=grey)
-        below = ax.transAxes + ScaledTranslation(
-            0, -30 / 72, ax.figure.dpi_scale_trans
-        )  # in inches, however tall the axes
+        kind, _, clusters = str(rows["interval"].iloc[0]).partition(", ")
+        note = f"{rows['confidence_level'].iloc[0]:.0%} pointwise {kind} intervals"
+        n = f"n = {rows['n'].iloc[0]}"
+        caption(ax, f"{note},\n{n} in {clusters}" if clusters else f"{note}, {n}")
+        # The legend is a fixed distance below the axes, whatever their height.
+        below = ax.transAxes + ScaledTranslation(0, -30 / 72, ax.figure.dpi_scale_trans)
         ax.legend(
             fontsize="small",
             loc="upper left",
@@ -93,35 +109,3 @@ def plot_deferral(
             borderaxespad=0,
         )
     return ax
-
-
-def _name_ends(ax: Axes, rows: pd.DataFrame, rising: bool) -> None:
-    """Names of both ends, outside of the band: on the side that the curve does not go to, and does not come from."""
-    for place, edge, above in ((0, "left", not rising), (-1, "right", rising)):
-        row = rows.iloc[place]
-        near = rows[(rows["share"] - row["share"]).abs() <= _NAME_WIDTH]
-        height = (
-            np.nanmax(near[["high", "accuracy"]]) if above else np.nanmin(near[["low", "accuracy"]])
-        )
-        told = plain(f"{row['point']}\n{row['accuracy']:.3f}")
-        ax.annotate(told, (row["share"], height), xytext=(0, 3 if above else -3), textcoords="offset points", ha=edge,
-                    va="bottom" if above else "top", fontsize=6, color="0.35")  # fmt: skip
-
-
-def _draw_points(ax: Axes, points: pd.DataFrame) -> None:
-    """Each choice of items with its interval; share and accuracy stand in the legend."""
-    require_columns(points, _CURVE, "plot_deferral(points=...)")
-    for number, row in enumerate(points.to_dict("records"), start=1):
-        reach: Any = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
-        told = plain(f"{row['point']}: {row['share']:.1%} judged, accuracy {row['accuracy']:.3f}")
-        marker: Any = MARKERS[number % len(MARKERS)]
-        ax.errorbar([row["share"]], [row["accuracy"]], yerr=reach, fmt=marker, color=to_hex(f"C{number}"), capsize=2,
-                    label=told, zorder=3)  # fmt: skip
-
-
-def _note(rows: pd.DataFrame) -> str:
-    """Level and kind of the intervals, and n: ``95% pointwise Wilson intervals, n = 235``."""
-    kind, _, clusters = str(rows["interval"].iloc[0]).partition(", ")
-    said = f"{rows['confidence_level'].iloc[0]:.0%} pointwise {kind} intervals"
-    n = f"n = {rows['n'].iloc[0]}"
-    return f"{said},\n{n} in {clusters}" if clusters else f"{said}, {n}"

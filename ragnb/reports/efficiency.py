@@ -19,6 +19,7 @@ from ragnb.reports.frames import as_frame, distinct
 from ragnb.results import Interval
 from ragnb.scoring.bridges import COST, F1, known_metric, paired_f1
 from ragnb.stats.cost_effectiveness import (
+    FiellerSet,
     acceptability_curve,
     compare_ratios,
     fieller_interval,
@@ -112,7 +113,9 @@ def efficiency(
         group = pairs[pairs["system"] == system]
         gain, cost, units = _arrays(group)
         options: dict[str, Any] = {"clusters": units, "confidence_level": confidence_level}
-        found = [mean_of_ratios(gain, cost, zero=zero, **options) for zero in ("nan", "zero")]
+        found: list[Interval] = [
+            mean_of_ratios(gain, cost, zero=zero, **options) for zero in ("nan", "zero")
+        ]
         found += [
             fieller_interval(gain, cost, **options),
             ratio_of_means_bca(gain, cost, **options),
@@ -130,10 +133,11 @@ def efficiency(
             "signature": " & ".join(sorted(set(scores.loc[used, "signature"]))),
         }
         for reading, interval in zip(READINGS, found, strict=True):
-            kind = getattr(interval, "kind", "")
-            rows.append(row | interval.columns("estimate") | {"reading": reading, "kind": kind})
-            if kind == "two rays":
-                rows[-1] |= zip(("low", "high"), interval.limits, strict=True)
+            rows.append(row | interval.columns("estimate") | {"reading": reading, "kind": ""})
+            if isinstance(interval, FiellerSet):
+                rows[-1]["kind"] = interval.kind
+                if interval.kind == "two rays":
+                    rows[-1]["low"], rows[-1]["high"] = interval.limits
     means = [f"{name}{limit}" for name in ("gain", "cost") for limit in ("", "_low", "_high")]
     first = ["system", "baseline", "reading", "estimate", *_LIMITS[:3], "kind", "confidence_level"]
     counts = ["zero_cost_share", "n", "n_units", "left_out", "signature"]

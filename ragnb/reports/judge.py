@@ -431,7 +431,7 @@ def _ceiling(judged: _Judged, judge: str) -> Iterator[dict[str, Any]]:
     if len(people) < 2:
         return
     raters = np.stack([judged.verdicts(judged.scores[judge]), *people])
-    kept = ~np.isnan(raters).any(axis=0)
+    kept: Booleans = ~np.isnan(raters.sum(axis=0))
     codes, units = raters[:, kept].astype(np.int64), judged.units_of(kept)
     pairs = combinations(range(len(codes)), 2)  # those of the judge come first
     sums = [agreement_sums(codes[list(pair)].T, 2, units) for pair in pairs]

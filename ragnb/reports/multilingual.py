@@ -93,7 +93,8 @@ class MultilingualReport:
         """
         content: dict[str, Any] = {"metrics": {}, "intervals": {}}
         for (system,), rows in _by_cell(self.table, ["system"]):
-            means, intervals = {}, {}
+            means: dict[str, Any] = {}
+            intervals: dict[str, Any] = {}
             for field in FIELDS:
                 row = {k: None if v != v else v for k, v in rows[field.metric].items()}
                 means |= {field.key: row["mean"], f"{field.key}_std": row["std"]}

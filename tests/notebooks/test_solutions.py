@@ -76,6 +76,7 @@ def test_the_folded_solution_is_right(path, tmp_path, monkeypatch, capsys):
     last = f"{solution}\n{question.source.replace('my_answer = None', '')}"
     cells = [*(cell.source for cell in needed(code[: code.index(question) + 1], last)), last]
     monkeypatch.chdir(path.parent)
+    monkeypatch.syspath_prepend(path.parent)
     names = {"__name__": "__main__", "display": display}
     with plt.rc_context():
         for source in cells:

@@ -174,7 +174,7 @@ def test_only_the_same_reply_without_passages_is_one_response(responses):
     assert rgb_report(pd.concat([keyed, alone])).closed_book["n"].tolist() == [5]
     another, unknown = alone.assign(request_key="another"), alone.assign(request_key=None)
     for pair in ([alone, another], [unknown, unknown]):
-        with pytest.raises(InputError, match="one response a question in each cell"):
+        with pytest.raises(InputError, match="summarize without cluster= needs one row"):
             rgb_report(pd.concat(pair))
 
 

@@ -1,4 +1,4 @@
-"""How a picture looks to readers who see fewer colours than its author, and to those who print it without any."""
+"""Simulation of colour-vision deficiency and greyscale printing, for notebook 14."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -9,8 +9,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
-
-from ragnb.errors import check_choice
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +28,7 @@ _SEEN: dict[str, Any] = {
     "greyscale": [_LUMINANCE] * 3,
 }
 VISIONS = tuple(_SEEN)
-"""Ways of seeing: all colours, no red (protanopia), no green (deuteranopia), luminance alone."""
+"""All colours, no red cones (protanopia), no green cones (deuteranopia), luminance alone."""
 
 _XYZ = [
     [0.4124, 0.3576, 0.1805],
@@ -41,33 +39,17 @@ _WHITE = np.sum(_XYZ, axis=1)
 
 
 def seen(colours: ArrayLike, vision: str) -> Floats:
-    """Colours as seen with a kind of vision: sRGB in [0, 1], of the shape given, red, green and blue last.
+    """Colours as seen with one of `VISIONS`: sRGB in [0, 1], red, green and blue last.
 
-    Parameters
-    ----------
-    colours
-        sRGB in [0, 1]: one colour, a list of them, or an image.
-    vision
-        One of `VISIONS`; both deficiencies are the whole ones, which are harder than the partial.
-
-    Raises
-    ------
-    InputError
-        Another vision.
-
-    Source: Machado, Oliveira and Fernandes (2009), doi:10.1109/TVCG.2009.113, their matrices of severity 1 applied to
-    linear sRGB; greyscale is relative luminance.
-
-    >>> seen([1.0, 1.0, 1.0], "deuteranopia").round(3).tolist()
-    [1.0, 1.0, 1.0]
+    Source: Machado, Oliveira and Fernandes (2009), doi:10.1109/TVCG.2009.113, matrices of severity
+    1 (complete deficiency) applied to linear sRGB; greyscale is relative luminance.
     """
-    check_choice(vision, VISIONS, "vision")
     linear = _linear(np.asarray(colours, float)) @ np.transpose(_SEEN[vision])
     return _encoded(np.clip(linear, 0, 1))
 
 
 def figure_seen(figure: Figure, vision: str, *, dpi: float = 150) -> Floats:
-    """A figure drawn, and seen with a kind of vision (see `seen`): an image for ``imshow``."""
+    """Draw a figure and return it as seen with one of `VISIONS`: an image for ``imshow``."""
     dpi_before, canvas_before = figure.dpi, figure.canvas
     try:
         figure.set_dpi(dpi)
@@ -81,21 +63,11 @@ def figure_seen(figure: Figure, vision: str, *, dpi: float = 150) -> Floats:
 
 
 def colour_distance(colours: Sequence[Any], vision: str = "normal") -> float:
-    """The smallest distance between any two of some colours as seen, in CIELAB (CIE 1976 ΔE).
+    """Smallest distance between any two colours as seen, in CIELAB (CIE 1976 ΔE).
 
-    Larger is better, from 0: two look the same; ``nan`` of fewer than two colours. About 2.3 is just noticeable where two
-    patches touch; lines and markers, which are small and apart, need several times as much: ragnb's palette keeps 10 under
-    both deficiencies, but not in greyscale, where markers and dashes tell series apart.
-
-    Parameters
-    ----------
-    colours
-        Anything that matplotlib takes for a colour.
-    vision
-        One of `VISIONS`; in greyscale it is the difference in lightness, 100 between black and white.
-
-    >>> round(colour_distance(["black", "white"], "greyscale"))
-    100
+    It is 0 if two look the same, and ``nan`` for fewer than two colours. About 2.3 is just
+    noticeable if two patches touch. Lines and markers are small and apart, so they need several
+    times as much. In greyscale it is the difference in lightness, 100 between black and white.
     """
     lab = _lab(seen([to_rgb(colour) for colour in colours], vision).reshape(-1, 3))
     return min(
@@ -113,7 +85,7 @@ def _encoded(linear: Floats) -> Floats:
 
 
 def _lab(colours: Floats) -> Floats:
-    """CIELAB of sRGB colours, one a row, under D65."""
+    """CIELAB of sRGB colours, one per row, under D65."""
     ratio = _linear(colours) @ np.transpose(_XYZ) / _WHITE
     x, y, z = np.where(
         ratio > (6 / 29) ** 3, np.cbrt(ratio), ratio / (3 * (6 / 29) ** 2) + 4 / 29
