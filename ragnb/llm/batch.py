@@ -37,9 +37,11 @@ from ragnb.errors import EndpointError, InputError, StoreError
 from ragnb.llm.client import count_answers, say, why_no_text
 from ragnb.llm.engine import (
     NO_COMPLETION,
+    OTHER_KIND,
     address_of,
     api_key,
     error_message,
+    explain,
     is_completion,
     is_here,
     read_reply,
@@ -694,7 +696,7 @@ class Provider:
         """The result of a call of the client; its errors in our words."""
         import openai
 
-        self.status, advice = None, "nothing is lost, so call again when the cause is gone"
+        self.status = None
         try:
             with self._key.out_of_logs():
                 return call()
@@ -704,16 +706,9 @@ class Provider:
         except openai.APIConnectionError as error:
             said = self.clean(f"{type(error).__name__}: {error.__cause__ or error}")
         except (AttributeError, TypeError, ValueError) as error:
-            said = self.clean(f"an answer of another kind: {type(error).__name__}: {error}")
-            advice = "check base_url (it usually ends in /v1) and that it has a Batch API"
-        if self.status in (401, 403):
-            advice = "put a key that it accepts into the environment variable OPENAI_API_KEY"
-        if self.status in (404, 405):
-            advice = (
-                "check base_url (it usually ends in /v1), or use complete, which needs no Batch API"
-            )
+            said = self.clean(f"{OTHER_KIND}: {type(error).__name__}: {error}")
         # Outside of the handlers, because an exception of the client contains the key.
-        raise EndpointError(f"The endpoint {self.address}: {said}; {advice}.")
+        raise EndpointError(explain(said, self.address))
 
 
 def _id(answer: Any) -> str:

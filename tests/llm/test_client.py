@@ -80,7 +80,7 @@ def test_retry_after_holds_back_every_worker(faults, chat):
     [
         (
             {"status": 401, "message": "bad key"},
-            "refuses the run: HTTP 401: bad key; .*OPENAI_API_KEY",
+            "cannot be used: HTTP 401: bad key; .*OPENAI_API_KEY",
         ),
         ({"status": 403, "message": "no"}, "HTTP 403: no; put a key"),
         (

@@ -85,7 +85,7 @@ def test_a_prompt_longer_than_the_context_is_unscored_with_the_reason():
 
 
 def test_a_model_that_is_not_installed_comes_with_the_command(monkeypatch):
-    missing = local.LocalModel("none", ("no-such-wheel",), "chat", "-")
+    missing = local.LocalModel("none", ("no-such-wheel",))
     monkeypatch.setitem(local.LOCAL_MODELS, "smollm2", missing)
     with (
         pytest.raises(
