@@ -389,7 +389,7 @@ class LabelState:
         """Follow one action of the log."""
         self._spend(event)
         action, item = event["action"], event["item"]
-        history = self._history.setdefault(item, [])
+        history, new = self._history.setdefault(item, []), [event]
         if action in ("undo", "redo"):
             stacks = (self.done, self.undone) if action == "undo" else (self.undone, self.done)
             found = [one for one in stacks[0] if one["n"] == event["of"]]
@@ -398,12 +398,14 @@ class LabelState:
             stacks[0].remove(found[-1])
             stacks[1].append(found[-1])
             (history.remove if action == "undo" else history.append)(found[-1])
+            self.items[item] = ItemLabels(seconds=self.of(item).seconds)
+            new = history
         else:
             history.append(event)
             if action in CHANGES:
                 self.undone.clear()
                 self.done.append(event)
-        self.items[item] = _labels(history, self.of(item).seconds)
+        _follow(self.of(item), new)
 
     def _spend(self, event: Event) -> None:
         """Count the time since the last action for the item that was on the screen."""
@@ -415,10 +417,9 @@ class LabelState:
             self._last = (event["item"], time)
 
 
-def _labels(history: Iterable[Event], seconds: float) -> ItemLabels:
-    """The labels of an item after its actions."""
-    labels = ItemLabels(seconds=seconds)
-    for event in history:
+def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
+    """Change the labels of an item as the actions say."""
+    for event in events:
         labels.id = event.get("id", labels.id)
         labels.fingerprint = event.get("fingerprint", labels.fingerprint)
         labels.sentences = event.get("sentences", labels.sentences)
@@ -433,4 +434,3 @@ def _labels(history: Iterable[Event], seconds: float) -> ItemLabels:
             labels.skipped = False if event["action"] == "label" else labels.skipped
         if "value" in event:
             setattr(labels, CHANGES[event["action"]], event["value"])
-    return labels

@@ -31,7 +31,7 @@ from ragnb.annotation.labels import (
     write_ragbench,
 )
 from ragnb.annotation.log import nested
-from ragnb.annotation.tasks import TASKS, read_task
+from ragnb.annotation.tasks import TASKS
 from ragnb.datasets.tables import read_table, write_table
 from ragnb.errors import InputError
 from ragnb.metrics.trace import trace_scores
@@ -118,19 +118,6 @@ def test_verdicts_next_to_responses_are_scored(tmp_path):
     assert joined["annotator"].tolist() == [None] * 4 + ["ána 李"] * 4
     none = join_labels(verdict_examples().iloc[:0], session, unmatched="drop")
     assert list(none) == [name for name in joined if name != "extra"]
-
-
-def test_rgb_labels_are_truth_values_and_scored_as_a_judges(tmp_path):
-    said = {
-        "fr/1": {"answer_present": True, "refusal": False},
-        "zh/2": {"answer_present": False, "refusal": True, "error_detected": True},
-    }
-    examples = verdict_examples().iloc[:2]
-    joined = join_labels(examples, annotated(examples, "rgb", "ana", tmp_path, said))
-    assert (joined["refusal"].dtype, joined["error_detected"].dtype) == (bool, "boolean")
-    assert joined["error_detected"].isna().tolist() == [True, False]
-    judged = joined.rename(columns={"refusal": "judged_refusal"})
-    assert ragnb.score(judged, "rgb.judged_rejection")["value"].tolist() == [0, 1]
 
 
 def test_trace_labels_are_scored_in_ragbench_columns(tmp_path):
@@ -359,14 +346,6 @@ def verdict(*words):
 )
 def test_verdicts_are_suggested_by_a_mapping_a_frame_or_a_judge(given, found):
     assert read_suggestions(given, PLAIN, TASKS["verdict"]) == found
-
-
-def test_values_of_numpy_are_pythons_own():
-    found = read_suggestions(frame(refusal=np.array([True, False])), PLAIN, TASKS["rgb"])
-    assert [found[f"q/{n}"]["refusal", None] for n in range(2)] == [True, False]
-    task = read_task({"name": "stars", "fields": [{"name": "stars", "options": [1, 2, 3]}]})
-    found = read_suggestions(frame(stars=np.array([1, 3])), PLAIN, task)
-    assert type(found["q/1"]["stars", None]) is int
 
 
 def test_sentences_are_suggested_in_the_order_of_the_text():

@@ -354,12 +354,6 @@ def opening(item, after):
     return {"action": "open", "item": item, "fingerprint": "f", "sentences": {}, "after": after}
 
 
-def test_labels_count_in_their_order_and_actions_of_a_later_ragnb_are_passed_over():
-    events = numbered(label("a", "correct"), label("a", "refuse"), {"action": "sing", "item": "a"})
-    labels = LabelState(events).of("a")
-    assert (nested(labels.values), labels.time) == ({"verdict": "refuse"}, events[1]["time"])
-
-
 def test_undo_in_a_log_of_two_threads_means_the_action_that_it_names():
     undo = {"action": "undo", "item": "b", "of": 2}
     events = numbered(

@@ -118,16 +118,6 @@ def test_words_are_verdicts_and_what_is_unlabelled_has_none(tmp_path):
     assert judicator([2]) == [None]
 
 
-def test_a_person_is_asked_about_known_responses_only(tmp_path):
-    session = annotated(verdict_examples(), "verdict", "ana", tmp_path, verdicts("c"))
-    with pytest.raises(InputError, match="got none for 99"):
-        person_judicator(session, verdict_examples())([0, 99])
-    with pytest.raises(InputError, match="needs the columns example_id"):
-        person_judicator(session, verdict_examples().drop(columns="example_id"))([0])
-    with pytest.raises(InputError, match="no annotation log at"):
-        person_judicator(tmp_path / "none.jsonl", verdict_examples())([0])
-
-
 # ---- judges ------------------------------------------------------------------------------------------------------------
 
 

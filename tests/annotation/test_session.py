@@ -15,10 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-import ragnb
-from ragnb.annotation.labels import trace_values
 from ragnb.annotation.log import LabelState, read_log
-from ragnb.annotation.tasks import TASKS
 from ragnb.errors import InputError, StoreError
 
 KEYS = ["0a", "0b", "1a", "1b"]
@@ -51,18 +48,6 @@ def sources(session):
 
 
 # ---- opening -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_first_line_holds_what_the_log_is_of(path):
-    opened(path, annotator=" Ana ", header={"guideline_version": 3})
-    header, _ = read_log(path)
-    assert header["task"] == TASKS["trace"].schema()
-    assert (header["annotator"], header["id"], header["ragnb"]) == (
-        "Ana",
-        "example_id",
-        ragnb.__version__,
-    )
-    assert header["guideline_version"] == 3
 
 
 # ---- saying ------------------------------------------------------------------------------------------------------------
@@ -355,20 +340,6 @@ TestLabelling.settings = settings(max_examples=20, stateful_step_count=25, deadl
 # ---- moving about ------------------------------------------------------------------------------------------------------
 
 
-def test_the_next_unlabelled_one_comes_after_this_one_and_then_from_the_start(path):
-    session = opened(path, keyed_frame(5))
-    session.go(1)
-    session.skip()
-    session.go(3)
-    label_all(session)
-    session.go(2)
-    order = []
-    while session.next_unlabelled():
-        order.append(session.item.id)
-        label_all(session)
-    assert order == ["q/4", "q/0", "q/2"], "neither the skipped nor the labelled one"
-
-
 # ---- examples that have changed ----------------------------------------------------------------------------------------
 
 
@@ -524,23 +495,6 @@ def test_the_stop_button_leaves_log_and_labels_as_one(path, stop_button):
 
 
 # ---- the other tasks, and real examples --------------------------------------------------------------------------------
-
-
-def test_the_whole_sample_is_labelled_from_its_own_labels_and_comes_back(path):
-    sample = ragnb.load_ragbench("sample-ragbench")
-    options = {"id": ["example_id", "system"], "suggestions": sample, "suggested_by": "authors"}
-    session = opened(path, sample, **options)
-    for number in range(len(session.items)):
-        session.go(number)
-        assert session.accept()
-    session.close()
-    again = opened(path, sample, **options)
-    assert again.log.header["id"] == ["example_id", "system"]
-    assert said(again.state) == said(session.state)
-    for record, item in zip(sample.to_dict("records"), again.items, strict=True):
-        values = again.state.of(item.id).values
-        assert values.keys() == trace_values(record, item).keys()
-    assert again.progress()["labelled"] + again.progress()["started"] == len(sample)
 
 
 def test_progress_counts_and_the_time_left_is_the_median_pace(path):

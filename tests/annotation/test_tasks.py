@@ -15,7 +15,6 @@ from ragnb.annotation.items import build_items, check_value, item_ids
 from ragnb.annotation.tasks import COLUMNS, FREE, TASKS, Field, Option, hashed, read_task
 from ragnb.errors import InputError
 from ragnb.metrics.trace_labels import SPECIAL_KEYS
-from ragnb.text import keyed_response, keyed_sentences
 
 TRACE, VERDICT, PREFERENCE = TASKS["trace"], TASKS["verdict"], TASKS["preference"]
 KEYS = ["0a", "0b", "1a", "1b"]
@@ -46,17 +45,6 @@ def test_a_named_task_is_read_by_name_as_it_is_and_from_its_schema(name):
     lines = task.guideline.split("\n")
     assert 2 <= len(lines) <= 5
     assert all(": " in line and len(line) < 125 for line in lines)
-
-
-def test_trace_asks_for_the_columns_of_ragbench():
-    assert {field.name: (field.kind, field.each) for field in TRACE.fields} == {
-        "relevant": ("sentences", False),
-        "utilized": ("sentences", False),
-        "supporting": ("sentences", True),
-        "support": ("choice", True),
-        "overall": ("choice", False),
-    }
-    assert TRACE.field("support").options[2].implies == {"supporting": []}
 
 
 def test_a_mapping_needs_little_and_may_say_everything():
@@ -206,13 +194,6 @@ def test_trace_shows_each_document_and_the_response_in_sentences():
     ]
     assert (item.question, item.parts[0].sentences[0]) == ("Question 0?", ("0a", "One 0."))
     assert (item.keys("documents"), item.keys("response")) == (KEYS, ["a", "b"])
-
-
-def test_the_functions_that_are_named_make_the_keys_that_trace_needs():
-    frame = plain_frame(1)
-    frame["documents_sentences"] = [keyed_sentences(frame["passages"][0])]
-    frame["response_sentences"] = [keyed_response(frame["response"][0])]
-    assert (only(frame).keys("documents"), only(frame).keys("response")) == (["0a", "1a"], ["a"])
 
 
 def test_verdict_shows_passages_and_responses_as_one_sentence_each_unless_there_are_keys():
