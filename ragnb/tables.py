@@ -21,7 +21,7 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup, escape, escape_latex, escape_markdown, join, page, spelled, tag
-from ragnb.records import CONDITION, is_missing, require_columns
+from ragnb.records import CONDITION, column_names, is_missing, require_columns
 from ragnb.reports.frames import UNLISTED, distinct, html_table, limits, listed, number, short_p
 from ragnb.scoring.bridges import known_metric
 
@@ -375,13 +375,14 @@ def _table(
         return _comparison_list(frame, digits)
     if not set(_SUMMARY) <= set(frame):
         return _Table(listed(frame, digits), [])
-    require_columns(frame, [rows, *(columns or [])], "a table of summaries")
+    named = column_names(columns)
+    require_columns(frame, [rows, *named], "a table of summaries")
     if columns is None:
         known = [name for name in ("metric", *CONDITION) if name in frame and name != rows]
-        columns = [name for name in known if frame[name].nunique(dropna=False) > 1] or ["metric"]
-    marked, explained = _marked(comparisons, list(columns))
+        named = [name for name in known if frame[name].nunique(dropna=False) > 1] or ["metric"]
+    marked, explained = _marked(comparisons, named)
     own = [known_metric(name) is None for name in frame["metric"]]
-    body = _crossed(frame, rows, list(columns), decimals(frame, digits), marked)
+    body = _crossed(frame, rows, named, decimals(frame, digits), marked)
     complete = bool((frame["n_scored"] == frame["n"]).all())
     n = f", n = {frame['n'].iloc[0]}" if complete and frame["n"].nunique() == 1 else ""
     level = f"{frame['confidence_level'].iloc[0]:.0%}"

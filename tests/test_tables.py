@@ -158,20 +158,6 @@ def test_narrow_intervals_are_printed_with_as_many_decimals_as_they_need(printed
     assert "+0.002" in printed(compare(frame), digits=3).replace("\\", "")
 
 
-def test_one_wide_interval_keeps_the_decimals_of_its_metric(scores):
-    means = summarize(scores)
-    narrow = means.assign(low=means["mean"] - 0.001, high=means["mean"] + 0.001)
-    assert "0.90  [0.70, 0.97]" in to_text(means)
-    assert "0.9000  [0.8990, 0.9010]" in to_text(narrow)
-    assert "0.90  [0.90, 0.90]" in to_text(
-        pd.concat([narrow, means.tail(1).assign(noise_rate=0.8)])
-    )
-    flat = means.assign(
-        low=means["mean"], high=means["mean"]
-    )  # no width, which no number of decimals would show
-    assert "0.90  [0.90, 0.90]" in to_text(flat)
-
-
 class _Names(HTMLParser):
     def __init__(self):
         super().__init__()

@@ -1,6 +1,5 @@
 import json
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -62,17 +61,6 @@ def test_saving_gives_four_files_the_same_twice(summaries, tmp_path):
     assert len(numbers["numbers"]) == len(summaries)
 
 
-@pytest.mark.parametrize("name", ["a/b", "a.png", "../a"])
-def test_a_name_is_only_a_name(summaries, tmp_path, name):
-    with pytest.raises(InputError, match="plain name"):
-        save_figure(plot_noise_curve(summaries).figure, name, summaries, folder=tmp_path)
-
-
-def test_missing_columns_are_named(summaries):
-    with pytest.raises(InputError, match="without low"):
-        plot_noise_curve(summaries.drop(columns="low"))
-
-
 @pytest.mark.parametrize("column", ["language", "metric"])
 def test_several_estimates_are_not_drawn_as_one_line(summaries, column):
     both = pd.concat(
@@ -96,12 +84,6 @@ def test_several_estimates_are_not_drawn_as_one_line(summaries, column):
         pytest.approx([0.9, 0.7, 0.5]),
         [0.3] * 3,
     ]
-
-
-def test_drawing_on_axes_of_your_own(summaries):
-    _figure, (left, right) = plt.subplots(1, 2)
-    assert plot_noise_curve(summaries, ax=right) is right
-    assert not left.lines
 
 
 def test_a_distribution_names_n_median_and_range():

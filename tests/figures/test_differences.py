@@ -131,33 +131,6 @@ def test_a_group_gathers_its_rows_under_a_heading(by_language):
     assert len([text for text in ax.texts if "n = 40" in text.get_text()]) == 6
 
 
-def test_rows_that_are_scattered_are_gathered_and_may_be_named_by_another_column(by_language):
-    scattered = by_language.sort_values("system", kind="stable")
-    assert scattered["language"].tolist() == ["th", "de", "中文"] * 2
-    gathered = plot_differences(scattered, group="language")
-    points = {
-        line.get_ydata()[0]: line.get_xdata()[0]
-        for line in gathered.lines
-        if line.get_marker() == "o"
-    }
-    assert points == pytest.approx(
-        dict(zip((7, 6, 4, 3, 1, 0), by_language["difference"], strict=True))
-    )
-    ax = plot_differences(by_language, group="system", label=["language"])
-    labels = [label.get_text() for label in ax.get_yticklabels()][::-1]
-    assert labels == ["system cross", "th", "de", "中文", "system lbrag", "th", "de", "中文"]
-
-
-def test_one_pair_of_systems_is_named_under_its_headings(by_language):
-    one = by_language[by_language["system"] == "lbrag"]
-    labels = [
-        label.get_text() for label in plot_differences(one, group="language").get_yticklabels()
-    ][::-1]
-    assert labels[:4] == ["language th", "lbrag - direct", "language de", "lbrag - direct"]
-    plain = [label.get_text() for label in plot_differences(one).get_yticklabels()][::-1]
-    assert plain == ["language th", "language de", "language 中文"]
-
-
 def test_the_differences_of_a_mixed_model_are_drawn_alike(by_language):
     rng = np.random.default_rng(6)
     cells = [

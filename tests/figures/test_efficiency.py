@@ -1,7 +1,6 @@
 import math
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +12,6 @@ from ragnb.figures import (
     plot_acceptability,
     plot_cost_effectiveness_plane,
     plot_fieller_set,
-    save_figure,
 )
 from ragnb.reports.efficiency import benefits, efficiency
 from ragnb.stats.cost_effectiveness import fieller_interval
@@ -125,14 +123,6 @@ def test_two_rays_leave_out_what_lies_between_them():
     assert legend(ax) == ["rays (two rays)"]
 
 
-@pytest.mark.parametrize("infinite", [{"low": -np.inf}, {"high": np.inf}])
-def test_a_ray_whose_limit_is_infinite_has_no_width(infinite):
-    ax = plot_cost_effectiveness_plane(table_of(rays=RAYS).assign(**infinite))
-    slopes = wedges(ax)
-    assert np.isfinite(slopes).all()
-    assert min(high - low for low, high in slopes) == 0
-
-
 def test_the_whole_line_fills_everything():
     ax = plot_cost_effectiveness_plane(table_of(whole=WHOLE))
     ((low, high),) = wedges(ax)
@@ -153,26 +143,6 @@ def test_what_has_no_set_has_a_point_and_no_wedge():
         (10, 10),
         (0.5, 0.5),
     )  # an undefined interval has no length
-
-
-def test_a_system_without_any_pair_keeps_its_place_in_the_legend(tmp_path):
-    table = table_of(known=BOUNDED, unknown=UNKNOWN)
-    ax = plot_cost_effectiveness_plane(table)
-    assert legend(ax) == ["known", "unknown (no set)"]
-    assert np.isnan(points(ax)["unknown (no set)"]).all()
-    assert ax.get_title(loc="left").endswith("n = 0-3")
-    assert len(save_figure(ax.figure, "unknown", table, folder=tmp_path)) == 4
-
-
-@pytest.mark.parametrize("scale", [1e-7, 1.0, 1e7])
-def test_the_picture_knows_no_unit_of_cost(scale):
-    table = efficiency(scored({"rays": (RAYS[0], np.multiply(RAYS[1], scale))}))
-    ax = plot_cost_effectiveness_plane(table)
-    (bottom, low), (high, top) = wedges(ax)
-    reach = ax.get_xlim()[1]
-    known = wedges(plot_cost_effectiveness_plane(table_of(rays=RAYS)))
-    assert np.multiply([(bottom, low), (high, top)], scale) == pytest.approx(np.array(known))
-    assert reach == pytest.approx(scale * 1.15 * table_of(rays=RAYS)["cost_high"].iloc[0])
 
 
 def test_a_price_is_a_dashed_line_from_the_origin():
@@ -197,24 +167,6 @@ def test_the_note_names_level_n_and_clusters():
         titles[1]
         == "90% intervals of both means; wedge: 90% Fieller set of the ratio; n = 3 in 2 questions"
     )
-
-
-def test_nine_systems_are_told_apart():
-    rng = np.random.default_rng(0)
-    table = table_of(**{f"s{k}": (rng.random(20), rng.integers(10, 90, 20)) for k in range(9)})
-    ax = plot_cost_effectiveness_plane(table)
-    lines = [container[0] for container in ax.containers]
-    assert len({line.get_color() for line in lines}) == 9
-    assert len({(line.get_color(), line.get_marker()) for line in lines}) == 9
-    assert len(wedges(ax)) == len(legend(ax)) == 9
-
-
-def test_both_draw_on_given_axes_and_leave_settings_alone():
-    before = dict(mpl.rcParams)
-    _, (left, right) = plt.subplots(1, 2)
-    assert plot_cost_effectiveness_plane(table_of(one=BOUNDED), ax=left) is left
-    assert plot_acceptability(benefits(scored({"one": BOUNDED}), PRICES), ax=right) is right
-    assert dict(mpl.rcParams) == before
 
 
 def test_colours_are_those_of_the_style_even_when_drawn_outside_of_it():
@@ -250,22 +202,6 @@ def test_curves_are_those_of_the_frame_in_the_order_of_prices():
     assert ax.get_title(loc="left").endswith("n = 3")
 
 
-def test_the_note_of_the_curves_names_clusters_and_unequal_n():
-    frame = scored(
-        {"one": BOUNDED, "two": ([0.1, 0.2, NAN], [1.0, 2, 3])}, question_id=["a", "a", "b"] * 6
-    )
-    title = plot_acceptability(benefits(frame, PRICES)).get_title(loc="left")
-    assert title.endswith("95% Fieller limits; n = 2-3 in 1-2 questions")
-
-
-def test_a_curve_that_is_nowhere_defined_leaves_the_others(tmp_path):
-    frame = benefits(scored({"known": BOUNDED, "unknown": UNKNOWN}), PRICES)
-    ax = plot_acceptability(frame)
-    assert legend(ax) == ["known", "unknown"]
-    assert np.isnan(ax.lines[1].get_ydata()).all()
-    assert len(save_figure(ax.figure, "curves", frame, folder=tmp_path)) == 4
-
-
 def test_a_curve_needs_prices():
     frame = benefits(scored({"one": BOUNDED}), PRICES)
     with pytest.raises(InputError, match="two prices or more; got 1; give"):
@@ -298,12 +234,6 @@ def test_the_set_is_filled_between_or_beyond_its_limits(kind):
         assert (inside.min(), inside.max()) == pytest.approx(ax.get_xlim())
 
 
-def test_the_whole_line_is_filled_from_end_to_end():
-    ax = plot_fieller_set([1, -1, 2, -2], [1, -1, -1, 1.5], reach=5)
-    assert ax.get_title(loc="left") == "whole line, n = 4"
-    assert (filled(ax).min(), filled(ax).max()) == (-5, 5)
-
-
 def test_the_curve_is_the_p_value_of_the_t_test():
     ax = plot_fieller_set(GAINS, DENOMINATORS["bounded"])
     ratios, p_values = ax.lines[0].get_data()
@@ -326,12 +256,6 @@ def test_clusters_reach_the_curve():
     assert not np.allclose(
         np.interp(1.0, *flat.lines[0].get_data()), np.interp(1.0, *shared.lines[0].get_data())
     )
-
-
-@pytest.mark.parametrize("reach", [0, np.inf])
-def test_a_reach_that_is_none(reach):
-    with pytest.raises(InputError, match="reach must be"):
-        plot_fieller_set(GAINS, DENOMINATORS["bounded"], reach=reach)
 
 
 def test_an_undefined_set_is_drawn_empty():

@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -92,13 +91,6 @@ def test_bins_without_limits_keep_their_point_and_few_clusters_are_named(report)
     ax = plot_reliability(bins)
     assert curves(ax)[0][0, 2] == pytest.approx(bins["mean"].iloc[0])
     assert ax.get_title(loc="left").endswith("95% cluster-robust t intervals (some: < 30 clusters)")
-
-
-def test_axes_may_be_given_and_the_look_stays_inside(report):
-    before = plt.rcParams["font.size"]
-    _, own = plt.subplots()
-    assert plot_reliability(report, ax=own) is own
-    assert plt.rcParams["font.size"] == before
 
 
 def forest(ax):

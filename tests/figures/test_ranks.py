@@ -1,11 +1,8 @@
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 
 from ragnb.errors import InputError
-from ragnb.figures import plot_critical_difference, save_figure
+from ragnb.figures import plot_critical_difference
 from ragnb.stats.several import RankComparison, not_separated, pairwise_tests, rank_intervals
 
 SYSTEMS = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
@@ -73,11 +70,6 @@ def test_the_title_names_the_test_and_there_is_a_bar_for_each_group(scores):
     assert len(bars(ax)) == len(not_separated(comparison.average_ranks, comparison.p_values)) > 0
 
 
-def test_systems_all_told_apart_have_no_bar():
-    x = np.arange(5.0) + np.zeros((12, 1))
-    assert bars(plot_critical_difference(pairwise_tests(x), list("abcde"))) == []
-
-
 def test_intervals_of_ranks_stand_in_the_rows(scores):
     ranks = rank_intervals(scores, rng=np.random.default_rng(1))
     ax = plot_critical_difference(pairwise_tests(scores), SYSTEMS, ranks=ranks)
@@ -110,15 +102,6 @@ def test_an_undefined_interval_leaves_its_point(scores):
     one = rank_intervals(scores[:1], rng=np.random.default_rng(1))
     ax = plot_critical_difference(pairwise_tests(scores[:1]), SYSTEMS, ranks=one)
     assert [text.get_text() for text in ax.texts].count("rank undefined") == 4
-
-
-def test_it_draws_on_given_axes_saves_and_leaves_settings_alone(demsar, tmp_path):
-    before = dict(mpl.rcParams)
-    _, ax = plt.subplots()
-    assert plot_critical_difference(demsar, SYSTEMS, ax=ax) is ax
-    assert dict(mpl.rcParams) == before
-    numbers = pd.DataFrame({"system": SYSTEMS, "average_rank": demsar.average_ranks})
-    assert len(save_figure(ax.figure, "ranks", numbers, folder=tmp_path)) == 4
 
 
 def test_bad_input_says_what_is_needed(demsar, scores):

@@ -1,10 +1,7 @@
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from ragnb.datasets.published import published
 from ragnb.errors import InputError
 from ragnb.figures import plot_rates, save_figure
 from ragnb.stats.intervals import rate_interval
@@ -69,16 +66,6 @@ def test_series_share_a_row_without_covering_each_other(two_languages):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["en", "zh"]
 
 
-def test_many_series_keep_to_their_own_row():
-    names = [f"s{k}" for k in range(6)]
-    frame = rates([(row, name, 1, 2) for row in ("up", "down") for name in names])
-    heights = np.concatenate(
-        [points[:, 1] for points in drawn(plot_rates(frame, series="language"))[0]]
-    )
-    assert (abs(heights - np.round(heights)) < 0.5).all()
-    assert len(set(heights.round(6))) == 12
-
-
 def test_marks_are_drawn_and_named(two_languages):
     ax = plot_rates(two_languages, series="language", marks={"gate": 0.7})
     assert [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"] == [0.7]
@@ -104,36 +91,11 @@ def test_an_undefined_rate_keeps_its_row(tmp_path):
     assert len(save_figure(ax.figure, "undefined", frame, folder=tmp_path)) == 4
 
 
-def test_published_correction_rates_fit_without_change():
-    table = published("rgb.counterfactual_robustness").query("metric == 'error_correction'")
-    points, _ = drawn(plot_rates(table, series="language"))
-    assert sorted(np.concatenate(points)[:, 0]) == pytest.approx([1 / 4, 1 / 3, 4 / 7])
-
-
-def test_it_draws_on_given_axes_and_leaves_settings_alone(two_languages):
-    before = dict(mpl.rcParams)
-    _, ax = plt.subplots()
-    assert plot_rates(two_languages.head(3), ax=ax) is ax
-    assert dict(mpl.rcParams) == before
-
-
 def test_two_rates_in_one_place_are_refused(two_languages):
     with pytest.raises(
         InputError, match="one rate for each system; got several; choose rows, or name series="
     ):
         plot_rates(two_languages)
-
-
-def test_an_empty_frame_is_refused(two_languages):
-    with pytest.raises(InputError, match="one rate for each system; got none"):
-        plot_rates(two_languages.head(0))
-
-
-def test_a_missing_column_is_named(two_languages):
-    with pytest.raises(InputError, match="high"):
-        plot_rates(two_languages.drop(columns="high"))
-    with pytest.raises(InputError, match="model"):
-        plot_rates(two_languages, series="model")
 
 
 def test_n_stands_in_the_note_where_the_frame_holds_it():

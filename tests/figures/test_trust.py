@@ -1,5 +1,3 @@
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,15 +92,6 @@ def test_points_stand_at_their_numbers_and_say_them(items, curve):
     assert len({container[0].get_color() for container in ax.containers}) == 2
 
 
-def test_the_legend_names_lines_and_points_outside_of_the_axes(items, curve):
-    ax = plot_deferral(curve, points=unconfident(items, 0.1))
-    names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names[:2] == ["least certain first", "as many at random"]
-    assert names[2].startswith("conformal set: ")
-    ax.figure.canvas.draw()
-    assert ax.get_legend().get_window_extent().y1 <= ax.xaxis.label.get_window_extent().y0
-
-
 def test_level_kind_and_n_are_in_the_note(items, curve):
     assert plot_deferral(curve).get_title(loc="left") == "95% pointwise Wilson intervals, n = 120"
     y, probability, judged, question = items
@@ -118,28 +107,6 @@ def test_a_curve_without_intervals_is_drawn_all_the_same(items, tmp_path):
     assert line(ax, "least certain first") == pytest.approx(alone[["share", "accuracy"]].to_numpy())
     assert len(texts(ax)) == 2
     assert len(save_figure(ax.figure, "undefined", alone, folder=tmp_path)) == 4
-
-
-def test_one_item_and_a_judge_that_changes_nothing_can_be_drawn(tmp_path):
-    flat = deferral_curve([1], [0.9], [None])
-    ax = plot_deferral(flat)
-    assert line(ax, "least certain first").tolist() == [[0, 1], [1, 1]]
-    assert len(save_figure(ax.figure, "flat", flat, folder=tmp_path)) == 4
-
-
-def test_it_draws_on_given_axes_and_leaves_settings_alone(curve):
-    before = dict(mpl.rcParams)
-    _, (left, right) = plt.subplots(1, 2)
-    assert plot_deferral(curve, ax=right) is right
-    assert not left.lines
-    assert dict(mpl.rcParams) == before
-
-
-def test_a_missing_column_is_named(curve):
-    with pytest.raises(InputError, match="without accuracy"):
-        plot_deferral(curve.drop(columns="accuracy"))
-    with pytest.raises(InputError, match=r"plot_deferral\(points=...\) needs the columns"):
-        plot_deferral(curve, points=curve.drop(columns="share"))
 
 
 def test_two_curves_or_a_part_of_one_are_refused(curve):

@@ -119,16 +119,6 @@ def test_the_gate_is_reported_and_not_applied(responses):
     assert unknown["passes_gate"].isna().all()
 
 
-def test_true_passages_of_counterfactual_questions_do_not_enter(responses):
-    both = pd.concat(
-        [
-            responses.assign(correct_rate=0.0),
-            said(["Oslo"] * 5, task="counterfactual", correct_rate=1.0),
-        ]
-    )
-    assert cell(rgb_report(both).counterfactual_robustness, "rgb.accuracy")["n"] == 5
-
-
 @pytest.mark.parametrize("passage_num", [0, 5])
 def test_no_system_vanishes_with_its_true_passages(responses, passage_num):
     lost = said(
@@ -136,21 +126,6 @@ def test_no_system_vanishes_with_its_true_passages(responses, passage_num):
     )
     with pytest.raises(InputError, match=r"a correct_rate of 0; got only 0\.4 and above of 其他"):
         rgb_report(pd.concat([responses.assign(correct_rate=0.0), lost], ignore_index=True))
-
-
-def test_a_system_without_correct_rate_stays_beside_one_that_has_it(responses):
-    both = pd.concat(
-        [
-            responses.assign(correct_rate=0.0),
-            said(["Oslo"] * 5, task="counterfactual", system="other"),
-        ]
-    )
-    table = rgb_report(both).counterfactual_robustness
-    assert (
-        cell(table, "rgb.accuracy", system="other")["n"]
-        == cell(table, "rgb.accuracy", system="tiny")["n"]
-        == 5
-    )
 
 
 @pytest.mark.parametrize("column", ["noise_rate", "passage_num"])

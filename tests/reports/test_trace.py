@@ -135,30 +135,6 @@ def test_clustered_intervals_are_those_of_the_clusters_by_other_ways(records):
     assert found["interval"] == "RMSE, jackknife t"
 
 
-def test_units_of_one_record_each_change_nothing(records):
-    alone = trace_report(records.assign(unit=range(80)), MINE, cluster="unit")
-    plain = trace_report(records, MINE)
-    pd.testing.assert_frame_equal(alone.judges, plain.judges)
-    pd.testing.assert_frame_equal(alone.comparisons, plain.comparisons)
-
-
-def test_comparisons_name_their_correction(records):
-    table = trace_report(records, MINE).comparisons
-    place = table.columns.get_loc("p_value")
-    assert table.columns[place : place + 4].tolist() == [
-        "p_value",
-        "p_adjusted",
-        "correction",
-        "family_size",
-    ]
-    assert (set(table["correction"]), set(table["family_size"])) == ({"holm"}, {2})
-
-
-def test_one_class_only_leaves_the_auroc_undefined(records):
-    report = trace_report(records.assign(adherence_score=True), MINE)
-    assert math.isnan(row(report.judges, "hallucination_auroc", "mine")["value"])
-
-
 def test_the_page_is_escaped(records):
     page = trace_report(records, {"<img src=x>": MINE["mine"]})._repr_html_()
     reader = Reader(page)
