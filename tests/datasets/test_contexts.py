@@ -109,31 +109,6 @@ def test_the_released_order_is_shared_by_noise_questions_and_not_by_integration_
 
 
 @pytest.mark.parametrize(
-    ("positives", "negatives", "noise", "expected"),
-    [
-        (5, 5, 0.0, (5, 0)),
-        (5, 5, 0.4, (3, 2)),
-        (5, 5, 0.3, (3, 2)),  # 1.5 negatives are two
-        (5, 5, 1.0, (0, 5)),
-        (4, 5, 0.0, (4, 1)),  # negatives fill up
-        (5, 1, 0.6, (4, 1)),  # positives fill up
-        (5, 3, 1.0, (0, 3)),  # but never at noise rate 1
-        (2, 1, 0.2, (2, 1)),  # both short: fewer are shown
-        (0, 5, 0.0, (0, 5)),
-        (5, 0, 0.8, (5, 0)),
-    ],
-)
-def test_a_base_context_holds_the_positives_and_negatives_that_the_rate_asks_for(
-    make, load, positives, negatives, noise, expected
-):
-    examples = load(make.base(positives=positives, negatives=negatives))
-    context = build_contexts(examples, noise_rate=noise).iloc[0]
-    assert (context["kinds"].count("positive"), context["kinds"].count("negative")) == expected
-    assert context["n_passages"] == len(context["passages"]) == sum(expected)
-    assert context["effective_noise_rate"] == pytest.approx(expected[1] / sum(expected))
-
-
-@pytest.mark.parametrize(
     ("passage_num", "rate", "expected"),
     [
         (25, 0.28, 7),

@@ -268,19 +268,6 @@ def test_aliases_and_parts_score_the_same_from_csv(tmp_path):
     assert score(again, "answer.exact_match")["value"].tolist()[:3] == [1.0, 0.0, 1.0]
 
 
-def test_a_frame_that_pandas_read_from_parquet_has_arrays_in_arrays_as_references(tmp_path):
-    frame = pd.DataFrame(
-        {
-            "question": ["q"],
-            "references": [[["Oslo", "Kristiania"], ["Norway"]]],
-            "response": ["Oslo"],
-        }
-    )
-    frame.to_parquet(tmp_path / "run.parquet")
-    loaded = load_responses(pd.read_parquet(tmp_path / "run.parquet"), language="en")
-    assert loaded["references"][0] == [["Oslo", "Kristiania"], ["Norway"]]
-
-
 @settings(max_examples=50)
 @given(
     st.lists(
@@ -324,37 +311,6 @@ def test_a_cell_that_looks_like_a_list_and_is_none_is_named(tmp_path, cell):
             ["q", "Oslo", "Oslo"],
             ["q", cell, "Oslo"],
         )
-
-
-def test_a_text_that_spells_a_list_stays_a_text_where_the_file_has_lists_of_its_own(tmp_path):
-    record = {"question": "What prints [1]?", "references": "[1]", "response": "[1]"}
-    assert load_responses(lines(tmp_path, [record]))["references"].tolist() == [[["[1]"]]]
-
-
-@pytest.mark.filterwarnings("ignore:.*lists of several texts")
-def test_answers_of_lbrag_in_csv_have_numbers(tmp_path):
-    header = [
-        "sample_id",
-        "sample_lang",
-        "question",
-        "gold_answer",
-        "pred_answer",
-        "translate_tokens",
-        "em",
-        "rlc_ok",
-    ]
-    frame = loaded(tmp_path, header, ["1", "de", "q", "['Rhein', 'Rhine']", "Rhein", 12, 1.0, True],
-                   ["2", "de", "q", "a", "a", 0, 0.5, False], ["3", "de", "q", "a", "a", None, None, None])  # fmt: skip
-    assert frame["references"][0] == [["Rhein"], ["Rhine"]]
-    assert frame["translations"].tolist() == [[{"token_count": 12}], [], []]
-    assert score(frame, "cost.translation_tokens")["value"].tolist() == [12.0, 0.0, 0.0]
-    assert frame["released_translate_tokens"].tolist()[:2] == [12.0, 0.0]
-    assert frame["released_em"].tolist()[:2] == [1.0, 0.5]
-    assert frame["released_rlc_ok"].tolist()[:2] == [1, 0]
-    with pytest.raises(
-        InputError, match="column 'released_translate_tokens' must contain numbers, got 'many'"
-    ):
-        loaded(tmp_path, header, ["1", "de", "q", "a", "a", "many", 1.0, True])
 
 
 # ---- the language of a file that does not name it ----------------------------------------------------------------------
@@ -417,17 +373,6 @@ def test_a_language_that_is_assumed_is_warned_of(question, assumed):
     language, (warning,) = language_of(asking(question))
     assert language == assumed
     assert f"too little text to identify one; {assumed!r} is assumed; pass language=" in warning
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("language", ["en", "ja", "de", "es", "zh_cn"])
-def test_the_questions_of_mkqa_are_identified(data_folder, language):
-    """Lower-case queries; 82 of the 500 German ones are in English, and as many as 70 of the Spanish ones."""
-    rows = json.loads((data_folder / "mkqa/mkqa_500q_en_ja_de_es_zhcn.json").read_text("utf-8"))
-    found, _ = language_of(
-        asking(*(row["question"] for row in rows if row["question_lang"] == language))
-    )
-    assert found == language[:2]
 
 
 # ---- what an empty cell of CSV means -----------------------------------------------------------------------------------

@@ -154,21 +154,6 @@ def test_the_columns_are_ours_then_the_benchmarks_then_any_further_ones(load):
     assert row["overall_supported"] is None
 
 
-@pytest.mark.parametrize(
-    ("dataset_name", "task", "split"),
-    [
-        ("cuad_train", "cuad", "train"),
-        ("tatqa_validation", "tatqa", "validation"),
-        ("my_own", "my_own", None),
-        (DROP, "mini", None),
-    ],
-)
-def test_corpus_and_split_are_read_from_the_dataset_name(dataset_name, task, split, load):
-    row = load([record(dataset_name=dataset_name)]).iloc[0]
-    assert (row["task"], row["split"]) == (task, split)
-    assert row["example_id"].startswith(f"{task}_{split}/" if split else f"{task}/")
-
-
 @pytest.mark.data
 @pytest.mark.parametrize("kind", FORMATS)
 def test_the_published_records_load_whole_in_every_format(kind, data_folder, load):

@@ -8,8 +8,6 @@ from ragnb.datasets.catalogue import git_blob_sha1
 from ragnb.errors import InputError
 from ragnb.records import RGB_EXAMPLE
 
-DROP = object()
-
 
 @pytest.mark.data
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from ragnb.experiments.judges import (
     judge_responses,
     judgement_requests,
 )
-from ragnb.experiments.recorded import recorded_responses
 
 RESPONSES = pd.DataFrame(
     {
@@ -88,25 +87,6 @@ def of(*responses, **columns):
         "response": pd.Series(responses, dtype=object),
     }
     return pd.DataFrame({**basis, **columns})
-
-
-# ---- requests ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("recording", "judgement"),
-    [
-        ("rgb_rejection", "refusal"),
-        ("rgb_counterfactual", "detection"),
-        ("judged_answers", "bare_correctness"),
-    ],
-)
-def test_recorded_judgements_are_replayed(recording, judgement):
-    recorded = recorded_responses(recording)
-    judged = recorded[recorded["judge_keys"].notna()]
-    assert judged[JUDGEMENTS[judgement].column].notna().all()
-    assert judged["judge_keys"].str.len().ge(1).all()
-    assert len(judgement_requests(judged, judgement)) == len(judged)
 
 
 # ---- values ------------------------------------------------------------------------------------------------------------

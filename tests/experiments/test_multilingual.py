@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 import ragnb
 from ragnb.experiments.multilingual import (
     SYSTEMS,
-    TRANSLATION_PARAMETERS,
     passages_to_translate,
     run_multilingual,
-    translation_requests,
     translations_table,
 )
 
@@ -159,18 +157,6 @@ def test_lbrag_takes_the_best_a_token_as_long_as_they_fit(budget, places):
     assert passages_to_translate("lbrag", [TEN, FIVE, TWENTY], SCORES, [True] * 3, budget) == places
 
 
-def test_a_passage_in_the_question_s_language_is_never_translated_and_costs_nothing():
-    for foreign, places in (
-        ([True, False, True], [0]),
-        ([False] * 3, []),
-        ([False, True, False], [1]),
-    ):
-        assert passages_to_translate("lbrag", [TEN, FIVE, TWENTY], SCORES, foreign, 10) == places
-        assert passages_to_translate("cross", [TEN, FIVE, TWENTY], SCORES, foreign, 0) == list(
-            np.flatnonzero(foreign)
-        )
-
-
 @given(
     st.lists(st.tuples(st.integers(1, 40), st.floats(0, 1), st.booleans()), max_size=7),
     st.integers(0, 30),
@@ -188,25 +174,6 @@ def test_the_budget_is_kept_and_used(rows, budget):
     )
     worth = [scores[place] / costs[place] for place in chosen]
     assert worth == sorted(worth, reverse=True)
-
-
-# ---- requests ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_request_for_each_question_and_passage_that_is_chosen():
-    requests = translation_requests(CONTEXTS, "cross")
-    told = requests[["example_id", "place", "original", "source", "language"]].to_numpy().tolist()
-    assert told == [
-        ["q/1/en", 0, "Der See ist 60 m tief.", "de", "en"],
-        ["q/1/en", 2, "塔很高。", "zh", "en"],
-        ["q/1/de", 0, "The lake is 60 m deep.", "en", "de"],
-        ["q/2/en", 0, "Ана построила башню.", "ru", "en"],
-        ["q/2/en", 1, "Der See ist 60 m tief.", "de", "en"],
-    ]
-    assert "from German into English" in requests["messages"][0][0]["content"]
-    assert requests["messages"][0][1]["content"] == "Der See ist 60 m tief."
-    assert set(requests["template"].str.rpartition(":")[0]) == {"multilingual.translate:1"}
-    assert requests["parameters"].tolist() == [TRANSLATION_PARAMETERS] * 5
 
 
 # ---- the four systems --------------------------------------------------------------------------------------------------
@@ -401,8 +368,3 @@ def test_the_table_has_every_translation_once_beside_those_that_failed():
     np.testing.assert_equal(table["in_language"].to_numpy(), [there for _, _, there in CASES])
     assert table["token_count"].tolist()[:2] == [7, 7]
     assert np.isnan(table["token_count"][8])
-
-
-# ---- hostile text ------------------------------------------------------------------------------------------------------
-
-TEXT = st.text(st.characters(codec=None), max_size=20)

@@ -148,27 +148,6 @@ def test_contexts_are_those_of_a_plain_loop(top_k, owned, seed):
         assert contexts["passages"].tolist() == expected
 
 
-# ---- contexts ----------------------------------------------------------------------------------------------------------
-
-
-def test_contexts_hold_what_was_retrieved_best_first():
-    contexts = multilingual_contexts(EXAMPLES, rank_passages(EXAMPLES, top_k=2, embedding=by_hand))
-    assert contexts.columns.tolist() == [
-        *EXAMPLES.columns,
-        "passage_ids",
-        "passage_languages",
-        "passage_scores",
-    ]
-    first = contexts.iloc[0]
-    assert first["passages"] == ["Der See ist 60 m tief.", "Ana built the tower."]
-    assert first["passage_ids"] == ["q/1/de#0", "q/2/en#0"]
-    assert first["passage_languages"] == ["de", "en"]
-    assert first["passage_scores"] == pytest.approx([0.96, 0.28])
-    assert EXAMPLES["passages"].tolist() == [
-        [passage] for passage in PASSAGES.values()
-    ]  # the examples are left alone
-
-
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 

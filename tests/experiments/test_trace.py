@@ -151,58 +151,6 @@ def test_a_judge_s_labels_become_a_trace_record_with_the_scores_of_hand_counting
     assert scores.issues == ()
 
 
-def test_near_misses_are_mended_and_counted_and_strangers_stay():
-    said = labels(
-        support("A", "Supported without sentence"),
-        {**support("b"), "supporting_sentence_keys": "1a.", "fully_supported": "yes"},
-        relevant=["0A", "7q"],
-        overall="True",
-        utilized=["[1a]", "None"],
-    )
-    row = only(Judge(said).label())
-    assert row["all_relevant_sentence_keys"] == ["0a", "7q"]
-    assert row["all_utilized_sentence_keys"] == ["1a"]
-    assert [label["supporting_sentence_keys"] for label in row["sentence_support_information"]] == [
-        ["supported_without_sentence"],
-        ["1a"],
-    ]
-    assert row["overall_supported"] is True
-    assert sum(row["label_repairs"].values()) == 9
-    assert any("'7q' names no sentence" in issue for issue in trace_scores(row).issues)
-    assert json.loads(row["label_attempts"][0]["reply"]) == json.loads(said)  # as it was written
-
-
-# ---- replies that are none ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("said", "reason"),
-    [
-        ('{"relevance_explanation": "It', "cut off"),
-        ("I cannot help with that.", "no JSON object in the reply: I cannot help"),
-        ("", "empty"),
-        (labels(overall="perhaps"), "'perhaps' is not true or false"),
-        (labels(sentence_support_information={"a": ["0a"]}), "sentence_support_information"),
-        (
-            labels(sentence_support_information=[{"response_sentence_key": "a"}]),
-            "required but missing",
-        ),
-        (
-            '{"all_relevant_sentence_keys": ["0a"], "overall_supported": true}',
-            "required but missing",
-        ),
-    ],
-)
-def test_what_cannot_be_read_is_asked_for_once_more_and_then_unlabelled(said, reason):
-    judge = Judge(said)
-    row = only(judge.label())
-    assert reason in row["label_reason"]
-    assert "after a repair turn" in row["label_reason"]
-    assert len(judge.server.calls) == 2
-    assert row["label_attempts"] == [{"reply": said, "fault": row["label_reason"]}]
-    assert len(row["label_keys"]) == 2
-
-
 # ---- asking again ------------------------------------------------------------------------------------------------------
 
 
@@ -270,9 +218,6 @@ def test_the_budget_is_for_all_asks_together():
     enough = Judge(CONTRADICTORY)
     assert only(enough.label(budget_usd=0.1, prices=prices))["label_contradiction"]
     assert len(enough.server.calls) == 2
-
-
-# ---- replay ------------------------------------------------------------------------------------------------------------
 
 
 # ---- hostile text ------------------------------------------------------------------------------------------------------
