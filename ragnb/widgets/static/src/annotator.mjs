@@ -1,6 +1,6 @@
 // The annotator: its frame, its keys, and what each of them does. It draws and sends; every decision is Python's.
 
-import { kbd, node, typeInto } from "./dom.mjs";
+import { connect, kbd, node, typeInto } from "./dom.mjs";
 import { Fields } from "./fields.mjs";
 import { ItemList } from "./item_list.mjs";
 import { BUTTONS, keyAct } from "./keys.mjs";
@@ -45,25 +45,20 @@ class Annotator {
     this.help = helpOf(this.work.task);
     this.drawFrame();
     el.append(this.root);
-    this.listen();
-    this.drawPage();
-    this.focusBefore = document.activeElement;
-    this.askForFocus();
-  }
-
-  listen() {
-    this.handlers = {
+    this.disconnect = connect(model, {
       "change:page": () => this.keepFocus(() => { this.drawPage(); this.items.draw(); }),
       "change:state": () => this.keepFocus(() => this.paint()),
       "change:jump": () => this.items.draw(),
       "msg:custom": (message) => this.onMessage(message),
       comm_live_update: () => this.saving.gone(),
-    };
-    for (const [event, handler] of Object.entries(this.handlers)) this.model.on(event, handler);
+    });
+    this.drawPage();
+    this.focusBefore = document.activeElement;
+    this.askForFocus();
   }
 
   close() {
-    for (const [event, handler] of Object.entries(this.handlers)) this.model.off(event, handler);
+    this.disconnect();
     this.sentences.close();
     this.saving.stop();
   }

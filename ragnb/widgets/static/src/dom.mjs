@@ -14,6 +14,12 @@ export function node(name, attributes = {}, ...children) {
   return made;
 }
 
+// Listens to a model; returns what ends that.
+export function connect(model, handlers) {
+  for (const [event, handler] of Object.entries(handlers)) model.on(event, handler);
+  return () => { for (const [event, handler] of Object.entries(handlers)) model.off(event, handler); };
+}
+
 export const kbd = (key) => node("kbd", { "aria-hidden": "true" }, key);
 
 // Sends a text when nobody has typed for a moment, and when its field or the page is left; with the item that it was typed on.

@@ -5,21 +5,16 @@ import { leavesSearch, stepOf } from "./keys.mjs";
 import { VirtualList, clamp } from "./list.mjs";
 import { found } from "./search.mjs";
 
-const FILTERS = {
-  all: () => true,
-  "not labelled": ([, status]) => status !== "labelled",
-  untouched: ([, status]) => status === "untouched",
-  started: ([, status]) => status === "started",
-  labelled: ([, status]) => status === "labelled",
-  skipped: ([, status]) => status === "skipped",
-  flagged: ([, , flag]) => flag,
-};
+const FILTERS = ["all", "not labelled", "untouched", "started", "labelled", "skipped", "flagged"];
 const GLYPHS = { labelled: "✓", started: "◐", skipped: "↷", untouched: "·" };
 
 // Numbers of the entries, [title, status, flagged] each, that pass a filter and hold some words.
 export function listed(entries, filter, query) {
   const holding = query.trim() ? found(entries.map(([title]) => title), query) : [...entries.keys()];
-  return holding.filter((number) => FILTERS[filter](entries[number]));
+  return holding.filter((number) => {
+    const [, status, flag] = entries[number];
+    return filter === "all" || filter === status || (filter === "flagged" && flag) || (filter === "not labelled" && status !== "labelled");
+  });
 }
 
 export class ItemList {
@@ -29,7 +24,7 @@ export class ItemList {
     this.shown = []; // numbers of the items that pass
     this.at = 0; // place among them
     const again = () => this.moveTo(0);
-    this.filter = node("select", { "aria-label": "which items", onchange: again }, ...Object.keys(FILTERS).map((name) => node("option", { value: name }, name)));
+    this.filter = node("select", { "aria-label": "which items", onchange: again }, ...FILTERS.map((name) => node("option", { value: name }, name)));
     this.query = node("input", {
       type: "search", placeholder: "words", "aria-label": "words of an item", oninput: again, onkeydown: (event) => this.onQueryKey(event),
     });

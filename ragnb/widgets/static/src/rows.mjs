@@ -1,6 +1,6 @@
 // Draws the list of rows that Python has found, and reports what was typed, chosen and scrolled to. All texts are text.
 
-import { node } from "./dom.mjs";
+import { connect, node } from "./dom.mjs";
 import { isPlain, leavesSearch, stepOf } from "./keys.mjs";
 import { VirtualList, clamp } from "./list.mjs";
 import { hits, wordsOf } from "./search.mjs";
@@ -40,20 +40,19 @@ class RowList {
     this.turned = new MutationObserver(() => this.tint());
     this.resized = new ResizeObserver(() => this.onResize());
     this.drawFrame();
-    this.handlers = {
+    this.disconnect = connect(model, {
       "change:found": () => this.restart(),
       "change:position": () => this.turn(),
       "change:search change:chosen change:sort": () => this.show(),
       "msg:custom": (message) => this.onMessage(message),
-    };
-    for (const [event, handler] of Object.entries(this.handlers)) model.on(event, handler);
+    });
     this.resized.observe(this.rows.list);
     this.show();
     this.restart();
   }
 
   close() {
-    for (const [event, handler] of Object.entries(this.handlers)) this.model.off(event, handler);
+    this.disconnect();
     this.resized.disconnect();
     this.turned.disconnect();
     this.rows.close();
