@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from fractions import Fraction
 from numbers import Real
 
 import pandas as pd
@@ -154,112 +155,43 @@ def test_every_metric_has_a_number_or_a_reason_at_every_edge():
         assert isinstance(cell, Real) or cell == f"nan: {METRICS[name].condition}"
 
 
-@pytest.mark.parametrize(
-    ("metric", "options", "expected"),
-    [  # by hand from the definitions; None is nan
-        (
-            "rgb.accuracy",
-            {},
-            {
-                "right answer": 1,
-                "refusal": 0,
-                "empty response": 0,
-                "no reference": None,
-                "no response": None,
-            },
-        ),
-        (
-            "rgb.rejection",
-            {},
-            {
-                "right answer": 0,
-                "refusal": 1,
-                "no sentence": 0,
-                "no reference": 0,
-                "no response": None,
-            },
-        ),
-        (
-            "rgb.rejection",
-            {"protocol": "released"},
-            {"right answer": 1, "refusal": 1, "another language": 0, "no reference": None},
-        ),
-        (
-            "rgb.error_correction",
-            {},
-            {"right answer": None, "refusal": None, "refusal after an error": 0},
-        ),
-        (
-            "rgb.error_correction",
-            {"protocol": "released"},
-            {"refusal": None, "refusal after an error": 1},
-        ),
-        (
-            "rgb.error_correction",
-            {"protocol": "flexible"},
-            {"right answer": 1, "refusal": 0, "refusal after an error": 0},
-        ),
-        ("rgb.judged_rejection", {}, {"refusal": 1, "unreadable judge": None, "no reference": 0}),
-        (
-            "trace.relevance",
-            {},
-            {"right answer": 1 / 2, "empty context": None, "unreadable judge": None},
-        ),
-        ("trace.relevance", {"variant": "guide"}, {"right answer": 1 / 20, "empty context": None}),
-        ("trace.utilization", {"variant": "guide"}, {"right answer": 1, "refusal": 0}),
-        (
-            "trace.completeness",
-            {},
-            {"right answer": 1, "refusal": 0, "empty response": 0, "empty context": None},
-        ),
-        (
-            "trace.adherence",
-            {},
-            {"refusal": 1, "empty response": 1, "empty context": 0, "unreadable judge": None},
-        ),
-        (
-            "trace.supported_fraction",
-            {},
-            {"refusal": 1, "empty response": None, "empty context": 0},
-        ),
-        (
-            "answer.f1",
-            {},
-            {"right answer": 2 / 5, "refusal": 0, "empty response": 0, "no reference": None},
-        ),
-        ("answer.recall", {}, {"right answer": 1, "another language": 0}),
-        (
-            "language.rlc",
-            {},
-            {"refusal": 1, "no sentence": None, "empty response": None, "another language": 0},
-        ),
-        (
-            "language.rlc",
-            {"variant": "lbrag"},
-            {"no sentence": 0, "empty response": 1, "another language": 1},
-        ),
-        (
-            "cost.translation_tokens",
-            {},
-            {"right answer": 7, "empty context": 0, "no response": None},
-        ),
-        (
-            "semantic.judged_similarity",
-            {},
-            {"refusal": 0, "empty response": None, "unreadable judge": None},
-        ),
-        ("semantic.embedding_cosine", {}, {"right answer": 24 / 25, "empty response": None}),
-        ("annotator.verdict", {}, {"refusal": 0, "unreadable judge": None}),
-    ],
-)
-def test_values_at_the_edges_are_those_of_the_definition(metric, options, expected):
-    row = edge_cases(metric, **options).loc[metric]
-    for case, number in expected.items():
-        assert (
-            row[case] == pytest.approx(number)
-            if number is not None
-            else row[case].startswith("nan: ")
-        ), case
+EDGES = """
+rgb.accuracy: right answer=1, refusal=0, empty response=0, no reference=nan, no response=nan
+rgb.rejection: right answer=0, refusal=1, no sentence=0, no reference=0, no response=nan
+rgb.rejection protocol=released: right answer=1, refusal=1, another language=0, no reference=nan
+rgb.error_correction: right answer=nan, refusal=nan, refusal after an error=0
+rgb.error_correction protocol=released: refusal=nan, refusal after an error=1
+rgb.error_correction protocol=flexible: right answer=1, refusal=0, refusal after an error=0
+rgb.judged_rejection: refusal=1, unreadable judge=nan, no reference=0
+trace.relevance: right answer=1/2, empty context=nan, unreadable judge=nan
+trace.relevance variant=guide: right answer=1/20, empty context=nan
+trace.utilization variant=guide: right answer=1, refusal=0
+trace.completeness: right answer=1, refusal=0, empty response=0, empty context=nan
+trace.adherence: refusal=1, empty response=1, empty context=0, unreadable judge=nan
+trace.supported_fraction: refusal=1, empty response=nan, empty context=0
+answer.f1: right answer=2/5, refusal=0, empty response=0, no reference=nan
+answer.recall: right answer=1, another language=0
+language.rlc: refusal=1, no sentence=nan, empty response=nan, another language=0
+language.rlc variant=lbrag: no sentence=0, empty response=1, another language=1
+cost.translation_tokens: right answer=7, empty context=0, no response=nan
+semantic.judged_similarity: refusal=0, empty response=nan, unreadable judge=nan
+semantic.embedding_cosine: right answer=24/25, empty response=nan
+annotator.verdict: refusal=0, unreadable judge=nan
+"""
+"""Metric, options and values at the edges, by hand from the definitions."""
+
+
+@pytest.mark.parametrize("line", EDGES.strip().splitlines())
+def test_values_at_the_edges_are_those_of_the_definition(line):
+    definition, _, cases = line.partition(": ")
+    metric, *options = definition.split()
+    row = edge_cases(metric, **dict(option.split("=") for option in options)).loc[metric]
+    for case in cases.split(", "):
+        name, _, value = case.partition("=")
+        if value == "nan":
+            assert row[name].startswith("nan: ")
+        else:
+            assert row[name] == pytest.approx(float(Fraction(value)))
 
 
 def test_an_unscored_edge_says_what_is_missing_and_custom_metrics_have_edges_too():
