@@ -24,6 +24,7 @@ from ragnb.markup import Markup, escape, escape_latex, escape_markdown, join, pa
 from ragnb.records import CONDITION, column_names, is_missing, require_columns
 from ragnb.reports.frames import UNLISTED, distinct, html_table, limits, listed, number, short_p
 from ragnb.scoring.bridges import known_metric
+from ragnb.scoring.columns import numbers
 
 DECIMALS = {"cost.translation_tokens": 1, "cost.cnbe": 5}
 """Decimals of the metrics for which two are too many or too few."""
@@ -33,6 +34,13 @@ _COMPARISON = (
     "metric system baseline n_pairs difference low high interval confidence_level test p_value "
     "p_adjusted correction family_size effect effect_name mde power duality signature"
 ).split()
+
+
+_DECIMAL = {
+    *("mean", "low", "high", "worst_low", "worst_high", "difference"),
+    *("confidence_level", "p_value", "p_adjusted", "effect", "mde", "power"),
+}
+"""Columns of numbers that need not be whole; nullable types and None become floats and nan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +208,8 @@ def to_text(frame: pd.DataFrame, *, digits: int | None = None) -> str:
     東京  0.500
     Oslo  1.000
     """
-    if set(_SUMMARY) <= set(_with_rows(frame)):
-        table = _summary_list(frame, digits)
+    if _is_like(frame, _SUMMARY):
+        table = _summary_list(_complete(frame, _SUMMARY), digits)
     else:
         table = _table(frame, "", None, None, digits)
     warnings = [text for text in dict.fromkeys(frame.get("warning", [])) if text]
@@ -357,10 +365,18 @@ def _tests(frame: pd.DataFrame) -> str:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def _with_rows(frame: pd.DataFrame) -> pd.DataFrame:
+def _is_like(frame: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether a frame has all of some columns but one, which is then reported as missing."""
     if frame.empty:
         raise InputError("a table needs at least one row; got an empty frame")
-    return frame
+    return len(set(columns) - set(frame)) <= 1
+
+
+def _complete(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    """Return a frame with all of some columns, and with floats for those that have decimals."""
+    require_columns(frame, columns, "a table")
+    decimal = [name for name in frame if name in _DECIMAL]
+    return frame.assign(**{name: numbers(frame, name, "a table") for name in decimal})
 
 
 def _table(
@@ -371,10 +387,11 @@ def _table(
     digits: int | None,
 ) -> _Table:
     """Return the table of a frame of summaries or comparisons, or list any other frame."""
-    if set(_COMPARISON) <= set(_with_rows(frame)):
-        return _comparison_list(frame, digits)
-    if not set(_SUMMARY) <= set(frame):
+    if _is_like(frame, _COMPARISON):
+        return _comparison_list(_complete(frame, _COMPARISON), digits)
+    if not _is_like(frame, _SUMMARY):
         return _Table(listed(frame, digits), [])
+    frame = _complete(frame, _SUMMARY)
     named = column_names(columns)
     require_columns(frame, [rows, *named], "a table of summaries")
     if columns is None:

@@ -96,18 +96,22 @@ def bridging(
     >>> bridging(pd.concat(parts))["reason"][0]
     'it is the baseline'
     """
-    pairs = paired_f1(scores, baseline=baseline)
+    pairs, f1 = paired_f1(scores, baseline=baseline), _variant_of_f1(scores)
+    rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=f1)
+    itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
+    rows["reason"] = rows["reason"].mask(itself, "it is the baseline")
+    return rows.drop(columns=[*CNBE.columns.values()])
+
+
+def _variant_of_f1(scores: pd.DataFrame) -> str | None:
+    """Return the variant under which F1 was scored; differences between variants mean nothing."""
     marks = scores.loc[scores["metric"] == F1, "signature"].astype(str).str.split("|").explode()
     variants = sorted({mark.partition(":")[2] for mark in marks if mark.startswith("variant:")})
     if len(variants) > 1:
         raise InputError(
             f"CNBE needs F1 of one variant, got {' and '.join(variants)}; score all systems alike"
         )
-    f1 = variants[0] if variants else None
-    rows = score(pairs, CNBE, variant=variant, baseline=baseline, f1=f1)
-    itself = (rows["system"] == baseline) & (rows["reason"] == CNBE.condition)
-    rows["reason"] = rows["reason"].mask(itself, "it is the baseline")
-    return rows.drop(columns=[*CNBE.columns.values()])
+    return variants[0] if variants else None
 
 
 def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame:
@@ -131,6 +135,7 @@ def paired_f1(scores: pd.DataFrame, *, baseline: str = "direct") -> pd.DataFrame
     """
     key = ["system", "example_id"]
     require_columns(scores, [*key, "metric", "value", "reason", "signature"], "bridging")
+    _variant_of_f1(scores)
     scores = scores.assign(value=numbers(scores, "value", "bridging"))
     f1, cost = (scores[scores["metric"] == name].reset_index(drop=True) for name in (F1, COST))
     if f1.empty or cost.empty:

@@ -179,7 +179,7 @@ def test_what_cannot_be_paired_is_refused():
         ):
             made(pd.concat([frame, frame]))
         mixed = pd.concat([frame[frame["system"] != "cross"], scored({"cross": CROSS}, "lbrag")])
-        with pytest.raises(InputError, match="F1 of one variant; got lbrag and unicode"):
+        with pytest.raises(InputError, match="F1 of one variant, got lbrag and unicode"):
             made(mixed)
 
 
