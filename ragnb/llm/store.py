@@ -329,26 +329,37 @@ class Store:
 
     def _prepare(self) -> None:
         self._db.row_factory = sqlite3.Row
+        tables = [row["name"] for row in self.query("SELECT name FROM sqlite_master")]
+        pragmas = ("application_id", "user_version")
+        found = [self.query(f"PRAGMA {name}")[0][0] for name in pragmas]
+        if tables and found != [_APPLICATION, VERSION]:
+            raise StoreError(
+                f"{self.path!r} is not a store of version {VERSION} but another SQLite database "
+                f"(application {found[0]}, version {found[1]}); choose another path"
+            )
+        columns = [row["name"] for row in self.query("PRAGMA table_info(replies)")]
+        # A store that is complete is not written to when it is opened.
+        if "claims" not in tables or "checksum" not in columns:
+            self._create()
+        elif (problem := self.query("PRAGMA quick_check(1)")[0][0]) != "ok":
+            raise StoreError(
+                f"{self.path!r} is damaged ({' '.join(problem.split())}); restore it from a copy"
+            )
+        self.query("PRAGMA synchronous = NORMAL")
+
+    def _create(self) -> None:
+        """Create the tables, or add what a store of an earlier version lacks."""
         with self._reporting(), suppress(sqlite3.OperationalError):
             # Fails if another process is doing the same; the mode stays with the file.
             self._db.execute("PRAGMA journal_mode = WAL")
         with self.transaction() as db:
-            tables = [row["name"] for row in db.execute("SELECT name FROM sqlite_master")]
-            found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in
-                     ("application_id", "user_version")]  # fmt: skip
-            if tables and found != [_APPLICATION, VERSION]:
-                raise StoreError(
-                    f"{self.path!r} is not a store of version {VERSION} but another SQLite database "
-                    f"(application {found[0]}, version {found[1]}); choose another path"
-                )
             for statement in _SCHEMA.split(";\n"):
                 db.execute(statement)
             columns = [row["name"] for row in db.execute("PRAGMA table_info(replies)")]
-            if "checksum" not in columns:  # a store of an earlier version
+            if "checksum" not in columns:
                 db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
             db.execute(f"PRAGMA application_id = {_APPLICATION}")
             db.execute(f"PRAGMA user_version = {VERSION}")
-        self.query("PRAGMA synchronous = NORMAL")
 
     def _read(self, which: str, *values: Any) -> list[Reply]:
         """Replies after their checksums were verified."""
@@ -368,7 +379,7 @@ class Store:
     def _reporting(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # in a damaged file
             raise StoreError(
                 f"the store {self.path!r} cannot be read or written: {error}. Check the path, the "
                 "permissions and the free space; what was stored before is kept."

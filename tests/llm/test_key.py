@@ -267,3 +267,85 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, m
     assert all(text.startswith("EndpointError: ") and "\n" not in text for text in displayed), (
         displayed
     )
+
+
+@pytest.mark.parametrize("word", ["EMPTY", "none-needed", "not-needed"])
+def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(faults, chat, monkeypatch, word):
+    monkeypatch.setenv("OPENAI_API_KEY", "" if word == "none-needed" else word)
+    with faults.FaultServer(lambda call: faults.Answer(text=f"an {word} cup")) as server:
+        replies = complete(
+            chat(1), model="m", base_url=server.base_url, store=":memory:", progress=False
+        )
+    assert replies["response"].tolist() == [f"an {word} cup"]
+
+
+def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(
+    servers, chat, key, tmp_path, logs, capfd
+):
+    def echoing(line):
+        entry = servers.answered(line)
+        entry["response"]["body"]["choices"][0]["message"]["content"] = f"key {CANARY}"
+        number = int(line["body"]["messages"][0]["content"].split()[1])
+        spelled = json.dumps(entry).replace(CANARY, SPELLED).encode() if number else entry
+        return servers.refused(line, LONG) if number == 2 else spelled
+
+    path = tmp_path / "s.sqlite"
+    with servers.BatchServer(result=echoing) as server:
+        batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
+        seen = batch.collect(path, base_url=server.base_url).to_json()
+    replies = complete(chat(2), model="m", store=path, offline=True)
+    assert replies["response"].tolist() == ["key [key]"] * 2
+    check(seen + replies.to_json(), tmp_path, logs, capfd)
+
+
+def test_a_notebook_shows_a_wrong_key_address_or_model_as_one_sentence_and_a_run_as_one_line(
+    faults, key, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+
+    def behave(call):
+        way = call.path.split("/")[1]
+        return (
+            faults.echo(call)
+            if way == "good"
+            else faults.Answer(status=int(way), message="not here")
+        )
+
+    with faults.FaultServer(behave) as server:
+        addresses = [server.base_url.replace("/v1", f"/{way}/v1") for way in ("good", "401", "404")]
+        addresses += [f"http://127.0.0.1:{free_port()}/v1"]
+        call = "store='{}/s.sqlite', base_url={!r}, **options)"
+        sources = [
+            f"client.complete(requests, {call.format(tmp_path, address)}" for address in addresses
+        ]
+        sources[0] += ";"
+        sources[1:] = [
+            source.replace("s.sqlite", f"{n}.sqlite") for n, source in enumerate(sources[1:])
+        ]
+        cells = [
+            nbformat.v4.new_code_cell(source)
+            for source in (SETUP.replace("DEBUG", "ERROR"), *sources)
+        ]
+        book = nbformat.v4.new_notebook(cells=cells)
+        nbclient.NotebookClient(
+            book, timeout=120, kernel_name="python3", allow_errors=True
+        ).execute()
+    _, good, *bad = book.cells
+    seen = "".join(
+        output.text
+        for output in good.outputs
+        if output.output_type == "stream" and output.name == "stderr"
+    )
+    assert "12 of 12 requests answered. Cost unknown (no price for m), " in seen
+    for cell, words in zip(
+        bad,
+        ("put a key", "the model name", "no connection"),
+        strict=True,
+    ):
+        (error,) = [output for output in cell.outputs if output.output_type == "error"]
+        (sentence,) = error.traceback
+        assert sentence == f"EndpointError: {error.evalue}"
+        assert words in sentence
+        assert "\n" not in sentence

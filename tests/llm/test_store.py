@@ -176,16 +176,13 @@ def whole_reply(n: int) -> Reply:
 
 
 def test_no_flipped_bit_turns_a_reply_into_another(tmp_path):
-    """300 random bits of a store, flipped one at a time; without checksums 166 of them are read as other replies.
-
-    A flip in the counts of SQLite's own pages can hide a reply, which is then asked again. That is rare.
-    """
+    """300 random bits of a store, flipped one at a time; without checksums 166 of them are read as other replies."""
     made = {each.key: each for each in map(whole_reply, range(100))}
     with Store(tmp_path / "s.sqlite") as store:
         store.add(made.values())
         store.query("PRAGMA wal_checkpoint(TRUNCATE)")
     content = (tmp_path / "s.sqlite").read_bytes()
-    rng, refused, hidden = random.Random(1), 0, 0
+    rng, refused = random.Random(1), 0
     for n in range(300):
         bit = rng.randrange(8 * len(content))
         flipped = bytearray(content)
@@ -194,14 +191,10 @@ def test_no_flipped_bit_turns_a_reply_into_another(tmp_path):
         try:
             with Store(path) as store:
                 assert store.get(made).items() <= made.items()
-                found = {each.key: each for each in store}
+                assert {each.key: each for each in store} == made
         except StoreError:
             refused += 1
-        else:
-            assert found.items() <= made.items()
-            hidden += found != made
     assert 150 < refused < 290, "flips in the unused parts of pages do no harm"
-    assert hidden <= 3
 
 
 def test_a_damaged_reply_is_refused_with_what_to_do_and_the_others_are_read(tmp_path):
