@@ -19,8 +19,8 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.annotation.log import read_log
 from ragnb.annotation.labels import recorded_passes
+from ragnb.annotation.log import read_log
 from ragnb.annotation.session import AnnotationSession
 from ragnb.datasets.published import PUBLISHED, published
 from ragnb.experiments.evouna import evouna_results
