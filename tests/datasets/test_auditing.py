@@ -37,6 +37,14 @@ def test_zh_fact_has_three_false_answers_that_hold_the_true_one_and_three_items_
 
 
 @pytest.mark.data
+@pytest.mark.parametrize(("name", "few"), [("en_fact", 62), ("zh_fact", 59)])
+def test_counterfactual_items_with_few_passages_are_listed(name, few, rgb_file, raw_records):
+    short = [f"{name}/{r['id']}" for r in raw_records(name) if len(r["positive_wrong"]) < 5]
+    assert len(short) == few
+    assert found(audit(load_rgb(rgb_file(name))), "few_passages") == short
+
+
+@pytest.mark.data
 def test_all_fifty_items_with_four_positives_show_more_noise_than_named(rgb_file):
     report = audit(load_rgb(rgb_file("en_refine_first50")))
     assert len(found(report, "noise_differs")) == 50

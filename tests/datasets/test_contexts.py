@@ -105,6 +105,31 @@ def test_the_released_order_is_shared_by_noise_questions_and_not_by_integration_
     assert len({tuple(kinds) for kinds in noise["kinds"]}) == 1
 
 
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "at_least"), [("zh_refine", 290), ("en_refine_first50", 49)])
+def test_the_only_true_passage_of_five_always_stands_last_in_the_released_order(
+    name, at_least, rgb_file
+):
+    kinds = build_contexts(load_rgb(rgb_file(name)), noise_rate=0.8, order="released")["kinds"]
+    alone = [k for k in kinds if len(k) == 5 and k.count("positive") == 1]
+    assert len(alone) >= at_least
+    assert {k.index("positive") for k in alone} == {4}
+
+
+@pytest.mark.data
+def test_four_positives_make_noise_rate_0_the_same_as_a_fifth(rgb_file):
+    examples = load_rgb(rgb_file("en_refine_first50"))
+    assert shown(examples, noise_rate=0) == shown(examples, noise_rate=0.2)
+    both = build_contexts(examples, noise_rate=[0, 0.2])
+    assert (both[both["noise_rate"] == 0]["effective_noise_rate"] > 0).all()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "few"), [("en_fact", 62), ("zh_fact", 59)])
+def test_most_counterfactual_items_show_fewer_than_five_passages(name, few, rgb_file):
+    assert (build_contexts(load_rgb(rgb_file(name)))["n_passages"] < 5).sum() == few
+
+
 # ---- which passages ----------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from ragnb.datasets.multilingual import COLUMNS, load_multilingual
 from ragnb.errors import InputError
+from ragnb.metrics.answer import exact_match, reference_parts
 from ragnb.scoring import score
 
 SIX = ["en", "de", "ru", "zh", "ar", "hi"]
@@ -281,6 +282,26 @@ def test_xquad_asks_the_same_1190_questions_in_each_language(xquad):
 
 
 @pytest.mark.data
+def test_every_row_of_xquad_is_that_of_the_file_read_without_ragnb(xquad, data_folder):
+    for language in XQUAD:
+        path = data_folder / "xquad" / f"xquad.{language}.json"
+        read = [
+            [
+                asked["id"],
+                asked["question"],
+                [paragraph["context"]],
+                [[asked["answers"][0]["text"]]],
+            ]
+            for article in json.loads(path.read_text("utf-8"))["data"]
+            for paragraph in article["paragraphs"]
+            for asked in paragraph["qas"]
+        ]
+        own = xquad[xquad["language"] == language]
+        assert own[["question_id", "question", "passages", "references"]].values.tolist() == read
+        assert all(row.references[0][0] in row.passages[0] for row in own.itertuples())
+
+
+@pytest.mark.data
 def test_mkqa_has_500_questions_in_five_languages_and_61_of_them_have_no_answer(mkqa):
     assert mkqa["language"].value_counts().to_dict() == dict.fromkeys(
         ["en", "ja", "de", "es", "zh_cn"], 500
@@ -291,3 +312,13 @@ def test_mkqa_has_500_questions_in_five_languages_and_61_of_them_have_no_answer(
     assert mkqa["example_id"][0] == "mkqa_500q_en_ja_de_es_zhcn/3051930912491995402/en"
     assert mkqa["question_id"].str.fullmatch(r"-?\d+").all()
     assert mkqa.attrs["source"]["verified"]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["mkqa", "xquad"])
+def test_every_real_reference_parses_and_matches_itself(name, request):
+    frame = request.getfixturevalue(name).dropna(subset="references")
+    for references in frame["references"].iloc[::7]:
+        assert reference_parts(references) == references
+        first = references[0][0]
+        assert exact_match(first, references) == 1 or not any(c.isalnum() for c in first)

@@ -98,6 +98,15 @@ def test_the_source_of_a_file_is_told_by_its_content(make, write_rgb):
     assert source["git_sha1"] == git_blob_sha1(path.read_bytes())
 
 
+@pytest.mark.data
+def test_a_published_file_under_another_name_is_recognised(rgb_file, tmp_path):
+    copy = tmp_path / "renamed.json"
+    copy.write_bytes(rgb_file("zh_int").read_bytes())
+    source = load_rgb(copy).attrs["source"]
+    assert source["verified"]
+    assert "NC" in source["licence"]
+
+
 # ---- what is refused ---------------------------------------------------------------------------------------------------
 
 
