@@ -1,7 +1,8 @@
 """ragnb in a terminal: the functions of the notebook, read from files and printed.
 
-``python -m ragnb --help`` lists the commands. Exit codes: 0; 1 if an audit finds something; 2 for
-input that cannot be used, with one line that says why; 130 after Ctrl-C; 141 if nobody reads on.
+``python -m ragnb --help`` lists the commands. Exit codes: 0; 1 if an audit finds something, or if
+``compare --fail-if-worse`` finds a loss; 2 for input that cannot be used, with one line that says
+why; 130 after Ctrl-C; 141 if nobody reads on.
 """
 
 import os
@@ -15,10 +16,11 @@ from ragnb.markup import spelled
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    argv = sys.argv[1:] if argv is None else argv
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _say
-            arguments = command_line().parse_args(argv)
+            arguments = command_line().parse_args(argv or ["--help"])
             found = arguments.command(arguments)
         progress()
         text, code = found if isinstance(found, tuple) else (found, 0)
@@ -32,6 +34,8 @@ def main(argv: list[str] | None = None) -> int:
         progress()
         return 130
     except (RagnbError, OSError) as error:
+        if "--debug" in argv:
+            raise
         _say(error)
         return 2
 

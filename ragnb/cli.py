@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
+from glob import glob
 from inspect import Parameter, getdoc, signature
 from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
@@ -33,18 +34,44 @@ def score(arguments: argparse.Namespace) -> str:
     return _table(summary, arguments)
 
 
-def compare(arguments: argparse.Namespace) -> str:
+def compare(arguments: argparse.Namespace) -> tuple[str, int]:
     """Compare systems that answered the same questions: one file with a column `system`, or one file per system.
 
+    With --fail-if-worse, the exit code is 1 if a system is worse than the baseline.
+
     example:
-      ragnb compare plain.jsonl reranked.jsonl --metrics answer.f1 --baseline plain
+      ragnb compare plain.jsonl reranked.jsonl -m f1 --baseline plain --fail-if-worse 0.02
     """
+    smallest = arguments.fail_if_worse
+    if smallest is not None and arguments.baseline is None:
+        raise InputError("--fail-if-worse needs --baseline")
     scores = _scores(arguments)
     progress("comparing")
     names = ("baseline", "by", "cluster", "method", "unpaired", "correction")
     options = {name: getattr(arguments, name) for name in names}
     table = ragnb.compare(scores, **options, confidence_level=arguments.level)
-    return _table(table, arguments)
+    losses = [] if smallest is None else _losses(table, scores, smallest)
+    for loss in losses:
+        print(spelled(loss), file=sys.stderr)
+    return _table(table, arguments), int(bool(losses))
+
+
+def _losses(table: Any, scores: Any, smallest: float) -> list[str]:
+    """Sentences on the systems whose interval lies below 0 and whose loss is at least ``smallest``."""
+    found = []
+    for row in table.itertuples():
+        sign = 1 if ragnb.METRICS[row.metric].higher_is_better else -1
+        if sign * row.difference <= -smallest and max(sign * row.low, sign * row.high) < 0:
+            values = scores[scores["metric"] == row.metric]
+            means = values.groupby(["example_id", "system"])["value"].mean().unstack()
+            change = (sign * (means[row.system] - means[row.baseline])).sort_values()
+            worst = ", ".join(map(str, change.index[change < 0][:10]))
+            found.append(
+                f"{row.system} is worse than {row.baseline}: {row.metric} differs by "
+                f"{row.difference:+.3g} [{row.low:.3g}, {row.high:.3g}]. "
+                f"{(change < 0).sum()} of {len(change)} questions got worse; largest losses: {worst}"
+            )
+    return found
 
 
 def report(arguments: argparse.Namespace) -> str:
@@ -170,12 +197,12 @@ _PRINTING: dict[str, dict[str, Any]] = _FORMAT | {
 }
 _OPTION = {"--option": _SETTINGS | {"help": "settings such as protocol=released; JSON or text"}}
 _SCORING: dict[str, dict[str, Any]] = {
-    "--metrics": {
+    "-m --metrics": {
         "nargs": "*",
         "required": True,
         "action": "extend",
         "metavar": "METRIC",
-        "help": "see `ragnb metrics`",
+        "help": "names, short where they are clear: f1 em; see `ragnb metrics`",
     },
     **_OPTION,
     "--by": {
@@ -213,6 +240,14 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         "--correction": {
             "default": "holm",
             "help": "holm (default), benjamini-hochberg or bonferroni",
+        },
+        "--fail-if-worse": {
+            "nargs": "?",
+            "type": float,
+            "const": 0.0,
+            "metavar": "DIFFERENCE",
+            "help": "exit with 1 if a system is worse than the baseline by this much (default: 0) "
+            "and the interval excludes 0",
         },
         **_PRINTING,
     },
@@ -274,7 +309,8 @@ def command_line() -> _Parser:
         short = text.partition("\n")[0]
         own = commands.add_parser(command.__name__, help=short, description=text, **style)
         for name, given in arguments.items():
-            own.add_argument(name, **given)
+            own.add_argument(*name.split(), **given)
+        own.add_argument("--debug", action="store_true", help="show the traceback of an error")
         own.set_defaults(command=command)
     return parser
 
@@ -328,19 +364,31 @@ def _scores(arguments: argparse.Namespace) -> Any:
     from ragnb.arguments import convert
     from ragnb.scoring.scores import as_metrics
 
-    chosen = convert(list(dict.fromkeys(arguments.metrics)), as_metrics, "--metrics")
+    names = [name for given in arguments.metrics for name in given.split(",") if name]
+    chosen = convert([*dict.fromkeys(map(_metric, names))], as_metrics, "--metrics")
     options = _settings(arguments.option, ragnb.score, [metric.function for metric in chosen])
     responses = _responses(arguments)
-    names = ", ".join(metric.name for metric in chosen)
-    progress(f"scoring {len(responses)} responses under {names}")
+    progress(f"scoring {len(responses)} responses under {', '.join(map(str, names))}")
     return ragnb.score(responses, chosen, **options)
+
+
+def _metric(name: str) -> str:
+    """The full name of a metric: ``answer.f1`` for ``f1``, ``answer.exact_match`` for ``em``."""
+    if "." in name:
+        return name
+    same = [known for known in ragnb.METRICS if known.partition(".")[2] == name.casefold()]
+    found = same or [metric.name for metric in ragnb.definitions(name).metrics]
+    if len(found) > 1:
+        raise InputError(f"{name} can be {', '.join(found)}; use the full name")
+    return found[0]
 
 
 def _responses(arguments: argparse.Namespace) -> Any:
     """The responses of all files in one frame."""
     import pandas as pd
 
-    files, systems = arguments.file, arguments.system or [None] * len(arguments.file)
+    files = [file for given in arguments.file for file in sorted(glob(given)) or [given]]
+    systems = arguments.system or [None] * len(files)
     if len(systems) != len(files):
         raise InputError(
             f"--system must be one name per file, got {len(systems)} for {len(files)} files"

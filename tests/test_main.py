@@ -21,6 +21,7 @@ from hypothesis import given, settings
 import ragnb
 from ragnb.__main__ import main
 from ragnb.datasets import load_evouna, load_ragbench, load_responses, load_rgb, read_table
+from ragnb.errors import InputError
 from ragnb.reports import judge_report, multilingual_report, rgb_report, trace_report
 from ragnb.scoring import METRICS, compare, score, summarize
 from ragnb.tables import to_html, to_json, to_latex, to_markdown, to_text
@@ -404,7 +405,6 @@ def test_a_file_that_cannot_be_used_is_refused_in_one_line(tmp_path, refused, na
 @pytest.mark.parametrize(
     "command",
     [
-        "",
         "scores",
         "score a.jsonl",
         "score a.jsonl --metrics answer.f1 --option protocol",
@@ -584,3 +584,56 @@ def test_the_labels_of_ragbench(data_folder, printed):
         published = records[f"{name}_score"].astype(float).groupby(records["task"]).mean()
         found = {task: means[f"trace.{name}", task] for task in published.index}
         assert found == pytest.approx(published.to_dict())
+
+
+# ---- names, gate, help -----------------------------------------------------------------------------
+
+ANSWERS = str(Path(__file__).parents[1] / "docs" / "answers.csv")
+
+
+def test_short_names_of_metrics_are_understood(capsys):
+    assert main(["score", ANSWERS, "-m", "f1,em", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["metric"] for row in rows} == {"answer.f1", "answer.exact_match"}
+    assert main(["score", ANSWERS, "-m", "correction"]) == 2
+    assert "can be rgb.error_correction, rgb.judged_error_correction" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("metric", "smallest", "code"),
+    [
+        ("f1", [], 1),  # -0.60 [-0.68, -0.52]
+        ("f1", ["0.59"], 1),
+        ("f1", ["0.61"], 0),
+        ("contains", [], 0),  # +0.02 [-0.10, 0.14]
+        ("annotator.verdict", [], 0),  # +0.12 [0.02, 0.22]
+    ],
+)
+def test_a_gate_fails_if_the_loss_is_large_enough_and_clear(capsys, metric, smallest, code):
+    command = ["compare", ANSWERS, "-m", metric, "--baseline", "FiD", "--fail-if-worse", *smallest]
+    assert main(command) == code
+    losses = capsys.readouterr().err
+    assert bool(losses) == code
+    if code:
+        assert "76 of 100 questions got worse; largest losses: evouna/" in losses
+
+
+def test_a_pattern_names_several_files(tmp_path, capsys):
+    for name in ("plain", "reranked"):
+        (tmp_path / f"{name}.csv").write_text("question,references,response\nWhere?,Oslo,Oslo\n")
+    assert main(["score", str(tmp_path / "*.csv"), "-m", "f1", "--language", "en"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:3]] == [
+        "plain",
+        "reranked",
+    ]
+
+
+def test_without_a_command_the_help_is_shown(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main([])
+    assert "fail" not in capsys.readouterr().err
+
+
+def test_debug_shows_the_traceback_of_an_error():
+    with pytest.raises(InputError):
+        main(["score", ANSWERS, "-m", "f2", "--debug"])

@@ -38,8 +38,11 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
     >>> suggestion("answer.f2", ["answer.f1", "rgb.accuracy"])
     "did you mean 'answer.f1'?"
+    >>> suggestion("f1", ["answer.f1", "rgb.accuracy"])
+    "did you mean 'answer.f1'?"
     """
-    near = get_close_matches(name, list(known), n=1)
+    same = [each for each in known if each.partition(".")[2] == name]
+    near = same or get_close_matches(name, list(known), n=1)
     return f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known)}"
 
 
