@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import ragnb
 from ragnb.errors import InputError
 from ragnb.experiments.judges import (
+    EXPLAINED,
     JUDGEMENTS,
     judge_responses,
     judgement_requests,
@@ -203,6 +204,38 @@ def test_whatever_is_asked_and_said_every_response_ends_with_a_value_or_a_reason
 
 
 # ---- real data and the real model --------------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_the_references_of_real_answers_can_be_asked_about(data_folder):
+    real = ragnb.load_evouna(data_folder / "evouna" / "NQ.json")
+    requests = judgement_requests(real, "correctness")
+    said = real[real["response"].fillna("").str.strip().ne("")]
+    assert len(requests) == said["references"].notna().sum() > 15_000
+    bare = said.loc[said["references"].isna(), "example_id"]
+    assert bare.nunique() == 1, "one question of the file has no answer"
+    assert requests["messages"].str[1].str["content"].str.contains("\nReference: ").all()
+
+
+@pytest.mark.model
+def test_the_packaged_model_judges_or_says_why_not(serve):
+    with serve(context_tokens=2048) as endpoint:
+        judged = judge_responses(
+            of("It is Oslo.", None, "世贸"),
+            "similarity",
+            model=endpoint.model,
+            base_url=endpoint.base_url,
+            store=":memory:",
+            parameters={**EXPLAINED, "max_tokens": 32},
+            timeout=300,
+            progress=False,
+            repair=False,
+        )
+    there = judged["judged_similarity"].notna()
+    assert (there ^ judged["judge_reason"].notna()).all()
+    assert judged["judged_similarity"].dropna().between(0, 1).all()
+    assert judged["judge_keys"].str.len().gt(0).tolist() == [True, False, True]
+    assert (ragnb.score(judged, "semantic.judged_similarity")["value"].notna() == there).all()
 
 
 def test_a_judge_is_shown_the_answer_without_the_reasoning():

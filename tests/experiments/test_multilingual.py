@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import ragnb
 from ragnb.experiments.multilingual import (
+    PARAMETERS,
     SYSTEMS,
     passages_to_translate,
     run_multilingual,
@@ -368,3 +369,37 @@ def test_the_table_has_every_translation_once_beside_those_that_failed():
     np.testing.assert_equal(table["in_language"].to_numpy(), [there for _, _, there in CASES])
     assert table["token_count"].tolist()[:2] == [7, 7]
     assert np.isnan(table["token_count"][8])
+
+
+# ---- the real model ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.model
+def test_the_packaged_model_answers_under_all_four_systems(serve, tmp_path):
+    with serve(context_tokens=2048) as endpoint:
+        options = {
+            "model": endpoint.model,
+            "store": tmp_path / "s.sqlite",
+            "parameters": {**PARAMETERS, "max_tokens": 12},
+            "translation_parameters": {**PARAMETERS, "max_tokens": 24},
+            "progress": False,
+            "timeout": 300,
+        }
+        runs = {
+            system: run_multilingual(CONTEXTS, system, base_url=endpoint.base_url, **options)
+            for system in SYSTEMS
+        }
+    responses = pd.concat(runs.values(), ignore_index=True)
+    assert responses["response"].notna().all()
+    costs = ragnb.score(responses, COST).groupby("system")["value"].agg(list)
+    assert costs["direct"] == costs["multi"] == [0, 0, 0]
+    assert min(costs["cross"]) > 0
+    assert max(costs["cross"]) <= 2 * 24
+    table = translations_table(runs["cross"])
+    assert len(table) == 4
+    assert table["token_count"].between(1, 24).all()
+    assert len(ragnb.multilingual_report(responses).lines()) == 4
+    for system, run in runs.items():
+        pd.testing.assert_frame_equal(
+            run_multilingual(CONTEXTS, system, offline=True, **options), run
+        )

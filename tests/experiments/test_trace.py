@@ -233,3 +233,24 @@ def test_whatever_is_asked_and_said_every_response_ends_labelled_or_with_a_reaso
     there = labelled["sentence_support_information"].notna()
     assert (there ^ labelled["label_reason"].notna()).all()
     assert (ragnb.score(labelled, "trace.adherence")["value"].notna() == there).all()
+
+
+# ---- the real model ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.model
+def test_the_packaged_model_labels_or_says_why_not(serve):
+    with serve(context_tokens=4096) as endpoint:
+        labelled = label_trace(
+            ragnb.load_ragbench("sample-ragbench").head(2),
+            model=endpoint.model,
+            base_url=endpoint.base_url,
+            store=":memory:",
+            parameters={**PARAMETERS, "max_tokens": 48},
+            timeout=300,
+            progress=False,
+        )
+    there = labelled["sentence_support_information"].notna()
+    assert (there ^ labelled["label_reason"].notna()).all()
+    assert labelled["label_keys"].str.len().gt(0).all()
+    assert (ragnb.score(labelled, "trace.relevance")["value"].notna() == there).all()

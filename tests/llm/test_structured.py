@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel, Field
 
-from ragnb.errors import InputError
+from ragnb.errors import EndpointError, InputError
 from ragnb.llm.store import Store
 from ragnb.llm.structured import complete_structured
 from ragnb.prompts.parsing import strict_schema
@@ -176,6 +176,18 @@ def test_a_run_is_resumed_and_replayed_offline(faults, chat, tmp_path):
         )
 
 
+def test_a_run_that_was_killed_goes_on_where_it_was(faults, chat, tmp_path):
+    def dies(call):
+        return faults.Answer(text=BAD) if call.number < 4 else faults.Answer(status=500)
+
+    with faults.FaultServer(dies) as server, pytest.raises(EndpointError):
+        run(chat(30), server, tmp_path / "s.sqlite", max_retries=0, max_concurrency=1)
+    with faults.FaultServer(answering(faults, BAD)) as server:
+        frame = run(chat(30), server, tmp_path / "s.sqlite")
+    assert frame["repaired"].all()
+    assert len(server.calls) == 26 + 30
+
+
 def test_every_repeat_is_read(faults, chat):
     def second_is_bad(call):
         return faults.Answer(text=GOOD if is_turn(call) or call.repeat != 1 else BAD)
@@ -248,3 +260,25 @@ def test_an_endpoint_without_structured_outputs_gets_plain_requests(faults, chat
 def test_what_cannot_be_asked_is_refused_before_anything_is_sent(frame, schema, words):
     with pytest.raises(InputError, match=words):
         complete_structured(frame, schema, model="m", store=":memory:")
+
+
+class Answered(BaseModel):
+    """Whether a reply answers a question."""
+
+    verdict: Literal["yes", "no"]
+
+
+@pytest.mark.model
+def test_the_packaged_model_is_held_to_the_schema(serve):
+    ask = "Question: What is the capital of France?\nReply: {}\nDoes the reply answer the question? yes or no, as JSON."
+    said = ["Paris.", "I do not know.", "巴黎。"]
+    messages = [[{"role": "user", "content": ask.format(reply)}] for reply in said]
+    parameters = [{"temperature": 0.0, "max_tokens": 32}] * 3
+    requests = pd.DataFrame({"messages": messages, "parameters": parameters})
+    with serve(context_tokens=1024) as endpoint:
+        options = {"model": endpoint.model, "base_url": endpoint.base_url, "store": ":memory:"}
+        frame = complete_structured(requests, Answered, **options, progress=False)
+    assert frame["structured"].all()
+    assert frame["reason"].isna().all()
+    assert {record["verdict"] for record in frame["record"]} <= {"yes", "no"}
+    assert set(frame["found"]) == {"plain"}
