@@ -212,6 +212,12 @@ def test_the_first_reply_stands_and_replies_beat_errors(servers, faults, chat, p
     assert replay(chat(3), path)["response"].tolist() == expected(faults, chat(3))
 
 
+def test_a_proxy_is_not_asked_for_a_batch_on_this_machine(servers, chat, path, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with servers.BatchServer() as server:
+        assert send(chat(1), server, path, max_retries=0)["state"].tolist() == ["validating"]
+
+
 # ---- faults on the way -------------------------------------------------------------------------------------------------
 
 
@@ -367,6 +373,18 @@ def test_a_kill_at_any_step_loses_no_batch_and_makes_none_twice(
     assert replay(chat(6), path)["response"].tolist() == expected(faults, chat(6))
 
 
+def test_other_requests_do_not_send_what_a_killed_call_left(servers, chat, path, monkeypatch):
+    with servers.BatchServer() as server:
+        with dying(monkeypatch, "claim"):
+            send(chat(2), server, path)
+        assert send(chat(4).iloc[2:], server, path)["n_requests"].tolist() == [2]
+        assert len(server.batches) == 1
+        left = status(path, base_url=server.base_url)
+        assert left["state"].tolist() == ["claimed", "completed"]
+        forget(path, left["ticket"].head(1))
+        assert send(chat(2), server, path)["n_requests"].tolist() == [2]
+
+
 def stopping(error):
     def stop(*_):
         raise error
@@ -491,6 +509,11 @@ def kill_often(servers, nursery, path, requests, kills):
 
 def test_processes_killed_at_random_moments(servers, nursery, path):
     kill_often(servers, nursery, path, requests=60, kills=2)
+
+
+@pytest.mark.slow
+def test_processes_killed_more_often(servers, nursery, path):
+    kill_often(servers, nursery, path, requests=120, kills=4)
 
 
 @pytest.mark.slow

@@ -173,6 +173,12 @@ def test_what_is_unscored_is_counted_with_its_reasons():
     assert "unscored" not in summarize(cells.query("system == 'b'"))
 
 
+def test_what_a_metric_leaves_out_by_definition_is_not_lost():
+    reasons = [None, METRICS["rgb.error_correction"].condition, "x"]
+    cells = scored([1.0, NAN, NAN], "rgb.error_correction", reason=reasons)
+    assert summarize(cells)["unscored"].tolist() == ["1 of 2: x (1)"]
+
+
 def test_responses_that_a_metric_leaves_out_by_definition_do_not_count_in_n():
     said = ["There are factual errors: Oslo", "Oslo", "There are factual errors.", None]
     responses = pd.DataFrame({"references": "Oslo", "response": pd.Series(said, dtype=object)})
