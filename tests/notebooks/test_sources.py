@@ -1,6 +1,7 @@
 """The cells of a notebook that need no recorded replies also work with another data file, and attribute it correctly."""
 
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -11,8 +12,10 @@ from notebooks.execute import ENCRYPTED
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
-def shown_with(notebook, source):
+def shown_with(notebook, source, folder):
     """Everything that the cells before the first recorded reply print or show when ``source`` names another file."""
+    shutil.copytree(NOTEBOOKS.parent / "docs", folder / "docs")
+    (folder / "notebooks").mkdir()
     path = next(NOTEBOOKS.glob(f"{notebook}_*.ipynb"))
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     recorded = next(
@@ -30,7 +33,11 @@ def shown_with(notebook, source):
         cell.outputs = []
     book = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(
-        book, timeout=120, kernel_name="python3", config=ENCRYPTED
+        book,
+        timeout=120,
+        kernel_name="python3",
+        config=ENCRYPTED,
+        resources={"metadata": {"path": str(folder / "notebooks")}},
     ).execute()  # raises where a cell fails
     texts = [
         output.get("text", "")
@@ -54,11 +61,13 @@ def shown_with(notebook, source):
         ("04", "zh_int"),
     ],
 )
-def test_the_cells_before_the_recorded_replies_work_with_a_real_file(notebook, name, data_folder):
+def test_the_cells_before_the_recorded_replies_work_with_a_real_file(
+    notebook, name, data_folder, tmp_path
+):
     file = data_folder / "rgb" / f"{name}.json"
     if not file.is_file():
         pytest.skip(f"rgb/{name}.json is not in RAGNB_TEST_DATA")
-    shown = shown_with(notebook, file)
+    shown = shown_with(notebook, file, tmp_path)
     assert f"{name}: " in shown
     assert "authors of ragnb" not in shown
     if name == "zh_int" and notebook == "04":  # what the notebook's text says of this file

@@ -141,9 +141,9 @@ def test_abc_fails_near_0_and_says_so(trials: int) -> None:
         y, z = near_zero(rng, n)
         result = ratio_of_means_bca(y, z)
         covered += result.low <= truth <= result.high
-        silent += "denominator" not in result.method
+        silent += "denominator" not in result.basis
         # it is silent only where Fieller's set is bounded
-        assert ("denominator" not in result.method) <= (fieller_interval(y, z).kind == "bounded")
+        assert ("denominator" not in result.basis) <= (fieller_interval(y, z).kind == "bounded")
     assert covered / trials < 0.5
     # the denominator is significant with the power of t at noncentrality 1: about .165
     assert silent / trials <= 0.165 + SD * np.sqrt(0.165 * 0.835 / trials)
