@@ -373,6 +373,16 @@ def test_a_kill_at_any_step_loses_no_batch_and_makes_none_twice(
     assert replay(chat(6), path)["response"].tolist() == expected(faults, chat(6))
 
 
+def test_status_and_collect_find_a_batch_that_was_never_remembered(
+    servers, chat, path, monkeypatch
+):
+    with servers.BatchServer() as server:
+        with dying(monkeypatch, "remember before"):
+            send(chat(2), server, path)
+        assert status(path, base_url=server.base_url)["batch_id"].item() == "batch-0"
+        assert bring(server, path)["n_stored"].item() == 2
+
+
 def test_other_requests_do_not_send_what_a_killed_call_left(servers, chat, path, monkeypatch):
     with servers.BatchServer() as server:
         with dying(monkeypatch, "claim"):
@@ -390,6 +400,14 @@ def stopping(error):
         raise error
 
     return stop
+
+
+def test_an_interrupt_while_uploading_frees_the_requests(servers, chat, path, monkeypatch):
+    with servers.BatchServer() as server:
+        monkeypatch.setattr(Provider, "upload", stopping(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            send(chat(3), server, path)
+        assert status(path).empty
 
 
 @pytest.mark.parametrize("where", ["content", "add", "_finish"])

@@ -1,4 +1,4 @@
-"""What is lost is reported: the line at the end of a run, reasons of replies without text, slow servers, the progress bar."""
+"""What is lost is reported: the line at the end of a run, reasons of replies without text, slow servers."""
 
 import re
 import time
@@ -136,9 +136,6 @@ def test_a_summary_says_what_was_lost_beside_the_mean(faults, lines):
         for shown in (summary.to_html(), summary.to_string(), to_text(summary)):
             assert lost in shown
     assert "unscored" not in ragnb.summarize(scores[scores["value"].notna()])
-
-
-# ---- the progress bar ------------------------------------------------------------------------------------------------
 
 
 # ---- replies without text --------------------------------------------------------------------------------------------
