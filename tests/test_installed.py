@@ -36,7 +36,7 @@ from ragnb.llm.budget import price_table
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sysconfig.get_path("scripts")) / "ragnb"
-KINDS = {".py", ".typed", ".csv", ".css", ".json", ".jsonl", ".gz", ".md", ".mjs"}
+KINDS = set(".css .csv .gz .html .js .json .jsonl .md .mjs .py .toml .typed".split())
 ROWS = [
     ("question", "references", "response", "language"),
     ("Capital of Norway?", "Oslo", "It is Oslo.", "en"),
