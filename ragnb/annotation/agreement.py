@@ -99,12 +99,12 @@ def agreement(
         decisions = _decisions(asked, people)
         several = cluster is not None or asked.each or asked.kind == "sentences"
         for pair, rater, against, names in groups:
-            told = {"field": asked.name, "pair": pair, "rater": rater, "against": against}
+            shared = {"field": asked.name, "pair": pair, "rater": rater, "against": against}
             found = _coefficients(decisions[names], units if several else None, confidence_level)
             if asked.kind == "sentences":
                 clusters = None if cluster is None else units
                 found.append(_overlap(asked, people, names, clusters, confidence_level))
-            rows += [told | row for row in found]
+            rows += [shared | row for row in found]
     return as_frame(rows, COLUMNS)
 
 

@@ -41,7 +41,7 @@ PUBLISHED = {
 }
 """Columns that `write_ragbench` writes, with RAGBench's names."""
 
-TOLD = ("status", "source", "flag", "note")
+DETAILS = ("status", "source", "flag", "note")
 """Columns of labels that appear next to a response with the prefix ``label_``."""
 
 
@@ -334,8 +334,8 @@ def join_labels(
     if task.name == "trace":
         rows, names = [row | ragbench_labels(row) for row in rows], TRACE_COLUMNS
     added = {
-        f"label_{name}" if name in TOLD else name: _column(row.get(name) for row in rows)
-        for name in (*names, "annotator", *TOLD)
+        f"label_{name}" if name in DETAILS else name: _column(row.get(name) for row in rows)
+        for name in (*names, "annotator", *DETAILS)
     }
     taken = [name for name in added if name in responses]
     if taken and not replace:

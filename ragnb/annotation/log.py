@@ -68,7 +68,7 @@ class AnnotationLog:
         The header, as it is in the file.
     events : list of dict
         The actions, in order.
-    mended : str
+    imported : str
         What was imported from a log of an earlier version; normally empty.
     lock : threading.RLock
         Held while an action is written. JupyterLab handles clicks in a different thread from the one that runs cells.
@@ -111,7 +111,7 @@ class AnnotationLog:
             )
             n_stored = self._db.execute("SELECT count(*) FROM annotation_log").fetchone()[0]
         n_new = len(lines) - max(n_stored, 1)
-        self.mended = f"{n_new} actions were imported from {Path(path).name}" if n_new else ""
+        self.imported = f"{n_new} actions were imported from {Path(path).name}" if n_new else ""
         self._write(lines[n_stored:])
         self.reload()
         _OPEN[self.path] = self
@@ -424,9 +424,9 @@ def _follow(labels: ItemLabels, events: Iterable[Event]) -> None:
         labels.fingerprint = event.get("fingerprint", labels.fingerprint)
         labels.sentences = event.get("sentences", labels.sentences)
         for one in event.get("set", ()):
-            told = dict(one)
-            place = (told.pop("field"), told.pop("sentence", None))
-            labels.values[place], labels.said[place] = told.pop("value"), told
+            details = dict(one)
+            place = (details.pop("field"), details.pop("sentence", None))
+            labels.values[place], labels.said[place] = details.pop("value"), details
             if labels.values[place] is None:
                 del labels.values[place], labels.said[place]
         if event["action"] in CHANGES:

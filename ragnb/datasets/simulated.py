@@ -96,11 +96,11 @@ def simulate_labelled(
     own = rng.standard_normal(len(rows))
     of_question = rng.standard_normal(n_questions)[rows["number"]]
     untold = np.sqrt(question_share) * of_question + np.sqrt(1 - question_share) * own
-    told = np.column_stack([metrics[name] for name in WEIGHTS]) @ weights
-    told -= rows["language"].map(shifts).to_numpy(dtype=float)
+    explained = np.column_stack([metrics[name] for name in WEIGHTS]) @ weights
+    explained -= rows["language"].map(shifts).to_numpy(dtype=float)
     question = "simulated/" + rows["number"].astype(str)
     frame = rows[["language", "system"]].assign(
-        **metrics, label=(told + untold > 0).astype(int), probability=ndtr(told)
+        **metrics, label=(explained + untold > 0).astype(int), probability=ndtr(explained)
     )
     frame.insert(0, "example_id", question + "/" + rows["language"])
     frame.insert(1, "question_id", question)

@@ -21,9 +21,9 @@ from ragnb.prompts.template import Message
 from ragnb.prompts.trace import (
     LABELS,
     TraceLabels,
-    mended_labels,
     render_asking_again,
     render_labelling,
+    repaired_labels,
 )
 from ragnb.records import is_missing, require_columns
 from ragnb.text import keyed_response, keyed_sentences
@@ -107,7 +107,7 @@ def label_trace(
 
         - ``label_reason``: why there are no labels, else None
         - ``label_contradiction``: what contradicts the verdict in the labels that were kept, else None
-        - ``label_repairs``: how often each repair was made in them, see `ragnb.prompts.trace.mended_labels`
+        - ``label_repairs``: how often each repair was made in them, see `ragnb.prompts.trace.repaired_labels`
         - ``label_attempts``: ``{"reply", "fault"}`` of every ask, in order
         - ``label_keys``: request keys of all replies behind them
 
@@ -179,7 +179,7 @@ def _attempt(item: "_Item", reply: Mapping[str, Any]) -> dict[str, Any]:
     }
     if reply["record"] is None:
         return attempt
-    labels, repairs = mended_labels(reply["record"], item.document_keys, item.response_keys)
+    labels, repairs = repaired_labels(reply["record"], item.document_keys, item.response_keys)
     support = labels["sentence_support_information"]
     labels["unsupported_response_sentence_keys"] = unsupported_sentences(support)
     labelled = [label["response_sentence_key"] for label in support]

@@ -89,8 +89,8 @@ def plot_differences(
                 ax.errorbar(row.difference, height, xerr=bars, **look)
             filled = colour if row.p_adjusted < 1 - row.confidence_level else "white"
             ax.plot(row.difference, height, MARKERS[0], color=colour, mfc=filled, zorder=3)
-            told = f"{format_p_value(row.p_adjusted)}  n = {row.n_pairs}"
-            ax.annotate(told, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
+            note = f"{format_p_value(row.p_adjusted)}  n = {row.n_pairs}"
+            ax.annotate(note, (1, height), xycoords=("axes fraction", "data"), xytext=(4, 0), textcoords="offset points",
                         va="center", fontsize=6, color="0.3", annotation_clip=False)  # fmt: skip
         ax.use_sticky_edges = False
         ax.margins(x=0.04)

@@ -78,10 +78,10 @@ def plot_critical_difference(
                 low, high = ranks[system].average_rank.low, ranks[system].average_rank.high
                 if np.isfinite([low, high]).all():
                     ax.hlines(height, low, high, color=colour, lw=1.2, zorder=2)
-                told: dict[str, Any] = {"fontsize": 6, "color": "0.3", "va": "center"}
-                told |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-                told |= {"xytext": (4, 0), "annotation_clip": False}
-                ax.annotate(_standing(ranks[system]), (1, height), **told)
+                note_style: dict[str, Any] = {"fontsize": 6, "color": "0.3", "va": "center"}
+                note_style |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+                note_style |= {"xytext": (4, 0), "annotation_clip": False}
+                ax.annotate(_standing(ranks[system]), (1, height), **note_style)
             ax.plot(average[system], height, MARKERS[0], color=colour, zorder=3)
         overhang = 0.012 * (k - 1)
         for number, group in enumerate(reversed(groups)):

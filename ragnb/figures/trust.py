@@ -80,18 +80,18 @@ def plot_deferral(
             near = rows[(rows["share"] - row["share"]).abs() <= _NAME_WIDTH]
             highest, lowest = near[["high", "accuracy"]].max(), near[["low", "accuracy"]].min()
             height = highest.max() if above else lowest.min()
-            told = plain(f"{row['point']}\n{row['accuracy']:.3f}")
-            ax.annotate(told, (row["share"], height), xytext=(0, 3 if above else -3), textcoords="offset points", ha=edge,
+            label = plain(f"{row['point']}\n{row['accuracy']:.3f}")
+            ax.annotate(label, (row["share"], height), xytext=(0, 3 if above else -3), textcoords="offset points", ha=edge,
                         va="bottom" if above else "top", fontsize=6, color="0.35")  # fmt: skip
         if points is not None:
             require_columns(points, _CURVE, "plot_deferral(points=...)")
             for number, row in enumerate(points.to_dict("records"), start=1):
                 accuracy = row["accuracy"]
                 bars: Any = [[accuracy - row["low"]], [row["high"] - accuracy]]
-                told = plain(f"{row['point']}: {row['share']:.1%} judged, accuracy {accuracy:.3f}")
+                label = plain(f"{row['point']}: {row['share']:.1%} judged, accuracy {accuracy:.3f}")
                 marker: Any = MARKERS[number % len(MARKERS)]
                 ax.errorbar([row["share"]], [accuracy], yerr=bars, fmt=marker, color=to_hex(f"C{number}"), capsize=2,
-                            label=told, zorder=3)  # fmt: skip
+                            label=label, zorder=3)  # fmt: skip
         ax.set(xlabel="share of items judged", ylabel="accuracy", xlim=(-0.03, 1.03))
         ax.xaxis.set_major_formatter(PercentFormatter(1))
         ax.margins(y=0.22)

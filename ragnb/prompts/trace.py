@@ -2,7 +2,7 @@
 
 The fields are RAGBench's, and the texts are in ``data/trace.toml``. The JSON schema asks for lists,
 texts, true and false. `TraceLabels` also accepts what judges write instead, such as ``"0A."``,
-``"Supported without sentence"``, one text in place of a list, or ``"yes"``. `mended_labels` reads these
+``"Supported without sentence"``, one text in place of a list, or ``"yes"``. `repaired_labels` reads these
 and reports every repair. It leaves alone what it does not know.
 """
 
@@ -139,7 +139,7 @@ def render_asking_again(record: Mapping[str, Any], fault: str) -> list[Message]:
     return [{"role": "assistant", "content": said}, *ASK_AGAIN.messages({"fault": fault})]
 
 
-def mended_labels(
+def repaired_labels(
     record: Mapping[str, Any], document_keys: Iterable[str], response_keys: Iterable[str]
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """A judge's labels in RAGBench's form, and the number of times each repair was made.
@@ -158,7 +158,7 @@ def mended_labels(
 
     >>> record = {"relevance_explanation": None, "all_relevant_sentence_keys": "0A", "overall_supported_explanation": None,
     ...           "overall_supported": "yes", "sentence_support_information": [], "all_utilized_sentence_keys": ["9z"]}
-    >>> labels, repairs = mended_labels(record, ["0a", "0b"], ["a"])
+    >>> labels, repairs = repaired_labels(record, ["0a", "0b"], ["a"])
     >>> labels["all_relevant_sentence_keys"], labels["overall_supported"], labels["all_utilized_sentence_keys"]
     (['0a'], True, ['9z'])
     >>> for repair, n in repairs.items():

@@ -588,11 +588,11 @@ def _worst(judged: _Judged) -> pd.DataFrame:
 
 def _listing(table: pd.DataFrame, names: str, mean: str = "mean", signed: bool = False) -> str:
     """List estimates by name with their intervals, if these are defined."""
-    told = []
+    cells = []
     for row in table.to_dict("records"):
         around = "" if np.isnan(row["low"]) else f" {limits(row['low'], row['high'], 3, signed)}"
-        told.append(f"{row[names]} {number(row[mean], 3, signed)}{around}")
-    return ", ".join(told)
+        cells.append(f"{row[names]} {number(row[mean], 3, signed)}{around}")
+    return ", ".join(cells)
 
 
 def _lines(report: JudgeReport) -> Iterator[str]:

@@ -132,12 +132,12 @@ def _scored(scores: pd.DataFrame, signatures: list[str]) -> list[str]:
     for name in ("correct_rate", "repeat"):
         if name in scores and (scores[name].fillna(0) == 0).all():
             elsewhere.add(name)
-    told = [
+    varied = [
         f"{_CALLED.get(name, name)} {distinct(map(_shown, scores[name]), ', ')}"
         for name in (*CONDITION, "repeat")
         if name in scores and name not in elsewhere
     ]
-    conditions = [f"Conditions: {'; '.join(told)}."] if told else []
+    conditions = [f"Conditions: {'; '.join(varied)}."] if varied else []
     counts = f"{_count(n, 'response')} to {_count(asked, 'question')}"
     return [f"We scored {counts} with {_definitions(signatures)}.", *named, *conditions]
 

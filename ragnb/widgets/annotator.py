@@ -103,7 +103,7 @@ class Annotator(anywidget.AnyWidget):
         super().__init__(
             task=task_of(self.session.task), page=page_of(self.session), jump=self._entries()
         )
-        self.refresh(message=self.session.log.mended)
+        self.refresh(message=self.session.log.imported)
         self.on_msg(self._receive)
 
     def refresh(self, *, ack: int = 0, message: str = "", failed: bool = False) -> None:
@@ -113,8 +113,8 @@ class Annotator(anywidget.AnyWidget):
             with self.hold_sync():  # an item is never shown with the labels of another
                 if self.page["number"] != self.session.number:
                     self.page = page_of(self.session)
-                told = {"message": message, "failed": failed, "ack": ack}
-                self.state = state_of(self.session) | told
+                news = {"message": message, "failed": failed, "ack": ack}
+                self.state = state_of(self.session) | news
 
     # ---- what the browser sends ------------------------------------------------------------------
 

@@ -161,11 +161,11 @@ def _verdicts(
             "language": row["language"],
             "protocol": protocol,
         }
-        told = {**given, "false_answer": false}
+        arguments = {**given, "false_answer": false}
         asked = {**given, "answer": parts, "noise_rate": row.get("noise_rate")}
         spans |= {
             (start + first, start + last, signs[what])
-            for first, last, what in evidence_spans(**told, answer=parts)
+            for first, last, what in evidence_spans(**arguments, answer=parts)
             if false or what != ERROR
         }
         cells = [
@@ -174,9 +174,9 @@ def _verdicts(
             (is_refusal(**given), refusal_evidence(**given)),
         ]
         if false:
-            cells.append((detects_error(**told), detection_evidence(**told)))
-            told["answer"] = parts
-            cells.append((corrects_error(**told), correction_evidence(**told)))
+            cells.append((detects_error(**arguments), detection_evidence(**arguments)))
+            arguments["answer"] = parts
+            cells.append((corrects_error(**arguments), correction_evidence(**arguments)))
         columns.append(cells)
     return {
         "response": annotated(reasoning + answer, spans),

@@ -217,8 +217,8 @@ class FrameView(HBox):
         try:
             page = self._page_of(row)._repr_html_()
         except Exception as error:  # one odd row must not hide the others
-            told = f"{type(error).__name__}: {error}"
-            return render("row.html", error=told, row=row)
+            problem = f"{type(error).__name__}: {error}"
+            return render("row.html", error=problem, row=row)
         if self.kind == "plain" or not whole:
             return page
         return render("row.html", page=page, row=row)

@@ -94,7 +94,7 @@ def test_a_log_goes_on_where_it_was_and_takes_several_actions_at_once_or_none(pa
     log.close()
     again = AnnotationLog(path, HEADER)
     assert [event["value"] for event in again.events] == ["one", "two"]
-    assert (again.mended, again.append(flag())[0]["n"]) == ("", 3)
+    assert (again.imported, again.append(flag())[0]["n"]) == ("", 3)
 
 
 # ---- one writer ----------------------------------------------------------------------------------
@@ -242,13 +242,13 @@ def test_a_log_of_an_earlier_version_is_imported_once_and_goes_on_in_sqlite(tmp_
     content = (tmp_path / "a.jsonl").read_bytes()
     assert read_log(tmp_path / "a.jsonl")[1] == lines
     log = AnnotationLog(tmp_path / "a.jsonl", HEADER)
-    assert (log.path, log.mended) == (
+    assert (log.path, log.imported) == (
         tmp_path / "a.sqlite", "3 actions were imported from a.jsonl"
     )  # fmt: skip
     log.append(flag())
     log.close()
     again = AnnotationLog(tmp_path / "a.jsonl", HEADER)
-    assert (again.mended, again.events[:3], len(again.events)) == ("", lines, 4)
+    assert (again.imported, again.events[:3], len(again.events)) == ("", lines, 4)
     assert read_log(tmp_path / "a.jsonl") == read_log(tmp_path / "a.sqlite"), "the longer one"
     assert (tmp_path / "a.jsonl").read_bytes() == content
 

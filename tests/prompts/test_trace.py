@@ -9,8 +9,8 @@ from ragnb.metrics.trace_labels import SPECIAL_KEYS
 from ragnb.prompts.parsing import parse_reply, strict_schema
 from ragnb.prompts.trace import (
     TraceLabels,
-    mended_labels,
     render_labelling,
+    repaired_labels,
 )
 from ragnb.text import keyed_response, keyed_sentences
 
@@ -33,7 +33,7 @@ DOCUMENT_KEYS, RESPONSE_KEYS = ["0a", "0b", "1a"], ["a", "b"]
 
 
 def mended(**fields):
-    return mended_labels({**RECORD, **fields}, DOCUMENT_KEYS, RESPONSE_KEYS)
+    return repaired_labels({**RECORD, **fields}, DOCUMENT_KEYS, RESPONSE_KEYS)
 
 
 def mended_keys(written):
@@ -83,7 +83,7 @@ def test_no_text_begins_a_line_of_its_own(documents, response, question):
 def test_a_reply_in_the_asked_form_needs_no_repair():
     record = parse_reply(json.dumps(RECORD), TraceLabels).record.model_dump(mode="json")
     assert record == RECORD
-    assert mended_labels(record, DOCUMENT_KEYS, RESPONSE_KEYS) == (
+    assert repaired_labels(record, DOCUMENT_KEYS, RESPONSE_KEYS) == (
         {name: RECORD[name] for name in TraceLabels.model_fields},
         {},
     )
@@ -182,7 +182,7 @@ def test_any_text_for_a_key_is_named_kept_or_counted(written, response_key, know
         "sentence_support_information": [label],
         "all_utilized_sentence_keys": written,
     }
-    labels, repairs = mended_labels(record, known, RESPONSE_KEYS)
+    labels, repairs = repaired_labels(record, known, RESPONSE_KEYS)
     named = {*known, *SPECIAL_KEYS}
     items = written if isinstance(written, list) else [written]
     assert all(key in named or key in items for key in labels["all_utilized_sentence_keys"])
@@ -192,5 +192,5 @@ def test_any_text_for_a_key_is_named_kept_or_counted(written, response_key, know
     )
     if not repairs:
         assert labels["all_utilized_sentence_keys"] == written
-    again, further = mended_labels(labels, known, RESPONSE_KEYS)  # what is mended stays
+    again, further = repaired_labels(labels, known, RESPONSE_KEYS)  # what is mended stays
     assert (again, further) == (labels, {})
