@@ -12,7 +12,6 @@ import os
 import re
 import sys
 import time
-import uuid
 import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
@@ -32,7 +31,7 @@ from ragnb.llm.budget import (
     prompt_bound,
     prompt_tokens,
 )
-from ragnb.llm.store import LEASE_SECONDS, Reply, Request, Store, canonical
+from ragnb.llm.store import LEASE_SECONDS, Reply, Request, Store, canonical, new_owner
 from ragnb.text import well_formed
 
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -227,7 +226,7 @@ class Engine:
     spent: float = 0.0
     _key: Key = field(init=False)
     _address: str = field(init=False)
-    _owner: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _owner: str = field(default_factory=new_owner)
     _client: Any = None
     _in_a_row: int = 0
     _spent_out: bool = False

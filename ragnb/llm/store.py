@@ -17,9 +17,11 @@ import gzip
 import hashlib
 import json
 import os
+import socket
 import sqlite3
 import threading
 import time
+import uuid
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -259,12 +261,12 @@ class Store:
         with self.transaction() as db:
             if db.execute("SELECT 1 FROM replies WHERE key = ?", [key]).fetchone():
                 return "stored"
-            claimed = db.execute(
-                "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
-                "owner = excluded.owner, until = excluded.until WHERE until < ?",
-                [key, owner, now + LEASE_SECONDS, now],
-            )
-            return "ours" if claimed.rowcount else "theirs"
+            held = db.execute("SELECT owner, until FROM claims WHERE key = ?", [key]).fetchone()
+            if held and held["until"] >= now and not _is_over(held["owner"]):
+                return "theirs"
+            values = [key, owner, now + LEASE_SECONDS]
+            db.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", values)
+            return "ours"
 
     def renew_claims(self, owner: str) -> None:
         """Keep the claims of a run for another `LEASE_SECONDS`."""
@@ -384,6 +386,25 @@ class Store:
                 f"the store {self.path!r} cannot be read or written: {error}. Check the path, the "
                 "permissions and the free space; what was stored before is kept."
             ) from error
+
+
+def new_owner() -> str:
+    """A name for the claims of one run, with its machine and process."""
+    return f"{uuid.uuid4().hex} {os.getpid()} {socket.gethostname()}"
+
+
+def _is_over(owner: str) -> bool:
+    """Whether the process of an owner has ended, which only its own machine can know."""
+    _, pid, host = owner.split(" ", 2) if owner.count(" ") > 1 else ("", "0", "")
+    if host != socket.gethostname() or os.name == "nt":  # on Windows, os.kill would send a signal
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
 
 
 def _checksum(values: Iterable[Any]) -> int:
