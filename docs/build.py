@@ -33,6 +33,8 @@ FAMILIES = {
     "cost": "Cost",
     "semantic": "Semantic similarity and judged correctness",
     "annotator": "Labels by people",
+    "abstention": "Refusals of answerable and unanswerable questions",
+    "parts": "Claims, facts, sentences, citations, nuggets and spans",
 }
 
 

@@ -56,6 +56,9 @@ COLUMNS: dict[str, str] = {
     "not support",
     # verdicts on a response
     "verdict": "an annotator's verdict: True or False, 'correct', 'incorrect' or 'refuse'",
+    "answerable": "1 if the question can be answered (from the passages), else 0",
+    "parts": "list of the claims, facts or sentences of the response: {'text', 'label'}",
+    "history": "list of the earlier turns of the conversation: {'role', 'content'}",
     "refusal": "an annotator's label: whether the response refuses to answer",
     "error_detected": "an annotator's label: whether the response points out errors",
     "judged_refusal": "a judge's verdict: 1 if the response refuses to answer, else 0",
@@ -99,7 +102,7 @@ PAYLOAD = PLAIN_TEXT | frozenset(
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
     "label_attempts label_keys label_repairs judge_keys response_embedding reference_embedding "
     "translations translation_keys passage_languages passage_ids passage_scores "
-    "released_evidence".split()
+    "released_evidence parts history nuggets statements spans reference_spans".split()
 )
 """Columns that are too long to repeat with every score: long texts, lists and mappings."""
 

@@ -138,7 +138,7 @@ def test_everything_exported_exists_and_is_documented():
     for name in ragnb.__all__:
         thing = getattr(ragnb, name)
         assert name.startswith("__") or isinstance(thing, dict) or thing.__doc__, name
-    assert len(ragnb.__all__) <= 40
+    assert len(ragnb.__all__) <= 50
 
 
 def test_the_package_raises_and_never_asserts():

@@ -7,10 +7,30 @@ from importlib import import_module
 
 from ragnb.metrics.record import METRICS
 
-for _module in ("rgb", "trace", "answer", "readability", "language", "cost", "judged"):
+for _module in (
+    "rgb",
+    "trace",
+    "answer",
+    "readability",
+    "language",
+    "cost",
+    "judged",
+    "abstention",
+    "parts",
+):
     import_module(f"ragnb.metrics.{_module}")
 
-FAMILIES = ("rgb", "trace", "answer", "language", "cost", "semantic", "annotator")
+FAMILIES = (
+    "rgb",
+    "trace",
+    "answer",
+    "language",
+    "cost",
+    "semantic",
+    "annotator",
+    "abstention",
+    "parts",
+)
 """Families of metrics (the first part of each name), in the order of the table of all metrics."""
 
 for _name in sorted(METRICS, key=lambda name: FAMILIES.index(name.partition(".")[0])):

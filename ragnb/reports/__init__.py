@@ -1,5 +1,6 @@
 """A benchmark's own tables in one call, with the intervals and denominators usually left out; a judge's; methods told."""
 
+from ragnb.reports.abstention import abstention_report
 from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.methods import methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report
@@ -11,6 +12,7 @@ __all__ = [
     "MultilingualReport",
     "RgbReport",
     "TraceReport",
+    "abstention_report",
     "judge_report",
     "methods_paragraph",
     "multilingual_report",

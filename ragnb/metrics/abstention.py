@@ -1,0 +1,449 @@
+"""Refusals on a mix of answerable and unanswerable questions.
+
+A system should answer a question if the passages (or the model's knowledge) contain the answer, and
+refuse otherwise. ``answerable`` is 1 or 0; ``rule`` decides what counts as a refusal:
+
+=============  ===============================================================================
+``rule=``      the response is a refusal if
+=============  ===============================================================================
+``"start"``    it begins with an agreed phrase, such as the one that the prompt requests
+``"anywhere"`` it contains an agreed phrase
+``"list"``     it contains one of the phrases in `REFUSALS` in its own language or in English
+``"judge"``    a judge says so (column ``judged_refusal``)
+``"label"``    a person says so (column ``refusal``)
+=============  ===============================================================================
+
+``phrases`` replaces the agreed phrases, or those of the list: a text, several texts, or a mapping
+from language codes to them. Texts are compared in lower case, and the variants of apostrophes and
+white space are alike. All functions raise InputError for an unknown rule, and for labels other than
+0, 1 and None.
+
+The four outcomes form a 2 × 2 table of answerable and refused. The names of its shares differ
+between papers. Thakur et al. (2024), NoMIRACL, arXiv 2312.11361, report the *hallucination rate*
+and the *error rate*; Chen et al. (2024), arXiv 2409.16146, report *risk*, *carefulness*,
+*alignment* and *coverage*.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragnb.errors import check_choice
+from ragnb.metrics.judged import binary_verdict
+from ragnb.metrics.record import metric
+from ragnb.text import fold
+
+RULES = ("start", "anywhere", "list", "judge", "label")
+
+AGREED = ("I don't know",)
+"""The phrase that most prompts request for a refusal, NoMIRACL's among them."""
+
+REFUSALS = {
+    "ar": ("لا أعرف", "لا أعلم", "لا يمكنني", "لا توجد معلومات"),
+    "de": ("ich weiß nicht", "ich weiß es nicht", "kann nicht beantwortet", "keine informationen"),
+    "en": (
+        "i don't know",
+        "i do not know",
+        "i'm not sure",
+        "cannot answer",
+        "can't answer",
+        "can not answer",
+        "unable to answer",
+        "cannot provide",
+        "no information",
+        "insufficient information",
+        "not enough information",
+        "does not have information",
+        "do not have information",
+        "does not provide",
+        "do not provide",
+        "does not mention",
+        "not provided in",
+        "not mentioned in",
+        "answer is not present",
+        "i'm sorry",
+        "i am sorry",
+        "does not contain",
+        "does not specify",
+        "does not include",
+        "no mention of",
+        "not related to the",
+    ),
+    "es": ("no lo sé", "no sé", "no puedo responder", "no hay información"),
+    "fr": ("je ne sais pas", "je ne peux pas répondre", "aucune information"),
+    "hi": ("मुझे नहीं पता", "मैं नहीं जानता", "जानकारी नहीं"),
+    "ja": ("わかりません", "分かりません", "知りません", "情報がありません", "情報はありません"),
+    "ru": ("я не знаю", "не могу ответить", "нет информации"),
+    "zh": ("我不知道", "不知道", "无法回答", "没有相关信息", "信息不足"),
+}
+"""Phrases that count as a refusal under ``rule="list"``, by language. English counts everywhere.
+
+The English phrases were collected from DelucionQA among others, so they agree with its people better
+than they will elsewhere. Phrases also occur in answers ("I'm sorry to hear that"): check a sample.
+"""
+
+Phrases = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
+
+_COLUMNS = {
+    "response": "response",
+    "language": "language",
+    "judged": "judged_refusal",
+    "label": "refusal",
+}
+_MIXED = {**_COLUMNS, "answerable": "answerable"}
+_OPTIONS: dict[str, Mapping[Any, str]] = {
+    "rule": {
+        "start": "The response begins with an agreed phrase.",
+        "anywhere": "The response contains an agreed phrase.",
+        "list": "The response contains a phrase of a list in its own language or in English.",
+        "judge": "The verdict of a judge, in the column judged_refusal.",
+        "label": "The verdict of a person, in the column refusal.",
+    },
+    "phrases": {
+        None: "The agreed phrase is \"I don't know\"; the list is ragnb's.",
+        ...: "Custom phrases, or a mapping from language codes to them.",
+    },
+}
+_THAKUR = "Thakur et al. 2024 (NoMIRACL), arXiv 2312.11361"
+_CHEN = "Chen et al. 2024, arXiv 2409.16146"
+_NEVER = "Never if there is a response, unless a required verdict of a judge or person is missing."
+
+
+def refusal_phrase(
+    response: str, *, language: str = "en", rule: str = "start", phrases: Phrases = None
+) -> str | None:
+    """Return the phrase that makes a response a refusal under a rule of phrases, or None.
+
+    >>> refusal_phrase("I don’t know. The contexts do not say."), refusal_phrase("Oslo.")
+    ("i don't know", None)
+    >>> refusal_phrase("Das kann nicht beantwortet werden.", language="de", rule="list")
+    'kann nicht beantwortet'
+    """
+    check_choice(rule, ("start", "anywhere", "list"), "rule")
+    text = _alike(response)
+    found = text.startswith if rule == "start" else text.__contains__
+    return next((phrase for phrase in _phrases(language, rule, phrases) if found(phrase)), None)
+
+
+def _alike(text: str) -> str:
+    return fold(text).replace("’", "'")
+
+
+def _phrases(language: str, rule: str, phrases: Phrases) -> list[str]:
+    given = phrases or (REFUSALS if rule == "list" else AGREED)
+    if isinstance(given, Mapping):
+        codes = dict.fromkeys([language, language.partition("-")[0].partition("_")[0], "en"])
+        given = [phrase for code in codes for phrase in _listed(given.get(code, ()))]
+    return [_alike(phrase) for phrase in _listed(given)]
+
+
+def _listed(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def refusal_evidence(
+    response: str,
+    *,
+    language: str = "en",
+    rule: str = "start",
+    phrases: Phrases = None,
+    **_: object,
+) -> str:
+    """Explain which phrase made the response a refusal.
+
+    >>> refusal_evidence("I don't know.")
+    "refusal: begins with 'i don't know'"
+    """
+    if rule in ("judge", "label"):
+        return "by the verdict"
+    phrase = refusal_phrase(response, language=language, rule=rule, phrases=phrases)
+    if phrase is None:
+        return "no refusal phrase"
+    return f"refusal: {'begins with' if rule == 'start' else 'contains'} '{phrase}'"
+
+
+def is_refused(
+    response: str,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+) -> float:
+    """1.0 if the response is a refusal under the rule, else 0.0; NaN if a verdict is missing.
+
+    >>> is_refused("I don't know."), is_refused("Oslo."), is_refused("Oslo.", rule="judge")
+    (1.0, 0.0, nan)
+    """
+    check_choice(rule, RULES, "rule")
+    if rule in ("judge", "label"):
+        return binary_verdict(judged if rule == "judge" else label)
+    phrase = refusal_phrase(response, language=language, rule=rule, phrases=phrases)
+    return float(phrase is not None)
+
+
+@metric(
+    "abstention.coverage",
+    _COLUMNS,
+    options=_OPTIONS,
+    source=_CHEN,
+    higher_is_better=True,
+    binary=True,
+    evidence=refusal_evidence,
+    undefined=_NEVER,
+)
+def is_answered(
+    response: str,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+) -> float:
+    """1.0 if the response answers, and 0.0 if it refuses. The mean is the *coverage*.
+
+    A higher value means that the system answers more often, which is better only where its answers
+    are correct. The value is NaN if a verdict that the rule requires is missing.
+
+    Parameters
+    ----------
+    response : str
+    language : str
+        Language of the response, which selects phrases under ``rule="list"``.
+    judged, label : float or None
+        Verdicts of a judge and of a person: 1 for a refusal, else 0.
+    rule, phrases
+        What counts as a refusal, see `ragnb.metrics.abstention`.
+
+    Notes
+    -----
+    Source: Chen et al. (2024). The share of refusals is 1 - coverage.
+
+    Examples
+    --------
+    >>> is_answered("Oslo."), is_answered("I don't know.")
+    (1.0, 0.0)
+    """
+    refused = is_refused(
+        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    )
+    return 1 - refused
+
+
+@metric(
+    "abstention.hallucination",
+    _MIXED,
+    options=_OPTIONS,
+    source=_THAKUR,
+    higher_is_better=False,
+    binary=True,
+    evidence=refusal_evidence,
+    condition="the question is answerable",
+    undefined="If the question is answerable.",
+)
+def is_hallucination(
+    response: str,
+    answerable: float,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+) -> float:
+    """1.0 if an unanswerable question is answered, and 0.0 if it is refused.
+
+    Lower is better. The mean is the *hallucination rate*: answered / unanswerable. Whether the answer
+    happens to be true is not considered. The value is NaN for answerable questions.
+
+    Parameters
+    ----------
+    response : str
+    answerable : float
+        1 if the question is answerable, else 0.
+    language : str
+        Language of the response, which selects phrases under ``rule="list"``.
+    judged, label : float or None
+        Verdicts of a judge and of a person: 1 for a refusal, else 0.
+    rule, phrases
+        What counts as a refusal, see `ragnb.metrics.abstention`.
+
+    Notes
+    -----
+    Source: Thakur et al. (2024), section 4. Chen et al. (2024) report 1 - hallucination rate as
+    *carefulness*.
+
+    Examples
+    --------
+    >>> is_hallucination("Oslo.", 0), is_hallucination("I don't know.", 0), is_hallucination("Oslo.", 1)
+    (1.0, 0.0, nan)
+    """
+    refused = is_refused(
+        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    )
+    return math.nan if binary_verdict(answerable) else 1 - refused
+
+
+@metric(
+    "abstention.over_refusal",
+    _MIXED,
+    options=_OPTIONS,
+    source=_THAKUR,
+    higher_is_better=False,
+    binary=True,
+    evidence=refusal_evidence,
+    condition="the question is not answerable",
+    undefined="If the question is not answerable.",
+)
+def is_over_refusal(
+    response: str,
+    answerable: float,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+) -> float:
+    """1.0 if an answerable question is refused, and 0.0 if it is answered.
+
+    Lower is better. The mean is the share of over-refusals, refused / answerable. The value is NaN
+    for unanswerable questions.
+
+    Parameters
+    ----------
+    response : str
+    answerable : float
+        1 if the question is answerable, else 0.
+    language : str
+        Language of the response, which selects phrases under ``rule="list"``.
+    judged, label : float or None
+        Verdicts of a judge and of a person: 1 for a refusal, else 0.
+    rule, phrases
+        What counts as a refusal, see `ragnb.metrics.abstention`.
+
+    Notes
+    -----
+    Source: Thakur et al. (2024), section 4, who call the mean the *error rate*.
+
+    Examples
+    --------
+    >>> is_over_refusal("I don't know.", 1), is_over_refusal("Oslo.", 1), is_over_refusal("Oslo.", 0)
+    (1.0, 0.0, nan)
+    """
+    refused = is_refused(
+        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    )
+    return refused if binary_verdict(answerable) else math.nan
+
+
+@metric(
+    "abstention.alignment",
+    _MIXED,
+    options=_OPTIONS,
+    source=_CHEN,
+    higher_is_better=True,
+    binary=True,
+    evidence=refusal_evidence,
+    undefined=_NEVER,
+)
+def is_aligned(
+    response: str,
+    answerable: float,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+) -> float:
+    """1.0 if an answerable question is answered or an unanswerable one refused, else 0.0.
+
+    Higher is better. The mean is the *alignment*, the accuracy of the decision whether to answer.
+    Whether the answer is correct is not considered.
+
+    Parameters
+    ----------
+    response : str
+    answerable : float
+        1 if the question is answerable, else 0.
+    language : str
+        Language of the response, which selects phrases under ``rule="list"``.
+    judged, label : float or None
+        Verdicts of a judge and of a person: 1 for a refusal, else 0.
+    rule, phrases
+        What counts as a refusal, see `ragnb.metrics.abstention`.
+
+    Notes
+    -----
+    Source: Chen et al. (2024).
+
+    Examples
+    --------
+    >>> is_aligned("Oslo.", 1), is_aligned("Oslo.", 0), is_aligned("I don't know.", 0)
+    (1.0, 0.0, 1.0)
+    """
+    refused = is_refused(
+        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    )
+    return float(binary_verdict(answerable) != refused)
+
+
+@metric(
+    "abstention.risk",
+    {**_MIXED, "correct": "verdict"},
+    options=_OPTIONS,
+    source=_CHEN,
+    higher_is_better=False,
+    binary=True,
+    evidence=refusal_evidence,
+    condition="the response is a refusal",
+    undefined="If the response is a refusal, or an answer to an answerable question that nobody judged.",
+)
+def is_risk(
+    response: str,
+    answerable: float,
+    correct: float | None = None,
+    *,
+    language: str = "en",
+    judged: float | None = None,
+    label: float | None = None,
+    rule: str = "start",
+    phrases: Phrases = None,
+) -> float:
+    """1.0 if an answer is wrong, and 0.0 if it is correct; NaN for refusals.
+
+    Lower is better. The mean is the *risk* of selective prediction: wrong / answered. An answer to an
+    unanswerable question is wrong.
+
+    Parameters
+    ----------
+    response : str
+    answerable : float
+        1 if the question is answerable, else 0.
+    correct : float or None
+        1 if the response is correct, else 0.
+    language : str
+        Language of the response, which selects phrases under ``rule="list"``.
+    judged, label : float or None
+        Verdicts of a judge and of a person: 1 for a refusal, else 0.
+    rule, phrases
+        What counts as a refusal, see `ragnb.metrics.abstention`.
+
+    Notes
+    -----
+    Source: Chen et al. (2024); the selective risk of El-Yaniv & Wiener (2010).
+
+    Examples
+    --------
+    >>> is_risk("Oslo.", 1, 1), is_risk("Oslo.", 0), is_risk("I don't know.", 1)
+    (0.0, 1.0, nan)
+    """
+    refused = is_refused(
+        response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
+    )
+    if refused:
+        return math.nan
+    return 1 - binary_verdict(correct) if binary_verdict(answerable) else 1.0

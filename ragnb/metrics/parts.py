@@ -1,0 +1,336 @@
+"""Shares of the parts of an answer: claims, facts, sentences, citations, nuggets and spans.
+
+Somebody, a person or a judge, labels each part, and a metric is a share of them. The value of one
+response is its own share, so the mean over responses is a *macro* average, in which each response
+has the same weight. For the pooled share (*micro* average), score one row per part
+(`ragnb.datasets.studies.one_row_per_part`), and summarise with the responses as clusters.
+
+A part is a mapping with its ``text`` and its ``label``: ``"supported"``, ``"contradicted"``, ``"not
+supported"`` or ``"irrelevant"``. All functions raise InputError for another label.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragnb.errors import InputError, check_choice
+from ragnb.metrics.judged import binary_verdict
+from ragnb.metrics.record import metric
+
+LABELS = ("supported", "contradicted", "not supported", "irrelevant")
+"""Labels of a claim, a fact or a sentence."""
+
+Part = Mapping[str, Any]
+Span = Sequence[int]
+
+_PARTS = {"parts": "parts"}
+_NO_PARTS = "If the response has no parts."
+_MIN = "Min et al. 2023 (FActScore), arXiv 2305.14251"
+_HU = "Hu et al. 2024 (RefChecker), arXiv 2405.14486"
+
+
+def _counts(parts: Sequence[Part]) -> Counter[str]:
+    for part in parts:
+        if part.get("label") not in LABELS:
+            raise InputError(
+                f"the label of a part must be one of {', '.join(map(repr, LABELS))}, got "
+                f"{part.get('label')!r}"
+            )
+    return Counter(part["label"] for part in parts)
+
+
+def _share(count: float, total: float) -> float:
+    return count / total if total else math.nan
+
+
+def parts_evidence(parts: Sequence[Part], **_: object) -> str:
+    """Count the labels, and name the parts that are not supported.
+
+    >>> parts_evidence([{"text": "It is red.", "label": "supported"},
+    ...                 {"text": "It is big.", "label": "contradicted"}])
+    "supported 1, contradicted 1; 'It is big.' (contradicted)"
+    """
+    found = ", ".join(f"{label} {n}" for label, n in _counts(parts).items())
+    failed = [f"{part['text']!r} ({part['label']})" for part in parts if part["label"] != LABELS[0]]
+    return "; ".join([found, *failed])
+
+
+# ---- claims, facts, sentences --------------------------------------------------------------------
+
+
+@metric(
+    "parts.supported",
+    _PARTS,
+    options={
+        "irrelevant": {
+            "counted": "As FActScore: an irrelevant part is a part that is not supported.",
+            "left_out": "Irrelevant parts are left out.",
+        }
+    },
+    source=f"{_MIN}, section 3; {_HU}",
+    evidence=parts_evidence,
+    undefined=_NO_PARTS,
+)
+def supported_share(parts: Sequence[Part], *, irrelevant: str = "counted") -> float:
+    """Share of the parts of a response that are supported.
+
+    The value is in [0, 1]; higher is better. It is NaN if there are no parts, as for a refusal.
+    Other names for it are faithfulness, groundedness, factual precision and claim precision. It
+    says nothing about what the response leaves out.
+
+    Parameters
+    ----------
+    parts : sequence of {"text", "label"}
+        The claims, facts or sentences.
+    irrelevant : {"counted", "left_out"}
+        Whether irrelevant parts are in the denominator. FActScore counts them: on its published
+        labels the score of PerplexityAI is 71.6 if they are counted, and 84.0 if they are not.
+
+    Notes
+    -----
+    Source: Min et al. (2023), who average it over the prompts that were answered; with RefChecker
+    (Hu et al. 2024), the share of *Entailment*.
+
+    Examples
+    --------
+    >>> parts = [{"label": "supported"}, {"label": "not supported"}, {"label": "irrelevant"}]
+    >>> round(supported_share(parts), 3), supported_share(parts, irrelevant="left_out")
+    (0.333, 0.5)
+    """
+    check_choice(irrelevant, ("counted", "left_out"), "irrelevant")
+    counts = _counts(parts)
+    left_out = counts["irrelevant"] if irrelevant == "left_out" else 0
+    return _share(counts["supported"], counts.total() - left_out)
+
+
+@metric(
+    "parts.contradicted",
+    _PARTS,
+    source=_HU,
+    higher_is_better=False,
+    evidence=parts_evidence,
+    undefined=_NO_PARTS,
+)
+def contradicted_share(parts: Sequence[Part]) -> float:
+    """Share of the parts of a response that are contradicted.
+
+    The value is in [0, 1]; lower is better. It is NaN if there are no parts. A part that is merely
+    *not supported* is not contradicted.
+
+    Notes
+    -----
+    Source: Hu et al. (2024), the share of *Contradiction*.
+
+    Examples
+    --------
+    >>> contradicted_share([{"label": "supported"}, {"label": "contradicted"}])
+    0.5
+    """
+    counts = _counts(parts)
+    return _share(counts["contradicted"], counts.total())
+
+
+@metric(
+    "parts.all_supported",
+    _PARTS,
+    source="Sadat et al. 2023 (DelucionQA); Friel et al. 2024 (RAGBench), adherence",
+    binary=True,
+    evidence=parts_evidence,
+    undefined=_NO_PARTS,
+)
+def all_supported(parts: Sequence[Part]) -> float:
+    """1.0 if all parts of a response are supported, else 0.0.
+
+    Higher is better. The value is NaN if there are no parts. One unsupported sentence in twenty
+    makes the whole response a hallucination, so longer responses score lower.
+
+    Notes
+    -----
+    Source: Sadat et al. (2023), who call a response *hallucinated* if the value is 0.
+
+    Examples
+    --------
+    >>> all_supported([{"label": "supported"}, {"label": "not supported"}])
+    0.0
+    """
+    counts = _counts(parts)
+    return float(counts["supported"] == counts.total()) if parts else math.nan
+
+
+# ---- nuggets -------------------------------------------------------------------------------------
+
+_CREDIT = {
+    "strict": {"support": 1.0, "partial_support": 0.0, "not_support": 0.0},
+    "partial": {"support": 1.0, "partial_support": 0.5, "not_support": 0.0},
+}
+
+
+@metric(
+    "parts.nuggets",
+    {"nuggets": "nuggets"},
+    options={
+        "credit": {
+            "strict": "A nugget that the response supports in part counts as 0.",
+            "partial": "A nugget that the response supports in part counts as 0.5.",
+        },
+        "over": {
+            "vital": "Only vital nuggets count.",
+            "all": "Vital and okay nuggets count.",
+        },
+    },
+    source="Pradeep et al. 2025 (AutoNuggetizer), arXiv 2504.15068, except that the tool gives 0.0 "
+    "where there is no nugget",
+    undefined="If there is no nugget of this importance.",
+)
+def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str = "vital") -> float:
+    """Share of the nuggets of a question, the facts that an answer should state, in the response.
+
+    The value is in [0, 1]; higher is better. It is NaN if there is no nugget.
+
+    Parameters
+    ----------
+    nuggets : sequence of {"text", "importance", "assignment"}
+        ``importance`` is ``"vital"`` or ``"okay"``; ``assignment`` is ``"support"``,
+        ``"partial_support"`` or ``"not_support"``.
+    credit : {"strict", "partial"}
+        Credit for partial support: 0 or 0.5.
+    over : {"vital", "all"}
+        Which nuggets count.
+
+    Notes
+    -----
+    Source: Pradeep et al. (2025): ``strict_vital_score`` (default), ``vital_score``,
+    ``strict_all_score`` and ``all_score``.
+
+    Examples
+    --------
+    >>> nuggets = [{"importance": "vital", "assignment": "support"},
+    ...            {"importance": "vital", "assignment": "partial_support"},
+    ...            {"importance": "okay", "assignment": "not_support"}]
+    >>> nugget_recall(nuggets), nugget_recall(nuggets, credit="partial", over="all")
+    (0.5, 0.5)
+    """
+    check_choice(credit, tuple(_CREDIT), "credit")
+    check_choice(over, ("vital", "all"), "over")
+    chosen = [nugget for nugget in nuggets if over == "all" or nugget["importance"] == "vital"]
+    for nugget in chosen:
+        check_choice(nugget.get("assignment"), tuple(_CREDIT[credit]), "the assignment of a nugget")
+    return _share(sum(_CREDIT[credit][nugget["assignment"]] for nugget in chosen), len(chosen))
+
+
+# ---- citations -----------------------------------------------------------------------------------
+
+_STATEMENTS = {"statements": "statements"}
+_GAO = "Gao et al. 2023 (ALCE), arXiv 2305.14627, section 4"
+
+
+@metric("parts.citation_recall", _STATEMENTS, source=_GAO, undefined="If there are no statements.")
+def citation_recall(statements: Sequence[Part]) -> float:
+    """Share of the statements of a response that their citations support.
+
+    The value is in [0, 1]; higher is better. A statement without citations counts as 0. The value
+    is NaN if there are no statements. Support is the judgement of a person or a model: words in
+    common are not support.
+
+    Parameters
+    ----------
+    statements : sequence of {"text", "supported", "citations"}
+        ``supported``: 1 if all citations together support the statement, else 0. ``citations``: a
+        list, see `citation_precision`.
+
+    Notes
+    -----
+    Source: Gao et al. (2023).
+
+    Examples
+    --------
+    >>> citation_recall([{"supported": 1, "citations": [{"alone": 1}]},
+    ...                  {"supported": 0, "citations": []}])
+    0.5
+    """
+    cited = [bool(each["citations"]) and binary_verdict(each["supported"]) for each in statements]
+    return _share(sum(cited), len(statements))
+
+
+@metric(
+    "parts.citation_precision", _STATEMENTS, source=_GAO, undefined="If there are no citations."
+)
+def citation_precision(statements: Sequence[Part]) -> float:
+    """Share of the citations of a response that are needed to support their statement.
+
+    The value is in [0, 1]; higher is better. A citation counts if its statement is supported and
+    the citation supports it alone, or if the other citations do not support it without this one.
+    The value is NaN if there are no citations.
+
+    Parameters
+    ----------
+    statements : sequence of {"text", "supported", "citations"}
+        ``citations``: a list of ``{"alone", "rest"}``, where ``alone`` is 1 if the citation
+        supports the statement by itself and ``rest`` is 1 if the other citations do without it.
+
+    Notes
+    -----
+    Source: Gao et al. (2023).
+
+    Examples
+    --------
+    >>> both = [{"alone": 1, "rest": 1}, {"alone": 0, "rest": 1}]
+    >>> citation_precision([{"supported": 1, "citations": both}])
+    0.5
+    """
+    useful = [
+        bool(each["supported"] and (citation["alone"] or not citation.get("rest", 0)))
+        for each in statements
+        for citation in each["citations"]
+    ]
+    return _share(sum(useful), len(useful))
+
+
+# ---- spans ---------------------------------------------------------------------------------------
+
+
+@metric(
+    "parts.span_f1",
+    {"spans": "spans", "reference": "reference_spans"},
+    options={
+        "measure": {
+            "f1": "The harmonic mean of precision and recall.",
+            "precision": "The share of the marked characters that are in the reference.",
+            "recall": "The share of the characters of the reference that are marked.",
+        }
+    },
+    source="Niu et al. 2024 (RAGTruth), arXiv 2401.00396, by response",
+    undefined="If nothing is marked in either; for precision, in the spans; for recall, in the "
+    "reference.",
+)
+def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: str = "f1") -> float:
+    """Overlap in characters of the marked spans with those of a reference, such as a person's.
+
+    The value is in [0, 1]; higher is better.
+
+    Parameters
+    ----------
+    spans, reference : sequence of (start, end)
+        Marked passages of the response, as positions of characters from 0. The end is excluded.
+        Spans may overlap; each character counts once.
+    measure : {"f1", "precision", "recall"}
+        What is reported.
+
+    Notes
+    -----
+    Source: Niu et al. (2024), who pool the characters of all responses.
+
+    Examples
+    --------
+    >>> span_overlap([(0, 10)], [(5, 10)]), span_overlap([(0, 10)], [(5, 10)], measure="recall")
+    (0.6666666666666666, 1.0)
+    """
+    check_choice(measure, ("f1", "precision", "recall"), "measure")
+    marked = {place for start, end in spans for place in range(start, end)}
+    wanted = {place for start, end in reference for place in range(start, end)}
+    shared = len(marked & wanted)
+    totals = {"precision": len(marked), "recall": len(wanted)}
+    if measure == "f1":
+        return _share(2 * shared, len(marked) + len(wanted))
+    return _share(shared, totals[measure])

@@ -1,0 +1,146 @@
+"""Studies in the package: equal to the published files, and their printed numbers recomputed."""
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+import krippendorff
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.datasets.studies import FOLDER, STUDIES, load_study, one_row_per_part, studies
+from ragnb.errors import InputError
+
+PACKAGE = Path(ragnb.__file__).parent
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", [*STUDIES, "mtrag.labels"])
+def test_a_study_equals_the_published_files(name, data_folder):
+    from recording.studies import FRAMES
+
+    study, _, frame = name.partition(".")
+    source = data_folder / study.removesuffix("-nq")
+    made = FRAMES[name](source)
+    shipped = load_study(study, frame or "responses")
+    pd.testing.assert_frame_equal(
+        shipped.astype(object).where(shipped.notna(), None),
+        made.astype(object).where(made.notna(), None),
+        check_dtype=False,
+    )
+
+
+def test_the_list_of_studies_counts_what_the_frames_contain():
+    for study in studies().to_dict("records"):
+        frame = load_study(study["name"])
+        assert study["n"] == len(frame)
+        assert study["systems"] == frame["system"].nunique()
+        assert study["languages"].split(", ") == sorted(frame["language"].unique())
+        assert not frame.duplicated(["example_id", "system"]).any()
+        assert frame.attrs["source"]["licence"] == study["licence"]
+
+
+def test_every_data_file_of_the_package_is_named_with_its_licence():
+    notice = (PACKAGE / "NOTICE.md").read_text(encoding="utf-8")
+    rows = [line for line in notice.splitlines() if line.startswith("| `")]
+    assert all(len(row.split(" | ")) == 4 and row.split(" | ")[3].strip(" |") for row in rows)
+    patterns = re.findall(r"`([^`]+)`", "\n".join(row.split(" | ")[0] for row in rows))
+    files = [path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("*/data/**/*.*")]
+    unnamed = [file for file in files if not any(fnmatch(file, each) for each in patterns)]
+    assert len(files) > 50
+    assert not unnamed
+    assert all(any(fnmatch(file, each) for file in files) for each in patterns)
+
+
+def test_the_studies_leave_room_in_the_wheel():
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 4e6
+
+
+def test_an_unknown_study_or_frame_is_refused():
+    with pytest.raises(InputError, match=r"name must be one of .*'mtrag'"):
+        load_study("mtrags")
+    with pytest.raises(InputError, match="refchecker has no labels of several people"):
+        load_study("refchecker", "labels")
+
+
+def test_factscore_is_the_printed_score_and_depends_on_irrelevant_facts():
+    """Min et al. (2023) print 58.3 and 71.5."""
+    scores = {
+        choice: ragnb.score(load_study("factscore"), "parts.supported", irrelevant=choice)
+        for choice in ("counted", "left_out")
+    }
+    means = {
+        choice: (100 * frame.groupby("system")["value"].mean()).round(2).to_dict()
+        for choice, frame in scores.items()
+    }
+    assert means["counted"] == {"ChatGPT": 58.28, "PerplexityAI": 71.62}
+    assert means["left_out"] == {"ChatGPT": 62.33, "PerplexityAI": 84.02}
+    answered = 100 - 100 * load_study("factscore").groupby("system")["refusal"].mean()
+    assert answered.round(1).to_dict() == {"ChatGPT": 85.8, "PerplexityAI": 90.7}
+
+
+def test_pooled_facts_weigh_long_biographies_more():
+    facts = one_row_per_part(load_study("factscore"))
+    pooled = facts["label"].eq("supported").groupby(facts["system"]).mean()
+    summary = ragnb.summarize(ragnb.score(facts, "parts.supported"), cluster="example_id")
+    assert summary.set_index("system")["mean"].to_dict() == pytest.approx(pooled.to_dict())
+
+
+def test_refchecker_shares_of_gpt4():
+    """The study prints entailment 91.8, neutral 6.8, contradiction 1.4, with 13 abstentions."""
+    frame = load_study("refchecker").query("system == 'gpt4'")
+    scores = ragnb.score(frame, ["parts.supported", "parts.contradicted"])
+    assert (100 * scores.groupby("metric")["value"].mean()).round(1).to_dict() == {
+        "parts.supported": 91.8,
+        "parts.contradicted": 1.4,
+    }
+    assert frame["refusal"].sum() == 13
+
+
+def test_delucionqa_counts_of_hallucinated_responses():
+    """Sadat et al. (2023) print 94 and 122 for dev, 252 and 419 for test."""
+    frame = load_study("delucionqa").dropna(subset=["hallucinated"])
+    counts = frame.groupby(["split", "hallucinated"]).size()
+    assert counts.tolist() == [122, 94, 419, 252]
+    scores = ragnb.score(frame, "parts.all_supported")
+    same = scores["value"].eq(1).to_numpy() != frame["hallucinated"].astype(bool).to_numpy()
+    assert same.sum() == len(frame) - 1  # one response of test has a label of its own
+
+
+def test_mtrag_aggregate_is_a_harmonic_mean_unless_the_reference_refuses():
+    frame = load_study("mtrag")
+    rouge, recall, precision = (
+        frame[f"mtrag.{name}"] for name in ("RougeL", "Bert-Rec", "Bert-KPrec")
+    )
+    mean = 3 / (1 / rouge + 2 / (1 + recall) + 2 / (1 + precision))
+    idk = frame["mtrag.conditional_idk"]
+    refusable = frame["answerability"].isin(["unanswerable", "conversational"])
+    expected = mean.mask(refusable, 1.0).where(idk == 1, 0.0)
+    assert (abs(frame["mtrag.rb_agg"] - expected) < 1e-9).sum() == 477
+
+
+@pytest.mark.parametrize(("field", "alpha"), [("faithfulness", 0.47), ("appropriateness", 0.06)])
+def test_mtrag_raters_agree_as_far_as_known(field, alpha):
+    labels = load_study("mtrag", "labels").query("field == @field")
+    votes = labels.pivot(index="rater", columns=["example_id", "system"], values="value")
+    found = krippendorff.alpha(votes.to_numpy(), level_of_measurement="ordinal")
+    assert round(found, 2) == alpha
+    means = labels.groupby(["example_id", "system"])["value"].mean()
+    graded = load_study("mtrag").set_index(["example_id", "system"])[f"human_{field}"]
+    pd.testing.assert_series_equal(
+        means.sort_index(), graded.sort_index(), check_names=False, check_index_type=False
+    )
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_goes_through_score_summarize_compare_and_view(name):
+    frame = load_study(name).groupby("system", sort=False).head(60)
+    metric = "parts.all_supported" if "parts" in frame else "abstention.coverage"
+    scores = ragnb.score(frame, metric)
+    summary = ragnb.summarize(scores, by="system")
+    assert summary["n_scored"].gt(0).all()
+    if frame["system"].nunique() > 1:
+        assert ragnb.compare(scores, unpaired="drop")["difference"].notna().all()
+    page = ragnb.view(frame.head(5))._repr_mimebundle_()["text/html"]
+    assert frame["response"].iloc[0].split()[0] in page

@@ -1,0 +1,213 @@
+"""Write the studies that the package contains: real answers with people's labels.
+
+``python -m recording.studies FOLDER``, run in ``tests/``. FOLDER contains the files of each study
+under its name, as its authors published them (``ragnb.studies()`` lists the addresses).
+"""
+
+import ast
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from ragnb.datasets import load_evouna, write_table
+
+TARGET = Path(__file__).parents[2] / "ragnb" / "datasets" / "data" / "studies"
+GRADES = ("naturalness", "appropriateness", "completeness", "faithfulness", "win-rate")
+JUDGES = ("RougeL", "Bert-Rec", "Bert-KPrec", "conditional_idk", "rl_f", "rb_llm", "rb_agg")
+LABELS = {
+    "S": "supported",
+    "NS": "not supported",
+    "IR": "irrelevant",
+    "Supported": "supported",
+    "Neither": "not supported",
+    "Conflicted": "contradicted",
+    "Entailment": "supported",
+    "Neutral": "not supported",
+    "Contradiction": "contradicted",
+}
+"""Label of a study -> label of a part in ragnb."""
+
+
+def _lines(path):
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def _part(text, label, **more):
+    return {"text": text.strip(), "label": LABELS[label], "source_label": label, **more}
+
+
+def evouna_nq(folder):
+    return load_evouna(folder / "NQ.json")
+
+
+def nomiracl(folder):
+    rows = []
+    for subset, answerable in (("relevant", True), ("non_relevant", False)):
+        for path in sorted((folder / subset).glob("*.gz")):
+            language = path.name.partition(".")[0]
+            for record in _lines(path):
+                question = {
+                    "example_id": f"nomiracl/{language}/{subset}/{record['query_id']}",
+                    "benchmark": "nomiracl",
+                    "language": language,
+                    "answerable": answerable,
+                }
+                for system, response in record["results"].items():
+                    rows.append(question | {"system": system, "response": response.strip()})
+    return pd.DataFrame(rows)
+
+
+def _mtrag(folder):
+    path = folder / "reference_subset_with_human_evaluations.json.gz"
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+def mtrag(folder):
+    content = _mtrag(folder)
+    tasks = {task["task_id"]: task for task in content["tasks"]}
+    rows = []
+    for given in content["evaluations"]:
+        task, found = tasks[given["task_id"]], given["annotations"]
+        *before, asked = task["input"]
+        conversation, _, turn = task["task_id"].partition("<::>")
+        people = {name: [float(one["value"]) for one in found[name].values()] for name in GRADES}
+        rows.append(
+            {
+                "example_id": f"mtrag/{conversation}/{turn}",
+                "benchmark": "mtrag",
+                "task": task["Collection"].split("-")[2],
+                "language": "en",
+                "conversation_id": conversation,
+                "turn": int(turn),
+                "history": [{"role": one["speaker"], "content": one["text"]} for one in before],
+                "question": asked["text"],
+                "references": [[task["targets"][0]["text"]]],
+                "system": given["model_id"],
+                "response": given["model_response"],
+                "answerability": task["Answerability"][0].lower(),
+                "n_raters": len(people["faithfulness"]),
+                **{f"human_{name}": sum(all_) / len(all_) for name, all_ in people.items()},
+                **{f"mtrag.{name}": next(iter(found[name].values()))["value"] for name in JUDGES},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def mtrag_labels(folder):
+    rows = []
+    for given in _mtrag(folder)["evaluations"]:
+        conversation, _, turn = given["task_id"].partition("<::>")
+        key = {"example_id": f"mtrag/{conversation}/{turn}", "system": given["model_id"]}
+        for name in GRADES:
+            for rater, one in given["annotations"][name].items():
+                rows.append(key | {"rater": rater, "field": name, "value": float(one["value"])})
+    return pd.DataFrame(rows)
+
+
+def delucionqa(folder):
+    rows = []
+    for split in ("dev", "test", "unanswerable"):
+        table = pd.read_csv(folder / f"{split}.csv.gz", keep_default_na=False, dtype=str)
+        for number, record in enumerate(table.to_dict("records")):
+            key = record.get("sample_id", f"{split}_{number}")
+            # The third file contains the answers of all splits that are refusals.
+            refused = record.get("Does_not_answer", "TRUE") == "TRUE"
+            parts = []
+            if split != "unanswerable":
+                labels = ast.literal_eval(record["Sentence_labels"])
+                sentences = ast.literal_eval(record["Answer_sent_tokenized"])
+                texts = dict(sentence.split(":", 1) for sentence in sentences)
+                parts = [_part(texts[name], label) for name, label in labels.items()]
+            rows.append(
+                {
+                    "example_id": f"delucionqa/{key}",
+                    "benchmark": "delucionqa",
+                    "language": "en",
+                    "split": split,
+                    "retriever": record.get("Retreival Setting", record.get("Retreival_Setting")),
+                    "question": record["Question"].strip(),
+                    "system": "chatgpt",
+                    "response": record["Answer"],
+                    "answerable": record["Answerable"] == "TRUE",
+                    "refusal": refused,
+                    "hallucinated": record["Label"] == "Hallucinated" if parts else None,
+                    "parts": parts or None,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def factscore(folder):
+    rows = []
+    for system in ("ChatGPT", "PerplexityAI"):
+        for record in _lines(folder / f"{system}.jsonl.gz"):
+            sentences = record["annotations"]
+            parts = []
+            for number, sentence in enumerate(sentences or []):
+                facts = sentence["human-atomic-facts"] or []
+                if not sentence[
+                    "is-relevant"
+                ]:  # People did not label the model's facts one by one.
+                    facts = [fact | {"label": "IR"} for fact in sentence["model-atomic-facts"]]
+                parts += [_part(fact["text"], fact["label"], sentence=number) for fact in facts]
+            frequency, region = record["cat"]
+            rows.append(
+                {
+                    "example_id": f"factscore/{record['topic']}",
+                    "benchmark": "factscore",
+                    "language": "en",
+                    "frequency": frequency,
+                    "region": region,
+                    "question": record["input"].removeprefix("Question: "),
+                    "system": system,
+                    "response": record["output"],
+                    "refusal": sentences is None,
+                    "parts": None if sentences is None else parts,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def refchecker(folder):
+    rows = []
+    for path in sorted(folder.glob("msmarco_*_answers.json.gz")):
+        system = path.name.removeprefix("msmarco_").removesuffix("_answers.json.gz")
+        for record in json.loads(gzip.decompress(path.read_bytes())):
+            claims = record["claude2_response_kg"]
+            rows.append(
+                {
+                    "example_id": f"refchecker/{record['id']}",
+                    "benchmark": "refchecker",
+                    "language": "en",
+                    "system": system,
+                    "response": record["response"],
+                    "refusal": not claims,
+                    "parts": [
+                        _part("; ".join(claim["triplet"]), claim["human_label"]) for claim in claims
+                    ]
+                    or None,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+FRAMES = {
+    "evouna-nq": evouna_nq,
+    "nomiracl": nomiracl,
+    "mtrag": mtrag,
+    "mtrag.labels": mtrag_labels,
+    "delucionqa": delucionqa,
+    "factscore": factscore,
+    "refchecker": refchecker,
+}
+"""Name of a file that the package contains -> what makes it."""
+
+
+if __name__ == "__main__":
+    for name, make in FRAMES.items():
+        source = Path(sys.argv[1]) / name.split(".")[0].removesuffix("-nq")
+        write_table(make(source), TARGET / f"{name}.jsonl.gz")
