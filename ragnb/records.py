@@ -22,8 +22,8 @@ COLUMNS: dict[str, str] = {
     "task": "'noise', 'integration' or 'counterfactual' for RGB; the corpus for RAGBench",
     "language": "language code: 'en', 'zh', ...",
     "question": "the question",
-    "references": "list of answer parts, all of which are required; each part is a list of "
-    "aliases, any of which is enough",
+    "references": "list of answer parts, which are all required; each part is a list of "
+    "aliases, and any one alias is enough",
     "positive": "list of groups of passages that contain the answer; one group, or one group per "
     "answer part for 'integration'",
     "negative": "list of passages that do not contain the answer",
@@ -222,7 +222,7 @@ def require_columns(
         doubled = " / ".join(str(twice[name].iloc[0]) for name in unique)
         raise InputError(
             f"{what} needs one row for each {', '.join(unique)}; got {len(twice)} more, such as "
-            f"{doubled}; drop them, or name the column that tells them apart"
+            f"{doubled}; drop them, or name the column that distinguishes them"
         )
 
 

@@ -1,11 +1,11 @@
-"""Exercises in a notebook: an answer is checked at once, and the right one is not printed beside the question."""
+"""Exercises in notebooks: check an answer without showing the correct one."""
 
 import hashlib
 from typing import Any
 
 
 def check(answer: Any, digest: str, *, hint: str, decimals: int = 3) -> None:
-    """Say whether an exercise's answer is right; print the hint where it is missing or not.
+    """Print whether the answer to an exercise is right, and a hint if it is wrong or missing.
 
     Parameters
     ----------
@@ -14,9 +14,9 @@ def check(answer: Any, digest: str, *, hint: str, decimals: int = 3) -> None:
     digest
         `answer_digest` of the right answer.
     hint
-        What to think of next.
+        A sentence that helps with the next step.
     decimals
-        Numbers are compared rounded to so many decimals.
+        Number of decimals to which numbers are rounded before they are compared.
 
     >>> check(None, answer_digest(0.5), hint="half of them")
     Your turn. Hint: half of them
@@ -32,7 +32,7 @@ def check(answer: Any, digest: str, *, hint: str, decimals: int = 3) -> None:
 
 
 def answer_digest(answer: Any, *, decimals: int = 3) -> str:
-    """Eight hex digits that stand for an answer: numbers rounded, texts trimmed and case-folded.
+    """Hash an answer to eight hexadecimal digits, after rounding a number or case-folding a text.
 
     >>> answer_digest(-1e-17) == answer_digest(0.0)
     True

@@ -14,7 +14,7 @@ from ragnb.annotation.tasks import hashed
 from ragnb.errors import InputError
 
 Votes = dict[Place, dict[str, Any]]
-"""What each annotator said of one item, by place and name."""
+"""The labels of one item, by place and name of the annotator."""
 
 
 def adjudicate(
@@ -27,10 +27,10 @@ def adjudicate(
     complete: bool = True,
     id: str | Sequence[str] | None = None,
 ) -> AnnotationSession:
-    """A session in which one person decides where annotators differ. Its log contains the gold labels.
+    """Start a session in which one person decides where annotators differ. Its log contains the gold labels.
 
-    At first, what the annotators agree on is written to the log with source ``"agreed"``. Decisions have the source
-    ``"adjudicated"``. Both keep what each annotator said, by name. An item on which they agree completely is labelled
+    Labels on which the annotators agree are written to the log first, with the source ``"agreed"``. Decisions have the
+    source ``"adjudicated"``. Both keep the label of each annotator, by name. An item on which they agree completely is labelled
     without being shown. If they agree on all items, the session shows all of them, and all are labelled. In a disputed set
     of sentences, those that every annotator chose are suggested.
 
@@ -56,8 +56,8 @@ def adjudicate(
     Returns
     -------
     AnnotationSession
-        The items to be decided; ``others`` contains what each annotator said of them. A field that is not required is to
-        be decided only if annotators differ in it.
+        The items that need a decision; ``others`` contains the labels of each annotator. An optional field needs a decision
+        only if the annotators differ in it.
 
     Raises
     ------

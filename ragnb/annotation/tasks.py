@@ -51,7 +51,7 @@ Options = tuple[
     ],
     ...,
 ]
-"""Options, each of which can be given by its value alone."""
+"""Options. An option can be given by its value alone."""
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -249,7 +249,7 @@ TRACE = Task(
         Field("overall", "the whole response is supported", "choice", "w", YES_OR_NO),
     ),
     "relevant: a sentence of the documents that helps to answer the question, whether the response uses it or not.\n"
-    "utilized: a sentence of the documents whose information stands in the response.\n"
+    "utilized: a sentence of the documents whose information the response contains.\n"
     "supports: what of the documents the chosen sentence of the response rests on; none is an answer, too.\n"
     "supported: fully when all that the sentence says is there, in part when some is, not at all when nothing is.\n"
     "the whole response is supported: yes when each of its sentences is.",
@@ -327,7 +327,7 @@ PREFERENCE = Task(
     "neither: both fail to answer.",
     shows=("question", "references", "documents", "response_a", "response_b"),
 )
-"""Which of two responses is better; which of them stands first is drawn for each item."""
+"""Which of two responses is better. Their order is drawn at random for each item."""
 
 TASKS = {task.name: task for task in (TRACE, VERDICT, RGB, LANGUAGE, PREFERENCE)}
 """The tasks that have a name."""

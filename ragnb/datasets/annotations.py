@@ -172,19 +172,19 @@ def load_annotations(
         A JSON or JSON Lines file.
     source
         ``"label_studio"`` (JSON), ``"label_studio_min"`` (JSON-MIN), ``"argilla"`` (records as JSON, of versions 1 and 2,
-        nested or flat) or ``"doccano"`` (JSONL of a text classification, one annotator a file; older ones name users). By
-        default what the records look like.
+        nested or flat) or ``"doccano"`` (JSONL of a text classification, one annotator per file; older files name users). By
+        default the format is recognised from the records.
     verdicts
         Your words (of old files of doccano: numbers) for ``"correct"``, ``"incorrect"`` and ``"refuse"``:
         ``{"Richtig": "correct"}``.
     field
-        Name of the control (Label Studio), the question (Argilla) or the key of your own that holds the verdict. Of doccano
-        ``label`` and ``labels`` are read where there is no such key.
+        Name of the control (Label Studio) or of the question (Argilla), or the key that contains the verdict. In files of
+        doccano, ``label`` and ``labels`` are read if there is no such key.
     annotator
-        Name of the annotator where the file has none; by default the file's name, as doccano names its files.
+        Name of the annotator if the file contains none. By default it is the file's name, as doccano names its files.
     id
-        Key or keys of the record's data (Argilla: of its metadata or fields) that tell items apart. Where a record has no
-        ``example_id``, its own id takes the place.
+        Key or keys of the record's data (Argilla: of its metadata or fields) that identify an item. A record without
+        ``example_id`` is identified by its own id.
 
     Returns
     -------

@@ -87,8 +87,8 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
     DataFrame
         Columns ``example_id`` (file and id, such as ``"en_fact/17"``), ``benchmark``, ``task``,
         ``language``, ``question``, ``references``, ``positive``, ``negative``, ``positive_wrong``
-        and ``false_answers``. ``references`` is a list of parts, all of which are needed. Each part
-        is a list of aliases, any of which is enough. ``positive`` is a list of groups of passages:
+        and ``false_answers``. ``references`` is a list of parts, which are all needed. Each part
+        is a list of aliases; any one of them is enough. ``positive`` is a list of groups of passages:
         a single group, or one group per part. ``task`` follows from the keys of the file:
         ``"noise"`` (base files), ``"integration"`` (``positive`` contains lists) or
         ``"counterfactual"`` (there is a ``fakeanswer``). ``attrs["source"]`` states where the file

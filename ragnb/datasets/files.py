@@ -30,7 +30,7 @@ from ragnb.text import well_formed
 
 DATA = Path(str(resources.files("ragnb.datasets") / "data"))
 STANDARD_INPUT = Path("stdin.jsonl")
-"""What stands for lines of JSON from standard input, which a user calls ``-``."""
+"""Represents JSON Lines from standard input, which a user calls ``-``."""
 MOST_UNPACKED = 2**30
 """Most bytes that a compressed file may unpack to."""
 KINDS = ("jsonl", "json", "csv", "tsv", "parquet")

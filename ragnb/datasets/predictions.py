@@ -157,8 +157,8 @@ def load_responses(
         is_released = bool(names) and names.items() <= RGB.items()
         frame = _with_parts(frame, alternatives, is_released=is_released)
     frame["response"] = _responses(frame["response"])
-    told = frame["reason"] if "reason" in frame else [None] * len(frame)
-    own = [why if isinstance(why, str) and why.strip() else None for why in told]
+    given = frame["reason"] if "reason" in frame else [None] * len(frame)
+    own = [why if isinstance(why, str) and why.strip() else None for why in given]
     frame["reason"] = pd.Series(own, dtype=object)
     if has_cells:
         empty = frame["response"].isna() & frame["reason"].isna()
@@ -291,7 +291,7 @@ def _with_parts(
     if any(several) and alternatives is None and not is_released:
         warnings.warn(
             f"{sum(several)} of {len(frame)} references are lists of several texts and were read as "
-            "parts, all of which are needed; if any one of them is enough, pass alternatives=True "
+            "parts that are all needed; if any one of them is enough, pass alternatives=True "
             "(--alternatives on the command line), else alternatives=False",
             stacklevel=4,
         )

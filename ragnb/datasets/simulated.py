@@ -1,4 +1,4 @@
-"""Labelled responses drawn from a known distribution, to see what a method does when the truth is known."""
+"""Simulated labelled responses, which show how a method behaves when the truth is known."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,8 +8,8 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 
-WEIGHTS = {"overlap": 1.2, "likeness": 0.8}
-"""The simulated metrics that say something of the label, and how much."""
+WEIGHTS = {"overlap": 1.2, "similarity": 0.8}
+"""The simulated metrics that predict the label, with their weights."""
 
 METRICS = [*WEIGHTS, "question_length"]
 
@@ -31,25 +31,26 @@ def simulate_labelled(
     n_questions
         Number of questions, the independent units.
     systems
-        Name → true share of correct responses, strictly between 0 and 1; by default ``{"weak": 0.4, "strong": 0.7}``.
-        One such as 0.95 makes one label rare.
+        Mapping from a name to the true share of correct responses, strictly between 0 and 1; by default
+        ``{"weak": 0.4, "strong": 0.7}``. A share such as 0.95 makes one label rare.
     languages
-        Codes; every system answers every question in each.
+        Language codes. Every system answers every question in each language.
     shift
-        Language → how far the metrics flatter in it, in standard deviations of what they do not say; 0 where not named.
-        The metrics themselves are drawn alike in all languages, so that nothing but labels can show a shift.
+        Mapping from a language to the amount by which the metrics overestimate there, in standard deviations of the
+        residual; 0 for other languages. The metrics have the same distribution in all languages, so only labels can
+        reveal a shift.
     question_share
-        Share, in [0, 1), of what the metrics do not say that belongs to the question and is the same in all its rows.
+        Share of the residual variance, in [0, 1), that is common to all rows of a question.
     rng
-        The source of chance.
+        Random generator.
 
     Returns
     -------
     DataFrame
-        - ``example_id`` (one a question and language), ``question_id``, ``language``, ``system``
-        - ``overlap``, ``likeness``: normal with standard deviation 1, higher on average for a better system
-        - ``question_length``: normal, one number a question; says nothing of the label, but whoever has seen it in training
-          knows the question again: split by rows, a flexible model looks better than it is
+        - ``example_id`` (one per question and language), ``question_id``, ``language``, ``system``
+        - ``overlap``, ``similarity``: normal with standard deviation 1, higher on average for a better system
+        - ``question_length``: normal, one number per question. It does not predict the label, but it identifies a question
+          that was in the training part. After a split by rows, a flexible model therefore looks better than it is
         - ``label``: 1 or 0
         - ``probability``: the truth, P(label = 1 | the metrics and the language), for a question not seen before
 
@@ -60,8 +61,8 @@ def simulate_labelled(
     InputError
         Fewer than one question, a share outside its range, a language twice, a shift that is no number or of no language.
 
-    label = 1 when w·x - shift + √question_share · u + √(1 - question_share) · e > 0, with u (one a question) and e (one a
-    row) standard normal; so probability = Φ(w·x - shift), whatever the system and ``question_share``. A system's share π of
+    label = 1 when w·x - shift + √question_share · u + √(1 - question_share) · e > 0, where u (one per question) and e (one
+    per row) are standard normal. So probability = Φ(w·x - shift), whatever the system and ``question_share``. A system's share π of
     correct responses, without shift, comes from metrics whose mean along w lets w·x ~ N(Φ⁻¹(π) √(1 + |w|²), |w|²).
 
     Source: ours; the latent variable of a probit model with a random intercept.
@@ -95,12 +96,12 @@ def simulate_labelled(
     # What the metrics do not say is in part the question's and in part the row's own.
     own = rng.standard_normal(len(rows))
     of_question = rng.standard_normal(n_questions)[rows["number"]]
-    untold = np.sqrt(question_share) * of_question + np.sqrt(1 - question_share) * own
+    residual = np.sqrt(question_share) * of_question + np.sqrt(1 - question_share) * own
     explained = np.column_stack([metrics[name] for name in WEIGHTS]) @ weights
     explained -= rows["language"].map(shifts).to_numpy(dtype=float)
     question = "simulated/" + rows["number"].astype(str)
     frame = rows[["language", "system"]].assign(
-        **metrics, label=(explained + untold > 0).astype(int), probability=ndtr(explained)
+        **metrics, label=(explained + residual > 0).astype(int), probability=ndtr(explained)
     )
     frame.insert(0, "example_id", question + "/" + rows["language"])
     frame.insert(1, "question_id", question)

@@ -1,4 +1,4 @@
-"""Requests of an experiment: rendered prompts beside the rows that they ask about."""
+"""Requests of an experiment: one rendered prompt per row."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,9 +15,9 @@ def with_requests(
     templates: Sequence[Template],
     parameters: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """The frame with one request per row: ``messages`` or ``prompt``, ``template, parameters``."""
+    """Add one request to each row: ``messages`` or ``prompt``, ``template, parameters``."""
     is_completion = any(template.kind == "completion" for template in templates)
-    # A base model would go on with a question of its own.
+    # After its answer, a base model would continue with another question.
     stop = {"stop": ["\n"]} if is_completion else {}
     return frame.drop(columns=["messages", "prompt"], errors="ignore").assign(
         **{

@@ -178,7 +178,7 @@ def run_multilingual(
     translation_parameters: Mapping[str, Any] = TRANSLATION_PARAMETERS,
     **options: Any,
 ) -> pd.DataFrame:
-    """Answers of one system: what it translates is translated by the same endpoint, then the questions are asked.
+    """Run one system: translate passages if it does so, then answer the questions with the same endpoint.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def run_multilingual(
     prompt
         ``"chat"`` (instructions) or ``"few_shot"`` (examples and a text to continue, for base models).
     budget_tokens
-        What ``lbrag`` may spend on translating for one question.
+        Number of tokens that ``lbrag`` may spend on translations per question.
     parameters, translation_parameters
         Sampling parameters of answers and of translations, sent as they are.
     **options
@@ -201,7 +201,7 @@ def run_multilingual(
     Returns
     -------
     DataFrame
-        One row a context, ready for `ragnb.multilingual_report`: the context's columns, ``system``, the passages as shown,
+        One row per context, ready for `ragnb.multilingual_report`: the context's columns, ``system``, the passages as shown,
         ``translations`` (of each translated passage ``text, token_count`` as the endpoint counted the reply, ``source,
         language, original, place``) with ``translation_keys``, and `complete`'s columns. A passage whose translation did not
         come, or came empty, is shown as it is, and its translation has the text None and the reason; what was spent on an

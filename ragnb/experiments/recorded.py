@@ -166,7 +166,7 @@ LABELS = ("rgb_refusals", "answers")
 
 
 def recorded_store(name: str) -> Store:
-    """The replies of a recording in a store of its own, in memory.
+    """Load the replies of a recording into a new store in memory.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def recorded_store(name: str) -> Store:
 def recorded_responses(name: str) -> pd.DataFrame:
     """The responses of every arm of a recording, replayed without a model.
 
-    An empty reply counts as an answer here, because the model ended it by itself.
+    An empty reply counts as an answer here, because the model itself ended it.
 
     ``attrs["source"]`` says where the questions come from, and ``attrs["model"]`` is `recorded_provenance`.
 
@@ -221,17 +221,17 @@ def recorded_labels(name: str) -> pd.DataFrame:
     ----------
     name
         ``"rgb_refusals"``: whether an English reply refuses. ``"answers"``: whether a reply in any of six languages is
-        correct; `ragnb.experiments.labelled.load_labelled` has the responses beside.
+        correct; `ragnb.experiments.labelled.load_labelled` adds the responses.
 
     Returns
     -------
     DataFrame
         ``request_key`` and ``recording`` of the reply, ``label`` (``"refuses"`` or ``"answers"``; ``"correct"`` or
-        ``"incorrect"``) and ``response_sha256``, the first 16 digits, which tell whether the reply is still the one that was
-        read. ``attrs["guideline"]`` says what was asked, how replies were drawn, and by whom they were read.
+        ``"incorrect"``) and ``response_sha256``, the first 16 digits, which show whether the reply is still the one that was
+        labelled. ``attrs["guideline"]`` states the question, how replies were sampled, and who labelled them.
 
-        Answers were read twice: ``label_a`` and ``label_b`` are the two readings, and ``note`` says why the third decided
-        as it did where they differ.
+        Answers were labelled twice: ``label_a`` and ``label_b``. Where these differ, ``note`` gives the reason for the
+        final label.
 
         Refusals have ``drawn``, how a reply came to be labelled: ``phrase`` (all in which a flexible refusal phrase occurs),
         ``random`` (a sample of the others) and ``rejection`` (the rest of one recording): chances so unequal that no share

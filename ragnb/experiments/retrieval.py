@@ -29,7 +29,7 @@ def rank_passages(
     leave_own_out: bool = True,
     embedding: Embedding = embed,
 ) -> pd.DataFrame:
-    """The passages of all examples that are most like each question, in whatever language they are.
+    """Retrieve the passages of all examples, in any language, that are most similar to each question.
 
     Parameters
     ----------
@@ -37,18 +37,18 @@ def rank_passages(
         ``example_id, language, question, passages``, as `ragnb.load_multilingual` returns them. All passages together are
         searched; one that several examples share counts once.
     top_k
-        Passages a question.
+        Number of passages per question.
     leave_own_out
-        Whether a question's own passages are left out. They hold the answer in the question's own language: with them every
-        system answers from a text that needs no bridge, as happened in the published runs.
+        Whether a question's own passages are left out. They contain the answer in the question's own language. If they
+        are kept, no system needs a translation, as in the published runs.
     embedding
-        What makes vectors of length 1: called with texts and ``kind="query"`` or ``kind="passage"``.
+        Function that returns vectors of length 1. It is called with texts and ``kind="query"`` or ``kind="passage"``.
 
     Returns
     -------
     DataFrame
-        One row a question and rank: ``example_id, rank`` (from 1), ``passage_id`` (example and place: ``"a/1/de#0"``),
-        ``cosine``. The order among equals is that of the examples.
+        One row per question and rank: ``example_id, rank`` (from 1), ``passage_id`` (example and place: ``"a/1/de#0"``),
+        ``cosine``. Ties keep the order of the examples.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.D
     examples
         As for `rank_passages`.
     ranking
-        ``example_id, rank, passage_id``, and ``cosine`` (any score, higher is better; ``lbrag`` needs it from 0 up), of
-        `rank_passages` or of a retriever of your own.
+        ``example_id, rank, passage_id``, and ``cosine`` (any score, higher is better; ``lbrag`` needs it from 0 up), from
+        `rank_passages` or your own retriever.
 
     Returns
     -------

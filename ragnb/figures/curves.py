@@ -28,31 +28,31 @@ def plot_noise_curve(
     legend_title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Accuracy against noise rate, one line a system, each estimate with its interval.
+    """Draw accuracy against noise rate, with one line per system and an interval for each estimate.
 
     Parameters
     ----------
     summaries
         As `ragnb.summarize` returns them, of one metric: ``noise_rate, mean, low, high, n_scored, interval`` and ``line``.
     line
-        Column that tells the lines apart.
+        Column that identifies the line.
     published
-        Published curves in grey behind: ``system, noise_rate, mean, low, high, n`` (see
+        Published curves, drawn in grey behind the others: ``system, noise_rate, mean, low, high, n`` (see
         `ragnb.datasets.published`).
     legend_title
-        What the lines are.
+        Title of the legend.
     ax
         Axes to draw on; a new figure of column width by default.
 
     Returns
     -------
     Axes
-        Labelled with the kind of interval and n.
+        The axes; the caption states the kind of interval and n.
 
     Raises
     ------
     InputError
-        Missing columns, no row, or two estimates at one noise rate of a line, such as those of two languages or metrics.
+        A column is missing, there are no rows, or a line has two estimates at one noise rate, such as those of two metrics.
     """
     needed = ("noise_rate", "mean", "low", "high", "n_scored", "interval", "confidence_level", line)
     require_columns(summaries, needed, "plot_noise_curve")
@@ -88,12 +88,12 @@ def plot_noise_curve(
 
 
 def plot_distribution(values: pd.DataFrame, column: str, *, ax: Axes | None = None) -> Axes:
-    """Histogram of one column, with its n, its median and its range named; for looking at data, not for estimates.
+    """Draw a histogram of one column, with its n, median and range. It shows data and not estimates.
 
     Parameters
     ----------
     values
-        One row an item.
+        One row per item.
     column
         The numeric column to draw.
     ax

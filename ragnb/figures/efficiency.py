@@ -78,7 +78,7 @@ def plot_cost_effectiveness_plane(
             ends = [0, far], [0, price * far]
             ax.plot(*ends, color="0.35", ls="--", label=f"{price:g} F1 a token")
         ax.set(xlim=(-0.03 * far, far), ylim=edges, ylabel="mean gain in token F1")
-        ax.set_xlabel("mean cost, translated tokens a response")
+        ax.set_xlabel("mean cost, translated tokens per response")
         level = f"{rows['confidence_level'].iloc[0]:.0%}"
         wedge = f"wedge: {level} Fieller set of the ratio"
         caption(ax, f"{level} intervals of both means; {wedge}; {_sizes(rows)}")
@@ -164,7 +164,7 @@ def plot_fieller_set(
     confidence_level: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
-    """The p-value of every ratio, and Fieller's set: the ratios that a t-test of numerator - ratio x denominator keeps.
+    """Draw the p-value of every ratio and Fieller's confidence set: the ratios that a t-test does not reject.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def plot_fieller_set(
     Returns
     -------
     Axes
-        The set is filled under the curve, and its kind stands in the title: ``bounded``, ``two rays`` or ``whole line``.
+        The set is filled under the curve, and the title names its kind: ``bounded``, ``two rays`` or ``whole line``.
 
     Raises
     ------

@@ -63,7 +63,7 @@ def plot_critical_difference(
     groups = not_separated(average, comparison.p_values, confidence_level=level)
     top = k + STEP * len(groups) - 0.3
     order = np.argsort(average, kind="stable").tolist()
-    note = f"{comparison.method}, n = {comparison.n}; bars join systems not told apart at {1 - level:.2g}"
+    note = f"{comparison.method}, n = {comparison.n}; bars join systems that do not differ at the {1 - level:.2g} level"
     if ranks:
         first, by_mean = ranks[0].average_rank, ranks[0].rank
         kinds = f"{first.method}; {by_mean.method}"

@@ -31,7 +31,7 @@ def plot_rates(
     xlabel: str = "rate",
     ax: Axes | None = None,
 ) -> Axes:
-    """Rates with their intervals, one row a label, from the top in the order of the frame.
+    """Draw rates with their intervals, one row per label, from the top in the order of the frame.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def plot_rates(
     label
         Column that names the rows.
     series
-        Column whose values share a row, side by side in colour and marker, and stand in the legend.
+        Column whose values share a row. They differ in colour and marker, and the legend names them.
     marks
         Rates to mark by a dotted line, by name.
     xlabel

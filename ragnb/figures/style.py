@@ -112,10 +112,10 @@ def paper_size(paper: str, *, columns: int = 1, aspect: float = 0.62) -> tuple[f
 
 
 def plain(text: Any) -> str:
-    """Text as a label that matplotlib draws as it is.
+    """Escape a text so that matplotlib draws it unchanged.
 
-    Two dollar signs begin no formula, and characters that hide are spelled out, some of which an SVG file cannot contain. A
-    blank comes before an underscore, because a legend leaves out the labels that begin with one.
+    Dollar signs are escaped, so that they start no formula. Hidden characters are spelled out, because an SVG file cannot
+    contain some of them. A text that begins with an underscore gets a space in front, because a legend skips such labels.
 
     >>> plain("$5 in, $15 out"), plain("_mine"), plain("a\\x00b")
     ('\\\\$5 in, \\\\$15 out', ' _mine', 'a⟨U+0000⟩b')

@@ -1,4 +1,4 @@
-"""Pictures of how far metrics and judges can stand in for people."""
+"""Figures on how far metrics and judges can replace people."""
 
 from typing import Any
 
@@ -39,30 +39,30 @@ def plot_deferral(
     curve
         The result of `ragnb.ensemble.deferral_curve`.
     points
-        Rows of `ragnb.ensemble.deferral_point`: choices of items to mark, such as those on which a conformal ensemble
-        abstains.
+        Rows of `ragnb.ensemble.deferral_point`, which are marked. An example is the set of items on which a conformal
+        ensemble abstains.
     ax
         Axes to draw on; a new figure of column width by default.
 
     Returns
     -------
     Axes
-        The curve with its band, both ends marked and named, and a dashed line from end to end: what as many items, drawn at
-        random, bring on average. The height of the curve above that line is what the choice of items is worth. The title
-        says level and kind of the intervals, each of which holds for one share alone, and n.
+        The curve with its band, and both ends with their names. A dashed line joins the ends: it shows the average accuracy
+        if the same number of items is chosen at random. The height of the curve above this line shows the gain from
+        choosing the items. The title states n and the kind of the intervals, which are pointwise.
 
     Raises
     ------
     InputError
-        Missing columns, curves of several orders, or a curve without one of its ends.
+        A column is missing, there are several curves, or a curve lacks one of its ends.
     """
     require_columns(curve, _CURVE, "plot_deferral")
     rows = curve.sort_values("share", kind="stable")
     ends = rows[rows["share"].isin((0, 1))]
     if rows["share"].duplicated().any() or ends["share"].tolist() != [0, 1]:
         raise InputError(
-            f"plot_deferral needs one row a share, from 0 to 1; got {len(rows)} rows, {len(ends)} of them ends; "
-            "draw one curve a picture, whole"
+            f"plot_deferral needs one complete curve, with one row per share and the shares 0 and 1, "
+            f"got {len(rows)} rows, {len(ends)} of them with share 0 or 1"
         )
     with style():
         ax = ax or plt.subplots(figsize=(WIDTHS["column"], 3.0))[1]

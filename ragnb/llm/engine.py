@@ -156,7 +156,7 @@ def address_of(base_url: str | None) -> str:
 
 
 def shown_address(address: str) -> str:
-    """An address without user, password and query, any of which may be secret.
+    """Remove user, password and query from an address, because they may be secret.
 
     >>> shown_address("http://user:password@127.0.0.1:80/v1?key=1")
     'http://127.0.0.1:80/v1'

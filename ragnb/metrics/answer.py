@@ -1,7 +1,7 @@
 """Answer metrics compare a response with its reference: exact match, F1, containment, ROUGE, BLEU.
 
-A reference is a string, or a list of *parts*, all of which are required in the answer. Each part is
-a string or a list of *aliases*, any one of which is sufficient. ``["a", "b"]`` means a AND b, and
+A reference is a string, or a list of *parts* that are all required in the answer. Each part is
+a string or a list of *aliases*; any one alias is sufficient. ``["a", "b"]`` means a AND b, and
 ``[["a", "b"]]`` means a OR b. A *reference text* consists of one alias of each part, in the given
 order and joined by spaces. The value of a response is its highest value over all reference texts.
 

@@ -50,7 +50,7 @@ class Metric:
         counted in n, in contrast to those that are ``undefined``.
     variants
         Mapping from each option to a mapping from its values, default first, to a sentence. The
-        key ``Ellipsis`` stands for all other values.
+        key ``Ellipsis`` describes all other values.
     undefined
         Text that says when the value is NaN although no column is missing. It starts with "Never" if
         this cannot happen.

@@ -1,4 +1,4 @@
-"""Reference answers: a string, or a list of parts, each of which is a string or a list of aliases."""
+"""Reference answers: a string, or a list of parts. A part is a string or a list of aliases."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def listed(value: object) -> list[Any]:
 
 
 def reference_parts(reference: Reference) -> list[list[str]]:
-    """Convert a reference to a list of parts, each of which is a list of aliases.
+    """Convert a reference to a list of parts, with each part a list of aliases.
 
     A reference without parts, a part without aliases, or an alias that is not a string raises
     InputError.

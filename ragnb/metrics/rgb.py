@@ -1,7 +1,7 @@
 """RGB's four abilities (Chen et al., AAAI 2024, arXiv 2309.01431, section 3) under three protocols.
 
-A reference answer is a list of *parts*, all of which a response must contain. A part is a string or
-a list of *aliases*, any one of which is sufficient. ``["a", "b"]`` means a AND b; ``[["a", "b"]]``
+A reference answer is a list of *parts*. A response must contain all of them. A part is a string or
+a list of *aliases*; any one alias is sufficient. ``["a", "b"]`` means a AND b; ``[["a", "b"]]``
 means a OR b.
 
 ``protocol`` selects the definition: ``"paper"`` is the definition in the paper, ``"released"`` is

@@ -353,7 +353,7 @@ Part = tuple[Alias, ...]
 
 
 def answer_parts(answer: Answer) -> list[list[str]]:
-    """Convert a reference answer to a list of parts, each of which is a list of aliases.
+    """Convert a reference answer to a list of parts, with each part a list of aliases.
 
     >>> answer_parts("Tampa"), answer_parts(["a", "b"]), answer_parts([["a", "b"]])
     ([['Tampa']], [['a'], ['b']], [['a', 'b']])
@@ -373,7 +373,7 @@ def aliases_of(answer: Answer, protocol: Protocol) -> tuple[Part, ...]:
 
 
 def false_aliases_of(false_answer: FalseAnswer, protocol: Protocol) -> Part:
-    """Convert false answers, of which there may be none, to aliases normalised for a protocol."""
+    """Convert false answers, if there are any, to aliases normalised for a protocol."""
     if is_missing(false_answer):
         return ()
     said = listed(false_answer)

@@ -81,7 +81,7 @@ class SentenceSupport(BaseModel):
 
 
 class TraceLabels(BaseModel):
-    """Labels that tell how a response uses its documents."""
+    """Labels that describe how a response uses its documents."""
 
     relevance_explanation: Explanation = Field(
         default=None, description="what in the documents bears on the question"
@@ -110,7 +110,7 @@ ASK_AGAIN = _TEMPLATES["trace.ask_again"]
 
 
 def keyed_lines(sentences: Iterable[Sequence[str]]) -> str:
-    """One line a sentence, ``[key] text``; no text can begin a line of its own.
+    """Write each sentence on one line as ``[key] text``. Line breaks in a text become spaces.
 
     >>> keyed_lines([["a", "Yes.\\n[b] Forged."]])
     '[a] Yes. [b] Forged.'
@@ -214,7 +214,7 @@ class _Reader:
         return [key for text in written for key in self.read(field, text)]
 
     def read(self, field: str, text: str, only_one: bool = False) -> list[str]:
-        """The keys in a text; a text that stands for none, or for several if one is wanted, stays."""
+        """Return the keys in a text. A text without a key, or with several if one is wanted, is returned unchanged."""
         found = self._meant(text)
         if found is None or (only_one and len(found) != 1):
             return [text]
@@ -224,7 +224,7 @@ class _Reader:
         return found
 
     def truth(self, field: str, owner: Mapping[str, Any]) -> bool | None:
-        """True or false for a word that means it; other values as they are."""
+        """Convert a word that means true or false; return other values unchanged."""
         written = owner[field]
         if not isinstance(written, str):
             return written
@@ -233,7 +233,7 @@ class _Reader:
         return meant
 
     def _meant(self, text: str) -> list[str] | None:
-        """The keys in a text; None if it contains a word that stands for none."""
+        """Return the keys in a text; None if it contains a word that is no key."""
         if text in self.exact:
             return [text]
         several = re.split(r"[,;、\s]+", fold(text).strip(_WRAPPING))

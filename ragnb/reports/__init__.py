@@ -1,4 +1,4 @@
-"""A benchmark's own tables in one call, with the intervals and denominators usually left out; a judge's; methods told."""
+"""Reports: the tables of a benchmark or of a judge in one call, with intervals and denominators."""
 
 from ragnb.reports.abstention import abstention_report
 from ragnb.reports.judge import JudgeReport, judge_report

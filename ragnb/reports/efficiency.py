@@ -199,7 +199,7 @@ def benefits(
     prices
         Assumed values of one token, in F1.
     confidence_level
-        Confidence level of the band, at each price by itself.
+        Confidence level of the band, which is pointwise.
 
     Returns
     -------
@@ -272,9 +272,9 @@ def ranks(
 ) -> pd.DataFrame:
     """Rank of each system under a metric with intervals, over the questions that all answered.
 
-    A question in several languages is one item, its scores averaged. Rank 1 is the best: the
-    highest mean, or the lowest under a metric of which less is better. `higher_is_better` states
-    this for your own metric.
+    A question in several languages is one item, and its scores are averaged. Rank 1 is the best:
+    the highest mean, or the lowest if lower values of the metric are better. `higher_is_better`
+    states this for your own metric.
 
     Returns
     -------

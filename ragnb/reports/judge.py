@@ -619,8 +619,8 @@ def _lines(report: JudgeReport) -> Iterator[str]:
         yield f"Correlation of {judge}'s {_listing(rows, 'metric', signed=True)}."
     for row in report.calibration.to_dict("records"):
         error = (
-            f"expected calibration error {row['ece']:.3f} in {row['n_bins']} bins, of which "
-            f"{row['expected_if_calibrated']:.3f} would be observed if it were calibrated"
+            f"expected calibration error {row['ece']:.3f} in {row['n_bins']} bins "
+            f"({row['expected_if_calibrated']:.3f} expected for a calibrated judge)"
         )
         brier = f"{number(row['brier'])} {limits(row['low'], row['high'])}"
         yield f"Calibration of {row['judge']}: {row['note'] or error}; Brier score {brier}."

@@ -78,11 +78,11 @@ class MultilingualReport:
 
     def lines(self) -> list[str]:
         """One line per system as LBRAG prints it: mean±standard deviation of all but RLC_OK."""
-        told = []
+        lines = []
         for system, rows in _by_cell(self.table, ["system"]):
             means = [f"{f.label}={_spread(rows, f)}" for f in FIELDS if f.key != "rlc_ok"]
-            told.append(" | ".join([f"{system[0]:8s}", *means]))
-        return told
+            lines.append(" | ".join([f"{system[0]:8s}", *means]))
+        return lines
 
     def metrics_json(self, path: str | Path | None = None) -> dict[str, Any]:
         """The content of LBRAG's metrics.json with intervals, written to `path` if there is one.

@@ -1,4 +1,4 @@
-"""What translation gains for what it costs: each system's F1 minus that of the baseline, by example."""
+"""Cost-normalised bridging efficiency (CNBE): the F1 that translation adds per translated token."""
 
 from math import inf
 
@@ -45,7 +45,7 @@ CNBE = Metric(
         "f1": {"unicode": "The variant of `answer.f1`."},
     },
 )
-"""CNBE of a frame of pairs; `bridging` makes them."""
+"""The metric CNBE. It needs a frame of pairs, which `bridging` creates."""
 
 
 def known_metric(name: str) -> Metric | None:

@@ -129,21 +129,21 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
 def edge_cases(
     metrics: str | Metric | Sequence[str | Metric] | None = None, **options: Any
 ) -> pd.DataFrame:
-    """What each metric says of a refusal, an empty response, an empty context and other edges.
+    """Score edge cases under each metric: a refusal, an empty response, an empty context and others.
 
     Parameters
     ----------
     metrics
         As `score` takes them; by default all that ship.
     **options
-        Variants, as `score` takes them: what one definition calls 0, another leaves unscored.
+        Variants, as `score` takes them. One definition may score a case as 0 and another not at all.
 
     Returns
     -------
     DataFrame
         One row per metric and one column per case. A cell is the value that `score` gives, or a
-        text with ``nan`` and the reason why there is none. What judges, annotators and labels say
-        of a case is part of the case.
+        text with ``nan`` and the reason. The cases contain verdicts of judges and labels of
+        annotators where a metric needs them.
 
     >>> cells = edge_cases("answer.f1").loc["answer.f1"]
     >>> cells[["refusal", "empty response", "no response"]].tolist()

@@ -104,7 +104,7 @@ def _summary(
         found = _interval(values, metric, binary, interval, level)
     if values.size and (values.min() < low or values.max() > high):
         low, high = min(low, values.min()), max(high, values.max())
-    else:  # of two limits of which one is nan, min and max return the first
+    else:  # min and max return the first argument if the other is nan
         found = replace(found, low=max(found.low, low), high=min(found.high, high))
     return {
         "unscored": _unscored(group),

@@ -38,7 +38,7 @@ def agreement_sums(codes: Integers, n_categories: int, clusters: Integers | None
     Returns
     -------
     ndarray of shape (n_clusters, 4 + 4 * n_categories)
-        Sums over the items i of a cluster. Item i has r_i ratings, of which n_ik are in category k.
+        Sums over the items i of a cluster. Item i has r_i ratings; n_ik of them are in category k.
         Let a_i = sum_k n_ik (n_ik - 1) / (r_i - 1). The first four columns are the number of items
         with r_i >= 1, the number of items with r_i >= 2, the sum of a_i / r_i and the sum of a_i.
         Four blocks with one column per category k follow: the sum of n_ik / r_i, the sum of n_ik

@@ -145,7 +145,7 @@ def mean_interval(
 def bca_interval(values: Floats, *, confidence_level: float = 0.95) -> Interval:
     """BCa bootstrap interval for a mean, computed from the exact bootstrap distribution.
 
-    BCa stands for bias-corrected and accelerated. The function does not resample, so the result
+    BCa means bias-corrected and accelerated. The function does not resample, so the result
     does not depend on a seed. The limits are NaN if there are fewer than two values or if all
     values are equal. No test in this package corresponds to this interval.
 

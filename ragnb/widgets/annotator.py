@@ -162,8 +162,8 @@ class Annotator(anywidget.AnyWidget):
             "flag": lambda said: session.flag(),
             "skip": lambda said: self._skip(),
             "note": lambda said: session.note(said["text"]),
-            "undo": lambda said: _told("undone", session.undo()),
-            "redo": lambda said: _told("done again", session.redo()),
+            "undo": lambda said: _notice("undone", session.undo()),
+            "redo": lambda said: _notice("done again", session.redo()),
             "move": lambda said: None if session.move(said["step"]) else "no further item",
             "go": lambda said: session.go(said["to"]),
             "next": lambda said: self._next(),
@@ -221,7 +221,7 @@ class Annotator(anywidget.AnyWidget):
         return with_static(super()._repr_mimebundle_(**options), static)
 
 
-def _told(what: str, event: Mapping[str, Any] | None) -> str:
+def _notice(what: str, event: Mapping[str, Any] | None) -> str:
     if event is None:
         return f"nothing to be {what}"
     fields = dict.fromkeys(one["field"] for one in event.get("set", ()))

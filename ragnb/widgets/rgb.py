@@ -242,7 +242,7 @@ def evidence_spans(
 
 
 class _Original:
-    """A text made of pieces of which each knows its place in the original."""
+    """A text made of pieces, with the place of each piece in the original."""
 
     def __init__(self, pieces: Iterable[tuple[str, int, int]]) -> None:
         each = [(character, start, end) for text, start, end in pieces for character in text]

@@ -126,7 +126,7 @@ class Rows:
 
     @cached_property
     def _cells(self) -> dict[Any, np.ndarray]:
-        """Columns of which titles are made, in a form with fast access."""
+        """Columns that appear in titles, as arrays for fast access."""
         names = {self._verdict, self._title, *self._about} - {None}
         return {name: self.frame[name].to_numpy(dtype=object) for name in names}
 

@@ -122,7 +122,7 @@ class LabelSet:
     Attributes
     ----------
     name, sign : str
-        Name of the annotator, and the superscript that stands for it.
+        Name of the annotator, and its superscript.
     scores : TraceScores
         Scores under the variant and the length.
     documents, context, response : list
