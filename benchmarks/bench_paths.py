@@ -144,7 +144,7 @@ def test_ensemble(few, judged) -> None:
     def fitted() -> ragnb.MetricEnsemble:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            X = judged[["overlap", "likeness", "question_length", "question_id"]]  # noqa: N806
+            X = judged[["overlap", "similarity", "question_length", "question_id"]]  # noqa: N806
             split = ragnb.DataSplit(X, judged["label"], groups="question_id", random_state=0)
             return ragnb.MetricEnsemble(split.train, split.calibration, alpha=0.1, random_state=0)
 

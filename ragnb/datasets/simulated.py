@@ -62,8 +62,8 @@ def simulate_labelled(
         Fewer than one question, a share outside its range, a language twice, a shift that is no number or of no language.
 
     label = 1 when w·x - shift + √question_share · u + √(1 - question_share) · e > 0, where u (one per question) and e (one
-    per row) are standard normal. So probability = Φ(w·x - shift), whatever the system and ``question_share``. A system's share π of
-    correct responses, without shift, comes from metrics whose mean along w lets w·x ~ N(Φ⁻¹(π) √(1 + |w|²), |w|²).
+    per row) are standard normal. So probability = Φ(w·x - shift), whatever the system and ``question_share``. For a
+    system with the share π of correct responses, without shift, w·x has the distribution N(Φ⁻¹(π) √(1 + |w|²), |w|²).
 
     Source: ours; the latent variable of a probit model with a random intercept.
 
