@@ -20,7 +20,7 @@ from ragnb.scoring import definitions
 
 ROOT = Path(__file__).parents[1]
 TYPED = ("README.md", "docs/recipes.md")
-"""Files whose code blocks are run as they stand. The output of a block is in the next block of type
+"""Files whose code blocks are run unchanged. The output of a block is in the next block of type
 ``text``. Blocks of the types ``py`` and ``console`` are not run."""
 
 BLOCK = re.compile(r"^```(sh|python|text)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

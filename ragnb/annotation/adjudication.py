@@ -31,8 +31,8 @@ def adjudicate(
 
     Labels on which the annotators agree are written to the log first, with the source ``"agreed"``. Decisions have the
     source ``"adjudicated"``. Both keep the label of each annotator, by name. An item on which they agree completely is
-    labelled without being shown. If they agree on all items, the session shows all of them, and all are labelled. In a disputed set
-    of sentences, those that every annotator chose are suggested.
+    labelled without being shown. If they agree on all items, the session shows all of them, and all are labelled. In a
+    disputed set of sentences, those that every annotator chose are suggested.
 
     Parameters
     ----------

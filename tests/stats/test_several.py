@@ -229,7 +229,7 @@ def test_rounding_error_breaks_no_tie() -> None:
 
 
 def runs_by_hand(order: np.ndarray, p: np.ndarray, level: float) -> set[tuple[int, ...]]:
-    """All runs without a pair told apart, less those inside a longer one."""
+    """All runs of systems that do not differ, without those inside a longer run."""
     every = [order[a:b] for a in range(len(order)) for b in range(a + 2, len(order) + 1)]
     joined = [
         tuple(run.tolist())
