@@ -135,7 +135,7 @@ class Annotator {
 
   // ---- keys ----------------------------------------------------------------------------------------------------------
 
-  // What has the focus comes first: a text field, a list, a button; then the notebook, of which little is left.
+  // The element with the focus handles the key first: a text field, a list or a button. Then the annotator does.
   onKey(event) {
     const { tagName } = event.target;
     if (event.defaultPrevented) event.stopPropagation(); // the list or a search has understood it

@@ -2,7 +2,7 @@
 
 const PAUSE = 700; // milliseconds without a key after which a text is saved
 
-// An element: a class, listeners by on…, attributes, of which false, null and undefined are left out.
+// Create an element with a class, listeners (on…) and attributes. Attributes that are false, null or undefined are left out.
 export function node(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {

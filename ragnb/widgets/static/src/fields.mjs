@@ -55,15 +55,15 @@ export class Fields {
     const buttons = this.work.optionsOf(field).map((option, number) => {
       const on = holds(option.value);
       const who = this.work.votes(place, option.value);
-      const told = { role: list ? "checkbox" : "radio", "aria-checked": String(on), "data-value": JSON.stringify(option.value) };
-      return button(() => this.acts.choose(number), { class: style(on), ...told },
+      const about = { role: list ? "checkbox" : "radio", "aria-checked": String(on), "data-value": JSON.stringify(option.value) };
+      return button(() => this.acts.choose(number), { class: style(on), ...about },
         ...lead(String(number + 1)), option.label, who.length ? node("sup", {}, who.join("+")) : null);
     });
     if (list) buttons.push(button(() => this.acts.empty(), { class: style(value?.length === 0) }, ...lead("e"), "none"));
     return node("span", { class: "options", role: list ? "group" : "radiogroup", "aria-label": field.label }, ...buttons);
   }
 
-  // The second press of a double click does nothing: what stands under the mouse may be another option by then.
+  // The second press of a double click does nothing, because another option may be under the mouse by then.
   press(event, place, act) {
     if (event.detail > 1) return;
     this.acts.goTo(place);

@@ -34,7 +34,7 @@ export const HELP = [
 
 export const BUTTONS = ACTS.filter(([, , , button]) => button).map(([act, [key], , [label, title = label]]) => [act, label, key, title]);
 
-// Whether a key is pressed by itself: those with Ctrl and the like, and Shift+Enter, are the notebook's.
+// Whether a key is pressed without a modifier. Keys with Ctrl, Meta or Alt, and Shift+Enter, belong to the notebook.
 export function isPlain({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return !(ctrlKey || metaKey || altKey || (shiftKey && key === "Enter"));
 }

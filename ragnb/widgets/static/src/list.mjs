@@ -1,4 +1,4 @@
-// A long list of which only the rows in sight are elements.
+// A long list. Only its visible rows are elements.
 
 import { node } from "./dom.mjs";
 

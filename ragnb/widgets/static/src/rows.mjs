@@ -6,7 +6,7 @@ import { VirtualList, clamp } from "./list.mjs";
 import { hits, wordsOf } from "./search.mjs";
 
 const AHEAD = 120; // rows known above and below what is seen
-const NARROW = 560; // width from which on the page stands beside the list
+const NARROW = 560; // from this width on, the page is next to the list
 const MOST_TINTED = 2000; // places tinted on a page
 const PATIENCE = 60; // milliseconds after the last letter before a search is asked for
 
@@ -75,7 +75,7 @@ class RowList {
       class: "ragnb-rows-search", type: "search", placeholder: "search all texts  ( / )", "aria-label": "search all texts", dir: "auto",
       spellcheck: "false", autocomplete: "off", oninput: () => this.onTyped(), onfocus: () => model.send({ kind: "prepare" }),
     });
-    this.told = node("span", { class: "ragnb-rows-count", role: "status" });
+    this.found = node("span", { class: "ragnb-rows-count", role: "status" });
     this.clear = node("button", { class: "ragnb-rows-clear", type: "button", onclick: () => this.startOver() }, "clear");
     this.filters = model.get("choices").map(({ name, values }, place) =>
       menu(name, [["0", "all"], ...values.map((value, code) => [String(code + 1), value])], (value) =>
@@ -88,7 +88,7 @@ class RowList {
     this.el.classList.add("ragnb-rows");
     this.el.addEventListener("keydown", (event) => this.onKey(event));
     this.el.replaceChildren(
-      node("div", { class: "ragnb-rows-tools", role: "search" }, this.search, this.clear, this.told),
+      node("div", { class: "ragnb-rows-tools", role: "search" }, this.search, this.clear, this.found),
       node("div", { class: "ragnb-rows-tools" }, ...this.filters.map(({ label }) => label), this.sort.label,
         node("span", { class: "ragnb-rows-meaning", dir: "auto" }, meaning)),
       this.rows.list,
@@ -136,7 +136,7 @@ class RowList {
     this.known = new Map();
     this.waiting = false;
     this.learn(this.model.get("found"));
-    this.told.textContent = `${this.count.toLocaleString("en")} of ${this.model.get("total").toLocaleString("en")}`;
+    this.found.textContent = `${this.count.toLocaleString("en")} of ${this.model.get("total").toLocaleString("en")}`;
     this.rows.list.classList.toggle("ragnb-rows-empty", this.count === 0);
     this.reveal();
     this.tint();

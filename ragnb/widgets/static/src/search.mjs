@@ -15,7 +15,7 @@ export function found(texts, query) {
   return texts.flatMap((text, number) => (words.every((word) => folded(text).includes(word)) ? [number] : []));
 }
 
-// Where words stand in a text: [start, end] of each.
+// Find words in a text: [start, end] of each occurrence.
 export function hits(text, words) {
   const plain = folded(text);
   if (plain.length !== text.length) return []; // letters that change their length have moved what follows

@@ -50,8 +50,8 @@ export class Sentences {
   box(name, parts, label) {
     this.lines[name] = [];
     this.cursor[name] = 0;
-    const told = { role: "listbox", "aria-multiselectable": "true", "aria-label": label };
-    this.boxes[name] = node("div", { class: `part ${name}`, tabindex: 0, ...told }, ...parts.map((part) => this.section(name, part)));
+    const about = { role: "listbox", "aria-multiselectable": "true", "aria-label": label };
+    this.boxes[name] = node("div", { class: `part ${name}`, tabindex: 0, ...about }, ...parts.map((part) => this.section(name, part)));
     return this.boxes[name];
   }
 
@@ -147,7 +147,7 @@ export class Sentences {
     return [...mine, ...votes, ...(part === "response" ? this.verdicts(key) : [])];
   }
 
-  // What was said of a sentence of the response, in short.
+  // The labels of a sentence of the response, abbreviated.
   verdicts(key) {
     return this.work.task.fields.filter((field) => field.each && field.kind === "choice").map((field) => {
       const { value, guess } = this.work.said([field.name, key]);
@@ -159,7 +159,7 @@ export class Sentences {
 
   // ---- cursor and ranges -------------------------------------------------------------------------------------------
 
-  // The part that keys go through: that of which sentences are chosen, else the documents, else the first with any text.
+  // The part in which keys move: the part whose sentences are labelled, else the documents, else the first with any text.
   get part() {
     const { kind, of } = this.work.field;
     const wanted = kind === "sentences" ? of : "documents";
