@@ -44,7 +44,7 @@ def compare(arguments: argparse.Namespace) -> tuple[str, int]:
     """
     smallest = arguments.fail_if_worse
     if smallest is not None and arguments.baseline is None:
-        raise InputError("--fail-if-worse needs --baseline")
+        raise InputError("--fail-if-worse needs --baseline, the system to compare with")
     scores = _scores(arguments)
     progress("comparing")
     names = ("baseline", "by", "cluster", "method", "unpaired", "correction")
@@ -399,7 +399,7 @@ def _responses(arguments: argparse.Namespace) -> Any:
     if len(set(named)) < len(named) and not arguments.system:
         raise InputError(
             f"several files need different names, got {', '.join(named)}; "
-            "name what answered in each: --system a b"
+            "name the system of each file: --system a b"
         )
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
 
@@ -413,7 +413,7 @@ def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
         given = own | {"columns": arguments.columns, "set": arguments.set, "system": system}
         if wrong := [name for name, value in given.items() if value]:
             raise InputError(
-                f"a file of {arguments.benchmark} has its own columns, got --{wrong[0]}; leave it out"
+                f"files of {arguments.benchmark} have fixed columns, so --{wrong[0]} cannot be used; leave it out"
             )
         return load(file)
     own |= {"columns": _once(arguments.columns) or None, "system": system}

@@ -1,4 +1,4 @@
-"""Labels by people: tasks, a log of actions, agreement, adjudication, queues, and their way into frames."""
+"""Human labels: tasks, a log of actions, agreement, adjudication, queues, and conversion to frames."""
 
 from ragnb.annotation.adjudication import adjudicate
 from ragnb.annotation.agreement import agreement, disagreements

@@ -1,4 +1,4 @@
-"""From the labels of several annotators to one: what they agree on is taken over, and a person decides the rest."""
+"""Adjudication: keep the labels on which annotators agree, and let a person decide the others."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -107,7 +107,7 @@ def adjudicate(
 
 
 def _common(votes: Votes, people: Compared) -> dict[Place, list[Any]]:
-    """The sentences that every annotator chose, for sets that differ."""
+    """Return the sentences that every annotator chose, for sets that differ."""
     common = {
         place: [
             key for key in by_name[people.names[0]] if all(key in one for one in by_name.values())
@@ -121,7 +121,7 @@ def _common(votes: Votes, people: Compared) -> dict[Place, list[Any]]:
 
 
 def _agreement(item: Item, agreed: Votes) -> dict[str, Any]:
-    """The action that takes over what annotators agree on in one item."""
+    """Return the action that stores the labels of one item on which the annotators agree."""
     labels = [
         {**set_value(place, next(iter(by_name.values()))), "source": "agreed", "of": by_name}
         for place, by_name in agreed.items()
@@ -130,7 +130,7 @@ def _agreement(item: Item, agreed: Votes) -> dict[str, Any]:
 
 
 def _shown(examples: pd.DataFrame, people: Compared, id: str | Sequence[str]) -> list[Item]:
-    """The items that somebody labelled, in the order of the examples."""
+    """Return the items that somebody labelled, in the order of the examples."""
     labelled = {item for item, votes in people.votes.items() if any(votes.values())}
     items = [item for item in build_items(examples, people.task, id=id) if item.id in labelled]
     missing = sorted(labelled - {item.id for item in items})
@@ -142,7 +142,7 @@ def _shown(examples: pd.DataFrame, people: Compared, id: str | Sequence[str]) ->
 
 
 def _lettered(item: str, said: dict[str, Any]) -> dict[str, Any]:
-    """The same under letters instead of names. Which letter an annotator has is drawn from the item."""
+    """Replace names by letters. The letters are shuffled for each item."""
     drawn = sorted(said, key=lambda name: hashed([item, name]))
     return {
         chr(ord("A") + number % 26) + (str(number // 26) if number >= 26 else ""): said[name]
@@ -170,6 +170,6 @@ def _check_gold(file: Path, rests_on: list[dict[str, Any]]) -> None:
     changed = sorted({repr(name) for name, _ in before ^ after})
     if changed:
         raise InputError(
-            f"{file.stem} is no gold log of these labels: those of {', '.join(changed)} differ; pass the same logs, or "
+            f"{file.stem} is no gold log of these labels; the labels of {', '.join(changed)} differ; pass the same logs, or "
             "choose another path"
         )

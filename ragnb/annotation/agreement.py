@@ -20,7 +20,7 @@ OVERLAP = "mean overlap"
 COLUMNS = ("field", "pair", "rater", "against", "metric", "mean", "low", "high", "interval", "confidence_level", "n_units",
            "n", "n_unlabelled")  # fmt: skip
 Given = dict[str, Any]
-"""What each annotator said, by name."""
+"""The label of each annotator, by name."""
 
 
 @accepts(confidence_level="level")
@@ -122,7 +122,7 @@ def disagreements(logs: Any) -> pd.DataFrame:
     """
     people = read_everyone(logs)
     rows = [
-        (item, field, sentence, 1 - _likeness(people.task.field(field), given.values()), given)
+        (item, field, sentence, 1 - _mean_overlap(people.task.field(field), given.values()), given)
         for item, places in people.votes.items()
         for (field, sentence), given in places.items()
         if not alike(given.values())
@@ -143,8 +143,8 @@ def overlap(first: Sequence[Any], second: Sequence[Any]) -> float:
     return 2 * len(one & two) / (len(one) + len(two)) if one or two else 1.0
 
 
-def _likeness(asked: Field, values: Any) -> float:
-    """Mean over the pairs of annotators: the overlap of two sets of sentences, or whether two values are the same."""
+def _mean_overlap(asked: Field, values: Any) -> float:
+    """Return the mean agreement over pairs of annotators: overlap of sentence sets, or equality of values."""
     pairs = combinations(values, 2)
     if asked.kind == "sentences":
         return float(np.mean([overlap(one, two) for one, two in pairs]))
@@ -155,7 +155,7 @@ def _likeness(asked: Field, values: Any) -> float:
 
 
 def _of_field(asked: Field, people: Compared) -> list[tuple[str, Given]]:
-    """Each place of a field, as its item and what each annotator said."""
+    """Yield the item and the labels of all annotators for each place of a field."""
     return [
         (item, given)
         for item, places in people.votes.items()
@@ -209,7 +209,7 @@ def _overlap(
 ) -> dict[str, Any]:
     places = _of_field(asked, people)
     sets = [(item, [given[who] for who in names if who in given]) for item, given in places]
-    several = [(item, _likeness(asked, chosen)) for item, chosen in sets if len(chosen) > 1]
+    several = [(item, _mean_overlap(asked, chosen)) for item, chosen in sets if len(chosen) > 1]
     means = (
         pd.DataFrame(several, columns=["item", "mean"]).groupby("item", sort=False)["mean"].mean()
     )

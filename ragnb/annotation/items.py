@@ -1,4 +1,4 @@
-"""What an annotator sees: the rows of a frame as items with keyed sentences, their fingerprints, and the values that fit."""
+"""Items for annotation: rows of a frame with keyed sentences, fingerprints, and checks of their labels."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Item:
-    """One row as it is shown.
+    """One row, as the annotator sees it.
 
     ``order`` contains the order of two responses, if the task shows two. ``columns`` contains the values of the id.
     """
@@ -59,7 +59,7 @@ class Item:
 def build_items(
     examples: pd.DataFrame, task: Task, *, id: str | Sequence[str] = "example_id"
 ) -> list[Item]:
-    """The rows of a frame as items of a task, in the frame's order.
+    """Convert the rows of a frame to items of a task, in the same order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Labels as frames: read from logs, of several annotators side by side, next to responses, and in RAGBench's columns."""
+"""Labels as frames: read from logs, compared between annotators, joined to responses, or in RAGBench's format."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ DETAILS = ("status", "source", "flag", "note")
 
 
 def read_labels(log: "str | Path | AnnotationSession") -> pd.DataFrame:
-    """The labels of a log, one row per item that was touched.
+    """Read the labels of a log, with one row per item that has any.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def id_columns(frame: pd.DataFrame) -> list[str]:
 
 @accepts(task=("trace", "verdict"))
 def recorded_passes(task: str) -> tuple[Path, Path]:
-    """Logs of two passes over the same items by ragnb's authors, who did not see each other's labels.
+    """Load two logs in which ragnb's authors labelled the same items independently of each other.
 
     The two passes agree more than independent annotators would. No other person took part. Their times are those of
     entering the labels.
@@ -191,7 +191,9 @@ def read_everyone(logs: Any) -> Compared:
     tasks = [_task(frame) for frame in frames]
     if any(task != tasks[0] for task in tasks):
         words = ", ".join(repr(task.name) for task in tasks)
-        raise InputError(f"annotators must have the same task in the same words, got {words}")
+        raise InputError(
+            f"annotators must have used the same task with the same texts, got {words}"
+        )
     task, columns = tasks[0], [*COLUMNS, *(asked.name for asked in tasks[0].fields)]
     rows = pd.concat([frame.reindex(columns=columns).astype(object) for frame in frames])
     names, twice = rows["annotator"].unique().tolist(), rows.duplicated(["item", "annotator"])
@@ -252,7 +254,7 @@ def _values(row: Mapping[str, Any], task: Task) -> dict[Place, Any]:
 
 
 def alike(values: Iterable[Any]) -> bool:
-    """Whether all values are the same; keys of sentences in any order, and True is not 1.
+    """Whether all values are equal. The order of sentence keys does not matter, and True differs from 1.
 
     >>> alike([["0a", "0b"], ["0b", "0a"]]), alike([True, 1])
     (True, False)
@@ -277,7 +279,7 @@ def join_labels(
     replace: bool = False,
     check_texts: bool = True,
 ) -> pd.DataFrame:
-    """Responses with one annotator's labels in further columns, ready for `ragnb.score`.
+    """Add the labels of one annotator to the responses, so that `ragnb.score` can use them.
 
     Parameters
     ----------
@@ -384,7 +386,7 @@ def write_ragbench(
 
 
 def ragbench_labels(row: Mapping[str, Any]) -> dict[str, Any]:
-    """RAGBench's columns from a row of `read_labels`; None where untouched.
+    """Convert a row of `read_labels` to RAGBench's columns; a missing label becomes None.
 
     A sentence that is not supported at all is in ``unsupported_response_sentence_keys``. The columns about support are None
     until every sentence has all of its labels, because a gap would count as no support.
@@ -446,7 +448,7 @@ def _cell(record: Mapping[str, Any], name: str, default: Any) -> Any:
 
 
 def trace_warnings(values: Mapping[Place, Any], item: Item) -> list[str]:
-    """Contradictions in the labels of one item, one line each. Untouched places contradict nothing."""
+    """Describe contradictions in the labels of one item, one line per contradiction. Missing labels are ignored."""
     given = nested(values)
     support, supporting = given.get("support", {}), given.get("supporting", {})
     utilized, overall = given.get("utilized", ()), given.get("overall")
@@ -515,7 +517,7 @@ def _suggested(given: Mapping[str, Any], item: Item, task: Task) -> dict[Place, 
     for name, sentence in values:
         if sentence not in (item.keys("response") if task.field(name).each else [None]):
             raise InputError(
-                f"{name!r} is suggested for {sentence!r}, which is no sentence of {item.id!r} that it is asked of"
+                f"{name!r} is suggested for {sentence!r}, which is not a sentence of {item.id!r} with this field"
             )
     return {
         place: check_value(task.field(place[0]), item, value) for place, value in values.items()

@@ -94,7 +94,7 @@ class AnnotationLog:
         if any(self.header[name] != header[name] for name in ("task", "annotator")):
             raise InputError(
                 f"{self.path.name} is a log of the task {self.header['task']['name']!r} by {self.header['annotator']!r}; it "
-                "cannot go on with another annotator, another task, or a task in other words, so choose another path"
+                "cannot continue with another annotator or task; choose another path"
             )
         earlier = _OPEN.get(self.path)
         if earlier is not None:
@@ -117,7 +117,7 @@ class AnnotationLog:
         _OPEN[self.path] = self
 
     def append(self, *events: Mapping[str, Any]) -> list[Event]:
-        """Write actions with their numbers and the time, all or none. They are on the disk when this returns.
+        """Write all actions with their numbers and the time, or none of them. They are on disk on return.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class AnnotationLog:
 
 
 def read_log(path: str | Path) -> tuple[dict[str, Any], list[Event]]:
-    """Header and actions of an annotation log, also while somebody writes to it.
+    """Read header and actions of an annotation log, even while another session writes to it.
 
     The log can be an SQLite file or JSON Lines. If ``ana.jsonl`` is named and ``ana.sqlite`` is next to it, the longer of
     the two is read. A warning reports an incomplete last line, and actions with the same number: two threads could write
@@ -236,7 +236,7 @@ def _resolved(path: str | Path) -> Path:
 
 
 def _database(path: str | Path) -> Path:
-    """The SQLite file of a log that is named in any way."""
+    """Return the SQLite file of a log, given any path that names it."""
     path = _resolved(path)
     return path.with_name(path.name.removesuffix(".sqlite").removesuffix(".jsonl") + ".sqlite")
 
@@ -322,7 +322,7 @@ class ItemLabels:
 
 
 def places(task: Task, sentences: Iterable[str], *, required: bool = False) -> Iterator[Place]:
-    """All places of a task in the order of asking, one sentence of the response after the other."""
+    """List all places of a task in the order in which they are labelled, sentence by sentence."""
     keys = list(sentences)
     asked = [field for field in task.fields if field.required or not required]
     for each, group in groupby(asked, key=lambda field: field.each):
@@ -333,7 +333,7 @@ def places(task: Task, sentences: Iterable[str], *, required: bool = False) -> I
 
 
 def nested(values: Mapping[Place, Any]) -> dict[str, Any]:
-    """Values by field, with a mapping from the sentence if a field is asked of each.
+    """Group values by field; a field that is labelled for each sentence becomes a mapping.
 
     >>> nested({("overall", None): True, ("support", "a"): "full"})
     {'overall': True, 'support': {'a': 'full'}}
@@ -348,7 +348,7 @@ def nested(values: Mapping[Place, Any]) -> dict[str, Any]:
 
 
 def flat(values: Mapping[str, Any], task: Task) -> dict[Place, Any]:
-    """The inverse of `nested`, without missing values; InputError if the task has no such field."""
+    """Undo `nested` and drop missing values. An unknown field raises InputError."""
     found: dict[Place, Any] = {}
     for name, value in values.items():
         each = value if isinstance(value, Mapping) else {None: value}

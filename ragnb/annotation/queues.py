@@ -1,4 +1,4 @@
-"""What a person should look at next, and what the person said about it."""
+"""Queues of responses for human labels, and the use of these labels as verdicts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -96,7 +96,7 @@ def person_judicator(
 def review_queue(
     judged: JudgeReport | pd.DataFrame, *, judge: str = "judged_correct", threshold: float = 0.5
 ) -> pd.DataFrame:
-    """The responses from which a person learns most about a judge, ready to be annotated.
+    """Select the responses whose labels tell most about a judge, ready for annotation.
 
     Parameters
     ----------

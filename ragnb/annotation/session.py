@@ -1,4 +1,4 @@
-"""One annotator at work on a list of items: every action is written to the log before it counts."""
+"""A session of one annotator with a list of items. Every action is logged before it takes effect."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -188,7 +188,7 @@ class AnnotationSession:
 
     @contextmanager
     def at(self, number: int) -> Iterator[None]:
-        """Act on the item with that number, while another stays on the screen."""
+        """Act on the item with this number without showing it."""
         if not 0 <= number < len(self.items):
             raise InputError(f"at needs a number below {len(self.items)}, got {number!r}")
         with self.log.lock:
@@ -254,7 +254,7 @@ class AnnotationSession:
 
     @_alone
     def accept(self) -> bool:
-        """Accept the suggestions for the places that are untouched; False if there are none."""
+        """Accept the suggestions for all places without a label. Return False if there are none."""
         given = self.suggestion()
         if given:
             self._label(given)

@@ -174,7 +174,7 @@ class Task:
         return next(one for one in self.fields if one.name == name)
 
     def schema(self) -> dict[str, Any]:
-        """The task as plain lists and mappings, as in the header of a log; `read_task` reads it."""
+        """Convert the task to lists and mappings, as in the header of a log. `read_task` is the inverse."""
         return json.loads(json.dumps(asdict(self)))
 
 
@@ -249,12 +249,12 @@ TRACE = Task(
         Field("overall", "the whole response is supported", "choice", "w", YES_OR_NO),
     ),
     "relevant: a sentence of the documents that helps to answer the question, whether the response uses it or not.\n"
-    "utilized: a sentence of the documents whose information the response contains.\n"
+    "utilized: a sentence of the documents whose information stands in the response.\n"
     "supports: what of the documents the chosen sentence of the response rests on; none is an answer, too.\n"
     "supported: fully when all that the sentence says is there, in part when some is, not at all when nothing is.\n"
     "the whole response is supported: yes when each of its sentences is.",
 )
-"""RAGBench's sentence labels, from which TRACe is counted."""
+"""RAGBench's sentence labels, from which the TRACe metrics are computed."""
 
 VERDICT = Task(
     "verdict",

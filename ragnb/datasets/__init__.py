@@ -1,4 +1,4 @@
-"""Benchmarks as validated frames, what they hide, published tables, the embedded sample, and frames on disk."""
+"""Benchmarks as validated frames, audits, published tables, embedded samples, and files of frames."""
 
 from ragnb.datasets.annotations import load_annotations
 from ragnb.datasets.auditing import ISSUES, audit

@@ -1,4 +1,4 @@
-"""Verdicts that people gave in Label Studio, Argilla or doccano, as a frame of labels."""
+"""Load verdicts of people from Label Studio, Argilla or doccano as a frame of labels."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ def _number(value: Any) -> Any:
 
 
 class Answer(BaseModel):
-    """What one person said about one record; ``left_out`` says why it does not count."""
+    """The answer of one annotator to one record; ``left_out`` gives the reason why it does not count."""
 
     annotator: Annotated[str | None, BeforeValidator(_name)] = None
     labels: Annotated[list[str | int], BeforeValidator(_listed)]

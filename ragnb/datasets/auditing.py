@@ -1,4 +1,4 @@
-"""Audit of RGB: questions that cannot measure what their noise rate or answer says."""
+"""Audit of RGB: questions whose passages do not fit their answer or noise rate."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

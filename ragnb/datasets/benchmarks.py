@@ -162,7 +162,7 @@ def _with_fields(text: str) -> str:
 
 
 class Instruction(Record):
-    """What RGB asks a model in one language."""
+    """RGB's prompt in one language."""
 
     system: str
     instruction: Annotated[str, AfterValidator(_with_fields)]

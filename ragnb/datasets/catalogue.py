@@ -1,4 +1,4 @@
-"""Published benchmark files: where they come from, pinned by commit and checksum, and how they are fetched.
+"""Catalogue of published benchmark files, pinned by commit and checksum, and their download.
 
 A file is looked for in the folder that the environment variable ``RAGNB_DATA`` names, then in the
 user's cache. Otherwise it is downloaded from its address and kept only if its checksum is right. Of

@@ -155,7 +155,7 @@ def draw_passages(
 def _filled_up(
     positive: list[str], negatives: list[Passage], n_negative: int, passage_num: int, *, alone: bool
 ) -> list[Passage]:
-    """Base files: when one side runs short the other fills up, except that noise rate 1 shows negatives alone."""
+    """Draw for a base file: if one kind runs short, the other fills up, except at noise rate 1."""
     n_positive = max(passage_num - n_negative, passage_num - len(negatives))
     n_negative = max(n_negative, passage_num - len(positive))
     shown = [] if alone else [("positive", passage) for passage in positive[:n_positive]]
@@ -163,7 +163,7 @@ def _filled_up(
 
 
 def _one_of_each_group(groups: list[list[str]], quota: int, rng: Random) -> list[Passage]:
-    """Integration files: one passage of every group, however many; then second ones, third ones ... up to the quota."""
+    """Draw for an integration file: one passage from every group, then second and third ones up to the quota."""
     shuffled = [list(group) for group in groups]
     for group in shuffled:
         rng.shuffle(group)
@@ -179,7 +179,7 @@ def _one_of_each_group(groups: list[list[str]], quota: int, rng: Random) -> list
 def _false_and_true(
     example: dict[str, Any], n_not_negative: int, n_true: int, rng: Random
 ) -> list[Passage]:
-    """Counterfactual files: false passages are drawn first; true ones from the indices left over."""
+    """Draw for a counterfactual file: false passages first, then true ones from the remaining indices."""
     n_false = n_not_negative - n_true
     if n_false < 0:
         raise InputError(
@@ -197,7 +197,7 @@ def _false_and_true(
 
 
 def ceil_share(passage_num: int, rate: float) -> int:
-    """Passages that a rate asks for: the ceiling of passage_num x rate, of the decimal as written.
+    """Return the ceiling of passage_num x rate, computed with the decimal as it is written.
 
     >>> ceil_share(25, 0.28), ceil_share(5, 0.3)
     (7, 2)

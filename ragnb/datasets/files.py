@@ -119,7 +119,7 @@ def stem(path: Path) -> str:
 
 
 def provenance(path: Path, name: str, *, benchmark: str) -> dict[str, Any]:
-    """What is known of a file, and whether its checksum is that of the catalogue."""
+    """Describe a file: source, checksum, and whether the checksum matches the catalogue."""
     if path.parent == DATA:
         licence, citation = "CC BY 4.0", "written by the authors of ragnb"
         return {"name": name, "licence": licence, "citation": citation, "verified": True}
@@ -175,7 +175,7 @@ def read_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """A table of any kind as a frame; every cell of CSV is a text, or missing where it is empty."""
+    """Read a table of any kind as a frame. A cell of a CSV file is a text, or missing if it is empty."""
     kind = kind_of(path)
     if kind == "parquet":
         return _read_parquet(path)
@@ -185,7 +185,7 @@ def read_frame(path: Path) -> pd.DataFrame:
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
-    """Rows as a frame with the columns `first` and all others; what a row lacks is None.
+    """Convert rows to a frame with the columns `first` and all others. Missing values are None.
 
     A column holds numbers or truth values if all of its values are such, and objects otherwise.
     """

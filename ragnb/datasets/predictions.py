@@ -258,7 +258,7 @@ def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def spelled_list(cell: Any, row: int, column: str) -> Any:
-    """The list or mapping that a cell spells; a text such as "[sic] Oslo" stays a text.
+    """Parse a cell that contains a list or mapping; a text such as "[sic] Oslo" stays a text.
 
     Raises
     ------

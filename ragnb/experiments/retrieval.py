@@ -85,7 +85,7 @@ def rank_passages(
 
 
 def multilingual_contexts(examples: pd.DataFrame, ranking: pd.DataFrame) -> pd.DataFrame:
-    """Examples with the passages that were retrieved for them, best first.
+    """Add the retrieved passages to the examples, best first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""RGB's four abilities on any OpenAI-compatible endpoint: examples, prompts and a model become a frame of responses."""
+"""Run RGB's four abilities on an OpenAI-compatible endpoint and collect the responses in a frame."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ REQUEST_OPTIONS = (
 )
 """Keyword arguments of `rgb_requests`; none of them is one of `ragnb.complete`."""
 CLOSED_BOOK = {"answer": "closed_book", "plain": "closed_book", "few_shot": "few_shot_closed_book"}
-"""The prompt that asks the same without passages."""
+"""The corresponding prompt without passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def run_negative_rejection(examples: pd.DataFrame, *, model: str, **options: Any
 def run_information_integration(
     examples: pd.DataFrame, *, model: str, **options: Any
 ) -> pd.DataFrame:
-    """Questions of several parts, each answered in other passages; see `run_rgb`."""
+    """Ask questions of several parts, with each part answered in different passages; see `run_rgb`."""
     return run_rgb(examples, "information_integration", model=model, **options)
 
 
@@ -165,7 +165,7 @@ def run_information_integration(
 def run_counterfactual_robustness(
     examples: pd.DataFrame, *, model: str, requests: Mapping[str, Any] | None = None, **options: Any
 ) -> pd.DataFrame:
-    """Questions over passages with a false answer put in, and the same questions once without (``passage_num`` 0).
+    """Ask questions over passages that contain a false answer, and once without passages (``passage_num`` 0).
 
     The benchmark admits only models whose accuracy without passages is above 70 %: what is not known cannot be defended.
     `ragnb.rgb_report` shows that accuracy and leaves the decision to you. See `run_rgb`.
@@ -187,6 +187,6 @@ def _request_options(requests: Mapping[str, Any] | None, options: dict[str, Any]
     direct = {name: options.pop(name) for name in REQUEST_OPTIONS if name in options}
     if twice := sorted(set(asked) & set(direct)):
         raise InputError(
-            f"{', '.join(twice)} must be given either directly or in requests, not in both"
+            f"{', '.join(twice)} must be given either directly or in requests, but not in both"
         )
     return asked | direct

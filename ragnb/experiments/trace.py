@@ -78,7 +78,7 @@ def label_trace(
     parameters: Mapping[str, Any] = PARAMETERS,
     **options: Any,
 ) -> pd.DataFrame:
-    """Responses with a judge's TRACe labels, ready for `ragnb.score` with ``"trace.relevance"`` and its like.
+    """Label responses for TRACe with a judge. `ragnb.score` can then compute ``"trace.relevance"`` and others.
 
     An answer is asked for again, with its fault named in a further turn, when ``overall_supported`` is true although a
     sentence has no supporting key, when it is false although every sentence is fully supported (a sentence supported in part
@@ -242,13 +242,13 @@ class _Item:
 
     @property
     def waits(self) -> bool:
-        """Whether the judge is to be asked, for the first time or again."""
+        """Whether a request to the judge is needed, the first one or a repeated one."""
         if not self.attempts:
             return self.lack is None
         return self.attempts[-1]["record"] is not None and self.attempts[-1]["fault"] is not None
 
     def messages(self) -> list[Message]:
-        """What to ask next: for the labels, and after an answer for better ones."""
+        """Return the messages of the next request: for labels, or for better ones after a reply."""
         asked = render_labelling(self.question, self.documents or [], self.response or [])
         for each in self.attempts:
             asked += render_asking_again(each["record"], each["fault"])
@@ -306,6 +306,6 @@ def _sentences(
 
 
 def _as_lists(value: Any) -> Any:
-    """Lists all the way down, where Parquet gives arrays."""
+    """Convert the arrays of Parquet to lists, at any depth."""
     is_list = isinstance(value, list | tuple | np.ndarray)
     return [_as_lists(part) for part in value] if is_list else value

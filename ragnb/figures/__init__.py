@@ -1,4 +1,4 @@
-"""Pictures from tidy frames, ready for a paper: intervals on every estimate, n and the kind of interval in the caption."""
+"""Figures for papers from tidy frames. Every estimate has an interval, and the caption states n and its kind."""
 
 from ragnb.figures.curves import plot_distribution, plot_noise_curve
 from ragnb.figures.differences import plot_differences, plot_power

@@ -1,4 +1,4 @@
-"""Pictures of comparisons: paired differences with their intervals, and power before data."""
+"""Figures of comparisons: paired differences with their intervals, and power before a study."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -32,7 +32,7 @@ def plot_differences(
     group: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Forest plot of paired differences: one row per comparison with its interval, adjusted p and minimum detectable effect.
+    """Draw a forest plot of paired differences with intervals, adjusted p and minimum detectable effects.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def plot_power(
     power: float = 0.8,
     ax: Axes | None = None,
 ) -> Axes:
-    """Minimum detectable effect against the number of questions, with one line per spread of the paired differences.
+    """Draw the minimum detectable effect against the number of questions, one line per variance.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pictures of what a gain costs: the plane with Fieller's wedge, the set behind a wedge, and the acceptability curve."""
+"""Figures of cost-effectiveness: the plane with Fieller's wedges, Fieller's set, and acceptability curves."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ _PLANE = (
 def plot_cost_effectiveness_plane(
     table: pd.DataFrame, *, price: float | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Mean gain against mean cost of each system, with intervals, and as a wedge the ratios that Fieller's set holds.
+    """Draw mean gain against mean cost of each system with intervals; a wedge shows the ratios in Fieller's set.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _sizes(rows: pd.DataFrame) -> str:
 
 
 def plot_acceptability(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Acceptability of each system over the price of a token: one minus the one-sided p of its net benefit.
+    """Draw the acceptability of each system (1 - one-sided p of its net benefit) against the price of a token.
 
     Parameters
     ----------

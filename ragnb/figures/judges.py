@@ -1,4 +1,4 @@
-"""Pictures of a judge against people: the reliability of its scores, and where it is lenient or strict."""
+"""Figures of a judge compared with people: the reliability of its scores, and its bias by group."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ CURVE = (
 
 
 def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Reliability of a judge's scores: observed share of "correct" in each bin, with its interval, and the scores below.
+    """Draw the reliability of a judge's scores: the share of "correct" in each bin, and a histogram.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def plot_reliability(report: JudgeReport | pd.DataFrame, *, ax: Axes | None = No
 def plot_judge_bias(
     bias: pd.DataFrame, *, judge: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Forest plot of a judge's mean minus the label's: overall, and in each group under its heading.
+    """Draw a forest plot of the judge's mean minus that of the labels, overall and for each group.
 
     Parameters
     ----------

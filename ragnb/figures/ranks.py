@@ -1,4 +1,4 @@
-"""Pictures of several systems at once: the critical-difference diagram."""
+"""Figures of several systems: the critical-difference diagram."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ def plot_critical_difference(
     ranks: Sequence[SystemRank] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Critical-difference diagram: average ranks, and bars that join systems that are not separated.
+    """Draw a critical-difference diagram: average ranks, and bars that join systems without a clear difference.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def plot_critical_difference(
 
 
 def _standing(rank: SystemRank) -> str:
-    """Where a system stands by mean score: ``rank 1-2, best in 83%``."""
+    """Describe the rank of a system by mean score: ``rank 1-2, best in 83%``."""
     if not np.isfinite([rank.rank.low, rank.rank.high]).all():
         return "rank undefined"
     low, high = int(rank.rank.low), int(rank.rank.high)

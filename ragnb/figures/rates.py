@@ -1,4 +1,4 @@
-"""Pictures of single rates: a point and its interval in each row."""
+"""Figures of rates: one point with its interval per row."""
 
 from typing import Any
 

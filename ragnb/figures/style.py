@@ -61,7 +61,7 @@ _font_size = ContextVar("font size", default=8.0)
 
 @contextmanager
 def style(*, font_size: float | None = None) -> Iterator[None]:
-    """The look of ragnb's figures inside a ``with`` block: TrueType fonts, colour-blind safe, nothing changed outside.
+    """Use the style of ragnb's figures inside a ``with`` block: TrueType fonts and colour-blind safe colours.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def style(*, font_size: float | None = None) -> Iterator[None]:
 
 @accepts(paper=tuple(PAPERS), aspect="positive")
 def paper_size(paper: str, *, columns: int = 1, aspect: float = 0.62) -> tuple[float, float]:
-    """Width and height in inches of a figure that goes into a paper unscaled; for ``plt.subplots(figsize=...)``.
+    """Return width and height in inches of a figure that fits a paper unscaled, for ``figsize=``.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ def status(
     timeout: float = 120.0,
     max_retries: int = 5,
 ) -> pd.DataFrame:
-    """State and counts of the batches, one row each, as the provider reports them now.
+    """Return the state of each batch and its counts of requests, as the provider reports them.
 
     Returns
     -------

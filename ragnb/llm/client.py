@@ -1,4 +1,4 @@
-"""`complete`: a frame of requests in, the same frame with replies out; every reply is stored first.
+"""Send a frame of requests to a model with `complete`, and store every reply before it is returned.
 
 A frame of requests has the column ``messages`` (chat) or ``prompt`` (plain completion). It may have the
 column ``parameters`` (mappings) and any other columns, which are kept. Requests whose reply is already
@@ -217,7 +217,7 @@ def _require_known(
 
 
 def _own_columns(requests: pd.DataFrame, repeats: int) -> pd.DataFrame:
-    """The user's columns of a frame, each row as often as it is asked."""
+    """Return the user's columns of a frame, with each row repeated once per request."""
     frame = requests[[name for name in requests.columns if name not in REPLY_COLUMNS]]
     if repeats == 1:
         return frame

@@ -303,7 +303,7 @@ class Engine:
                 await self._answer(key, request)
 
     async def _answer(self, key: str, request: Request) -> None:
-        """Ask for one reply and store it, or note why there is none."""
+        """Request one reply and store it, or record why there is none."""
         sent, most = prompt_tokens(request), completion_bound(request)
         dearest = cost_usd(self.price, prompt_bound(request), most) or 0.0
         while not self.budget.reserve(dearest):
@@ -336,7 +336,7 @@ class Engine:
         return cost_usd(self.price, reply.prompt_tokens, reply.completion_tokens) or 0.0
 
     def _note(self, failure: Failed) -> None:
-        """Count a failure, and give the run up if the endpoint refuses again and again."""
+        """Count a failure, and stop the run after repeated refusals by the endpoint."""
         self.failed += 1
         self._in_a_row += 1
         self._hopeless = self._hopeless or failure.fatal

@@ -394,7 +394,7 @@ def new_owner() -> str:
 
 
 def _is_over(owner: str) -> bool:
-    """Whether the process of an owner has ended, which only its own machine can know."""
+    """Whether the process of an owner has ended. This is only known on the owner's machine."""
     _, pid, host = owner.split(" ", 2) if owner.count(" ") > 1 else ("", "0", "")
     if host != socket.gethostname() or os.name == "nt":  # on Windows, os.kill would send a signal
         return False

@@ -209,7 +209,7 @@ def _objects(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _extent(text: str, start: int) -> tuple[int, str | None]:
-    """End of an object, and what it lacks: nothing, the last brace, or more than that (None)."""
+    """Find the end of an object, and whether only its last brace is missing (None: more is missing)."""
     depth, torn = 0, False
     for token in _TOKEN.finditer(text, start):
         depth += _STEP.get(token.group(), 0)

@@ -1,4 +1,4 @@
-"""The request for TRACe labels, and how the keys and verdicts in a judge's reply are read.
+"""Requests for TRACe labels, and parsing of the keys and verdicts in a judge's reply.
 
 The fields are RAGBench's, and the texts are in ``data/trace.toml``. The JSON schema asks for lists,
 texts, true and false. `TraceLabels` also accepts what judges write instead, such as ``"0A."``,

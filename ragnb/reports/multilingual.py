@@ -238,7 +238,7 @@ def _key(cell: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _by_cell(table: pd.DataFrame, keys: list[str]) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """The rows of each cell by metric."""
+    """Group the rows of each cell by metric."""
     return [
         (cell, {row["metric"]: row for row in rows.to_dict("records")})
         for cell, rows in table.groupby(keys, sort=False, dropna=False)

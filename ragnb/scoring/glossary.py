@@ -163,7 +163,7 @@ def edge_cases(
 
 
 def _words(metric: Metric) -> set[str]:
-    """What a metric may be called for short: words of its name, and names in its definition."""
+    """Return the short names of a metric: the words of its name, and names in its definition."""
     family, _, own = metric.name.partition(".")
     capitalised = re.findall(r"(?<=\W)[A-Z]\w*", definition_of(metric))
     return {word.casefold() for word in (family, own, *own.split("_"), *capitalised)}
@@ -223,7 +223,7 @@ def _rows(metric: Metric) -> Iterator[dict[str, Any]]:
 
 
 def _facts(metric: Metric) -> list[tuple[str, str]]:
-    """What a card says, line by line."""
+    """Yield the lines of a metric's card."""
     variants = [
         (f"{option}={value}", f"{'Default. ' if default else ''}{meaning}")
         for option, value, default, meaning in _variants(metric)

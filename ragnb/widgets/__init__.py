@@ -1,4 +1,4 @@
-"""Viewers for the notebook: static first, live where a kernel runs."""
+"""Viewers for notebooks: static pages, and live widgets if a kernel is running."""
 
 from ragnb.widgets.annotator import Annotator
 from ragnb.widgets.browser import Interactive

@@ -1,4 +1,4 @@
-"""Sliders above a result, and what all live widgets share."""
+"""Sliders above a result, and helpers that all live widgets use."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping

@@ -45,7 +45,7 @@ KINDS: dict[str, tuple[Callable[..., Page], tuple[str, ...]]] = {
 
 
 class RowList(AnyWidget):
-    """The list beside the page. It draws what Python sends, and reports what the user does."""
+    """The list next to the page. It draws what Python sends, and reports actions of the user."""
 
     _esm = (STATIC / "rows.js").read_text("utf-8")
     _css = (STATIC / "rows.css").read_text("utf-8")
@@ -70,7 +70,7 @@ def view(frame: pd.DataFrame, kind: str | None = None, **options: Any) -> "Frame
 
 
 class FrameView(HBox):
-    """A list of the rows of a frame, and beside it the page of the selected row.
+    """A list of the rows of a frame, next to the page of the selected row.
 
     The list can be searched, filtered and sorted. A search finds the rows whose texts contain all
     its words, in any letter case and width, and highlights them on the page. Columns with few

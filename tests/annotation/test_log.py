@@ -142,7 +142,7 @@ def test_other_work_is_refused_and_does_not_take_over(path, header):
     log = AnnotationLog(path, HEADER)
     with pytest.raises(
         InputError,
-        match="a.sqlite is a log of the task 'verdict' by 'ana'; it cannot go on with another",
+        match="a.sqlite is a log of the task 'verdict' by 'ana'; it cannot continue with another",
     ):
         AnnotationLog(path, header)
     assert log.append(flag())[0]["n"] == 1

@@ -71,7 +71,7 @@ def test_arguments_of_the_requests_may_be_given_directly(run, sample):
         assert {0.0, 0.4} == set(direct["noise_rate"])
         assert set(map(len, direct["passages"])) <= {3, 0}
         with pytest.raises(
-            InputError, match="prompt must be given either directly or in requests, not in both"
+            InputError, match="prompt must be given either directly or in requests, but not in both"
         ):
             run(examples, requests={"prompt": "plain"}, prompt="answer", **options)
         with pytest.raises(TypeError, match="noise_rate"):
