@@ -91,7 +91,7 @@ def test_looking_at_an_item_again_changes_no_label(tmp_path):
     given[0].go(NAMES[5])
     adjudicate(verdict_examples(), given, "cleo", tmp_path).close()
     say(given[0], {NAMES[0]: {"verdict": "refuse"}})
-    with pytest.raises(InputError, match="no gold log of these labels: those of 'ana' differ"):
+    with pytest.raises(InputError, match="no gold log of these labels; the labels of 'ana' differ"):
         adjudicate(verdict_examples(), given, "cleo", tmp_path)
     with pytest.raises(InputError, match="those of 'ana', 'ben', 'dan' differ"):
         adjudicate(
