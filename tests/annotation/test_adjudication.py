@@ -93,7 +93,7 @@ def test_looking_at_an_item_again_changes_no_label(tmp_path):
     say(given[0], {NAMES[0]: {"verdict": "refuse"}})
     with pytest.raises(InputError, match="no gold log of these labels; the labels of 'ana' differ"):
         adjudicate(verdict_examples(), given, "cleo", tmp_path)
-    with pytest.raises(InputError, match="those of 'ana', 'ben', 'dan' differ"):
+    with pytest.raises(InputError, match="the labels of 'ana', 'ben', 'dan' differ"):
         adjudicate(
             verdict_examples(), [given[0], logs(tmp_path, {"dan": "c"})[0]], "cleo", tmp_path
         )

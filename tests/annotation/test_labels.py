@@ -379,9 +379,9 @@ def test_ragbenchs_own_columns_are_suggestions_also_through_parquet():
         ({"q/0": {"relevant": ["9z"]}}, "'relevant' of item 'q/0' needs keys among .*, got '9z'"),
         (
             {"q/0": {"support": {"z": "full"}}},
-            "'support' is suggested for 'z', which is no sentence",
+            "'support' is suggested for 'z', which is not a sentence",
         ),
-        ({"q/0": {"support": "full"}}, "'support' is suggested for None, which is no sentence"),
+        ({"q/0": {"support": "full"}}, "'support' is suggested for None, which is not a sentence"),
         (frame(overall=[True] * 2).assign(example_id="q"), "ids of items must be unique"),
     ],
 )
