@@ -11,19 +11,14 @@ import email.policy
 import json
 import re
 import socket
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).parent))
 from fault_server import Answer, Call, _body, expected_text
-
-sys.path.pop()
 
 FINAL = ("completed", "failed", "expired", "cancelled")
 Result = dict | bytes | None

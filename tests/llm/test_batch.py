@@ -1,26 +1,26 @@
 """The Batch API against a real server: nothing lost, nothing paid twice, and in the end what `complete` gives."""
 
 import json
-import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
+from unittest.mock import Mock
 
 import pandas as pd
+import processes
 import pytest
+from asking import chat, expected, replay, run
+from batch_server import BatchServer, Fault, answered, expired
+from fault_server import FaultServer
 
 from ragnb.errors import EndpointError, InputError
 from ragnb.llm import batch
 from ragnb.llm.batch import Provider, collect, forget, status, submit
-from ragnb.llm.client import complete
 from ragnb.llm.store import Store
 
-CANARY, PASSWORD = "sk-canary-0123456789abcdef", "sk-password-0123456789"
 CREATE, UPLOAD = "POST /v1/batches", "POST /v1/files"
 
 
@@ -48,21 +48,9 @@ def bring(server, path):
     return collect(path, base_url=server.base_url)
 
 
-def replay(requests, path, **options):
-    return complete(requests, model="m", store=path, offline=True, **options)
-
-
-def expected(faults, requests):
-    return [faults.expected_text({"messages": messages}) for messages in requests["messages"]]
-
-
 def paid(server) -> Counter:
     """How often each request would be paid for."""
     return Counter(line["custom_id"] for line in server.lines())
-
-
-def third(line) -> bool:
-    return "question 2 " in json.dumps(line["body"])
 
 
 def only(kind, fault, times=1):
@@ -73,19 +61,13 @@ def only(kind, fault, times=1):
 # ---- the whole way -----------------------------------------------------------------------------------------------------
 
 
-def test_a_batch_ends_in_the_frame_that_complete_gives(servers, faults, chat, path, tmp_path):
+def test_a_batch_ends_in_the_frame_that_complete_gives(path):
     requests = chat(12)
-    with servers.BatchServer() as server:
+    with BatchServer() as server:
         sent = send(requests, server, path)
         done = bring(server, path)
-    with faults.FaultServer() as direct:
-        online = complete(
-            requests,
-            model="m",
-            base_url=direct.base_url,
-            store=tmp_path / "direct.sqlite",
-            progress=False,
-        )
+    with FaultServer() as direct:
+        online = run(requests, direct)
     pd.testing.assert_frame_equal(replay(requests, path), online)
     assert sent[["state", "n_requests", "n_pending"]].values.tolist() == [["validating", 12, 12]]
     assert done[["state", "completed", "n_stored", "n_failed"]].values.tolist() == [
@@ -97,10 +79,10 @@ def test_a_batch_ends_in_the_frame_that_complete_gives(servers, faults, chat, pa
 # ---- what is sent ------------------------------------------------------------------------------------------------------
 
 
-def test_only_what_is_neither_stored_nor_pending_is_sent(servers, faults, chat, path):
-    with faults.FaultServer() as direct:
-        complete(chat(3), model="m", base_url=direct.base_url, store=path, progress=False)
-    with servers.BatchServer() as server:
+def test_only_what_is_neither_stored_nor_pending_is_sent(path):
+    with FaultServer() as direct:
+        run(chat(3), direct, path)
+    with BatchServer() as server:
         first = send(chat(5), server, path)
         again = send(chat(5), server, path)
         more = send(chat(8), server, path)
@@ -114,8 +96,8 @@ def test_only_what_is_neither_stored_nor_pending_is_sent(servers, faults, chat, 
     assert set(paid(server).values()) == {1}
 
 
-def test_files_are_split_by_number_and_by_size(servers, chat, path, tmp_path):
-    with servers.BatchServer() as server:
+def test_files_are_split_by_number_and_by_size(path, tmp_path):
+    with BatchServer() as server:
         by_number = send(chat(10), server, path, max_requests=4)
         size = max(map(len, server.files.values()))
         by_size = send(chat(10), server, tmp_path / "2.sqlite", max_bytes=size - 1)
@@ -134,22 +116,16 @@ def test_files_are_split_by_number_and_by_size(servers, chat, path, tmp_path):
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["with lines", "without lines"])
-def test_an_expired_batch_gives_what_it_has(servers, faults, chat, path, told):
+def test_an_expired_batch_gives_what_it_has(path, told):
     def half(line):
-        return (
-            servers.answered(line)
-            if int(line["custom_id"], 16) % 2
-            else servers.expired(line)
-            if told
-            else None
-        )
+        return answered(line) if int(line["custom_id"], 16) % 2 else expired(line) if told else None
 
-    with servers.BatchServer(result=half, states=("in_progress", "expired")) as server:
+    with BatchServer(result=half, states=("in_progress", "expired")) as server:
         send(chat(20), server, path)
         bring(server, path)
         done = bring(server, path)
         left = failures(path)
-        server.result, server.states = servers.answered, ("completed",)
+        server.result, server.states = answered, ("completed",)
         again = send(chat(20), server, path)
         bring(server, path)
     assert 0 < done["n_stored"].item() < 20
@@ -158,16 +134,14 @@ def test_an_expired_batch_gives_what_it_has(servers, faults, chat, path, told):
         r"window expired\. \(batch_expired\)" if told else "the batch is expired without"
     ).all()
     assert again["n_requests"].item() == len(left)
-    assert replay(chat(20), path)["response"].tolist() == expected(faults, chat(20))
+    assert replay(chat(20), path)["response"].tolist() == expected(chat(20))
 
 
-def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(
-    servers, faults, chat, path
-):
+def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(path):
     requests = chat(8)
 
     def spoilt(line):
-        whole = servers.answered(line)
+        whole = answered(line)
         number = json.dumps(line["body"])
         if "question 1 " in number:
             return json.dumps(whole).encode()[:50]
@@ -184,38 +158,32 @@ def test_malformed_lines_and_unknown_requests_are_counted_and_harm_nobody(
     def with_junk(lines):
         return [b"", b"[" * 100_000, b"[1, 2]", b"null", b'{"custom_id": ["x"]}', *lines]
 
-    with servers.BatchServer(result=spoilt, arrange=with_junk) as server:
+    with BatchServer(result=spoilt, arrange=with_junk) as server:
         send(requests, server, path)
         done = bring(server, path)
         left = failures(path)
-        server.result, server.arrange = servers.answered, lambda lines: lines
+        server.result, server.arrange = answered, lambda lines: lines
         assert send(requests, server, path)["n_requests"].item() == 5
         bring(server, path)
     assert done[["n_stored", "n_failed", "malformed", "unknown"]].values.tolist() == [[3, 5, 5, 2]]
     assert left.str.contains("5 lines of its output could not be read").sum() == 3
     assert left.str.contains("a reply that is no completion").sum() == 1
     assert "neither a response nor an error" in left.tolist()
-    assert replay(requests, path)["response"].tolist() == expected(faults, requests)
+    assert replay(requests, path)["response"].tolist() == expected(requests)
 
 
-def test_the_first_reply_stands_and_replies_beat_errors(servers, faults, chat, path):
+def test_the_first_reply_stands_and_replies_beat_errors(path):
     def twice(lines):
         later = json.loads(json.dumps(lines))
         for line in later:
             line["response"]["body"]["choices"][0]["message"]["content"] = "another"
-        return [*lines, *later, servers.expired({"custom_id": lines[0]["custom_id"]})]
+        return [*lines, *later, expired({"custom_id": lines[0]["custom_id"]})]
 
-    with servers.BatchServer(arrange=twice) as server:
+    with BatchServer(arrange=twice) as server:
         send(chat(3), server, path)
         done = bring(server, path)
     assert done["n_stored"].item() == 3
-    assert replay(chat(3), path)["response"].tolist() == expected(faults, chat(3))
-
-
-def test_a_proxy_is_not_asked_for_a_batch_on_this_machine(servers, chat, path, monkeypatch):
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    with servers.BatchServer() as server:
-        assert send(chat(1), server, path, max_retries=0)["state"].tolist() == ["validating"]
+    assert replay(chat(3), path)["response"].tolist() == expected(chat(3))
 
 
 # ---- faults on the way -------------------------------------------------------------------------------------------------
@@ -227,39 +195,23 @@ def test_a_proxy_is_not_asked_for_a_batch_on_this_machine(servers, chat, path, m
         (
             UPLOAD,
             {"status": 404, "message": "File Not Found"},
-            r"HTTP 404: File Not Found; check base_url",
-        ),
-        (CREATE, {"status": 404}, r"HTTP 404.*check base_url"),
-        (
-            CREATE,
-            {"status": 400, "message": "model not batchable"},
-            "HTTP 400: model not batchable; .*run again",
+            "404: File Not Found; check base_url",
         ),
         (
             CREATE,
-            {"status": 429, "message": "slow down"},
-            "HTTP 429: slow down",
+            {"status": 400, "message": "not batchable"},
+            "HTTP 400: not batchable; .*run again",
         ),
-        (
-            UPLOAD,
-            {"status": 401, "message": "bad key"},
-            "HTTP 401: bad key; put a key.*OPENAI_API_KEY",
-        ),
-        (UPLOAD, {"status": 500, "message": "boom"}, "HTTP 500: boom"),
-        (
-            UPLOAD,
-            {"raw": b"<html>It works!</html>"},
-            "an answer of another kind.*offers what you ask for",
-        ),
-        (UPLOAD, {"raw": b"{}"}, "an answer of another kind.*offers what you ask for"),
+        (CREATE, {"status": 429, "message": "slow down"}, "HTTP 429: slow down"),
+        (UPLOAD, {"status": 401, "message": "bad key"}, "bad key; put a key.*OPENAI_API_KEY"),
+        (UPLOAD, {"raw": b"<html>It works!</html>"}, "an answer of another kind.*check base_url"),
+        (UPLOAD, {"raw": b"{}"}, "an answer of another kind"),
         (UPLOAD, {"drop": True}, "APIConnectionError: .* run again"),
     ],
     ids=str,
 )
-def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(
-    servers, chat, path, kind, fault, words
-):
-    with servers.BatchServer(only(kind, servers.Fault(**fault), times=99)) as server:
+def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(path, kind, fault, words):
+    with BatchServer(only(kind, Fault(**fault), times=99)) as server:
         with pytest.raises(EndpointError, match=words):
             send(chat(3), server, path, max_retries=1)
         assert status(path).empty
@@ -268,19 +220,12 @@ def test_a_refusal_is_one_clear_error_and_leaves_the_requests_free(
     assert set(paid(server).values()) == {1}
 
 
-LOST_ANSWERS = [
-    {"drop": True},
-    {"status": 500},
-    {"status": 504},
-    {"status": 409},
-    {"raw": b"<html></html>"},
-    {"raw": b"{}"},
-]
+LOST_ANSWERS = [{"drop": True}, {"status": 500}, {"status": 409}, {"raw": b"{}"}]
 
 
 @pytest.mark.parametrize("fault", LOST_ANSWERS, ids=str)
-def test_a_batch_whose_creation_got_no_answer_is_found(servers, chat, path, fault):
-    with servers.BatchServer(only(CREATE, servers.Fault(**fault, after=True)), page=2) as server:
+def test_a_batch_whose_creation_got_no_answer_is_found(path, fault):
+    with BatchServer(only(CREATE, Fault(**fault, after=True)), page=2) as server:
         for _ in range(5):  # the list has several pages, and batches of others
             server.files["theirs"] = b""
             server._create(
@@ -299,10 +244,8 @@ def test_a_batch_whose_creation_got_no_answer_is_found(servers, chat, path, faul
 
 
 @pytest.mark.parametrize("fault", LOST_ANSWERS, ids=str)
-def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(
-    servers, chat, path, fault, monkeypatch
-):
-    with servers.BatchServer(only(CREATE, servers.Fault(**fault))) as server:
+def test_a_batch_that_was_not_created_is_created_again_but_not_at_once(path, fault, monkeypatch):
+    with BatchServer(only(CREATE, Fault(**fault))) as server:
         with pytest.raises(
             EndpointError,
             match=r"creation of a batch got no clear answer.* Submit again in 300 seconds",
@@ -357,10 +300,8 @@ def dying(monkeypatch, step):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_kill_at_any_step_loses_no_batch_and_makes_none_twice(
-    servers, faults, chat, path, step, monkeypatch
-):
-    with servers.BatchServer() as server:
+def test_a_kill_at_any_step_loses_no_batch_and_makes_none_twice(path, step, monkeypatch):
+    with BatchServer() as server:
         with dying(monkeypatch, step):
             send(chat(6), server, path, max_requests=3)
         monkeypatch.setattr(batch, "SETTLE", 0.0)
@@ -370,21 +311,19 @@ def test_a_kill_at_any_step_loses_no_batch_and_makes_none_twice(
     assert done["n_stored"].tolist() == [3, 3]
     assert len(server.batches) == 2
     assert set(paid(server).values()) == {1}
-    assert replay(chat(6), path)["response"].tolist() == expected(faults, chat(6))
+    assert replay(chat(6), path)["response"].tolist() == expected(chat(6))
 
 
-def test_status_and_collect_find_a_batch_that_was_never_remembered(
-    servers, chat, path, monkeypatch
-):
-    with servers.BatchServer() as server:
+def test_status_and_collect_find_a_batch_that_was_never_remembered(path, monkeypatch):
+    with BatchServer() as server:
         with dying(monkeypatch, "remember before"):
             send(chat(2), server, path)
         assert status(path, base_url=server.base_url)["batch_id"].item() == "batch-0"
         assert bring(server, path)["n_stored"].item() == 2
 
 
-def test_other_requests_do_not_send_what_a_killed_call_left(servers, chat, path, monkeypatch):
-    with servers.BatchServer() as server:
+def test_other_requests_do_not_send_what_a_killed_call_left(path, monkeypatch):
+    with BatchServer() as server:
         with dying(monkeypatch, "claim"):
             send(chat(2), server, path)
         assert send(chat(4).iloc[2:], server, path)["n_requests"].tolist() == [2]
@@ -395,156 +334,72 @@ def test_other_requests_do_not_send_what_a_killed_call_left(servers, chat, path,
         assert send(chat(2), server, path)["n_requests"].tolist() == [2]
 
 
-def stopping(error):
-    def stop(*_):
-        raise error
-
-    return stop
-
-
-def test_an_interrupt_while_uploading_frees_the_requests(servers, chat, path, monkeypatch):
-    with servers.BatchServer() as server:
-        monkeypatch.setattr(Provider, "upload", stopping(KeyboardInterrupt))
+def test_an_interrupt_while_uploading_frees_the_requests(path, monkeypatch):
+    with BatchServer() as server:
+        monkeypatch.setattr(Provider, "upload", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             send(chat(3), server, path)
         assert status(path).empty
 
 
 @pytest.mark.parametrize("where", ["content", "add", "_finish"])
-def test_a_collect_that_is_killed_is_done_again(servers, chat, path, where, monkeypatch):
-    with servers.BatchServer() as server:
+def test_a_collect_that_is_killed_is_done_again(path, where, monkeypatch):
+    with BatchServer() as server:
         send(chat(5), server, path)
         home = {"content": Provider, "add": Store, "_finish": batch}[where]
-        with monkeypatch.context() as patch:
-            patch.setattr(home, where, stopping(Killed))
-            with pytest.raises(Killed):
-                bring(server, path)
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            patch.setattr(home, where, Mock(side_effect=Killed))
+            bring(server, path)
         assert status(path, base_url=server.base_url)["n_pending"].item() == 5
         assert bring(server, path)["n_stored"].item() == 5
 
 
-NURSERY = """
-import json, os, sys, traceback
-import openai.resources.batches, openai.resources.files, pandas as pd
-from ragnb.llm import batch
-batch.SETTLE = 0.5
-def work(n, base_url, store):
-    requests = pd.DataFrame({"messages": [[{"role": "user", "content": f"question {i} 你好 🧪"}] for i in range(n)],
-                             "parameters": [{"temperature": 0.0, "max_tokens": 8}] * n})
-    try:
-        batch.submit(requests, model="m", store=store, base_url=base_url, max_requests=3)
-        os._exit(0)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-for line in sys.stdin:
-    pid = os.fork() or work(*json.loads(line))
-    print(pid, flush=True)
-    print(os.waitpid(pid, 0)[1], flush=True)
-"""
-
-
-class Nursery:
-    """Processes that submit: real ones, but forked from one that has done its imports."""
-
-    def __init__(self):
-        self.parent = subprocess.Popen(
-            [sys.executable, "-c", NURSERY],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def start(self, n, server, path) -> int:
-        print(json.dumps([n, server.base_url, str(path)]), file=self.parent.stdin, flush=True)
-        self.child = int(self.parent.stdout.readline())
-        return self.child
-
-    def wait(self) -> int:
-        """Exit code of the last process; a signal's is negative."""
-        return os.waitstatus_to_exitcode(int(self.parent.stdout.readline()))
-
-
-@pytest.fixture(scope="module")
-def nursery():
-    nursery = Nursery()
-    yield nursery
-    nursery.parent.kill()
-    nursery.parent.communicate()
-
-
 @pytest.mark.parametrize("kind", [UPLOAD, CREATE])
 @pytest.mark.parametrize("after", [True, False], ids=["after", "before"])
-def test_a_process_killed_while_the_provider_answers(
-    servers, faults, chat, path, nursery, kind, after
-):
+def test_a_process_killed_while_the_provider_answers(path, kind, after):
     def kill(call):
         if call.path != kind or call.repeat != 1:
             return None
-        if after:
-            server.act(
-                *call.path.split(" "), "", call
-            )  # it takes effect, and then nobody is there to hear of it
-        os.kill(nursery.child, signal.SIGKILL)
-        return servers.Fault(drop=True)
+        if after:  # it takes effect, and then nobody is there to hear of it
+            server.act(*call.path.split(" "), "", call)
+        process.kill()
+        return Fault(drop=True)
 
-    with servers.BatchServer(kill) as server:
-        nursery.start(8, server, path)
-        assert nursery.wait() == -signal.SIGKILL
-        time.sleep(0.5)
-        nursery.start(8, server, path)
-        assert nursery.wait() == 0
+    with BatchServer(kill) as server:
+        process = processes.start(processes.submit, 8, server.base_url, path)
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        time.sleep(processes.SETTLE)
+        processes.finish(processes.submit, 8, server.base_url, path)
         done = bring(server, path)
     assert done["n_stored"].tolist() == [3, 3, 2]
     assert set(paid(server).values()) == {1}
-    assert replay(chat(8), path)["response"].tolist() == expected(faults, chat(8))
+    assert replay(chat(8), path)["response"].tolist() == expected(chat(8))
 
 
-def kill_often(servers, nursery, path, requests, kills):
-    """Kill submitting processes at random moments; what reached the provider in the end is right."""
+@pytest.mark.parametrize(("n", "kills"), [(60, 2), pytest.param(1500, 50, marks=pytest.mark.slow)])
+def test_processes_killed_at_random_moments(path, n, kills):
     rng, codes = random.Random(3), []
-
-    def slow(call):
-        time.sleep(0.02)
-
-    with servers.BatchServer(slow) as server:
+    with BatchServer(lambda call: time.sleep(0.02)) as server:
+        arguments = [processes.submit, n, server.base_url, path]
         for _ in range(kills):
-            pid = nursery.start(requests, server, path)
+            process = processes.start(*arguments)
             time.sleep(rng.uniform(0.0, 0.8))
-            os.kill(pid, signal.SIGKILL)
-            codes.append(nursery.wait())
-        time.sleep(0.6)
-        nursery.start(requests, server, path)
-        assert nursery.wait() == 0
+            processes.kill(process)
+            codes.append(process.exitcode)
+        time.sleep(processes.SETTLE)
+        processes.finish(*arguments)
         done = bring(server, path)
-    assert done["n_stored"].sum() == requests
-    assert len(paid(server)) == requests
-    assert set(paid(server).values()) == {1}
+    assert done["n_stored"].sum() == n
+    assert list(paid(server).values()) == [1] * n
     assert codes.count(-signal.SIGKILL) > kills // 2, (
         "the kills fell outside the runs, so they tested nothing"
     )
 
 
-def test_processes_killed_at_random_moments(servers, nursery, path):
-    kill_often(servers, nursery, path, requests=60, kills=2)
-
-
-@pytest.mark.slow
-def test_processes_killed_more_often(servers, nursery, path):
-    kill_often(servers, nursery, path, requests=120, kills=4)
-
-
-@pytest.mark.slow
-def test_processes_killed_fifty_times(servers, nursery, path):
-    kill_often(servers, nursery, path, requests=1500, kills=50)
-
-
-def test_several_callers_that_submit_the_same_at_once_share_the_work(servers, chat, path):
-    def slow(call):
-        time.sleep(0.01)
-
+def test_several_callers_that_submit_the_same_at_once_share_the_work(path):
     Store(path).close()
-    with servers.BatchServer(slow) as server:
+    with BatchServer(lambda call: time.sleep(0.01)) as server:
         problems: list[BaseException] = []
 
         def work():
@@ -567,8 +422,8 @@ def test_several_callers_that_submit_the_same_at_once_share_the_work(servers, ch
 # ---- other stores, other providers -------------------------------------------------------------------------------------
 
 
-def test_a_batch_that_the_provider_does_not_know_stops_nobody(servers, chat, path):
-    with servers.BatchServer() as server:
+def test_a_batch_that_the_provider_does_not_know_stops_nobody(path):
+    with BatchServer() as server:
         send(chat(4), server, path, max_requests=2)
         del server.batches["batch-0"]
         done = bring(server, path)

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from ragnb.llm.budget import count_tokens, estimate, price_of, price_table
+from ragnb.llm.budget import estimate, price_of, price_table
 from ragnb.llm.store import Reply, Store, canonical, request_key
 
 
@@ -55,11 +55,6 @@ def test_repeats_multiply(requests):
     assert estimate(requests, model="m", repeats=3).prompt_tokens == 3 * 306
 
 
-@pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-4o-mini-2024-07-18"])
-def test_a_snapshot_has_the_price_of_its_model(model):
-    assert price_of(model) == (0.15, 0.60)
-
-
 def test_a_model_whose_name_begins_alike_is_another_model():
     assert price_of("gpt-4o-audio") is None
 
@@ -69,10 +64,3 @@ def test_every_price_says_when_it_was_read_and_is_no_guess():
     assert table["as_of"].str.fullmatch(r"20\d\d-\d\d").all()
     assert (table[["input_usd_per_million", "output_usd_per_million"]] >= 0).all().all()
     assert table["model"].is_unique
-
-
-@pytest.mark.parametrize(
-    ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("你好吗", 3), ("\ud800", 1)]
-)
-def test_the_rule_for_tokens(text, tokens):
-    assert count_tokens(text) == tokens

@@ -7,6 +7,9 @@ import traceback
 from pathlib import Path
 
 import pytest
+from asking import chat, replay, run
+from batch_server import BatchServer, Fault, answered, refused
+from fault_server import Answer, FaultServer
 
 from ragnb.errors import RagnbError
 from ragnb.llm import batch
@@ -22,31 +25,30 @@ PACKAGE = str(Path(sys.modules["ragnb"].__file__).parent)
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
 
-def ways(faults) -> dict:
+def ways() -> dict:
     """What an endpoint may answer, by the first part of the path; every answer contains the key."""
-    said = faults.Answer
     return {
-        "text": said(text=f"your key is {CANARY}", headers=ECHO),
-        "spelled": said(raw=b'{"choices": [{"message": {"content": "key \\n' + SPELLED.encode() + b'"}}]}'),
-        "around": said(body={"model": CANARY, "system_fingerprint": CANARY,
+        "text": Answer(text=f"your key is {CANARY}", headers=ECHO),
+        "spelled": Answer(raw=b'{"choices": [{"message": {"content": "key \\n' + SPELLED.encode() + b'"}}]}'),
+        "around": Answer(body={"model": CANARY, "system_fingerprint": CANARY,
                              "choices": [{"message": {"content": "x", "reasoning": CANARY}, "finish_reason": CANARY}]}),
-        "body": said(body={"error": f"key {CANARY} over quota"}, headers=ECHO),
-        "bodyspelled": said(raw=b'{"error": "key ' + SPELLED.encode() + b'"}'),
-        "bodycut": said(raw=b'{"error": "' + b"x" * 40 + CANARY.encode() + b'"}'),
-        "401": said(status=401, message=LONG, headers=ECHO),
-        "400": said(status=400, message=LONG, headers=ECHO),
-        "404": said(status=404, raw=f"<html>{CANARY}</html>".encode(), headers=ECHO),
-        "429": said(status=429, message=f"insufficient_quota {CANARY}", headers=ECHO),
-        "500": said(status=500, message=f"{CANARY} failed", headers=ECHO),
-        "307": said(status=307, headers={"location": f"?key={CANARY}", **ECHO}),
-        "302": said(status=302, headers={"location": f"http://127.0.0.1:1/?key={CANARY}", **ECHO}),
-        "drop": said(text=CANARY, drop="inside"),
+        "body": Answer(body={"error": f"key {CANARY} over quota"}, headers=ECHO),
+        "bodyspelled": Answer(raw=b'{"error": "key ' + SPELLED.encode() + b'"}'),
+        "bodycut": Answer(raw=b'{"error": "' + b"x" * 40 + CANARY.encode() + b'"}'),
+        "401": Answer(status=401, message=LONG, headers=ECHO),
+        "400": Answer(status=400, message=LONG, headers=ECHO),
+        "404": Answer(status=404, raw=f"<html>{CANARY}</html>".encode(), headers=ECHO),
+        "429": Answer(status=429, message=f"insufficient_quota {CANARY}", headers=ECHO),
+        "500": Answer(status=500, message=f"{CANARY} failed", headers=ECHO),
+        "307": Answer(status=307, headers={"location": f"?key={CANARY}", **ECHO}),
+        "302": Answer(status=302, headers={"location": f"http://127.0.0.1:1/?key={CANARY}", **ECHO}),
+        "drop": Answer(text=CANARY, drop="inside"),
     }  # fmt: skip
 
 
-def server_of(faults):
-    answers = ways(faults)
-    return faults.FaultServer(lambda call: answers[call.path.split("/")[1]])
+def server_of():
+    answers = ways()
+    return FaultServer(lambda call: answers[call.path.split("/")[1]])
 
 
 def shown(error: BaseException | None) -> str:
@@ -98,9 +100,9 @@ ANSWERS = "text spelled around body bodyspelled bodycut 401 400 404 429 500 307 
 
 @pytest.mark.parametrize("way", [*ANSWERS, "unreachable", "readonly"])
 @pytest.mark.parametrize("n", [1, 12])
-def test_no_answer_brings_the_key_out_of_complete(faults, chat, key, tmp_path, logs, capfd, way, n):
+def test_no_answer_brings_the_key_out_of_complete(key, tmp_path, logs, capfd, way, n):
     seen = []
-    with server_of(faults) as server, Store(tmp_path / "s.sqlite") as store:
+    with server_of() as server, Store(tmp_path / "s.sqlite") as store:
         address = server.base_url.replace("/v1", f"/{'text' if way == 'readonly' else way}/v1")
         if way == "unreachable":
             address = f"http://127.0.0.1:{free_port()}/v1"
@@ -128,11 +130,11 @@ def test_no_answer_brings_the_key_out_of_complete(faults, chat, key, tmp_path, l
     check("\n".join(seen), tmp_path, logs, capfd)
 
 
-def test_a_reply_that_echoes_the_key_keeps_the_rest_of_its_text(faults, chat, key):
-    with server_of(faults) as server, Store(":memory:") as store:
-        base = {"model": "m", "store": store, "progress": False}
-        plain = complete(chat(1), base_url=server.base_url.replace("/v1", "/text/v1"), **base)
-        spelled = complete(chat(2), base_url=server.base_url.replace("/v1", "/spelled/v1"), **base)
+def test_a_reply_that_echoes_the_key_keeps_the_rest_of_its_text(key):
+    with server_of() as server, Store(":memory:") as store:
+        there = server.base_url.removesuffix("/v1")
+        plain = run(chat(1), server, store, base_url=f"{there}/text/v1")
+        spelled = run(chat(2), server, store, base_url=f"{there}/spelled/v1")
     assert plain["response"].tolist() == ["your key is [key]"]
     assert spelled["response"].tolist() == ["your key is [key]", "key \n[key]"]
 
@@ -140,7 +142,7 @@ def test_a_reply_that_echoes_the_key_keeps_the_rest_of_its_text(faults, chat, ke
 @pytest.mark.parametrize(
     "address", ["http://[::1/v1", "http://127.0.0.1:99999/v1", "http://127.0.0.1:80 80/v1\n"]
 )
-def test_an_address_that_is_none_brings_no_key_out(chat, key, tmp_path, address):
+def test_an_address_that_is_none_brings_no_key_out(key, tmp_path, address):
     for call in (complete, batch.submit):
         with pytest.raises(ValueError, match="must be an address|Invalid IPv6") as error:
             call(chat(1), model="m", base_url=address, store=tmp_path / "s.sqlite")
@@ -148,7 +150,7 @@ def test_an_address_that_is_none_brings_no_key_out(chat, key, tmp_path, address)
 
 
 @pytest.mark.parametrize("value", ["sk-canary-ключ", "sk-canary\nsecond-line", "sk-canary\x00"])
-def test_a_key_that_cannot_be_one_is_refused_and_not_shown(chat, monkeypatch, value):
+def test_a_key_that_cannot_be_one_is_refused_and_not_shown(monkeypatch, value):
     monkeypatch.setattr("os.environ", {"OPENAI_API_KEY": value})
     with pytest.raises(
         RagnbError, match=r"line break or a letter outside ASCII.*Copy it again"
@@ -171,15 +173,15 @@ def free_port() -> int:
 @pytest.mark.parametrize("fault", ["400", "401", "404", "429", "500", "raw", "drop", "unreachable"])
 @pytest.mark.parametrize("step", ["upload", "create", "status", "collect"])
 def test_no_answer_brings_the_key_out_of_a_batch(
-    servers, chat, key, tmp_path, logs, capfd, monkeypatch, fault, step
+    key, tmp_path, logs, capfd, monkeypatch, fault, step
 ):
     monkeypatch.setattr(batch, "LOOKS", (0.0, 0.01))
     path, seen = tmp_path / "s.sqlite", []
-    faults = {
-        "raw": servers.Fault(200, raw=json.dumps({"data": CANARY}).encode()),
-        "drop": servers.Fault(drop=True),
+    special = {
+        "raw": Fault(200, raw=json.dumps({"data": CANARY}).encode()),
+        "drop": Fault(drop=True),
     }
-    fail = faults.get(fault) or servers.Fault(
+    fail = special.get(fault) or Fault(
         400 if fault == "unreachable" else int(fault), LONG, headers=ECHO
     )
     calls = {"upload": "POST /v1/files", "create": "POST /v1/batches"}
@@ -192,7 +194,7 @@ def test_no_answer_brings_the_key_out_of_a_batch(
         else:
             seen.append(frame.to_json() + repr(frame))
 
-    with servers.BatchServer() as server:
+    with BatchServer() as server:
         there = {"base_url": server.base_url, "max_retries": 0}
         if step in calls:
             server.behave = lambda call: fail if call.path.startswith(calls[step]) else None
@@ -227,12 +229,13 @@ SLOW = (pytest.param(mode, marks=pytest.mark.slow) for mode in ("Plain", "Contex
 
 
 @pytest.mark.parametrize("mode", ["Verbose", *SLOW])
-def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, mode):
+def test_no_answer_brings_the_key_into_a_saved_notebook(key, tmp_path, mode, monkeypatch):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     cell = nbformat.v4.new_code_cell
     cells = [cell(f"%xmode {mode}"), cell(SETUP)]
-    with server_of(faults) as server:
+    with server_of() as server:
         addresses = [server.base_url.replace("/v1", f"/{way}/v1") for way in ANSWERS]
         addresses += [
             f"http://127.0.0.1:{free_port()}/v1",
@@ -256,6 +259,8 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, m
     ]
     assert "error" not in {output.output_type for each in book.cells[:2] for output in each.outputs}
     assert {output.ename for output in errors} >= {"EndpointError", "InputError"}
+    first = "".join(output.get("text", "") for output in book.cells[2].outputs)
+    assert "12 of 12 requests answered. Cost unknown (no price for m), " in first
     assert len(errors) >= len(addresses)
     saved = nbformat.writes(book)
     assert "sk-canary" not in saved, saved[max(0, saved.index("sk-canary") - 600) :][:900]
@@ -270,82 +275,25 @@ def test_no_answer_brings_the_key_into_a_saved_notebook(faults, key, tmp_path, m
 
 
 @pytest.mark.parametrize("word", ["EMPTY", "none-needed", "not-needed"])
-def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(faults, chat, monkeypatch, word):
+def test_a_placeholder_for_a_key_is_no_secret_and_stays_in_replies(monkeypatch, word):
     monkeypatch.setenv("OPENAI_API_KEY", "" if word == "none-needed" else word)
-    with faults.FaultServer(lambda call: faults.Answer(text=f"an {word} cup")) as server:
-        replies = complete(
-            chat(1), model="m", base_url=server.base_url, store=":memory:", progress=False
-        )
+    with FaultServer(lambda call: Answer(text=f"an {word} cup")) as server:
+        replies = run(chat(1), server)
     assert replies["response"].tolist() == [f"an {word} cup"]
 
 
-def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(
-    servers, chat, key, tmp_path, logs, capfd
-):
+def test_replies_of_a_batch_that_echo_the_key_are_kept_without_it(key, tmp_path, logs, capfd):
     def echoing(line):
-        entry = servers.answered(line)
+        entry = answered(line)
         entry["response"]["body"]["choices"][0]["message"]["content"] = f"key {CANARY}"
         number = int(line["body"]["messages"][0]["content"].split()[1])
         spelled = json.dumps(entry).replace(CANARY, SPELLED).encode() if number else entry
-        return servers.refused(line, LONG) if number == 2 else spelled
+        return refused(line, LONG) if number == 2 else spelled
 
     path = tmp_path / "s.sqlite"
-    with servers.BatchServer(result=echoing) as server:
+    with BatchServer(result=echoing) as server:
         batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
         seen = batch.collect(path, base_url=server.base_url).to_json()
-    replies = complete(chat(2), model="m", store=path, offline=True)
+    replies = replay(chat(2), path)
     assert replies["response"].tolist() == ["key [key]"] * 2
     check(seen + replies.to_json(), tmp_path, logs, capfd)
-
-
-def test_a_notebook_shows_a_wrong_key_address_or_model_as_one_sentence_and_a_run_as_one_line(
-    faults, key, tmp_path, monkeypatch
-):
-    monkeypatch.delenv("TQDM_DISABLE", raising=False)
-    nbformat = pytest.importorskip("nbformat")
-    nbclient = pytest.importorskip("nbclient")
-
-    def behave(call):
-        way = call.path.split("/")[1]
-        return (
-            faults.echo(call)
-            if way == "good"
-            else faults.Answer(status=int(way), message="not here")
-        )
-
-    with faults.FaultServer(behave) as server:
-        addresses = [server.base_url.replace("/v1", f"/{way}/v1") for way in ("good", "401", "404")]
-        addresses += [f"http://127.0.0.1:{free_port()}/v1"]
-        call = "store='{}/s.sqlite', base_url={!r}, **options)"
-        sources = [
-            f"client.complete(requests, {call.format(tmp_path, address)}" for address in addresses
-        ]
-        sources[0] += ";"
-        sources[1:] = [
-            source.replace("s.sqlite", f"{n}.sqlite") for n, source in enumerate(sources[1:])
-        ]
-        cells = [
-            nbformat.v4.new_code_cell(source)
-            for source in (SETUP.replace("DEBUG", "ERROR"), *sources)
-        ]
-        book = nbformat.v4.new_notebook(cells=cells)
-        nbclient.NotebookClient(
-            book, timeout=120, kernel_name="python3", allow_errors=True
-        ).execute()
-    _, good, *bad = book.cells
-    seen = "".join(
-        output.text
-        for output in good.outputs
-        if output.output_type == "stream" and output.name == "stderr"
-    )
-    assert "12 of 12 requests answered. Cost unknown (no price for m), " in seen
-    for cell, words in zip(
-        bad,
-        ("put a key", "the model name", "no connection"),
-        strict=True,
-    ):
-        (error,) = [output for output in cell.outputs if output.output_type == "error"]
-        (sentence,) = error.traceback
-        assert sentence == f"EndpointError: {error.evalue}"
-        assert words in sentence
-        assert "\n" not in sentence

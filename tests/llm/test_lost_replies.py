@@ -2,8 +2,13 @@
 
 import re
 import time
+from functools import partial
 
 import pytest
+from asking import chat, number
+from asking import run as run_quietly
+from batch_server import BatchServer, answered, refused
+from fault_server import Answer, FaultServer, echo
 from pydantic import BaseModel
 
 import ragnb
@@ -13,6 +18,8 @@ from ragnb.llm.client import complete
 from ragnb.llm.store import Store
 from ragnb.llm.structured import complete_structured
 from ragnb.tables import to_text
+
+run = partial(run_quietly, progress=True)
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -34,29 +41,19 @@ def lines(capfd):
     return read
 
 
-def number_of(call) -> int:
-    return int(call.body["messages"][0]["content"].split()[1])
-
-
-def run(requests, server, store=":memory:", **options):
-    return complete(requests, model="m", base_url=server.base_url, store=store, **options)
-
-
-def refusing(faults, *numbers):
+def refusing(*numbers):
     return lambda call: (
-        faults.Answer(status=400, message="context length exceeded")
-        if number_of(call) in numbers
-        else faults.echo(call)
+        Answer(status=400, message="context length exceeded")
+        if number(call) in numbers
+        else echo(call)
     )
 
 
 # ---- the line at the end of a run ------------------------------------------------------------------------------------
 
 
-def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(
-    faults, chat, tmp_path, lines
-):
-    with faults.FaultServer(refusing(faults, 20, 21, 22, 23)) as server:
+def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(tmp_path, lines):
+    with FaultServer(refusing(20, 21, 22, 23)) as server:
         run(chat(10), server, tmp_path / "s.sqlite", progress=False)
         assert lines() == []
         run(chat(40), server, tmp_path / "s.sqlite", prices={"m": (10.0, 100.0)})
@@ -72,37 +69,35 @@ def test_a_run_ends_with_one_line_that_counts_what_was_answered_stored_and_lost(
     ]
 
 
-class Answer(BaseModel):
+class Said(BaseModel):
     """One field."""
 
     answer: str
 
 
-def test_a_structured_run_ends_with_one_line_however_many_calls_it_takes(faults, chat, lines):
+def test_a_structured_run_ends_with_one_line_however_many_calls_it_takes(lines):
     def without_formats(call):
         if "response_format" in call.body:
-            return faults.Answer(status=400, message="unknown parameter response_format")
+            return Answer(status=400, message="unknown parameter response_format")
         turn = len(call.body["messages"]) > 1
-        return faults.Answer(text='{"answer": "x"}' if turn or number_of(call) else "no JSON")
+        return Answer(text='{"answer": "x"}' if turn or number(call) else "no JSON")
 
-    with faults.FaultServer(without_formats) as server:
+    with FaultServer(without_formats) as server:
         read = complete_structured(
-            chat(5), Answer, model="m", base_url=server.base_url, store=":memory:"
+            chat(5), Said, model="m", base_url=server.base_url, store=":memory:"
         )
     assert read["record"].notna().all()
     (line,) = lines()
     assert line.startswith("6 of 6 requests answered. "), "five requests and one repair turn"
 
 
-def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(
-    servers, chat, tmp_path, lines
-):
+def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(tmp_path, lines):
     def result(line):
-        refused = "question 1 " in line["body"]["messages"][0]["content"]
-        return servers.refused(line, "too long") if refused else servers.answered(line)
+        too_long = "question 1 " in line["body"]["messages"][0]["content"]
+        return refused(line, "too long") if too_long else answered(line)
 
     path = tmp_path / "s.sqlite"
-    with servers.BatchServer(result=result) as server:
+    with BatchServer(result=result) as server:
         batch.submit(chat(3), model="m", store=path, base_url=server.base_url)
         batch.collect(path, base_url=server.base_url)
         batch.collect(path, base_url=server.base_url)  # nothing new
@@ -112,17 +107,17 @@ def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(
     assert replies["reason"][1].startswith("HTTP 400: too long")
 
 
-def test_a_summary_says_what_was_lost_beside_the_mean(faults, lines):
+def test_a_summary_says_what_was_lost_beside_the_mean(lines):
     examples = ragnb.load_rgb("sample-en").head(10)
     odd = examples["question"].iloc[1::2].tolist()
 
     def behave(call):
         asked = call.body["messages"][-1]["content"]
         if any(question in asked for question in odd):
-            return faults.Answer(status=400, message="context length exceeded")
-        return faults.echo(call)
+            return Answer(status=400, message="context length exceeded")
+        return echo(call)
 
-    with faults.FaultServer(behave) as server:
+    with FaultServer(behave) as server:
         options = {"base_url": server.base_url, "store": ":memory:", "max_concurrency": 1}
         responses = run_noise_robustness(examples, model="m", noise_rates=(0.0, 0.4), **options)
     assert lines()[0].startswith("10 of 20 requests answered, 10 failed: HTTP 400 (10). ")
@@ -164,11 +159,11 @@ def said(finish="stop", **message):
     ],
     ids=str,
 )
-def test_a_reply_without_text_is_unscored_and_says_why(faults, chat, lines, body, reason):
+def test_a_reply_without_text_is_unscored_and_says_why(lines, body, reason):
     requests = chat(2).assign(references=[[["Oslo"]]] * 2, question="?", system="m")
-    answers = [faults.Answer(body=body), faults.Answer(body=said(content="Bergen"))]
+    answers = [Answer(body=body), Answer(body=said(content="Bergen"))]
     with (
-        faults.FaultServer(lambda call: answers[number_of(call)]) as server,
+        FaultServer(lambda call: answers[number(call)]) as server,
         Store(":memory:") as store,
     ):
         replies = run(requests, server, store)
@@ -184,14 +179,14 @@ def test_a_reply_without_text_is_unscored_and_says_why(faults, chat, lines, body
     )
 
 
-def test_an_empty_reply_can_be_kept_as_an_answer_but_not_one_that_was_withheld(faults, chat):
+def test_an_empty_reply_can_be_kept_as_an_answer_but_not_one_that_was_withheld():
     requests = chat(3).assign(references=[[["Oslo"]]] * 3, question="?", system="m")
     answers = [
         said(content=""),
         said("content_filter", content=""),
         said(content="", refusal="No."),
     ]
-    with faults.FaultServer(lambda call: faults.Answer(body=answers[number_of(call)])) as server:
+    with FaultServer(lambda call: Answer(body=answers[number(call)])) as server:
         replies = run(requests, server, progress=False, keep_empty=True)
     assert replies["response"].tolist() == ["", None, None]
     assert replies["reason"].tolist() == [None, "content_filter", "the model refused: No."]
@@ -201,15 +196,15 @@ def test_an_empty_reply_can_be_kept_as_an_answer_but_not_one_that_was_withheld(f
 # ---- slow servers ----------------------------------------------------------------------------------------------------
 
 
-def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advice(faults, chat):
+def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advice():
     started = []
 
     def never_in_time(call):
         started.append(time.monotonic())
-        return faults.Answer(text="late", delay=5.0)
+        return Answer(text="late", delay=5.0)
 
     with (
-        faults.FaultServer() as server,
+        FaultServer() as server,
         Store(":memory:") as store,
     ):  # a server that has worked before is not given up
         run(chat(1), server, store, progress=False)
@@ -238,9 +233,9 @@ def test_after_timeouts_fewer_requests_are_sent_at_once_and_a_warning_gives_advi
     assert max(most[-3:]) == 1
 
 
-def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_at_a_wrong_address(faults, chat):
+def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_at_a_wrong_address():
     with (
-        faults.FaultServer(lambda call: faults.Answer(text="late", delay=5.0)) as server,
+        FaultServer(lambda call: Answer(text="late", delay=5.0)) as server,
         pytest.raises(
             ragnb.EndpointError,
             match="no reply came within 0.2 s, so set a higher timeout or a lower max_conc",

@@ -2,10 +2,10 @@ import gzip
 import json
 import random
 import sqlite3
-import subprocess
-import sys
+import time
 
 import pytest
+from processes import start, write
 
 from ragnb.errors import StoreError
 from ragnb.llm.batch import status
@@ -115,29 +115,18 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
         assert reply(0).key in again.known([reply(0).key])
 
 
-WRITER = """
-import sys
-from ragnb.llm.store import Reply, Store, canonical, request_key
-store = Store(sys.argv[1])
-for n in range(300):
-    request = {"model": "m", "prompt": str(n), "parameters": {}, "repeat": 0}
-    store.add([Reply(request_key(request), canonical(request), sys.argv[2])])
-"""
-
-
 def test_two_processes_write_at_once(tmp_path):
-    path = str(tmp_path / "s.sqlite")
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, name]) for name in ("a", "b")]
-    assert [writer.wait() for writer in writers] == [0, 0]
-    with Store(path) as store:
+    writers = [start(write, tmp_path / "s.sqlite", name) for name in ("a", "b")]
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    with Store(tmp_path / "s.sqlite") as store:
         assert len(store) == 300
 
 
 def test_a_request_is_claimed_by_one_run_at_a_time_until_its_reply_or_its_lease_ends(
     tmp_path, monkeypatch
 ):
-    import time
-
     now = time.time()
     with Store(tmp_path / "s.sqlite") as store, Store(tmp_path / "s.sqlite") as other:
         assert [store.claim("k", "a"), other.claim("k", "b"), other.claim("l", "b")] == [

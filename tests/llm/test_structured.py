@@ -3,9 +3,11 @@ from typing import Literal
 
 import pandas as pd
 import pytest
+from asking import chat, number
+from fault_server import Answer, FaultServer
 from pydantic import BaseModel, Field
 
-from ragnb.errors import EndpointError, InputError
+from ragnb.errors import InputError
 from ragnb.llm.store import Store
 from ragnb.llm.structured import complete_structured
 from ragnb.prompts.parsing import strict_schema
@@ -34,26 +36,22 @@ def is_turn(call):
     return len(call.body["messages"]) > 1
 
 
-def number(call):
-    return int(call.body["messages"][0]["content"].split()[1])
-
-
-def answering(faults, text=GOOD, turn=GOOD, formats=True, only=None):
+def answering(text=GOOD, turn=GOOD, formats=True, only=None):
     """A server's manner: what it says at first and in a repair turn (to request ``only``), and whether it knows the format."""
 
     def behave(call):
         if not formats and "response_format" in call.body:
-            return faults.Answer(status=400, message=NO_FORMAT)
+            return Answer(status=400, message=NO_FORMAT)
         special = only is None or number(call) == only
         answer = (turn if is_turn(call) else text) if special else GOOD
-        return answer if isinstance(answer, faults.Answer) else faults.Answer(text=answer)
+        return answer if isinstance(answer, Answer) else Answer(text=answer)
 
     return behave
 
 
-def test_structured_outputs_are_asked_for_and_read(faults, chat):
+def test_structured_outputs_are_asked_for_and_read():
     requests = chat(5)
-    with faults.FaultServer(answering(faults)) as server:
+    with FaultServer(answering()) as server:
         frame = run(requests, server)
     assert frame["record"].tolist() == [RECORD] * 5
     assert frame["example_id"].tolist() == requests["example_id"].tolist()
@@ -68,9 +66,9 @@ def test_structured_outputs_are_asked_for_and_read(faults, chat):
         assert call.body["temperature"] == 0.0
 
 
-def test_a_reply_that_cannot_be_read_gets_one_repair_turn(faults, chat):
+def test_a_reply_that_cannot_be_read_gets_one_repair_turn():
     requests = chat(4)
-    with faults.FaultServer(answering(faults, BAD, only=2)) as server, Store(":memory:") as store:
+    with FaultServer(answering(BAD, only=2)) as server, Store(":memory:") as store:
         frame = run(requests, server, store)
         stored = store.get(frame["repair_request_key"].dropna())
     assert frame["record"].tolist() == [RECORD] * 4
@@ -90,7 +88,7 @@ def test_a_reply_that_cannot_be_read_gets_one_repair_turn(faults, chat):
     assert "response_format" in server.calls[-1].body
 
 
-def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning(faults, chat):
+def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning():
     asides = ["<think>Is it 7?</think>", "", "<think>cut off, ", ""]
     texts = [
         f"{asides[0]}{GOOD}",
@@ -100,9 +98,9 @@ def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning(faults, c
     ]
 
     def behave(call):
-        return faults.Answer(text=GOOD if is_turn(call) else texts[number(call)])
+        return Answer(text=GOOD if is_turn(call) else texts[number(call)])
 
-    with faults.FaultServer(behave) as server:
+    with FaultServer(behave) as server:
         frame = run(chat(4), server, structured=False)
     assert frame["record"].tolist() == [RECORD] * 4
     assert frame["response"].tolist() == texts
@@ -110,8 +108,8 @@ def test_records_are_read_from_the_reply_as_it_came_with_its_reasoning(faults, c
     assert server.calls[-1].body["messages"][1]["content"] == texts[2]
 
 
-def test_a_second_bad_reply_stays_unscored_with_both_reasons(faults, chat):
-    with faults.FaultServer(answering(faults, BAD, "I'd rather not.")) as server:
+def test_a_second_bad_reply_stays_unscored_with_both_reasons():
+    with FaultServer(answering(BAD, "I'd rather not.")) as server:
         frame = run(chat(3), server)
     first, second = (
         "score: 7 is above 5 (less_than_equal)",
@@ -125,43 +123,30 @@ def test_a_second_bad_reply_stays_unscored_with_both_reasons(faults, chat):
     assert len(server.calls) == 6
 
 
-def test_missing_replies_keep_their_own_reason_and_get_no_turn(faults, chat):
-    refused = faults.Answer(status=413, message="too long")
-    with faults.FaultServer(answering(faults, refused, only=1)) as server:
+def test_missing_replies_keep_their_own_reason_and_get_no_turn():
+    refused = Answer(status=413, message="too long")
+    with FaultServer(answering(refused, only=1)) as server:
         frame = run(chat(3), server)
     assert frame["reason"].tolist() == [None, "HTTP 413: too long", None]
-    with faults.FaultServer(lambda call: faults.Answer(text=None)) as server:
+    with FaultServer(lambda call: Answer(text=None)) as server:
         silent = run(chat(2), server)
     assert silent["reason"].str.contains("the model sent no text").all()
     assert len(server.calls) == 2
 
 
-def test_repair_turns_that_are_all_refused_do_not_lose_the_run(faults, chat):
-    with faults.FaultServer(
-        answering(faults, BAD, faults.Answer(status=400, message="context full"))
-    ) as server:
-        frame = run(chat(15), server)
-    assert frame["response"].tolist() == [BAD] * 15
-    assert (
-        frame["reason"]
-        .str.match(r"score: 7 is above 5 .*; the repair turn failed: .*HTTP 400: context full")
-        .all()
-    )
-
-
-def test_an_endpoint_that_dies_before_the_repair_turns_loses_nothing(faults, chat, tmp_path):
-    broken = answering(faults, BAD, faults.Answer(status=500, message="boom"))
-    with faults.FaultServer(broken) as server:
+def test_an_endpoint_that_dies_before_the_repair_turns_loses_nothing(tmp_path):
+    broken = answering(BAD, Answer(status=500, message="boom"))
+    with FaultServer(broken) as server:
         frame = run(chat(3), server, tmp_path / "s.sqlite", max_retries=0)
     assert frame["reason"].str.endswith("; the repair turn failed: HTTP 500: boom").all()
-    with faults.FaultServer(answering(faults)) as server:
+    with FaultServer(answering()) as server:
         frame = run(chat(3), server, tmp_path / "s.sqlite")
     assert frame["repaired"].all()
     assert len(server.calls) == 3
 
 
-def test_a_run_is_resumed_and_replayed_offline(faults, chat, tmp_path):
-    with faults.FaultServer(answering(faults, BAD, only=1)) as server:
+def test_a_run_is_resumed_and_replayed_offline(tmp_path):
+    with FaultServer(answering(BAD, only=1)) as server:
         online = run(chat(6), server, tmp_path / "s.sqlite")
         again = run(chat(6), server, tmp_path / "s.sqlite")
     assert len(server.calls) == 7
@@ -176,23 +161,11 @@ def test_a_run_is_resumed_and_replayed_offline(faults, chat, tmp_path):
         )
 
 
-def test_a_run_that_was_killed_goes_on_where_it_was(faults, chat, tmp_path):
-    def dies(call):
-        return faults.Answer(text=BAD) if call.number < 4 else faults.Answer(status=500)
-
-    with faults.FaultServer(dies) as server, pytest.raises(EndpointError):
-        run(chat(30), server, tmp_path / "s.sqlite", max_retries=0, max_concurrency=1)
-    with faults.FaultServer(answering(faults, BAD)) as server:
-        frame = run(chat(30), server, tmp_path / "s.sqlite")
-    assert frame["repaired"].all()
-    assert len(server.calls) == 26 + 30
-
-
-def test_every_repeat_is_read(faults, chat):
+def test_every_repeat_is_read():
     def second_is_bad(call):
-        return faults.Answer(text=GOOD if is_turn(call) or call.repeat != 1 else BAD)
+        return Answer(text=GOOD if is_turn(call) or call.repeat != 1 else BAD)
 
-    with faults.FaultServer(second_is_bad) as server:
+    with FaultServer(second_is_bad) as server:
         frame = run(chat(2), server, repeats=3, max_concurrency=1)
     assert frame["repeat"].tolist() == [0, 1, 2] * 2
     assert frame["record"].tolist() == [RECORD] * 6
@@ -200,16 +173,16 @@ def test_every_repeat_is_read(faults, chat):
     assert len(server.calls) == 8
 
 
-def test_the_budget_is_for_all_steps_together(faults, chat):
+def test_the_budget_is_for_all_steps_together():
     prices = {"m": (1e6, 0.0)}  # a dollar a prompt token; the server says 10 a reply
-    with faults.FaultServer(answering(faults, BAD)) as server:
+    with FaultServer(answering(BAD)) as server:
         frame = run(chat(2), server, prices=prices, budget_usd=520.0, max_concurrency=1)
         spent = len(server.calls) * 10
         rich = run(chat(2), server, prices=prices, budget_usd=5000.0)
     assert spent <= 520
     assert rich["repaired"].all()
     assert frame["response"].notna().any()
-    with faults.FaultServer(answering(faults, BAD)) as server:
+    with FaultServer(answering(BAD)) as server:
         run(chat(1), server)
         bounds = [len(json.dumps(call.body)) for call in server.calls]  # a token is at least a byte
         turn = run(chat(1), server, prices=prices, budget_usd=float(bounds[0]))
@@ -218,13 +191,13 @@ def test_the_budget_is_for_all_steps_together(faults, chat):
 
 
 @pytest.mark.parametrize("status", [400, 422])
-def test_an_endpoint_without_structured_outputs_gets_plain_requests(faults, chat, tmp_path, status):
+def test_an_endpoint_without_structured_outputs_gets_plain_requests(tmp_path, status):
     def behave(call):
         if "response_format" in call.body:
-            return faults.Answer(status=status, message=NO_FORMAT)
-        return faults.Answer(text=f"Sure: {GOOD}")
+            return Answer(status=status, message=NO_FORMAT)
+        return Answer(text=f"Sure: {GOOD}")
 
-    with faults.FaultServer(behave) as server:
+    with FaultServer(behave) as server:
         with pytest.warns(
             UserWarning, match="m refuses the parameter response_format; .* not sent"
         ):
@@ -260,25 +233,3 @@ def test_an_endpoint_without_structured_outputs_gets_plain_requests(faults, chat
 def test_what_cannot_be_asked_is_refused_before_anything_is_sent(frame, schema, words):
     with pytest.raises(InputError, match=words):
         complete_structured(frame, schema, model="m", store=":memory:")
-
-
-class Answered(BaseModel):
-    """Whether a reply answers a question."""
-
-    verdict: Literal["yes", "no"]
-
-
-@pytest.mark.model
-def test_the_packaged_model_is_held_to_the_schema(serve):
-    ask = "Question: What is the capital of France?\nReply: {}\nDoes the reply answer the question? yes or no, as JSON."
-    said = ["Paris.", "I do not know.", "巴黎。"]
-    messages = [[{"role": "user", "content": ask.format(reply)}] for reply in said]
-    parameters = [{"temperature": 0.0, "max_tokens": 32}] * 3
-    requests = pd.DataFrame({"messages": messages, "parameters": parameters})
-    with serve(context_tokens=1024) as endpoint:
-        options = {"model": endpoint.model, "base_url": endpoint.base_url, "store": ":memory:"}
-        frame = complete_structured(requests, Answered, **options, progress=False)
-    assert frame["structured"].all()
-    assert frame["reason"].isna().all()
-    assert {record["verdict"] for record in frame["record"]} <= {"yes", "no"}
-    assert set(frame["found"]) == {"plain"}

@@ -1,0 +1,103 @@
+"""Processes that tests start and kill: real ones, forked from one that has done its imports."""
+
+import multiprocessing
+import resource
+
+import pandas as pd
+from asking import chat
+
+from ragnb.annotation.log import AnnotationLog
+from ragnb.annotation.session import AnnotationSession
+from ragnb.llm import batch
+from ragnb.llm.client import complete
+from ragnb.llm.store import Reply, Store, canonical, request_key
+
+context = multiprocessing.get_context("forkserver")
+context.set_forkserver_preload(
+    ["pytest", "ragnb.llm.batch", "ragnb.llm.client", "ragnb.annotation.session"]
+    + [f"openai.resources.{name}" for name in ("batches", "chat", "files")]
+)
+
+SETTLE = 0.3
+"""Seconds after which `submit` creates a batch again that is not in the provider's list."""
+
+
+def start(work, *arguments):
+    """A process that does this work."""
+    process = context.Process(target=work, args=arguments, daemon=True)
+    process.start()
+    return process
+
+
+def finish(work, *arguments):
+    """Do this work in a process of its own, which has to end well."""
+    process = start(work, *arguments)
+    process.join()
+    assert process.exitcode == 0
+
+
+def kill(process):
+    process.kill()
+    process.join()
+
+
+def run(n, base_url, folder, concurrency, out="out.json"):
+    """Ask a model."""
+    options = {"max_concurrency": concurrency, "progress": False, "base_url": base_url}
+    replies = complete(chat(n), model="m", store=folder / "s.sqlite", **options)
+    replies["response"].to_json(folder / out, orient="values")
+
+
+def measure_memory(n, base_url, store, pipe):
+    """Ask a model with prompts of 1,000 letters, and tell the memory that it took on top of them."""
+
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    def ask(requests):
+        options = {"base_url": base_url, "store": store, "max_concurrency": 64}
+        return complete(requests, model="m", progress=False, **options)
+
+    def prompts(first, last):
+        said = [f"{i:08d} " + "x" * 1000 for i in range(first, last)]
+        return pd.DataFrame({"messages": [[{"role": "user", "content": one}] for one in said]})
+
+    ask(prompts(0, 200))  # everything imported, every pool made
+    requests = prompts(200, 200 + n)
+    before = peak()
+    replies = ask(requests)
+    pipe.send((int(replies["response"].notna().sum()), peak() - before))
+
+
+def submit(n, base_url, path):
+    """Send requests in batches of three."""
+    batch.SETTLE = SETTLE
+    batch.submit(chat(n), model="m", store=path, base_url=base_url, max_requests=3)
+
+
+def write(path, text, n=300):
+    """Store one reply after the other."""
+    store = Store(path)
+    for number in range(n):
+        request = {"model": "m", "prompt": str(number), "parameters": {}, "repeat": 0}
+        store.add([Reply(request_key(request), canonical(request), text)])
+
+
+def hold(path, header, pipe):
+    """Open a log, say so, and write into it when told."""
+    log = AnnotationLog(path, header)
+    pipe.send("opened")
+    pipe.recv()
+    pipe.send(log.append({"action": "flag", "item": "q", "value": True})[0]["n"])
+
+
+def take_notes(path, name, pipe):
+    """Write note after note, and tell each one's number as soon as it is saved."""
+    examples = pd.DataFrame({"example_id": ["q/0", "q/1"], "question": "?", "response": "!"})
+    session = AnnotationSession(examples, "verdict", "ana", path)
+    pipe.send(len(session.log.events))
+    n = 0
+    while True:
+        n += 1
+        session.note(f"{name}:{n} " + "é" * (n % 300))
+        pipe.send((session.log.events[-1]["n"], session.labels.note))
