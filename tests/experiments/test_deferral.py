@@ -1,8 +1,6 @@
-import json
-
 import pandas as pd
 import pytest
-from fault_server import Answer, FaultServer
+from experiments.judge import Judge
 
 from ragnb.ensemble.ensemble import BatchJudicator, verdicts_of
 from ragnb.errors import EndpointError, InputError
@@ -21,41 +19,8 @@ def responses(**told):
     return frame.assign(references=[[["Oslo"]]] * len(frame))
 
 
-class Judge:
-    """A server that replies to each response, found by its text, as it is told; to others with ``otherwise``."""
-
-    def __init__(self, otherwise="?", **told):
-        self.otherwise, self.told = otherwise, told
-        self.server = FaultServer(self.behave)
-
-    def behave(self, call):
-        asked = call.body["messages"][1]["content"].rpartition("Response: ")[2]
-        reply = self.told.get(asked, self.otherwise)
-        if isinstance(reply, int):
-            return Answer(status=reply)
-        return Answer(text=reply if isinstance(reply, str) else json.dumps(reply))
-
-    def __enter__(self):
-        self.server.__enter__()
-        self.options = {
-            "base_url": self.server.base_url,
-            "store": ":memory:",
-            "progress": False,
-            "max_retries": 0,
-        }
-        return self
-
-    def __exit__(self, *error):
-        self.server.__exit__(*error)
-
-    def judicator(self, frame, judgement="correctness", **options):
-        return model_judicator(frame, judgement, model="judge", **{**self.options, **options})
-
-    @property
-    def asked(self):
-        """The responses that it was asked about, repair turns included."""
-        shown = [call.body["messages"][1]["content"] for call in self.server.calls]
-        return [content.rpartition("Response: ")[2] for content in shown]
+def judicator(judge, frame, judgement="correctness", **options):
+    return model_judicator(frame, judgement, model="judge", **{**judge.options, **options})
 
 
 # ---- verdicts ----------------------------------------------------------------------------------------------------------
@@ -63,11 +28,11 @@ class Judge:
 
 def test_the_verdicts_come_in_the_order_of_the_labels():
     with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
-        judicator = judge.judicator(responses(a="Oslo", b="Bergen", c="Oslo"))
-        assert isinstance(judicator, BatchJudicator)
+        ask = judicator(judge, responses(a="Oslo", b="Bergen", c="Oslo"))
+        assert isinstance(ask, BatchJudicator)
         assert judge.asked == []
-        assert judicator(["c", "b", "a"]) == [True, False, True]
-        assert verdicts_of(judicator, ["b"]) == [False]
+        assert ask(["c", "b", "a"]) == [True, False, True]
+        assert verdicts_of(ask, ["b"]) == [False]
 
 
 def test_labels_of_several_levels():
@@ -76,9 +41,9 @@ def test_labels_of_several_levels():
         [("q1", "s"), ("q2", "s")], names=["question_id", "system"]
     )
     with Judge(Oslo=CORRECT, Bergen=INCORRECT) as judge:
-        judicator = judge.judicator(frame)
-        assert judicator(frame.index.tolist()) == [True, False]
-        assert judicator.judgements.index.names == ["question_id", "system"]
+        ask = judicator(judge, frame)
+        assert ask(frame.index.tolist()) == [True, False]
+        assert ask.judgements.index.names == ["question_id", "system"]
 
 
 @pytest.mark.parametrize(
@@ -90,11 +55,9 @@ def test_a_similarity_decides_from_its_threshold_on(threshold, verdicts):
         for name, score in {"a": 0.9, "b": 0.5, "c": 0.49}.items()
     }
     with Judge(**told) as judge:
-        judicator = judge.judicator(
-            responses(x="a", y="b", z="c"), "similarity", threshold=threshold
-        )
-        assert judicator(["x", "y", "z"]) == verdicts
-        assert judicator.judgements["judged_similarity"].tolist() == [0.9, 0.5, 0.49]
+        ask = judicator(judge, responses(x="a", y="b", z="c"), "similarity", threshold=threshold)
+        assert ask(["x", "y", "z"]) == verdicts
+        assert ask.judgements["judged_similarity"].tolist() == [0.9, 0.5, 0.49]
 
 
 # ---- no verdict --------------------------------------------------------------------------------------------------------
@@ -103,9 +66,9 @@ def test_a_similarity_decides_from_its_threshold_on(threshold, verdicts):
 def test_what_gives_no_verdict_is_none_with_its_reason():
     frame = responses(a="Oslo", b="vague", c=None, d=" ", e="broken")
     with Judge("Hm, hard to say.", Oslo=CORRECT, broken=500) as judge:
-        judicator = judge.judicator(frame, max_concurrency=1)
-        assert judicator(list("abcde")) == [True, None, None, None, None]
-    found = judicator.judgements
+        ask = judicator(judge, frame, max_concurrency=1)
+        assert ask(list("abcde")) == [True, None, None, None, None]
+    found = ask.judgements
     assert found.columns.tolist() == [
         "verdict",
         "judged_correct",
@@ -126,22 +89,22 @@ def test_a_spent_budget_leaves_items_without_a_verdict_until_there_is_more():
     frame = responses(a="Oslo", b="Bergen")
     store = Store(":memory:")
     with Judge(CORRECT) as judge:
-        poor = judge.judicator(frame, store=store, budget_usd=1e-9, prices={"judge": (1.0, 1.0)})
+        poor = judicator(judge, frame, store=store, budget_usd=1e-9, prices={"judge": (1.0, 1.0)})
         assert poor(["a", "b"]) == [None, None]
         assert poor.judgements["judge_reason"].str.contains("budget").all()
         assert judge.asked == []
-        assert judge.judicator(frame, store=store)(["a", "b"]) == [True, True]
+        assert judicator(judge, frame, store=store)(["a", "b"]) == [True, True]
 
 
 def test_an_endpoint_that_never_answers_is_an_error_and_can_be_asked_again():
     judge = Judge(500)
     with judge:
-        judicator = judge.judicator(responses(a="Oslo"))
+        ask = judicator(judge, responses(a="Oslo"))
         with pytest.raises(EndpointError, match="HTTP 500"):
-            judicator(["a"])
-        assert judicator.judgements.empty
+            ask(["a"])
+        assert ask.judgements.empty
         judge.otherwise = CORRECT
-        assert judicator(["a"]) == [True]
+        assert ask(["a"]) == [True]
 
 
 # ---- the store ---------------------------------------------------------------------------------------------------------
@@ -150,8 +113,8 @@ def test_an_endpoint_that_never_answers_is_an_error_and_can_be_asked_again():
 def test_another_session_goes_on_where_one_stopped(tmp_path):
     frame, store = responses(a="Oslo", b="Bergen", c="Rome"), tmp_path / "replies.sqlite"
     with Judge(INCORRECT, Oslo=CORRECT) as judge:
-        assert judge.judicator(frame, store=store)(["a", "b"]) == [True, False]
-        assert judge.judicator(frame, store=store)(["a", "b", "c"]) == [True, False, False]
+        assert judicator(judge, frame, store=store)(["a", "b"]) == [True, False]
+        assert judicator(judge, frame, store=store)(["a", "b", "c"]) == [True, False, False]
         assert sorted(judge.asked) == ["Bergen", "Oslo", "Rome"]
     assert model_judicator(frame, model="judge", store=store, offline=True)(["c", "a"]) == [
         False,
@@ -164,11 +127,11 @@ def test_another_session_goes_on_where_one_stopped(tmp_path):
 
 def test_a_label_that_the_responses_do_not_have_is_refused_before_anything_is_sent():
     with Judge(CORRECT) as judge:
-        judicator = judge.judicator(responses(a="Oslo"))
+        ask = judicator(judge, responses(a="Oslo"))
         with pytest.raises(
             InputError,
             match="index labels of its responses, got 2 others, such as 'x'",
         ):
-            judicator(["a", "x", 0])
+            ask(["a", "x", 0])
         assert judge.asked == []
-        assert judicator.judgements.empty
+        assert ask.judgements.empty

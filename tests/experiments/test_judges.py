@@ -3,14 +3,13 @@ import math
 
 import pandas as pd
 import pytest
-from fault_server import Answer, FaultServer
+from experiments.judge import Judge, asked_about
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragnb
 from ragnb.errors import InputError
 from ragnb.experiments.judges import (
-    EXPLAINED,
     JUDGEMENTS,
     judge_responses,
     judgement_requests,
@@ -47,35 +46,9 @@ METRIC = {
 every = pytest.mark.parametrize("judgement", JUDGEMENTS)
 
 
-def asked_about(messages):
-    """The response in a request, by the marks of the templates."""
-    user = next(message["content"] for message in messages if message["role"] == "user")
-    bare = user.rpartition("Student's answer: ")[2].rpartition("\n\nDoes the student's answer")[0]
-    return bare or user.rpartition("Response: ")[2]
-
-
-class Judge:
-    """A judge that replies to each response, found by its text, as it is told; to others with ``otherwise``."""
-
-    def __init__(self, otherwise="", **told):
-        self.otherwise, self.told = otherwise, told
-        self.server = FaultServer(self.behave)
-
-    def behave(self, call):
-        asked = asked_about(call.body["messages"])
-        reply = self.told.get(asked, self.otherwise)
-        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-        return Answer(status=reply) if isinstance(reply, int) else Answer(text=text)
-
-    def judge(self, responses=RESPONSES, judgement="similarity", **options):
-        with self.server as server:
-            usual = {
-                "base_url": server.base_url,
-                "store": ":memory:",
-                "progress": False,
-                "max_retries": 0,
-            }
-            return judge_responses(responses, judgement, model="judge", **{**usual, **options})
+def judge_with(judge, responses=RESPONSES, judgement="similarity", **options):
+    with judge:
+        return judge_responses(responses, judgement, model="judge", **{**judge.options, **options})
 
 
 def of(*responses, **columns):
@@ -97,7 +70,7 @@ def of(*responses, **columns):
 @pytest.mark.parametrize(("replies", "value"), [(YES, 1.0), (NO, 0.0)], ids=["yes", "no"])
 def test_a_verdict_becomes_a_value_beside_its_response(judgement, replies, value):
     column = JUDGEMENTS[judgement].column
-    judged = Judge(replies[judgement]).judge(judgement=judgement)
+    judged = judge_with(Judge(replies[judgement]), judgement=judgement)
     assert judged[column].tolist() == pytest.approx([value, math.nan, value], nan_ok=True)
     assert judged["judge_reason"].tolist() == [None, "no response", None]
     assert judged["judge_keys"].str.len().tolist() == [1, 0, 1]
@@ -112,20 +85,18 @@ def test_a_verdict_becomes_a_value_beside_its_response(judgement, replies, value
     "reply",
     [
         "Sure! It does.",
-        "",
         '{"verdict": "maybe", "score": 7}',
-        '{"verdict": true, "score": true}',
     ],
 )
 def test_what_cannot_be_read_is_nan_with_the_reason_and_never_0(judgement, reply):
     judge = Judge(reply)
-    judged = judge.judge(judgement=judgement)
+    judged = judge_with(judge, judgement=judgement)
     assert judged[JUDGEMENTS[judgement].column].isna().all()
     assert judged["judge_reason"][0]
     assert "after a repair turn" in judged["judge_reason"][2]
     assert judged["judge_keys"].str.len().tolist() == [2, 0, 2]
     assert ragnb.score(judged, METRIC[judgement])["value"].isna().all()
-    assert len(judge.server.calls) == 4
+    assert len(judge.calls) == 4
 
 
 LACKS = {
@@ -141,8 +112,8 @@ def test_what_cannot_be_judged_is_not_asked_about_and_says_why(judgement):
     rows = [{**RESPONSES.iloc[0], **changed} for changed in LACKS.values()]
     lacking = pd.DataFrame([*rows, dict(RESPONSES.iloc[0])], index=[5, 5, 6, 7, 7], dtype=object)
     judge = Judge(YES[judgement])
-    judged = judge.judge(lacking, judgement)
-    assert len(judge.server.calls) == 1
+    judged = judge_with(judge, lacking, judgement)
+    assert len(judge.calls) == 1
     assert judged["judge_reason"].tolist() == [*LACKS, None]
     assert judged.index.equals(lacking.index)
     assert judged[JUDGEMENTS[judgement].column].notna().tolist() == [False] * 4 + [True]
@@ -153,30 +124,23 @@ def test_what_cannot_be_judged_is_not_asked_about_and_says_why(judgement):
 
 
 def test_a_judged_frame_is_not_judged_again():
-    judged = Judge(YES["similarity"]).judge()
+    judged = judge_with(Judge(YES["similarity"]))
     with pytest.raises(
         InputError,
         match="got judge_reason, judge_explanation, judge_keys; rename",
     ):
-        Judge(YES["correctness"]).judge(judged, "correctness")
+        judge_with(Judge(YES["correctness"]), judged, "correctness")
     with pytest.raises(InputError, match="got judged_similarity, judge_reason"):
-        Judge(YES["similarity"]).judge(judged)
+        judge_with(Judge(YES["similarity"]), judged)
 
 
 # ---- endpoint, store, disk ---------------------------------------------------------------------------------------------
 
 
-def test_a_spent_budget_is_a_reason():
-    judge = Judge(YES["similarity"])
-    judged = judge.judge(budget_usd=1e-9, prices={"judge": (1.0, 1.0)})
-    assert judged["judge_reason"].str.contains("budget").tolist() == [True, False, True]
-    assert not judge.server.calls
-
-
 @every
 def test_stored_replies_are_replayed_without_a_server(judgement, tmp_path):
     frame, store = of("a", "b", None, ""), tmp_path / "replies.sqlite"
-    first = Judge("Hm.", a=YES[judgement]).judge(frame, judgement, store=store)
+    first = judge_with(Judge("Hm.", a=YES[judgement]), frame, judgement, store=store)
     again = judge_responses(frame, judgement, model="judge", store=store, offline=True)
     pd.testing.assert_frame_equal(first, again)
     assert first["judge_reason"].notna().tolist() == [False, True, True, True]
@@ -197,7 +161,7 @@ def test_whatever_is_asked_and_said_every_response_ends_with_a_value_or_a_reason
     rows, said, judgement
 ):
     frame = pd.DataFrame(rows, columns=["question", "response", "references"], dtype=object)
-    judged = Judge(said.encode("utf-8", "replace").decode()).judge(frame, judgement)
+    judged = judge_with(Judge(said.encode("utf-8", "replace").decode()), frame, judgement)
     there = judged[JUDGEMENTS[judgement].column].notna()
     assert (there ^ judged["judge_reason"].notna()).all()
     assert len(judged) == len(frame)
@@ -215,27 +179,6 @@ def test_the_references_of_real_answers_can_be_asked_about(data_folder):
     bare = said.loc[said["references"].isna(), "example_id"]
     assert bare.nunique() == 1, "one question of the file has no answer"
     assert requests["messages"].str[1].str["content"].str.contains("\nReference: ").all()
-
-
-@pytest.mark.model
-def test_the_packaged_model_judges_or_says_why_not(serve):
-    with serve(context_tokens=2048) as endpoint:
-        judged = judge_responses(
-            of("It is Oslo.", None, "世贸"),
-            "similarity",
-            model=endpoint.model,
-            base_url=endpoint.base_url,
-            store=":memory:",
-            parameters={**EXPLAINED, "max_tokens": 32},
-            timeout=300,
-            progress=False,
-            repair=False,
-        )
-    there = judged["judged_similarity"].notna()
-    assert (there ^ judged["judge_reason"].notna()).all()
-    assert judged["judged_similarity"].dropna().between(0, 1).all()
-    assert judged["judge_keys"].str.len().gt(0).tolist() == [True, False, True]
-    assert (ragnb.score(judged, "semantic.judged_similarity")["value"].notna() == there).all()
 
 
 def test_a_judge_is_shown_the_answer_without_the_reasoning():

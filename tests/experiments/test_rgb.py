@@ -60,12 +60,7 @@ DIRECT = {"noise_rates": [0.0, 0.4], "passage_num": 3, "order": "released", "see
 def test_arguments_of_the_requests_may_be_given_directly(run, sample):
     examples = sample.head(3) if run is run_noise_robustness else FALSE
     with FaultServer() as server:
-        options = {
-            "model": "m",
-            "base_url": server.base_url,
-            "store": ":memory:",
-            "progress": False,
-        }
+        options = {"model": "m", **server.options}
         direct = run(examples, **DIRECT, **options)
         pd.testing.assert_frame_equal(direct, run(examples, requests=DIRECT, **options))
         assert {0.0, 0.4} == set(direct["noise_rate"])
@@ -94,13 +89,7 @@ def knows(call):
 
 def run_false(requests=None):
     with FaultServer(knows) as server:
-        options = {
-            "base_url": server.base_url,
-            "store": ":memory:",
-            "progress": False,
-            "max_retries": 0,
-        }
-        return run_counterfactual_robustness(FALSE, model="m", requests=requests, **options)
+        return run_counterfactual_robustness(FALSE, model="m", requests=requests, **server.options)
 
 
 @pytest.mark.parametrize(
@@ -137,32 +126,3 @@ def test_the_two_runs_end_with_one_line_together(capfd, monkeypatch):
     assert (
         "8 of 8 requests answered. Cost unknown (no price for m), " in line
     )  # four with passages, four without
-
-
-@pytest.mark.model
-@pytest.mark.data
-def test_the_main_job_runs_live_on_the_real_benchmark(data_folder, tmp_path):
-    """Three true and two noise passages of real en_fact questions, from client to figure."""
-    pytest.importorskip("xllamacpp")
-    from ragnb.figures import plot_noise_curve, save_figure
-
-    examples = (
-        ragnb.load_rgb(data_folder / "rgb" / "en_fact.json")
-        .query("positive.str[0].str.len() >= 3")
-        .head(6)
-    )
-    examples = examples.assign(task="noise")  # the true passages, without the false ones
-    with ragnb.serve() as endpoint:
-        live = run_noise_robustness(
-            examples,
-            model=endpoint.model,
-            base_url=endpoint.base_url,
-            store=tmp_path / "live.sqlite",
-            requests={"noise_rates": [0.4]},
-            timeout=600,
-        )
-    summaries = ragnb.summarize(ragnb.score(live, "rgb.accuracy"))
-    assert live["response"].str.len().gt(0).all()
-    assert 0 < summaries["mean"][0] <= 1
-    paths = save_figure(plot_noise_curve(summaries).figure, "live", summaries, folder=tmp_path)
-    assert all(path.stat().st_size > 500 for path in paths)

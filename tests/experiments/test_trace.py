@@ -54,29 +54,18 @@ TURNED = labels(support("a", "0a"), support("b"), overall=False)
 GAPPY = labels(support("a", "0a"))
 
 
-class Judge:
-    """A judge that gives its replies in turn, the last one for ever; a number is an HTTP status."""
+def replies(*said):
+    """A judge that gives its replies in turn, the last one for ever."""
+    return FaultServer(lambda call: Answer(text=said[min(call.number, len(said) - 1)]))
 
-    def __init__(self, *replies):
-        self.replies = replies
-        self.server = FaultServer(self.behave)
 
-    def behave(self, call):
-        reply = self.replies[min(call.number, len(self.replies) - 1)]
-        return Answer(status=reply) if isinstance(reply, int) else Answer(text=reply)
+def label(judge, responses=RESPONSES, **options):
+    with judge:
+        return label_trace(responses, model="judge", **{**judge.options, **options})
 
-    def label(self, responses=RESPONSES, **options):
-        with self.server as server:
-            usual = {
-                "base_url": server.base_url,
-                "store": ":memory:",
-                "progress": False,
-                "max_retries": 0,
-            }
-            return label_trace(responses, model="judge", **{**usual, **options})
 
-    def asked(self, number):
-        return [message["content"] for message in self.server.calls[number].body["messages"]]
+def asked(judge, number):
+    return [message["content"] for message in judge.calls[number].body["messages"]]
 
 
 def only(frame):
@@ -117,9 +106,9 @@ def test_what_cannot_be_labelled_is_not_asked_about_and_says_why():
     rows = [{**RESPONSES.iloc[0], **changed} for changed in LACKS.values()]
     lacking = pd.DataFrame([*rows, dict(RESPONSES.iloc[0])], index=[5, 5, 6, 7, 8, 8])
     assert trace_requests(lacking).index.tolist() == [8]
-    judge = Judge(GOOD)
-    labelled = judge.label(lacking)
-    assert len(judge.server.calls) == 1
+    judge = replies(GOOD)
+    labelled = label(judge, lacking)
+    assert len(judge.calls) == 1
     assert labelled["label_reason"].tolist() == [*LACKS, None]
     assert labelled.index.equals(lacking.index)
     assert labelled["label_attempts"].str.len().tolist() == [0] * len(LACKS) + [1]
@@ -133,12 +122,12 @@ def test_what_cannot_be_labelled_is_not_asked_about_and_says_why():
 
 
 def test_a_judge_s_labels_become_a_trace_record_with_the_scores_of_hand_counting():
-    judge = Judge(
+    judge = replies(
         labels(
             support("a", "0a"), support("b"), overall=False, relevant=("0a", "1a"), utilized=("0a",)
         )
     )
-    labelled = judge.label()
+    labelled = label(judge)
     row = only(labelled)
     assert row["unsupported_response_sentence_keys"] == ["b"]
     assert (row["overall_supported"], row["annotating_model_name"]) == (False, "judge")
@@ -155,8 +144,8 @@ def test_a_judge_s_labels_become_a_trace_record_with_the_scores_of_hand_counting
 
 
 def test_a_contradiction_is_named_and_resolved():
-    judge = Judge(CONTRADICTORY, TURNED)
-    row = only(judge.label())
+    judge = replies(CONTRADICTORY, TURNED)
+    row = only(label(judge))
     assert row["label_contradiction"] is None
     assert row["overall_supported"] is False
     fault = "overall_supported is true, yet no key supports 'b'"
@@ -164,7 +153,7 @@ def test_a_contradiction_is_named_and_resolved():
         {"reply": CONTRADICTORY, "fault": fault},
         {"reply": TURNED, "fault": None},
     ]
-    first, second = judge.asked(0), judge.asked(1)
+    first, second = asked(judge, 0), asked(judge, 1)
     assert second[:2] == first
     assert json.loads(second[2]) == json.loads(CONTRADICTORY)
     assert fault in second[3]
@@ -185,14 +174,14 @@ def test_a_contradiction_is_named_and_resolved():
     ],
 )
 def test_what_contradicts_the_verdict(said, contradiction):
-    assert only(Judge(said).label(max_asks=1))["label_contradiction"] == contradiction
+    assert only(label(replies(said), max_asks=1))["label_contradiction"] == contradiction
 
 
 def test_labels_that_leave_sentences_out_are_asked_for_again():
-    judge = Judge(GAPPY, GOOD)
-    row = only(judge.label())
+    judge = replies(GAPPY, GOOD)
+    row = only(label(judge))
     assert row["label_reason"] is None
-    assert "leaves out 'b'" in judge.asked(1)[3]
+    assert "leaves out 'b'" in asked(judge, 1)[3]
 
 
 def test_only_the_faulty_are_asked_again():
@@ -202,22 +191,20 @@ def test_only_the_faulty_are_asked_again():
         return Answer(text=CONTRADICTORY if "Two?" in call.body["messages"][1]["content"] else GOOD)
 
     with FaultServer(behave) as server:
-        labelled = label_trace(
-            two, model="judge", base_url=server.base_url, store=":memory:", progress=False
-        )
+        labelled = label_trace(two, model="judge", **server.options)
     assert len(server.calls) == 3
     assert labelled["label_contradiction"].isna().tolist() == [True, False]
 
 
 def test_the_budget_is_for_all_asks_together():
-    judge = Judge(CONTRADICTORY)
+    judge = replies(CONTRADICTORY)
     prices = {"judge": (1.0, 1.0)}
-    broke = judge.label(budget_usd=1e-4, prices=prices)
+    broke = label(judge, budget_usd=1e-4, prices=prices)
     assert "budget" in only(broke)["label_reason"]
-    assert not judge.server.calls
-    enough = Judge(CONTRADICTORY)
-    assert only(enough.label(budget_usd=0.1, prices=prices))["label_contradiction"]
-    assert len(enough.server.calls) == 2
+    assert not judge.calls
+    enough = replies(CONTRADICTORY)
+    assert only(label(enough, budget_usd=0.1, prices=prices))["label_contradiction"]
+    assert len(enough.calls) == 2
 
 
 # ---- hostile text ------------------------------------------------------------------------------------------------------
@@ -229,28 +216,10 @@ TEXT = st.text(st.characters(codec=None), min_size=1, max_size=30)
 @given(st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=2), TEXT), min_size=1, max_size=3), TEXT)
 def test_whatever_is_asked_and_said_every_response_ends_labelled_or_with_a_reason(rows, said):
     frame = pd.DataFrame(rows, columns=["question", "passages", "response"], dtype=object)
-    labelled = Judge(said.encode("utf-8", "replace").decode(), GOOD).label(frame)
+    labelled = label(replies(said.encode("utf-8", "replace").decode(), GOOD), frame)
     there = labelled["sentence_support_information"].notna()
     assert (there ^ labelled["label_reason"].notna()).all()
     assert (ragnb.score(labelled, "trace.adherence")["value"].notna() == there).all()
 
 
 # ---- the real model ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.model
-def test_the_packaged_model_labels_or_says_why_not(serve):
-    with serve(context_tokens=4096) as endpoint:
-        labelled = label_trace(
-            ragnb.load_ragbench("sample-ragbench").head(2),
-            model=endpoint.model,
-            base_url=endpoint.base_url,
-            store=":memory:",
-            parameters={**PARAMETERS, "max_tokens": 48},
-            timeout=300,
-            progress=False,
-        )
-    there = labelled["sentence_support_information"].notna()
-    assert (there ^ labelled["label_reason"].notna()).all()
-    assert labelled["label_keys"].str.len().gt(0).all()
-    assert (ragnb.score(labelled, "trace.relevance")["value"].notna() == there).all()

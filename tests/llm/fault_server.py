@@ -77,6 +77,12 @@ class FaultServer:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
+    @property
+    def options(self) -> dict:
+        """Arguments of `complete` for one attempt without a file."""
+        quiet = {"store": ":memory:", "progress": False, "max_retries": 0}
+        return {"base_url": self.base_url, **quiet}
+
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         server = self._loop.run_until_complete(
