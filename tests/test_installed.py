@@ -19,20 +19,11 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.annotation.labels import recorded_passes
 from ragnb.annotation.log import read_log
 from ragnb.annotation.session import AnnotationSession
-from ragnb.datasets.published import PUBLISHED, published
-from ragnb.experiments.evouna import evouna_results
-from ragnb.experiments.labelled import load_labelled
 from ragnb.experiments.recorded import (
-    LABELS,
-    RECORDINGS,
-    recorded_labels,
-    recorded_provenance,
     recorded_responses,
 )
-from ragnb.llm.budget import price_table
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sysconfig.get_path("scripts")) / "ragnb"
@@ -109,37 +100,6 @@ def test_every_module_is_imported_without_what_is_optional():
         import_module(module.name)
     assert all(getattr(ragnb, name) is not None for name in ragnb.__all__)
     assert (Path(ragnb.__file__).parent / "py.typed").is_file()
-
-
-@pytest.mark.parametrize("name", ["en", "en-int", "en-fact", "zh", "zh-int", "zh-fact"])
-def test_samples_of_rgb(name):
-    examples = ragnb.load_rgb(f"sample-{name}")
-    assert len(examples) >= 10
-    assert len(ragnb.build_contexts(examples, passage_num=2, noise_rate=0.5)) == len(examples)
-
-
-def test_samples_of_the_other_benchmarks():
-    assert len(ragnb.load_ragbench("sample-ragbench")) == 34
-    assert len(ragnb.load_multilingual("sample-multilingual")["language"].unique()) == 6
-    assert {*load_labelled("sample-labelled-en")["label"].unique()} == {0, 1}
-
-
-@pytest.mark.parametrize("name", RECORDINGS)
-def test_recordings_are_replayed(name):
-    assert len(recorded_responses(name)) > 0
-    assert recorded_provenance(name)["n_replies"] > 0
-
-
-def test_labels_published_tables_results_and_prices():
-    assert all(
-        len(recorded_labels(name)) and recorded_labels(name).attrs["guideline"] for name in LABELS
-    )
-    assert all(len(published(name)) for name in PUBLISHED)
-    assert all(len(evouna_results(name)) for name in ("splits", "labels", "agreement"))
-    assert len(price_table()) > 5
-    assert all(
-        len(read_log(path)[1]) for task in ("trace", "verdict") for path in recorded_passes(task)
-    )
 
 
 def test_from_responses_to_a_table_and_a_figure(tmp_path):

@@ -1,6 +1,5 @@
 """The command line: the numbers are those of the functions, and errors are one line."""
 
-import io
 import json
 import os
 import pty
@@ -9,14 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
-from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from hostile import HOSTILE, any_text, joined_text, visible
-from hypothesis import given, settings
+from hostile import HOSTILE, visible
 
 import ragnb
 from ragnb.__main__ import main
@@ -179,11 +175,14 @@ def test_a_french_csv_with_an_empty_cell(folder, capsys, options, mean, said):
     assert all(words in err for words in said)
 
 
-def test_lines_of_json_come_from_standard_input():
-    command = "score - --metrics answer.exact_match --system piped --by system"
-    done = run(command, input=lines_of(ROWS))
+def test_lines_of_json_come_from_standard_input_in_whatever_encoding_the_terminal_has():
+    name = "мой 系统 👩\u200d🔬"
+    command = f"score - --metrics answer.exact_match --system '{name}' --by system"
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = run(command, input=lines_of(ROWS), env=environment)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[1].startswith("piped   answer.exact_match")
+    shown = name.encode("ascii", "backslashreplace").decode()
+    assert done.stdout.splitlines()[1].startswith(f"{shown}   answer.exact_match")
     done = run(command, input=lines_of(ROWS[:1]) + "{no\n")
     assert done.returncode == 2
     assert done.stderr.startswith("ragnb: stdin.jsonl line 2: must be JSON")
@@ -354,28 +353,16 @@ def test_metrics_lists_every_metric_with_its_direction(printed):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("compare good.jsonl --metrics answer.f1", "two systems or more, got good"),
         ("compare both.jsonl --metrics answer.f1 --baseline worse", "got 'worse'"),
-        ("compare both.jsonl --metrics answer.f1 --method magic", "got 'magic'"),
         ("compare good.jsonl bad.jsonl --system one --metrics answer.f1", "got 1 for 2 files"),
-        ("compare both.jsonl --metrics answer.f1 --cluster topic", "without topic"),
-        ("report rgb.jsonl --kind rgb --option protocol=mine", "got 'mine'"),
         ("report rgb.jsonl --kind rgb --option colour=red", "'colour' cannot be set here"),
         ("report rgb.jsonl --kind judge --option threshold=high", "threshold must be a valid num"),
-        ("report rgb.jsonl --kind judge", "without judged_correct, label"),
-        ("report rgb.jsonl --kind multilingual", "baseline 'direct'"),
-        ("report rgb.jsonl --kind rgb --level 95", "got 95"),
         ("report sample-ragbench --kind trace --format latex", "needs --kind rgb or multiling"),
         ("audit no-such-name", "no-such-name"),
         ("audit sample-en --only mistakes", "got mistakes"),
         ("score tiny.jsonl --metrics", f"use some of {', '.join(METRICS)}"),
         ("score tiny.jsonl --metrics answer.ff", "did you mean 'answer.f1'?"),
-        ("score tiny.jsonl --metrics trace.relevance", "all_relevant_sentence_keys"),
-        ("score tiny.jsonl --metrics answer.f1 --option variant=mine", "got 'mine'"),
         ("score tiny.jsonl --metrics answer.chrf --option word_order=two", "a valid integer"),
-        ("score tiny.jsonl --metrics answer.f1 --by colour", "without colour"),
-        ("score tiny.jsonl --metrics answer.f1 --out scores.xlsx", "got 'scores.xlsx'"),
-        ("score tiny.jsonl --metrics answer.f1 --columns question=q", "columns names 'q'"),
         ("score tiny.jsonl --metrics answer.f1 --columns response=a response=b", "set twice"),
         ("score tiny.jsonl --metrics answer.f1 --set language=fr", "use --language"),
         ("score '~/gone\u202e.jsonl' --metrics answer.f1", "does not exist"),
@@ -390,9 +377,6 @@ def test_a_mistake_is_named_in_one_line(rgb, refused, command, said):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.jsonl", b"", "empty file"),
-        ("a.jsonl", b'{"question": \n', "line 1"),
-        ("a.jsonl.gz", b"no gzip", "whole compressed file"),
         ("a.csv", b"\xe9", "text in UTF-8"),
         ("a\x1b[31m\n.jsonl", b"[]", "a⟨U+001B⟩[31m .jsonl"),
     ],
@@ -440,42 +424,7 @@ def test_hostile_names_reach_no_terminal_unspelled(folder, printed, name, form):
         assert json.loads(out)[0]["system"] == name
 
 
-@settings(max_examples=100)
-@given(any_text | joined_text)
-def test_text_and_json_of_any_cell_hide_nothing(text):
-    lines = to_text(pd.DataFrame({"name": [text], "n": [1]})).splitlines()
-    assert len(lines) == 2
-    assert " ".join(visible(text).split()) in lines[1]
-    written = to_json(pd.DataFrame({"name": [text]}))
-    assert json.loads(written) == [{"name": text}]
-    assert written == visible(written)
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "gb18030"])
-def test_text_prints_in_whatever_encoding_the_terminal_has(folder, encoding):
-    name = "мой 系统 👩\u200d🔬"
-    Path("a.jsonl").write_text(lines_of([row | {"system": name} for row in ROWS]), "utf-8")
-    environment = os.environ | {"PYTHONIOENCODING": encoding}
-    environment["PYTHONPATH"] = str(Path(ragnb.__file__).parents[1])
-    command = "score a.jsonl --metrics answer.f1 --by system"
-    done = run(command, env=environment, encoding=None)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert name.encode(encoding, "backslashreplace") in done.stdout
-
-
 # ---- the process ---------------------------------------------------------------------------------
-
-
-def test_the_version():
-    assert run("--version").stdout == f"ragnb {ragnb.__version__}\n"
-
-
-def test_the_console_script_is_main():
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))[
-        "project"
-    ]
-    module, name = project["scripts"]["ragnb"].split(":")
-    assert getattr(import_module(module), name) is main
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "report", "audit", "metrics"])
@@ -507,17 +456,14 @@ except SystemExit as stopped:
     )
 
 
-@pytest.mark.parametrize("command", ["metrics", "--help"])
-def test_a_closed_pipe_is_quiet(command):
+def test_a_closed_pipe_is_quiet():
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        done = run(command, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+        done = run("metrics", capture_output=False, stdout=writer, stderr=subprocess.PIPE)
     finally:
         os.close(writer)
-    assert done.stderr == ""
-    # argparse itself ignores a closed pipe that is not buffered
-    assert done.returncode == 141 or command == "--help"
+    assert (done.stderr, done.returncode) == ("", 141)
 
 
 def test_ctrl_c_is_130_without_traceback():
@@ -541,23 +487,13 @@ def test_progress_is_shown_on_a_terminal_only_and_wiped(folder):
     command = f"score {folder / 'tiny.jsonl'} --metrics answer.f1"
     shown = {"capture_output": False, "stdout": subprocess.PIPE, "stderr": side, "cwd": "/"}
     environment = os.environ | {"PYTHONPATH": str(Path(ragnb.__file__).parents[1])}
-    on_terminal = run(command, env=environment, **shown)
+    run(command, env=environment, **shown)
     os.close(side)
     seen = os.read(terminal, 10000).decode("utf-8")
     os.close(terminal)
     assert "reading tiny.jsonl" in seen
     assert "scoring 8 responses under answer.f1" in seen
     assert seen.endswith("\r\x1b[K")
-    off_terminal = run(command, env=environment)
-    assert off_terminal.stderr == ""
-    assert off_terminal.stdout == on_terminal.stdout
-
-
-def test_main_reads_the_arguments_of_the_process(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["ragnb", "metrics"])
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert main() == 0
-    assert "answer.f1" in sys.stdout.getvalue()
 
 
 # ---- real data -----------------------------------------------------------------------------------

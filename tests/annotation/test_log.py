@@ -4,10 +4,7 @@ import json
 import os
 import random
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 import warnings
 from datetime import UTC, datetime, timedelta
@@ -17,6 +14,7 @@ import pytest
 from annotation.labelling import TEXTS
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import context, hold, kill, start, take_notes
 
 from ragnb.annotation.log import (
     IDLE,
@@ -99,28 +97,19 @@ def test_a_log_goes_on_where_it_was_and_takes_several_actions_at_once_or_none(pa
 
 # ---- one writer ----------------------------------------------------------------------------------
 
-HOLD = """
-import json, sys
-from ragnb.annotation.log import AnnotationLog
-log = AnnotationLog(sys.argv[1], json.loads(sys.argv[2]))
-print("opened", flush=True)
-sys.stdin.readline()
-print(log.append({"action": "flag", "item": "q", "value": True})[0]["n"])
-"""
-
 
 def test_another_process_is_refused_and_reads_all_the_same(path):
-    arguments = [sys.executable, "-c", HOLD, str(path), json.dumps(HEADER)]
-    with subprocess.Popen(
-        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
-        assert other.stdout.readline() == "opened\n"
-        (path.parent / "link.sqlite").symlink_to(path)
-        for name in (path, path.parent / "link.sqlite"):
-            with pytest.raises(StoreError, match="a.sqlite is open in another kernel or program"):
-                AnnotationLog(name, HEADER)
-        assert read_log(path)[1] == []
-        assert other.communicate("go on\n")[0] == "1\n"
+    told, pipe = context.Pipe()
+    other = start(hold, path, HEADER, pipe)
+    assert told.recv() == "opened"
+    (path.parent / "link.sqlite").symlink_to(path)
+    for name in (path, path.parent / "link.sqlite"):
+        with pytest.raises(StoreError, match="a.sqlite is open in another kernel or program"):
+            AnnotationLog(name, HEADER)
+    assert read_log(path)[1] == []
+    told.send("go on")
+    assert told.recv() == 1
+    other.join()
     assert len(AnnotationLog(path, HEADER).events) == 1
 
 
@@ -197,35 +186,27 @@ def test_what_is_not_there_or_of_another_version_cannot_be_read(tmp_path):
         read_log(tmp_path / "b.jsonl")
 
 
-LABEL = """
-import sys
-from ragnb.annotation.session import AnnotationSession
-import pandas as pd
-examples = pd.DataFrame({"example_id": ["q/0", "q/1"], "question": "?", "response": "!"})
-session = AnnotationSession(examples, "verdict", "ana", sys.argv[1])
-print("ready", len(session.log.events), flush=True)
-n = 0
-while True:
-    n += 1
-    session.note(f"{sys.argv[2]}:{n} " + "é" * (n % 300))
-    print(session.log.events[-1]["n"], session.labels.note, flush=True)
-"""
+def received(pipe):
+    """What a process that has ended wrote into a pipe; the last message may be cut."""
+    messages = []
+    while True:
+        try:
+            messages.append(pipe.recv())
+        except EOFError:
+            return messages
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.slow)])
 def test_whatever_was_acknowledged_before_a_kill_is_there(path, kills):
     acknowledged, rng = [], random.Random(11)
     for run in range(kills):
-        with subprocess.Popen(
-            [sys.executable, "-c", LABEL, str(path), str(run)], stdout=subprocess.PIPE
-        ) as labelling:
-            ready = labelling.stdout.readline().decode().split()
-            assert ready[0] == "ready", "the lock is free at once"
-            assert int(ready[1]) >= len(acknowledged)
-            time.sleep(rng.uniform(0.0, 0.3))
-            labelling.send_signal(signal.SIGKILL)
-            lines = labelling.stdout.read().decode("utf-8").split("\n")[:-1]
-        acknowledged += [(int(line.split(" ", 1)[0]), line.split(" ", 1)[1]) for line in lines]
+        told, pipe = context.Pipe()
+        labelling = start(take_notes, path, run, pipe)
+        pipe.close()
+        assert told.recv() >= len(acknowledged), "the lock is free at once"
+        time.sleep(rng.uniform(0.0, 0.3))
+        kill(labelling)
+        acknowledged += received(told)
         events = read_log(path)[1]
         notes = {event["n"]: event["value"] for event in events if event["action"] == "note"}
         assert [(n, notes[n]) for n, _ in acknowledged] == acknowledged
@@ -315,7 +296,7 @@ def test_a_file_that_an_editor_or_a_merge_changed_is_read(tmp_path):
     assert read_log(tmp_path / "a.jsonl")[1] == lines
 
 
-@pytest.mark.parametrize("damage", ["{", "[1]", '{"n": 1', "\x00" * 40])
+@pytest.mark.parametrize("damage", ["{", "[1]"])
 def test_a_damaged_line_is_named_and_nothing_is_touched(tmp_path, damage):
     earlier_log(tmp_path / "a.jsonl", note("one"))
     with (tmp_path / "a.jsonl").open("a") as file:
