@@ -30,7 +30,7 @@ _HOMES = {
     "ragnb.llm.local": "serve",
     "ragnb.llm.store": "Store",
     "ragnb.llm.structured": "complete_structured",
-    "ragnb.reports": "abstention_report judge_report multilingual_report rgb_report trace_report",
+    "ragnb.reports": "abstention_report graded_report judge_report multilingual_report rgb_report trace_report",
     "ragnb.scoring": "METRICS Metric compare definitions score summarize",
     "ragnb.tables": "save_latex to_html to_latex to_markdown",
     "ragnb.widgets": "view",

@@ -1,6 +1,7 @@
 """Reports: the tables of a benchmark or of a judge in one call, with intervals and denominators."""
 
 from ragnb.reports.abstention import abstention_report
+from ragnb.reports.graded import graded_report
 from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.methods import methods_paragraph
 from ragnb.reports.multilingual import MultilingualReport, multilingual_report
@@ -13,6 +14,7 @@ __all__ = [
     "RgbReport",
     "TraceReport",
     "abstention_report",
+    "graded_report",
     "judge_report",
     "methods_paragraph",
     "multilingual_report",

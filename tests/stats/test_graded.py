@@ -1,0 +1,102 @@
+"""Graded ratings and rankings of systems, against other libraries and published data."""
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+import ragnb
+from ragnb.reports.graded import graded_report
+from ragnb.stats.agreement import graded_agreement_interval
+from ragnb.stats.rankings import kendall_tau_b, ranking_interval, tau_ap
+
+
+@pytest.fixture(scope="module")
+def grades():
+    labels = ragnb.load_study("mtrag", "labels").query("field == 'faithfulness'")
+    return labels.pivot(index=["example_id", "system"], columns="rater", values="value")
+
+
+def test_ordinal_alpha_equals_krippendorff_on_people_who_did_not_rate_everything(grades):
+    found = graded_agreement_interval("ordinal alpha", grades)
+    expected = krippendorff.alpha(grades.to_numpy().T, level_of_measurement="ordinal")
+    assert found.estimate == pytest.approx(expected)
+    assert found.low < expected < found.high
+    conversations = [example.split("/")[1] for example, _ in grades.index]
+    clustered = graded_agreement_interval("ordinal alpha", grades, conversations)
+    assert clustered.n == 20
+    assert clustered.estimate == pytest.approx(expected)
+
+
+def test_quadratic_kappa_equals_scikit_learn(grades):
+    two = grades[["46542882", "47200615"]].dropna()
+    found = graded_agreement_interval("quadratic kappa", two)
+    assert found.estimate == pytest.approx(
+        cohen_kappa_score(*two.to_numpy().T, weights="quadratic")
+    )
+
+
+def yilmaz(reference, other):
+    """The formula of the paper, for rankings without ties."""
+    order = sorted(range(len(other)), key=lambda system: -other[system])
+    shares = [
+        sum(reference[above] > reference[system] for above in order[:place]) / place
+        for place, system in enumerate(order)
+        if place
+    ]
+    return 2 * sum(shares) / len(shares) - 1
+
+
+def test_tau_ap_equals_the_published_formula():
+    rng = np.random.default_rng(1)
+    for n in (2, 5, 12):
+        reference, other = rng.permutation(n), rng.permutation(n)
+        assert tau_ap(reference, other) == pytest.approx(yilmaz(reference, other))
+
+
+def test_the_mean_of_tau_ap_over_random_rankings_is_zero():
+    rng = np.random.default_rng(2)
+    found = [tau_ap(range(6), rng.permutation(6)) for _ in range(2000)]
+    assert abs(np.mean(found)) < 4 * np.std(found) / np.sqrt(2000)
+
+
+def test_exact_match_and_people_rank_the_systems_of_evouna_differently():
+    study = ragnb.load_study("evouna-nq").query("not improper").dropna(subset=["verdict"])
+    scores = ragnb.score(study, ["annotator.verdict", "answer.exact_match"])
+    tables = {
+        name: group.pivot(index="example_id", columns="system", values="value")
+        for name, group in scores.groupby("metric")
+    }
+    complete = (
+        tables["annotator.verdict"]
+        .dropna()
+        .index.intersection(tables["answer.exact_match"].dropna().index)
+    )
+    people, matched = (tables[name].loc[complete] for name in sorted(tables))
+    assert people.mean().idxmax() != matched.mean().idxmax()
+    found = ranking_interval("tau-b", people, matched, n_resamples=300)
+    assert found.estimate == pytest.approx(kendall_tau_b(people.mean(), matched.mean()))
+    assert found.low <= found.estimate <= found.high < 1
+
+
+def test_a_report_on_judges_of_mtrag_agrees_with_scipy():
+    from scipy.stats import spearmanr
+
+    turns = ragnb.load_study("mtrag")
+    report = graded_report(
+        turns, judge=["mtrag.rb_llm", "mtrag.rl_f"], label="human_faithfulness"
+    ).set_index(["judge", "measure"])
+    for judge in ("mtrag.rb_llm", "mtrag.rl_f"):
+        expected = spearmanr(turns[judge], turns["human_faithfulness"]).statistic
+        assert report.loc[(judge, "Spearman"), "mean"] == pytest.approx(expected)
+        by_system = turns.groupby("system")[[judge, "human_faithfulness"]].mean()
+        tau = kendall_tau_b(by_system["human_faithfulness"], by_system[judge])
+        assert report.loc[(judge, "tau-b"), "mean"] == pytest.approx(tau)
+
+
+def test_undefined_rankings_say_why():
+    same = pd.DataFrame(np.ones((5, 3)))
+    found = ranking_interval("tau-b", same, same)
+    assert np.isnan(found.estimate)
+    assert found.problem == "all systems have the same mean"
