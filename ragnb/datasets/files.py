@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
+from ragnb.markup import spelled
 from ragnb.metrics.language import letters_by_script, most_likely_language
 from ragnb.records import present
 from ragnb.text import well_formed
@@ -454,6 +455,12 @@ def guess_language(questions: Iterable[str], *, stacklevel: int = 3) -> str:
             stacklevel=stacklevel,
         )
     return code
+
+
+def tell(line: str) -> None:
+    """Print a line about what was read where warnings appear, in place of a progress line."""
+    start = "\r\x1b[K" if sys.stderr.isatty() else ""
+    print(f"{start}ragnb: {spelled(line)}", file=sys.stderr)
 
 
 def json_object(line: bytes, where: str, *, exact: bool = False) -> dict[str, Any]:

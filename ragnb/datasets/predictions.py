@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
+from ragnb.datasets import releases, tools  # noqa: F401, because they fill FORMATS
 from ragnb.datasets.files import (
     existing_file,
     guess_language,
@@ -17,39 +18,31 @@ from ragnb.datasets.files import (
     parsed,
     read_frame,
     stem,
+    tell,
 )
+from ragnb.datasets.formats import FORMATS, Format, renamed
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_protocols import answer_parts
-from ragnb.records import PAYLOAD, PLAIN_TEXT, is_missing, reasoning_apart, require_columns
+from ragnb.records import (
+    COLUMNS,
+    CONDITION,
+    PAYLOAD,
+    PLAIN_TEXT,
+    is_missing,
+    reasoning_apart,
+    require_columns,
+)
 
-RGB = {
-    "example_id": "id",
-    "question": "query",
-    "references": "ans",
-    "response": "prediction",
-    "passages": "docs",
-    "noise_rate": "noise_rate",
-    "released_labels": "label",
-    "released_fact_label": "factlabel",
-}
-"""ragnb's name -> name in the prediction files of RGB's released code (chen700564/RGB)."""
-LBRAG = {
-    "example_id": "sample_id",
-    "language": "sample_lang",
-    "references": "gold_answer",
-    "response": "pred_answer",
-    **{
-        f"released_{name}": name
-        for name in "em f1 rlc rlc_ok translate_tokens semantic_score evidence".split()
-    },
-}
-"""ragnb's name -> name in the answers of a run of LBRAG (kanoes/LBRAG-NEW)."""
-RELEASES = {
-    ("prediction", "ans"): RGB,
-    ("sample_id", "sample_lang", "gold_answer", "pred_answer"): LBRAG,
-}
-"""Columns by which a file of a released code is recognised -> its names."""
 NEEDED = ("question", "references", "response")
+LIKELY = {
+    "question": "question query prompt input user_input instruction problem",
+    "response": "response responses output answer prediction pred predicted_answer completion "
+    "generation generated_answer actual_output model_output result text",
+    "references": "references reference gold golds gold_answer gold_answers golden_answers target "
+    "targets ground_truth ground_truths expected expected_output expected_answer label answers "
+    "answer",
+}
+"""Column that is needed -> names that it often has in other files, most likely first."""
 NUMBERS = (
     "noise_rate correct_rate passage_num repeat judged_refusal judged_detection judged_correct "
     "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
@@ -64,11 +57,18 @@ TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(
 _LIKE_A_LIST = re.compile(r"""\s*\[(\s*["'\[{]|[^\[\]]*\]\s*\Z)""")
 
 
-@accepts(alternatives=(True, False), keep_empty=(True, False))
+def _format_name(name: Any) -> str:
+    if name not in FORMATS:
+        raise InputError(f"must be one of {', '.join(FORMATS)}, got {name!r}")
+    return str(name)
+
+
+@accepts(alternatives=(True, False), keep_empty=(True, False), format=_format_name)
 def load_responses(
     source: str | Path | pd.DataFrame,
     columns: Mapping[str, str] | None = None,
     *,
+    format: str | None = None,
     system: str | None = None,
     language: str | None = None,
     alternatives: bool | None = None,
@@ -143,8 +143,10 @@ def load_responses(
     given: Any = source if file is None else read_frame(file)
     if given.empty:
         raise InputError(f"{file.name if file else 'a frame'} must have at least one row, got none")
-    names = _names(given, columns)
-    frame = _renamed(given, names).assign(**constants)
+    frame, read_as = (given, None) if columns and not format else _read_as(given, file, format)
+    frame = renamed(frame, _checked_columns(frame, columns or {}))
+    _require_texts(frame, given, file)
+    frame = frame.assign(**constants)
     for name in frame.columns.intersection(NUMBERS):
         frame[name] = _numbers(frame[name])
     has_cells = file is None or kind_of(file) in ("csv", "tsv")
@@ -154,8 +156,8 @@ def load_responses(
         counts = frame["released_translate_tokens"].fillna(0).astype(float).tolist()
         frame["translations"] = [[{"token_count": count}] if count else [] for count in counts]
     if "references" in frame:
-        is_released = bool(names) and names.items() <= RGB.items()
-        frame = _with_parts(frame, alternatives, is_released=is_released)
+        defined = read_as.alternatives if read_as else None
+        frame = _with_parts(frame, alternatives, defined)
     frame["response"] = _responses(frame["response"])
     given = frame["reason"] if "reason" in frame else [None] * len(frame)
     own = [why if isinstance(why, str) and why.strip() else None for why in given]
@@ -167,23 +169,27 @@ def load_responses(
         elif keep_empty is None and file is not None and empty.any():
             _warn_of_empty(empty, file)
     frame["reason"] = _reasons(frame)
-    if "example_id" not in frame:
-        frame["example_id"] = [str(row) for row in range(len(frame))]
     if system or "system" not in frame:
         frame["system"] = system or ("responses" if file is None else stem(file))
+    if "example_id" not in frame:
+        frame = _with_ids(frame, file)
     if language or "language" not in frame:
         asked = map(str, frame["question"].dropna())
         frame["language"] = language or guess_language(asked, stacklevel=4)
     first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
-    return reasoning_apart(frame[[*first, *(name for name in frame if name not in first)]])
+    frame = reasoning_apart(frame[[*first, *(name for name in frame if name not in first)]])
+    if read_as:
+        shown = [name for name in frame if name in COLUMNS or name.startswith(f"{read_as.name}.")]
+        frame.attrs["read_as"] = (
+            f"{_called(file)} was read as {read_as.about} (format={read_as.name!r}), "
+            f"{len(frame)} rows with {', '.join(shown)}"
+        )
+        tell(frame.attrs["read_as"])
+    return frame
 
 
-def _names(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str, str]:
-    """Name in ragnb -> name in the file, of each column that is renamed."""
-    if columns is None:
-        known = (names for needed, names in RELEASES.items() if {*needed} <= {*frame.columns})
-        found = next(known, {})
-        return {ours: theirs for ours, theirs in found.items() if theirs in frame}
+def _checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[str, str]:
+    """The user's mapping, after a check that it names columns of the frame."""
     missing = [theirs for theirs in columns.values() if theirs not in frame]
     if missing:
         raise InputError(
@@ -196,34 +202,68 @@ def _names(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> dict[str, 
             f"columns names {doubled[0]!r} more than once; only example_id may share a column with "
             "another name"
         )
-    return dict(columns)
+    return columns
 
 
-def _renamed(given: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """The frame under ragnb's names; a column that had such a name becomes ``other_...``."""
-    frame = given.reset_index(drop=True)
-    ids = names.get("example_id")
-    others = [theirs for ours, theirs in names.items() if ours != "example_id"]
-    if ids in others or (ids in NEEDED and ids not in names):
-        # The ids share the column of something else, such as the question, which keeps it.
-        frame = frame.assign(**{f"{ids} as id": frame[ids]})
-        names = {**names, "example_id": f"{ids} as id"}
-    new = {theirs: ours for ours, theirs in names.items()}
-    taken = {name: f"other_{name}" for name in names if name in frame and name not in new}
-    frame = frame.rename(columns=taken | new)
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(f"all columns must have different names, got {twice!r} twice")
-    # References may be missing, because refusals are counted without them.
-    if not {"question", "response"} <= set(frame):
-        missing = [name for name in NEEDED if name not in frame]
+def _read_as(
+    given: pd.DataFrame, file: Path | None, format: str | None
+) -> tuple[pd.DataFrame, Format | None]:
+    """The content under ragnb's names, and the format in which it was read, if it has one."""
+    known = [one for one in FORMATS.values() if one.recognises(given)]
+    chosen = FORMATS[format] if format else next(iter(known), None)
+    if chosen is None:
+        return given, None
+    try:
+        return chosen.read(given, file), chosen
+    except KeyError as error:
         raise InputError(
-            f"load_responses found no column named {' or '.join(missing)}; the columns are "
-            f"{', '.join(map(str, given))}. Say which columns to use: columns="
-            f"{dict.fromkeys(missing, '...')}, or --columns {'=... '.join(missing)}=... on the "
-            "command line."
+            f"{_called(file)} cannot be read as {chosen.about}, because it has no {error}; its "
+            f"columns are {', '.join(map(str, given))}"
+        ) from error
+
+
+def _called(file: Path | None) -> str:
+    return file.name if file else "the frame"
+
+
+def _require_texts(frame: pd.DataFrame, given: pd.DataFrame, file: Path | None) -> None:
+    """Raise InputError unless there are questions and responses.
+
+    References may be missing, because refusals are counted without them.
+    """
+    if {"question", "response"} <= {*frame}:
+        return
+    missing = [name for name in NEEDED if name not in frame]
+    likely = _likely(missing, given)
+    source = repr(str(file)) if file else "frame"
+    pairs = " ".join(f"{ours}={theirs}" for ours, theirs in likely.items())
+    raise InputError(
+        f"{_called(file)} has no column named {' or '.join(missing)}; its columns are "
+        f"{', '.join(map(str, given))}. Say which columns to use: load_responses({source}, "
+        f"{likely}), or --columns {pairs} on the command line."
+    )
+
+
+def _likely(missing: Iterable[str], frame: pd.DataFrame) -> dict[str, str]:
+    """The columns that probably are meant, or dots where there is none."""
+    free = {str(column).casefold(): str(column) for column in frame}
+    likely = {}
+    for name in sorted(missing, key=[*LIKELY].index):
+        known = [word for word in LIKELY[name].split() if word in free]
+        likely[name] = free.pop(known[0]) if known else "..."
+    return likely
+
+
+def _with_ids(frame: pd.DataFrame, file: Path | None) -> pd.DataFrame:
+    """The frame with the questions as ids, or with the numbers of the rows if questions recur."""
+    conditions = [name for name in ("question", *CONDITION, "repeat") if name in frame]
+    if frame["question"].isna().any() or frame.duplicated(conditions).any():
+        tell(
+            f"{_called(file)} has no ids, and a question is missing or occurs twice for one system;"
+            " the numbers of the rows are the ids"
         )
-    return frame
+        return frame.assign(example_id=[str(row) for row in range(len(frame))])
+    return frame.assign(example_id=frame["question"])
 
 
 # ---- cells of CSV --------------------------------------------------------------------------------
@@ -280,15 +320,20 @@ def spelled_list(cell: Any, row: int, column: str) -> Any:
 
 
 def _with_parts(
-    frame: pd.DataFrame, alternatives: bool | None, *, is_released: bool
+    frame: pd.DataFrame, alternatives: bool | None, defined: bool | None
 ) -> pd.DataFrame:
-    """The frame with references as lists of parts, and what a list of texts was taken for."""
+    """The frame with references as lists of parts, and what a list of texts was taken for.
+
+    ``defined`` is what the format of the file says. A format that says "parts" has no other
+    choice, so that none is recorded.
+    """
     answers = [_as_list(answer) for answer in frame["references"]]
     several = [_is_several_texts(answer) for answer in answers]
-    # In the files of released code a list can only be one of parts.
-    if any(several) and (alternatives or not is_released):
+    is_said = alternatives is not None or defined is not None
+    alternatives = defined if alternatives is None else alternatives
+    if any(several) and (alternatives or defined is not False):
         frame["references_as"] = "alternatives" if alternatives else "parts"
-    if any(several) and alternatives is None and not is_released:
+    if any(several) and not is_said:
         warnings.warn(
             f"{sum(several)} of {len(frame)} references are lists of several texts and were read as "
             "parts that are all needed; if any one of them is enough, pass alternatives=True "

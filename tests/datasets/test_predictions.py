@@ -129,13 +129,14 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
         (
             [{"user_input": "a", "response": "b", "gold": "c"}],
             None,
-            "found no column named question or references; the columns are user_input, response, gold. Say which columns to "
-            r"use: columns=\{'question': '...', 'references': '...'\}, or --columns question=... references=... on",
+            r"prediction_model.json has no column named question or references; its columns are user_input, response, gold. "
+            r"Say which columns to use: load_responses\('.*', \{'question': 'user_input', 'references': 'gold'\}\), or "
+            "--columns question=user_input references=gold on the command line",
         ),
         (
             [{"q": "a", "gold": "c"}],
             {"question": "q", "example_id": "q", "references": "gold"},
-            "found no column named response; the columns are q, gold. Say .*--columns response=...",
+            "has no column named response; its columns are q, gold. Say .*--columns response=...",
         ),
         (
             [{"q": 1}],

@@ -1,0 +1,97 @@
+"""Formats of files with responses: how each is recognised and read.
+
+The modules `ragnb.datasets.tools` and `ragnb.datasets.releases` fill the table `FORMATS`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from ragnb.errors import InputError
+
+Recognises = Callable[[pd.DataFrame], bool]
+Reads = Callable[[pd.DataFrame, Path | None], pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format of files with responses.
+
+    Attributes
+    ----------
+    name
+        The name for ``load_responses(..., format=name)``. It is also the prefix of the columns that
+        contain the tool's own scores: ``ragas.faithfulness``.
+    about
+        What the files are, to follow "was read as".
+    recognises
+        Whether a content has this format. A content is a frame with one row per record. A JSON
+        object that is alone in its file is one row, with a column for each of its keys.
+    read
+        The content and the path of its file (None for a frame of the user) -> a frame with ragnb's
+        names.
+    alternatives
+        Meaning of a list of texts as a reference, as in `load_responses`; None if the format does
+        not define it.
+    """
+
+    name: str
+    about: str
+    recognises: Recognises
+    read: Reads
+    alternatives: bool | None = None
+
+
+FORMATS: dict[str, Format] = {}
+"""Name -> format. Where a content has several formats, the first one is used."""
+
+
+def file_format(
+    name: str, about: str, recognises: Recognises, *, alternatives: bool | None = None
+) -> Callable[[Reads], Reads]:
+    """Return a decorator that adds a format to `FORMATS`, with the function that reads it."""
+
+    def register(read: Reads) -> Reads:
+        FORMATS[name] = Format(name, about, recognises, read, alternatives)
+        return read
+
+    return register
+
+
+def has(*names: str) -> Recognises:
+    """Return a function that tells whether a content has all of these columns.
+
+    >>> has("query", "ans")(pd.DataFrame({"query": ["Who?"], "ans": ["Ann"], "docs": [[]]}))
+    True
+    """
+    return lambda content: {*names} <= {*content.columns}
+
+
+def renamed(content: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The frame under ragnb's names; a column that had such a name becomes ``other_...``.
+
+    Parameters
+    ----------
+    content
+        Any frame.
+    names
+        Name in ragnb -> name in the frame. Only ``example_id`` may share a column with another
+        name. Names that the frame lacks are left out.
+    """
+    frame = content.reset_index(drop=True)
+    names = {ours: theirs for ours, theirs in names.items() if theirs in frame}
+    ids = names.get("example_id")
+    others = [theirs for ours, theirs in names.items() if ours != "example_id"]
+    if ids in others or (ids in ("question", "references", "response") and ids not in names):
+        # The ids share the column of something else, such as the question, which keeps it.
+        frame = frame.assign(**{f"{ids} as id": frame[ids]})
+        names = {**names, "example_id": f"{ids} as id"}
+    new = {theirs: ours for ours, theirs in names.items()}
+    taken = {name: f"other_{name}" for name in names if name in frame and name not in new}
+    frame = frame.rename(columns=taken | new)
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(f"all columns must have different names, got {twice!r} twice")
+    return frame

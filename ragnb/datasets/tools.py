@@ -1,0 +1,1 @@
+"""Formats of responses that other evaluation tools write."""
