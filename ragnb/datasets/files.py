@@ -10,6 +10,7 @@ import re
 import sys
 import tokenize
 import warnings
+import zipfile
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
@@ -34,8 +35,10 @@ STANDARD_INPUT = Path("stdin.jsonl")
 """Represents JSON Lines from standard input, which a user calls ``-``."""
 MOST_UNPACKED = 2**30
 """Most bytes that a compressed file may unpack to."""
-KINDS = ("jsonl", "json", "csv", "tsv", "parquet")
-"""Kinds of tables, by the ending of the file's name; all but Parquet may also end in ``.gz``."""
+KINDS = ("jsonl", "json", "csv", "tsv", "parquet", "eval")
+"""Kinds of tables, by the ending of the file's name; those of text may also end in ``.gz``."""
+ZSTANDARD = 93
+"""Method of compression in archives that Python reads from 3.14 on."""
 SEPARATORS = (",", ";", "\t")
 """Spreadsheets write semicolons where the comma is the decimal mark. The first wins among equals."""
 FORMULA = re.compile(
@@ -182,6 +185,8 @@ def read_frame(path: Path) -> pd.DataFrame:
         return _read_parquet(path)
     if kind in ("csv", "tsv"):
         return _read_separated(path)
+    if kind == "eval":
+        return _read_eval(path)
     return frame_of([record for record, _ in json_records(path)])
 
 
@@ -333,6 +338,43 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             pairs = columns[field.name]
             columns[field.name] = [None if value is None else dict(value) for value in pairs]
     return pd.DataFrame({name: _column(values) for name, values in columns.items()})
+
+
+def _read_eval(path: Path) -> pd.DataFrame:
+    """A packed log of inspect_ai as the one JSON object that it is in a JSON file."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            members = {info.filename: info for info in file.infolist()}
+            if sum(info.file_size for info in members.values()) > MOST_UNPACKED:
+                raise InputError(f"{path.name} unpacks to more than {MOST_UNPACKED:,} bytes")
+            # A log of a run that was interrupted has no header.
+            header = members.get("header.json", members.get("_journal/start.json"))
+            samples = [info for name, info in members.items() if name.startswith("samples/")]
+            if header is None:
+                raise InputError(f"{path.name} must be a log of inspect_ai, got another archive")
+            log = _member(path, file, header)
+            return frame_of([log | {"samples": [_member(path, file, info) for info in samples]}])
+    except (zipfile.BadZipFile, OSError, ValueError, zlib.error) as error:
+        raise InputError(
+            f"{path.name} must be a whole log of inspect_ai ({error!s:.80}); copy it again, or write "
+            "it as JSON with `inspect log convert`"
+        ) from error
+
+
+def _member(path: Path, file: zipfile.ZipFile, info: zipfile.ZipInfo) -> dict[str, Any]:
+    """The JSON object that is a file of an archive."""
+    if info.compress_type != ZSTANDARD:
+        return dict(json.loads(file.read(info)))
+    import pyarrow as pa
+
+    with path.open("rb") as packed:
+        packed.seek(info.header_offset)
+        head = packed.read(30)
+        packed.seek(
+            int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little"), 1
+        )
+        content = packed.read(info.compress_size)
+    return dict(json.loads(pa.decompress(content, info.file_size, codec="zstd", asbytes=True)))
 
 
 # ---- records and cells ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 The modules `ragnb.datasets.tools` and `ragnb.datasets.releases` fill the table `FORMATS`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,16 @@ class Format:
     alternatives: bool | None = None
 
 
+LIKELY = {
+    "question": "question query prompt input user_input instruction problem",
+    "response": "response responses output answer prediction pred predicted_answer completion "
+    "generation generated_answer actual_output model_output result text",
+    "passages": "passages contexts context documents retrieved_contexts retrieval_context",
+    "references": "references reference gold golds gold_answer gold_answers golden_answers target "
+    "targets ground_truth ground_truths expected expected_output expected_answer label answers "
+    "answer",
+}
+"""Column that is wanted -> names that it often has in other files, most likely first."""
 FORMATS: dict[str, Format] = {}
 """Name -> format. Where a content has several formats, the first one is used."""
 
@@ -67,6 +77,21 @@ def has(*names: str) -> Recognises:
     True
     """
     return lambda content: {*names} <= {*content.columns}
+
+
+def likely(words: str, names: Iterable[str]) -> str | None:
+    """Return the name that is one of these words, the first words first; None if there is none.
+
+    >>> likely(LIKELY["response"], ["id", "Prediction", "gold"])
+    'Prediction'
+    """
+    known = {str(name).casefold(): name for name in names}
+    return next((known[word] for word in words.split() if word in known), None)
+
+
+def called(path: Path | None) -> str:
+    """Return what messages call a content."""
+    return path.name if path else "the frame"
 
 
 def renamed(content: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ragnb.arguments import accepts
 from ragnb.datasets import releases, tools  # noqa: F401, because they fill FORMATS
 from ragnb.datasets.files import (
     existing_file,
+    frame_of,
     guess_language,
     kind_of,
     parsed,
@@ -20,7 +21,7 @@ from ragnb.datasets.files import (
     stem,
     tell,
 )
-from ragnb.datasets.formats import FORMATS, Format, renamed
+from ragnb.datasets.formats import FORMATS, LIKELY, Format, called, likely, renamed
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.records import (
@@ -34,15 +35,6 @@ from ragnb.records import (
 )
 
 NEEDED = ("question", "references", "response")
-LIKELY = {
-    "question": "question query prompt input user_input instruction problem",
-    "response": "response responses output answer prediction pred predicted_answer completion "
-    "generation generated_answer actual_output model_output result text",
-    "references": "references reference gold golds gold_answer gold_answers golden_answers target "
-    "targets ground_truth ground_truths expected expected_output expected_answer label answers "
-    "answer",
-}
-"""Column that is needed -> names that it often has in other files, most likely first."""
 NUMBERS = (
     "noise_rate correct_rate passage_num repeat judged_refusal judged_detection judged_correct "
     "judged_similarity label label_a label_b released_em released_f1 released_rlc released_rlc_ok "
@@ -140,7 +132,7 @@ def load_responses(
     if not isinstance(source, str | Path):
         require_columns(source, (), "load_responses")
     file = None if isinstance(source, pd.DataFrame) else existing_file(source)
-    given: Any = source if file is None else read_frame(file)
+    given: Any = source if file is None else _by_rows(read_frame(file))
     if given.empty:
         raise InputError(f"{file.name if file else 'a frame'} must have at least one row, got none")
     frame, read_as = (given, None) if columns and not format else _read_as(given, file, format)
@@ -169,7 +161,7 @@ def load_responses(
         elif keep_empty is None and file is not None and empty.any():
             _warn_of_empty(empty, file)
     frame["reason"] = _reasons(frame)
-    if system or "system" not in frame:
+    if system or "system" not in frame or frame["system"].isna().all():
         frame["system"] = system or ("responses" if file is None else stem(file))
     if "example_id" not in frame:
         frame = _with_ids(frame, file)
@@ -181,11 +173,21 @@ def load_responses(
     if read_as:
         shown = [name for name in frame if name in COLUMNS or name.startswith(f"{read_as.name}.")]
         frame.attrs["read_as"] = (
-            f"{_called(file)} was read as {read_as.about} (format={read_as.name!r}), "
+            f"{called(file)} was read as {read_as.about} (format={read_as.name!r}), "
             f"{len(frame)} rows with {', '.join(shown)}"
         )
         tell(frame.attrs["read_as"])
     return frame
+
+
+def _by_rows(content: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a JSON object that has them column by column, as pandas writes them."""
+    columns = content.iloc[0].to_dict() if len(content) == 1 else {}
+    places = [[*cell] if isinstance(cell, dict) else [] for cell in columns.values()]
+    rows = [str(n) for n in range(len(places[0]))] if places else []
+    if not rows or any(place != rows for place in places):
+        return content
+    return frame_of([*pd.DataFrame(columns).to_dict("records")])
 
 
 def _checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[str, str]:
@@ -216,14 +218,13 @@ def _read_as(
     try:
         return chosen.read(given, file), chosen
     except KeyError as error:
-        raise InputError(
-            f"{_called(file)} cannot be read as {chosen.about}, because it has no {error}; its "
-            f"columns are {', '.join(map(str, given))}"
-        ) from error
-
-
-def _called(file: Path | None) -> str:
-    return file.name if file else "the frame"
+        problem = f"there is no {error} in {called(file)}, which has {', '.join(map(str, given))}"
+    except InputError as error:
+        problem = str(error)
+    raise InputError(
+        f"{problem}. It was read as {chosen.about}; if it is something else, name its columns: "
+        "columns={...}, or --columns on the command line"
+    )
 
 
 def _require_texts(frame: pd.DataFrame, given: pd.DataFrame, file: Path | None) -> None:
@@ -234,24 +235,17 @@ def _require_texts(frame: pd.DataFrame, given: pd.DataFrame, file: Path | None) 
     if {"question", "response"} <= {*frame}:
         return
     missing = [name for name in NEEDED if name not in frame]
-    likely = _likely(missing, given)
-    source = repr(str(file)) if file else "frame"
-    pairs = " ".join(f"{ours}={theirs}" for ours, theirs in likely.items())
-    raise InputError(
-        f"{_called(file)} has no column named {' or '.join(missing)}; its columns are "
-        f"{', '.join(map(str, given))}. Say which columns to use: load_responses({source}, "
-        f"{likely}), or --columns {pairs} on the command line."
-    )
-
-
-def _likely(missing: Iterable[str], frame: pd.DataFrame) -> dict[str, str]:
-    """The columns that probably are meant, or dots where there is none."""
-    free = {str(column).casefold(): str(column) for column in frame}
-    likely = {}
+    guesses: dict[str, str] = {}
     for name in sorted(missing, key=[*LIKELY].index):
-        known = [word for word in LIKELY[name].split() if word in free]
-        likely[name] = free.pop(known[0]) if known else "..."
-    return likely
+        free = [column for column in given if column not in guesses.values()]
+        guesses[name] = likely(LIKELY[name], free) or "..."
+    source = repr(str(file)) if file else "frame"
+    pairs = " ".join(f"{ours}={theirs}" for ours, theirs in guesses.items())
+    raise InputError(
+        f"{called(file)} has no column named {' or '.join(missing)}; its columns are "
+        f"{', '.join(map(str, given))}. Say which columns to use: load_responses({source}, "
+        f"{guesses}), or --columns {pairs} on the command line."
+    )
 
 
 def _with_ids(frame: pd.DataFrame, file: Path | None) -> pd.DataFrame:
@@ -259,7 +253,7 @@ def _with_ids(frame: pd.DataFrame, file: Path | None) -> pd.DataFrame:
     conditions = [name for name in ("question", *CONDITION, "repeat") if name in frame]
     if frame["question"].isna().any() or frame.duplicated(conditions).any():
         tell(
-            f"{_called(file)} has no ids, and a question is missing or occurs twice for one system;"
+            f"{called(file)} has no ids, and a question is missing or occurs twice for one system;"
             " the numbers of the rows are the ids"
         )
         return frame.assign(example_id=[str(row) for row in range(len(frame))])

@@ -35,7 +35,7 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> Path:
     require_columns(frame, (), "write_table")
     path = Path(os.path.expanduser(path))
     kind = kind_of(path)
-    if not frame.columns.is_unique or kind in ("json", "tsv"):
+    if not frame.columns.is_unique or kind not in _CONTENT:
         raise InputError(
             "write_table needs different column names and a path that ends in .jsonl, .jsonl.gz, "
             f".parquet or .csv, got {path.name!r} and the columns {', '.join(map(str, frame))}"
