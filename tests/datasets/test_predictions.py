@@ -127,11 +127,11 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
     ("records", "columns", "message"),
     [
         (
-            [{"user_input": "a", "response": "b", "gold": "c"}],
+            [{"prompt": "a", "response": "b", "gold": "c"}],
             None,
-            r"prediction_model.json has no column named question or references; its columns are user_input, response, gold. "
-            r"Say which columns to use: load_responses\('.*', \{'question': 'user_input', 'references': 'gold'\}\), or "
-            "--columns question=user_input references=gold on the command line",
+            r"prediction_model.json has no column named question or references; its columns are prompt, response, gold. "
+            r"Say which columns to use: load_responses\('.*', \{'question': 'prompt', 'references': 'gold'\}\), or "
+            "--columns question=prompt references=gold on the command line",
         ),
         (
             [{"q": "a", "gold": "c"}],
