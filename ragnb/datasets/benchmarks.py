@@ -18,7 +18,6 @@ from ragnb.datasets.files import (
     Text,
     benchmark_frame,
     checked,
-    guess_language,
     json_records,
     kind_of,
     locate,
@@ -26,6 +25,7 @@ from ragnb.datasets.files import (
     read_records,
     refuse_duplicates,
 )
+from ragnb.datasets.languages import common_language
 from ragnb.errors import InputError
 from ragnb.prompts.template import Template
 from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE
@@ -79,8 +79,8 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
         ``"sample-en"``, ``"sample-en-int"``, ``"sample-en-fact"``, or the same with ``zh`` for
         Chinese.
     language
-        Language code of the questions. By default it is identified from their text. If the language
-        is neither English nor Chinese, a warning asks for confirmation.
+        Language code of the questions. By default it is the language of most questions, identified
+        from their text.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def load_rgb(source: str | Path, *, language: str | None = None) -> pd.DataFrame
             "split the file"
         )
     refuse_duplicates((row["example_id"] for row in rows), path.name)
-    language = language or guess_language(row["question"] for row in rows)
+    language = language or common_language([row["question"] for row in rows])
     for row in rows:
         row |= {"example_id": f"{name}/{row['example_id']}", "language": language}
     return benchmark_frame(rows, RGB_EXAMPLE, path, name, "rgb")

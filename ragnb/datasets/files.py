@@ -26,7 +26,6 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 from ragnb.datasets.catalogue import find, git_blob_sha1, sources_of
 from ragnb.errors import InputError
 from ragnb.markup import spelled
-from ragnb.metrics.language import letters_by_script, most_likely_language
 from ragnb.records import present
 from ragnb.text import well_formed
 
@@ -461,42 +460,6 @@ def refuse_duplicates(identifiers: Iterable[str], file: str) -> None:
             f"{file}: every question must have a different id, got {', '.join(doubled[:5])} more "
             "than once"
         )
-
-
-def guess_language(questions: Iterable[str], *, stacklevel: int = 3) -> str:
-    """Identify the language of most questions; a warning names it unless it is English or Chinese.
-
-    A language is identified if its mean probability over at most 1,000 questions, evenly spaced
-    over the file, is above 0.5. Where no language is identified, English is assumed with a warning
-    if most letters are Latin, and Chinese if most are Han.
-
-    Raises
-    ------
-    InputError
-        No language is identified, and most letters are of another script.
-    """
-    asked = list(questions)
-    asked = asked[:: len(asked) // 1000 + 1]
-    code, probability = most_likely_language(asked)
-    if probability > 0.5:
-        problem = f"the questions look like {code!r}"
-    else:
-        scripts = letters_by_script(" ".join(asked)).most_common(1)
-        code = {"Latin": "en", "Han": "zh"}.get(scripts[0][0] if scripts else "Latin", "")
-        if not code:
-            raise InputError(
-                "the language of the questions could not be identified, and most of their letters "
-                f"are {scripts[0][0]}; pass language= (--language on the command line), such as "
-                "'hi' or 'ru'"
-            )
-        problem = f"the questions have too little text to identify one; {code!r} is assumed"
-    if probability <= 0.5 or code not in ("en", "zh"):
-        warnings.warn(
-            f"no language was given, and {problem}; pass language={code!r} (--language {code} on the "
-            "command line) to confirm this, or the code of another language",
-            stacklevel=stacklevel,
-        )
-    return code
 
 
 def tell(line: str) -> None:

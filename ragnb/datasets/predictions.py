@@ -14,7 +14,6 @@ from ragnb.datasets import releases, tools  # noqa: F401, because they fill FORM
 from ragnb.datasets.files import (
     existing_file,
     frame_of,
-    guess_language,
     kind_of,
     parsed,
     read_frame,
@@ -22,6 +21,7 @@ from ragnb.datasets.files import (
     tell,
 )
 from ragnb.datasets.formats import FORMATS, LIKELY, Format, called, likely, renamed
+from ragnb.datasets.languages import identify_languages, summary_of
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.records import (
@@ -90,8 +90,11 @@ def load_responses(
         of the file.
     language
         Language code of all rows. By default it is the column ``language``. Without such a column,
-        the language of most questions is identified from their text and set for all rows, with a
-        warning unless it is English or Chinese.
+        the language of each question is identified from its text, and a line is printed that counts
+        the languages. The column ``language_from`` is then ``"question"`` if the question
+        identifies its language, ``"file"`` if it does so together with the other questions, and
+        ``"unsure"`` if the language is only the most likely one. See
+        `ragnb.datasets.languages.identify_languages` for the rule and its accuracy.
     alternatives
         Meaning of a list of texts as a reference. True: any one of them is enough, as in SQuAD.
         False: all of them are needed, as in RGB. The default is False, with a warning if there is a
@@ -124,8 +127,8 @@ def load_responses(
     Raises
     ------
     InputError
-        The file cannot be read, a column is missing, the language of the questions cannot be
-        identified, a response is not a text, a reference is not an answer, a cell of CSV looks like
+        The file cannot be read, a column is missing, no question contains a letter by which its
+        language could be identified, a response is not a text, a reference is not an answer, a cell of CSV looks like
         a list but is none, or a column of numbers contains something else. The message names the
         row.
     """
@@ -165,9 +168,12 @@ def load_responses(
         frame["system"] = system or ("responses" if file is None else stem(file))
     if "example_id" not in frame:
         frame = _with_ids(frame, file)
-    if language or "language" not in frame:
-        asked = map(str, frame["question"].dropna())
-        frame["language"] = language or guess_language(asked, stacklevel=4)
+    if language:
+        frame["language"] = language
+    elif "language" not in frame:
+        found = identify_languages(frame["question"])
+        frame = frame.assign(**found)
+        tell(f"{_called(file)}: {summary_of(found)}")
     first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
     frame = reasoning_apart(frame[[*first, *(name for name in frame if name not in first)]])
     if read_as:

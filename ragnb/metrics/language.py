@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from difflib import get_close_matches
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any
+
+import numpy as np
 
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.normalization import VARIANTS, check_text, code_form
@@ -336,22 +337,26 @@ def identified_language(text: str, candidates: Sequence[str] | None = None) -> s
     return str(label)
 
 
-def most_likely_language(texts: Sequence[str]) -> tuple[str, float]:
-    """Return the language with the highest mean probability over several texts, and this mean.
+def language_probabilities(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """Return the languages that the identifier knows, and the probability of each for each text.
 
-    The probabilities are those of the identifier for each text, over all known languages. If there
-    are no texts, the result is ``("", 0.0)``.
+    The shape of the probabilities is (texts, languages). Each row sums to 1. Languages that are not
+    written in any script of the text have probability 0, unless there is no language left.
 
-    >>> most_likely_language(["Où est la tour Eiffel ?", "Quelle est la capitale de la France ?"])[0]
+    >>> codes, probabilities = language_probabilities(["Où est la tour Eiffel ?"])
+    >>> codes[probabilities[0].argmax()]
     'fr'
     """
     identifier = _identifier(None, probabilities=True)
-    ranks = [identifier.rank(check_text(text, "text")) for text in texts]
-    totals = Counter[str]()
-    for rank in ranks:
-        totals.update(dict(rank))
-    means = ((code, total / len(ranks)) for code, total in totals.items())
-    return max(means, key=itemgetter(1), default=("", 0.0))
+    codes = sorted(identifier.labels)
+    found = np.empty((len(texts), len(codes)), dtype=np.float32)
+    for row, text in enumerate(texts):
+        found[row] = [probability for _, probability in sorted(identifier.rank(text))]
+        used = letters_by_script(text)
+        fits = [not LANGUAGE_SCRIPTS[code].isdisjoint(used) for code in codes]
+        if any(fits):
+            found[row] *= fits
+    return codes, found / found.sum(axis=1, keepdims=True)
 
 
 def _listed(candidates: Sequence[str]) -> Sequence[str]:

@@ -314,97 +314,6 @@ def test_a_cell_that_looks_like_a_list_and_is_none_is_named(tmp_path, cell):
         )
 
 
-# ---- the language of a file that does not name it ----------------------------------------------------------------------
-
-
-def asking(*questions):
-    return pd.DataFrame({"question": questions, "references": "x", "response": "x"})
-
-
-def language_of(frame):
-    """The language of every row, and the warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        (language,) = set(load_responses(frame)["language"])
-    return language, [str(warning.message) for warning in caught]
-
-
-FRENCH = ("Où se trouve la tour Eiffel ?", "Qui a écrit Les Misérables ?", "Quelle est la plus longue rivière de France ?",
-          "En quelle année la Révolution a-t-elle commencé ?")  # fmt: skip
-
-
-def test_a_french_file_is_french_with_a_warning_and_no_longer_english():
-    language, (warning,) = language_of(asking(*FRENCH))
-    assert language == "fr"
-    assert (
-        "the questions look like 'fr'; pass language='fr' (--language fr on the command line)"
-        in warning
-    )
-
-
-@pytest.mark.parametrize(
-    ("question", "code"),
-    [
-        ("เมืองหลวงของไทย?", "th"),
-        ("عاصمة مصر؟", "ar"),
-        ("בירת צרפת?", "he"),
-    ],
-)
-def test_the_language_is_that_of_most_questions(question, code):
-    frame = asking(*[question] * 3, *["Which year was it?"] * 2)
-    language, (warning,) = language_of(frame)
-    assert language == code
-    assert f"pass language={code!r}" in warning
-    assert language_of(frame.iloc[2:]) == ("en", [])  # one question of three
-    assert language_of(frame.assign(language="ru")) == ("ru", [])
-    assert set(load_responses(frame, language="en")["language"]) == {"en"}
-
-
-def test_questions_of_another_script_whose_language_is_unclear_are_refused():
-    """By itself the question is Hindi with a probability of .41, Marathi with .27 and Nepali with .24."""
-    with pytest.raises(InputError, match="most of their letters are Devanagari; pass language= "):
-        load_responses(asking("भारत की राजधानी?"))
-
-
-@pytest.mark.parametrize(
-    ("question", "assumed"),
-    [("q", "en"), (None, "en"), ("谁？", "zh")],
-)
-def test_a_language_that_is_assumed_is_warned_of(question, assumed):
-    language, (warning,) = language_of(asking(question))
-    assert language == assumed
-    assert f"too little text to identify one; {assumed!r} is assumed; pass language=" in warning
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("language", ["ar", "de", "en", "hi", "ru", "th", "zh"])
-def test_the_questions_of_xquad_are_identified(data_folder, language):
-    articles = json.loads((data_folder / f"xquad/xquad.{language}.json").read_text("utf-8"))["data"]
-    paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
-    questions = [item["question"] for paragraph in paragraphs for item in paragraph["qas"]]
-    for first in (5, 20, len(questions)):
-        found, told = language_of(asking(*questions[:first]))
-        assert found == language
-        assert bool(told) == (language not in ("en", "zh"))
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("language", ["en", "ja", "de", "es", "zh_cn"])
-def test_the_questions_of_mkqa_are_identified(data_folder, language):
-    """Lower-case queries; 82 of the 500 German ones are in English, and as many as 70 of the Spanish ones."""
-    rows = json.loads((data_folder / "mkqa/mkqa_500q_en_ja_de_es_zhcn.json").read_text("utf-8"))
-    found, _ = language_of(
-        asking(*(row["question"] for row in rows if row["question_lang"] == language))
-    )
-    assert found == language[:2]
-
-
-@pytest.mark.data
-def test_the_questions_of_evouna_are_identified(data_folder):
-    rows = json.loads((data_folder / "evouna/NQ.json").read_text("utf-8"))
-    assert language_of(asking(*(row["question"] for row in rows))) == ("en", [])
-
-
 # ---- what an empty cell of CSV means -----------------------------------------------------------------------------------
 
 SIX = "question,references,response\n" + "".join(f"What is the capital of Norway?,Oslo,{said}\n" for said in (
@@ -448,7 +357,8 @@ def test_an_empty_cell_with_a_reason_of_its_own_is_no_empty_answer(tmp_path):
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
 def test_files_that_tell_empty_from_missing_need_no_word_on_it(tmp_path, ending):
-    table = asking(*["What is the capital of Norway?"] * 2).assign(response=["", None])
+    questions = ["What is the capital of Norway?"] * 2
+    table = pd.DataFrame({"question": questions, "references": "x", "response": ["", None]})
     path = write_table(table, tmp_path / f"t.{ending}")
     for keep_empty in (None, True, False):
         with warnings.catch_warnings():
