@@ -173,7 +173,7 @@ def load_responses(
     elif "language" not in frame:
         found = identify_languages(frame["question"])
         frame = frame.assign(**found)
-        tell(f"{_called(file)}: {summary_of(found)}")
+        tell(f"{called(file)}: {summary_of(found)}")
     first = [name for name in ("example_id", "system", "language", *NEEDED) if name in frame]
     frame = reasoning_apart(frame[[*first, *(name for name in frame if name not in first)]])
     if read_as:
