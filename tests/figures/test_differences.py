@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from made_scores import scored
 from matplotlib.colors import to_rgb
 from statsmodels.stats.power import TTestPower
 
@@ -13,20 +14,13 @@ from ragnb.stats.power import mcnemar_mde
 
 @pytest.fixture
 def scores():
+    """Of three noise rates, only the first has a difference."""
     rng = np.random.default_rng(4)
     parts = []
     for rate, chance in ((0.0, 0.95), (0.4, 0.5), (0.8, 0.5)):
-        for system, right in (("one", chance), ("two", 0.5)):
-            ids = [f"q{k}" for k in range(60)]
-            values = (rng.random(60) < right).astype(float)
-            cells = {
-                "example_id": ids,
-                "system": system,
-                "noise_rate": rate,
-                "metric": "rgb.accuracy",
-                "signature": "s",
-            }
-            parts.append(pd.DataFrame(cells | {"value": values}))
+        right = {name: rng.random(60) < share for name, share in (("one", chance), ("two", 0.5))}
+        values = {name: hits.astype(float) for name, hits in right.items()}
+        parts.append(scored(values, "rgb.accuracy", noise_rate=rate))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -35,143 +29,105 @@ def comparisons(scores):
     return compare(scores, baseline="two")
 
 
-def test_points_and_bars_stand_at_the_numbers_of_the_frame(comparisons):
-    ax = plot_differences(comparisons)
-    spans = sorted(
-        tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments()
-    )
-    assert np.array(spans) == pytest.approx(
-        np.array(sorted(zip(comparisons["low"], comparisons["high"], strict=True)))
-    )
-    points = [line for line in ax.lines if line.get_marker() == "o"]
-    assert [line.get_xdata()[0] for line in points] == pytest.approx(
-        comparisons["difference"].tolist()
-    )
-    assert [line.get_ydata()[0] for line in points] == [2, 1, 0]  # first row on top
-    assert [label.get_text() for label in ax.get_yticklabels()] == [
-        "noise_rate 0.8",
-        "noise_rate 0.4",
-        "noise_rate 0.0",
+def labels(ax):
+    """Names of the rows, from the top."""
+    return [label.get_text() for label in ax.get_yticklabels()][::-1]
+
+
+def points(ax):
+    """Height, place and filling of each point, from the top."""
+    lines = [line for line in ax.lines if line.get_marker() == "o"]
+    return [
+        (line.get_ydata()[0], line.get_xdata()[0], to_rgb(line.get_markerfacecolor()) != (1, 1, 1))
+        for line in lines
     ]
 
 
-def test_only_adjusted_significance_fills_a_point_and_the_band_is_the_detectable_effect(
-    comparisons,
-):
+def spans(ax):
+    return sorted(tuple(bar[:, 0]) for lines in ax.collections for bar in lines.get_segments())
+
+
+def assert_drawn(ax, table, heights):
+    """Points, their fillings and their bars are those of the rows of a table."""
+    filled = table["p_adjusted"] < 0.05
+    wanted = zip(heights, table["difference"], filled, strict=True)
+    assert points(ax) == [pytest.approx(each) for each in wanted]
+    limits = zip(table["low"], table["high"], strict=True)
+    assert spans(ax) == [pytest.approx(each) for each in sorted(limits)]
+
+
+def test_points_bars_fillings_and_bands_are_those_of_the_frame(comparisons):
     assert (comparisons["p_adjusted"] < 0.05).tolist() == [True, False, False]
     ax = plot_differences(comparisons)
-    filled = [
-        to_rgb(line.get_markerfacecolor()) != (1, 1, 1)
-        for line in ax.lines
-        if line.get_marker() == "o"
-    ]
-    assert filled == [True, False, False]
-    assert [patch.get_width() / 2 for patch in ax.patches] == pytest.approx(
-        comparisons["mde"].tolist()
-    )
-
-
-def test_kind_of_interval_duality_correction_and_n_are_on_the_figure(comparisons):
-    ax = plot_differences(comparisons)
-    title = ax.get_title(loc="left")
-    for told in (
-        "one - two",
-        "95% Tango (not dual)",
-        "Holm over 3",
-        "grey: true differences detected with < 80% power",
-    ):
-        assert told in title
+    assert_drawn(ax, comparisons, [2, 1, 0])
+    assert labels(ax) == ["noise_rate 0.0", "noise_rate 0.4", "noise_rate 0.8"]
+    bands = [patch.get_width() / 2 for patch in ax.patches]
+    assert bands == pytest.approx(comparisons["mde"].tolist())
     assert sum("n = 60" in text.get_text() for text in ax.texts) == 3
+    note = ax.get_title(loc="left")
+    for part in ("one - two", "95% Tango (not dual)", "Holm over 3", "detected with < 80% power"):
+        assert part in note
 
 
-def test_several_pairs_are_named_in_their_rows(comparisons):
-    both = pd.concat([comparisons, comparisons.assign(system="three")])
-    labels = [label.get_text() for label in plot_differences(both).get_yticklabels()]
-    assert "three - two, noise_rate 0.8" in labels
-
-
-def test_an_undefined_comparison_keeps_its_row(comparisons):
+def test_several_pairs_are_named_and_an_undefined_comparison_keeps_its_row(comparisons):
     comparisons.loc[1, ["difference", "low", "high", "p_adjusted", "mde"]] = np.nan
-    ax = plot_differences(comparisons)
-    assert any("p undefined" in text.get_text() for text in ax.texts)
-    assert len(ax.get_yticklabels()) == 3
+    ax = plot_differences(pd.concat([comparisons, comparisons.assign(system="three")]))
+    assert len(labels(ax)) == 6
+    assert "three - two, noise_rate 0.8" in labels(ax)
+    assert sum("p undefined" in text.get_text() for text in ax.texts) == 2
 
 
-@pytest.fixture
-def by_language():
-    """Three systems in three languages, of which two show a difference in one language; the languages are not sorted."""
+def test_a_group_gathers_its_rows_under_a_heading():
+    """Two systems gain in the first of three languages, which are not sorted."""
     rng = np.random.default_rng(5)
-    parts = [
-        pd.DataFrame({
-            "example_id": [f"q{k}" for k in range(40)], "system": system, "language": language, "metric": "answer.f1",
-            "signature": "s", "value": np.round(rng.random(40) + 0.4 * (system != "direct" and language == "th"), 2),
-        })
+    drawn = {
+        language: {system: rng.random(40) for system in ("direct", "cross", "lbrag")}
         for language in ("th", "de", "中文")
-        for system in ("direct", "cross", "lbrag")
-    ]  # fmt: skip
-    return compare(pd.concat(parts, ignore_index=True), baseline="direct", by="language")
-
-
-def test_a_group_gathers_its_rows_under_a_heading(by_language):
-    ax = plot_differences(by_language, group="language")
-    labels = [label.get_text() for label in ax.get_yticklabels()][::-1]
+    }
+    for system in ("cross", "lbrag"):
+        drawn["th"][system] += 0.4
+    parts = [scored(values, "answer.f1", language=name) for name, values in drawn.items()]
+    table = compare(pd.concat(parts), baseline="direct", by="language")
+    assert (table["p_adjusted"] < 0.05).tolist() == [True, True, False, False, False, False]
+    ax = plot_differences(table, group="language")
     under = ["cross - direct", "lbrag - direct"]
-    assert labels == ["language th", *under, "language de", *under, "language 中文", *under]
+    headings = ["language th", "language de", "language 中文"]
+    assert labels(ax) == [headings[0], *under, headings[1], *under, headings[2], *under]
     bold = [label.get_text() for label in ax.get_yticklabels() if label.get_fontweight() == "bold"]
-    assert bold[::-1] == ["language th", "language de", "language 中文"]
-    points = [line for line in ax.lines if line.get_marker() == "o"]
-    heights = {line.get_ydata()[0]: line.get_xdata()[0] for line in points}
-    wanted = dict(
-        zip((7, 6, 4, 3, 1, 0), by_language["difference"], strict=True)
-    )  # 8, 5 and 2 are headings
-    assert heights == pytest.approx(wanted)
-    filled = [to_rgb(line.get_markerfacecolor()) != (1, 1, 1) for line in points]
-    assert sum(filled) == (by_language["p_adjusted"] < 0.05).sum() == 2
+    assert bold[::-1] == headings
+    assert_drawn(ax, table, [7, 6, 4, 3, 1, 0])
     assert ax.get_ylim() == pytest.approx((-0.7, 8.7))
-    assert len([text for text in ax.texts if "n = 40" in text.get_text()]) == 6
 
 
-def test_the_differences_of_a_mixed_model_are_drawn_alike(by_language):
+def test_the_differences_of_a_mixed_model_are_drawn_alike():
     rng = np.random.default_rng(6)
-    cells = [
-        (q, language, system)
-        for q in range(12)
-        for language in ("en", "de")
-        for system in ("direct", "lbrag")
+    questions = rng.normal(0, 0.3, 12)
+    parts = [
+        scored({s: questions + rng.normal(0, 0.2, 12) for s in ("direct", "lbrag")}, language=name)
+        for name in ("en", "de")
     ]
-    frame = pd.DataFrame(cells, columns=["question_id", "language", "system"])
-    frame = frame.assign(
-        metric="answer.f1",
-        value=rng.normal(0, 0.3, 12)[frame["question_id"]] + rng.normal(0, 0.2, 48),
-    )
-    result = mixed_model(frame, interaction=True)
-    ax = plot_differences(result.by_language, group="language")
-    spans = sorted(
-        tuple(segment[:, 0]) for line in ax.collections for segment in line.get_segments()
-    )
-    limits = result.by_language[["low", "high"]].to_numpy()
-    assert np.array(spans) == pytest.approx(limits[np.lexsort(limits.T[::-1])])
+    frame = pd.concat(parts)
+    model = mixed_model(frame.assign(question_id=frame["example_id"]), interaction=True)
+    ax = plot_differences(model.by_language, group="language")
+    assert_drawn(ax, model.by_language, [2, 0])
     assert "95% t of the mixed model (dual)" in ax.get_title(loc="left")
 
 
 def test_power_lines_are_the_effects_of_the_table(scores, comparisons):
-    sizes = [20, 60, 500]
     row = comparisons.iloc[1]
-    assert row["n_pairs"] == 60
-    wide = scores[scores["noise_rate"] == row["noise_rate"]].pivot(
-        index="example_id", columns="system", values="value"
-    )
-    discordance = float((wide["one"] != wide["two"]).mean())
-    ax = plot_power(
-        sizes, {"few": 0.1, "here": discordance}, variances={"graded": 0.16}, observed={"ours": 68}
-    )
-    lines = [line for line in ax.lines if len(line.get_xdata()) == 3]
-    assert lines[1].get_ydata()[1] == row["mde"]
-    assert lines[0].get_ydata().tolist() == [mcnemar_mde(n, discordance=0.1) for n in sizes]
+    there = scores[scores["noise_rate"] == row["noise_rate"]]
+    wide = there.pivot(index="example_id", columns="system", values="value")
+    lines = {"few": 0.1, "here": float((wide["one"] != wide["two"]).mean())}
+    sizes = [20, 60, 500]
+    assert row["n_pairs"] == sizes[1]
+    ax = plot_power(sizes, lines, variances={"graded": 0.16}, observed={"ours": 68})
+    few, here, graded = drawn = [line for line in ax.lines if len(line.get_xdata()) == 3]
+    assert here.get_ydata()[1] == row["mde"]
+    assert few.get_ydata().tolist() == [mcnemar_mde(n, discordance=0.1) for n in sizes]
     expected = [0.4 * TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8) for n in sizes]
-    assert lines[2].get_ydata().tolist() == pytest.approx(expected)
+    assert graded.get_ydata().tolist() == pytest.approx(expected)
     assert any("ours, n = 68" in text.get_text() for text in ax.texts)
-    assert len({line.get_linestyle() for line in lines}) == 3
+    assert len({line.get_linestyle() for line in drawn}) == 3
 
 
 def test_bad_input_says_what_is_needed(comparisons):
@@ -179,11 +135,8 @@ def test_bad_input_says_what_is_needed(comparisons):
         plot_differences(pd.concat([comparisons, comparisons.assign(metric="other")]))
     with pytest.raises(InputError, match="got none"):
         plot_differences(comparisons.iloc[:0])
-    with pytest.raises(
-        InputError, match="plot_differences\\(group=...\\) needs the columns language"
-    ):
+    with pytest.raises(InputError, match=r"\(group=...\) needs the columns language"):
         plot_differences(comparisons, group="language")
-    with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
-        plot_power([], {"a": 1.0})
-    with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
-        plot_power([10])
+    for sizes, discordance in (([], {"a": 1.0}), ([10], None)):
+        with pytest.raises(InputError, match="needs sizes, and discordance or variances"):
+            plot_power(sizes, discordance)

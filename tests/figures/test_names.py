@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from made_scores import scored, with_costs
 
 from ragnb.ensemble.deferral import deferral_curve, deferral_point
 from ragnb.figures import (
@@ -29,10 +30,8 @@ from ragnb.scoring import compare
 from ragnb.stats.several import pairwise_tests
 
 NAMES = {
-    "gpt-4o ($5 in, $15 out)": "gpt-4o ($5 in, $15 out)",
-    r"_$\foo$ \$5 $$": r"_$\foo$ \$5 $$",
+    r"_$\foo$ \$5 $$ 系统 النظام ระบบ": r"_$\foo$ \$5 $$ 系统 النظام ระบบ",
     "<b>&a\x00\x08\ufffe\uffff\u202eb": "<b>&a⟨U+0000⟩⟨U+0008⟩⟨U+FFFE⟩⟨U+FFFF⟩⟨U+202E⟩b",
-    "系统 النظام ระบบ": "系统 النظام ระบบ",
 }
 """Names, and what is seen of them."""
 
@@ -47,41 +46,13 @@ def rates(name, **columns):
     return frame.assign(interval="Wilson", confidence_level=0.95, **columns)
 
 
-def compared(name, metric="rgb.accuracy"):
-    values = {system: RNG.random(40) < 0.5 for system in (name, OTHER)}
-    scores = pd.concat(
-        pd.DataFrame(
-            {
-                "example_id": range(40),
-                "system": system,
-                "metric": metric,
-                "value": right,
-                "signature": "s",
-            }
-        )
-        for system, right in values.items()
-    )
-    return compare(scores.astype({"value": float}), baseline=OTHER)
+def compared(name):
+    values = {system: (RNG.random(40) < 0.5).astype(float) for system in (name, OTHER)}
+    return compare(scored(values, "rgb.accuracy"), baseline=OTHER)
 
 
 def costs(name):
-    rows = [
-        {
-            "example_id": k,
-            "system": system,
-            "metric": metric,
-            "value": value,
-            "reason": None,
-            "signature": metric,
-        }
-        for system, gain, cost in (
-            (name, [0.3, 0.5, 0.4], [10.0, 12, 11]),
-            (OTHER, [0.0] * 3, [0.0] * 3),
-        )
-        for metric, values in (("answer.f1", gain), ("cost.translation_tokens", cost))
-        for k, value in enumerate(values)
-    ]
-    return pd.DataFrame(rows)
+    return with_costs({name: ([0.3, 0.5, 0.4], [10, 12, 11]), OTHER: ([0] * 3, [0] * 3)})
 
 
 def judged(name, language="en"):
@@ -150,13 +121,10 @@ def squeezed(text):
 @pytest.mark.parametrize("drawing", DRAWINGS)
 def test_a_name_is_drawn_as_it_is(drawing, name):
     ax = DRAWINGS[drawing](name)
-    ax.figure.savefig(io.BytesIO(), format="png", dpi=30)
+    svg = io.BytesIO()
     with style():
-        svg = io.BytesIO()
         ax.figure.savefig(svg, format="svg")
-    drawn = [
-        squeezed("".join(text.itertext()))
-        for text in ElementTree.fromstring(svg.getvalue()).findall(".//{*}text")
-    ]
+    texts = ElementTree.fromstring(svg.getvalue()).findall(".//{*}text")
+    drawn = [squeezed("".join(text.itertext())) for text in texts]
     assert any(squeezed(NAMES[name]) in text for text in drawn), drawn
     assert all(text.count("⟨") == text.count("⟩") and "mathdefault" not in text for text in drawn)

@@ -6,7 +6,6 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.font_manager import FontProperties
 
 from ragnb.errors import InputError
 from ragnb.figures import paper_size, plot_noise_curve, save_figure, style
@@ -42,13 +41,10 @@ def test_widths_are_those_of_the_styles():
     assert paper_size("two-column", columns=2)[0] == 2 * paper_size("two-column")[0] + 3 / 8
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"columns": 3}, {"aspect": 0}],
-)
-def test_sizes_that_no_paper_has_are_refused(options):
-    with pytest.raises(InputError, match="must be"):
-        paper_size("acl", **options)
+def test_sizes_that_no_paper_has_are_refused():
+    for options in ({"columns": 3}, {"aspect": 0}):
+        with pytest.raises(InputError, match="must be"):
+            paper_size("acl", **options)
     with pytest.raises(InputError, match="'acl', 'neurips', 'two-column'"):
         paper_size("nature")
 
@@ -69,35 +65,23 @@ def test_nothing_is_cut_off_at_column_width(summaries):
     with style(font_size=9):
         ax = plot_noise_curve(summaries, ax=plt.subplots(figsize=paper_size("acl"))[1])
         ax.set_title("")
-    figure = ax.figure
-    figure.canvas.draw()
-    inside, drawn = figure.bbox, ax.get_tightbbox()
-    assert inside.x0 <= drawn.x0
-    assert inside.y0 <= drawn.y0
-    assert drawn.x1 <= inside.x1
-    assert drawn.y1 <= inside.y1
+    ax.figure.canvas.draw()
+    inside, drawn = ax.figure.bbox, ax.get_tightbbox()
+    assert inside.contains(drawn.x0, drawn.y0)
+    assert inside.contains(drawn.x1, drawn.y1)
 
 
 # ---- text --------------------------------------------------------------------------------------------------------------
-
-
-def sizes(figure):
-    """Sizes in points of all text that is drawn."""
-    figure.canvas.draw()
-    return {
-        text.get_fontsize()
-        for text in figure.findobj(mpl.text.Text)
-        if text.get_text() and text.get_visible()
-    }
 
 
 def test_the_font_size_around_holds_inside(summaries):
     with style(font_size=9):
         ax = plot_noise_curve(summaries)
         ax.set_title("", loc="left")
-        assert sorted(sizes(ax.figure)) == pytest.approx(
-            [9 / 1.2, 9], rel=1e-3
-        )  # the legend, which is small; labels, ticks
+        drawn = [text for text in ax.figure.findobj(mpl.text.Text) if text.get_text()]
+        sizes = {text.get_fontsize() for text in drawn if text.get_visible()}
+        # The legend is small; labels and ticks have the size.
+        assert sorted(sizes) == pytest.approx([9 / 1.2, 9], rel=1e-3)
         with style(font_size=6), style():
             assert mpl.rcParams["font.size"] == 6
         assert mpl.rcParams["font.size"] == 9
@@ -113,8 +97,7 @@ def test_fonts_are_embedded_as_truetype_where_the_default_is_type_3(summaries, t
     assert b"/Type3" in (tmp_path / "default.pdf").read_bytes()
     assert b"/Type3" not in ours
     assert b"/FontFile2" in ours  # the font itself
-    family = FontProperties(family="DejaVu Sans").get_name().replace(" ", "").encode()
-    assert family in ours
+    assert b"DejaVuSans" in ours
 
 
 # ---- series without colours --------------------------------------------------------------------------------------------

@@ -36,29 +36,20 @@ def texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
-def test_line_and_band_stand_at_the_numbers_of_the_frame(curve):
+def test_line_band_and_ends_are_those_of_the_frame(curve):
     ax = plot_deferral(curve.sample(frac=1, random_state=0))  # whatever the order of the rows
-    assert line(ax, "least certain first") == pytest.approx(curve[["share", "accuracy"]].to_numpy())
+    points = curve[["share", "accuracy"]].to_numpy()
+    assert line(ax, "least certain first") == pytest.approx(points)
     (band,) = ax.collections
     outline = {tuple(point) for point in band.get_paths()[0].vertices.round(9)}
     for name in ("low", "high"):
         assert {tuple(point) for point in curve[["share", name]].to_numpy().round(9)} <= outline
-
-
-def test_the_random_line_joins_no_deferral_and_all_deferred(curve):
-    ends = curve[["share", "accuracy"]].iloc[[0, -1]].to_numpy()
-    assert line(plot_deferral(curve), "as many at random") == pytest.approx(ends)
-
-
-def test_both_ends_are_marked_and_named_with_their_accuracy(curve):
-    ax = plot_deferral(curve)
+    assert line(ax, "as many at random") == pytest.approx(points[[0, -1]])
     (marked,) = [each for each in ax.lines if each.get_marker() == "o"]
-    ends = curve.iloc[[0, -1]]
-    assert np.column_stack([marked.get_xdata(), marked.get_ydata()]) == pytest.approx(
-        ends[["share", "accuracy"]].to_numpy()
-    )
-    first, last = ends["accuracy"]
+    assert np.column_stack(marked.get_data()) == pytest.approx(points[[0, -1]])
+    first, last = points[[0, -1], 1]
     assert texts(ax) == [f"no deferral\n{first:.3f}", f"judge everything\n{last:.3f}"]
+    assert ax.get_title(loc="left") == "95% pointwise Wilson intervals, n = 120"
 
 
 def test_names_of_the_ends_stand_outside_of_the_band(items, curve):
@@ -72,28 +63,21 @@ def test_names_of_the_ends_stand_outside_of_the_band(items, curve):
     assert falling[1].xy[1] <= bad["low"].tail(30).min()
 
 
-def test_points_stand_at_their_numbers_and_say_them(items, curve):
-    points = pd.concat(
-        [unconfident(items, width, name=f"conformal set, α = {width}") for width in (0.1, 0.2)]
-    )
-    ax = plot_deferral(curve, points=points)
-    assert len(ax.containers) == 2
-    for container, row in zip(ax.containers, points.itertuples(), strict=True):
+def test_points_are_those_of_their_rows_and_say_them(items, curve):
+    found = [unconfident(items, width, name=f"set, α = {width}") for width in (0.1, 0.2)]
+    points = pd.concat(found)
+    drawn = plot_deferral(curve, points=points).containers
+    for container, row in zip(drawn, points.itertuples(), strict=True):
         marker, _, (bar,) = container
-        assert (marker.get_xdata()[0], marker.get_ydata()[0]) == pytest.approx(
-            (row.share, row.accuracy)
-        )
+        place = marker.get_xdata()[0], marker.get_ydata()[0]
+        assert place == pytest.approx((row.share, row.accuracy))
         assert bar.get_segments()[0][:, 1] == pytest.approx([row.low, row.high])
-        assert (
-            container.get_label()
-            == f"{row.point}: {row.share:.1%} judged, accuracy {row.accuracy:.3f}"
-        )
-    assert len({container[0].get_marker() for container in ax.containers}) == 2
-    assert len({container[0].get_color() for container in ax.containers}) == 2
+        said = f"{row.point}: {row.share:.1%} judged, accuracy {row.accuracy:.3f}"
+        assert container.get_label() == said
+    assert len({(each[0].get_marker(), each[0].get_color()) for each in drawn}) == 2
 
 
-def test_level_kind_and_n_are_in_the_note(items, curve):
-    assert plot_deferral(curve).get_title(loc="left") == "95% pointwise Wilson intervals, n = 120"
+def test_level_kind_and_clusters_are_in_the_note(items):
     y, probability, judged, question = items
     grouped = deferral_curve(y, probability, judged, groups=question, confidence_level=0.9)
     note = plot_deferral(grouped).get_title(loc="left")
@@ -110,8 +94,6 @@ def test_a_curve_without_intervals_is_drawn_all_the_same(items, tmp_path):
 
 
 def test_two_curves_or_a_part_of_one_are_refused(curve):
-    with pytest.raises(InputError, match="one row per share .* got 202 rows, 4 of them with share"):
-        plot_deferral(pd.concat([curve, curve]))
-    for part in (curve.iloc[1:], curve.iloc[:-1], curve.head(0)):
-        with pytest.raises(InputError, match="needs one complete curve"):
-            plot_deferral(part)
+    for rows in (pd.concat([curve, curve]), curve.iloc[1:], curve.iloc[:-1], curve.head(0)):
+        with pytest.raises(InputError, match=f"plot_deferral needs one .* got {len(rows)} rows"):
+            plot_deferral(rows)

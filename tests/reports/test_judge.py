@@ -26,8 +26,9 @@ from ragnb.stats.binary import mcnemar_test, paired_table, tango_interval
 from ragnb.stats.intervals import mean_interval
 
 NAN = math.nan
+PEOPLE = ["label_a", "label_b"]
 
-# ---- a table by hand: Cohen's 20, 5, 10, 15 and four responses that the judge left out ----------------------------------
+# ---- a table by hand: Cohen's 20, 5, 10, 15 and four responses that the judge left out -----------
 
 LABEL = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15 + [1, 1, 1, 0]
 JUDGE = [1] * 20 + [1] * 5 + [0] * 10 + [0] * 15 + [NAN] * 4
@@ -49,13 +50,24 @@ def rows_of(table, **where):
     return table.set_index("metric")
 
 
-def test_measures_by_hand(hand_report):
+def test_measures_by_hand_with_the_usual_intervals_of_independent_responses(hand_report):
     table = hand_report.agreement.set_index("metric")
     assert set(table["pair"]) == {"judged_correct - label"}
-    wanted = {"percent agreement": 35 / 50, "Cohen's kappa": 0.4, "Gwet's AC1": 0.205 / 0.505, "sensitivity": 20 / 30,
-              "Krippendorff's alpha": 1 - 0.3 * 99 / 49.5, "specificity": 15 / 20, "precision": 20 / 25}  # fmt: skip
+    shares = {"percent agreement": (35, 50), "sensitivity": (20, 30), "specificity": (15, 20),
+              "precision": (20, 25)}  # fmt: skip
+    wanted = {name: right / n for name, (right, n) in shares.items()}
+    wanted |= {"Cohen's kappa": 0.4, "Gwet's AC1": 0.205 / 0.505}
+    wanted |= {"Krippendorff's alpha": 1 - 0.3 * 99 / 49.5}
     assert table["mean"].to_dict() == pytest.approx(wanted)
     assert set(zip(table["n"], table["n_scored"], strict=True)) == {(54, 50)}
+    known = {name: proportion_confint(*counts, method="wilson") for name, counts in shares.items()}
+    both = np.column_stack([JUDGE[:50], LABEL[:50]])
+    for name in wanted.keys() - shares.keys():
+        found = agreement_interval(name, both)
+        known[name] = (found.low, found.high)
+    for name, limits in known.items():
+        assert tuple(table.loc[name, ["low", "high"]]) == pytest.approx(limits), name
+    assert hand_report.clusters is None
 
 
 def test_bounds_if_the_unscored_were_wrong_or_right(hand_report):
@@ -65,79 +77,47 @@ def test_bounds_if_the_unscored_were_wrong_or_right(hand_report):
     assert bounds["sensitivity"] == pytest.approx((20 / 33, 23 / 33))
     assert bounds["specificity"] == pytest.approx((15 / 21, 16 / 21))
     assert bounds["precision"] == pytest.approx((20 / 26, 23 / 28))
-    filled = [[1 - label if math.isnan(told) else told for label, told in zip(LABEL, JUDGE, strict=True)],
-              [label if math.isnan(told) else told for label, told in zip(LABEL, JUDGE, strict=True)]]  # fmt: skip
-    assert bounds["Cohen's kappa"] == pytest.approx(
-        [cohen_kappa_score(LABEL, told) for told in filled]
-    )
-
-
-def test_intervals_of_independent_responses_are_the_usual_ones(hand_report):
-    table = hand_report.agreement.set_index("metric")
-    label, told = np.array(LABEL[:50]), np.array(JUDGE[:50])
-    shares = {
-        "percent agreement": (35, 50),
-        "sensitivity": (20, 30),
-        "specificity": (15, 20),
-        "precision": (20, 25),
-    }
-    known = {name: proportion_confint(*counts, method="wilson") for name, counts in shares.items()}
-    both = np.column_stack([told, label])
-    for name in ("Cohen's kappa", "Gwet's AC1", "Krippendorff's alpha"):
-        found = agreement_interval(name, both)
-        known[name] = (found.low, found.high)
-    for name, limits in known.items():
-        assert tuple(table.loc[name, ["low", "high"]]) == pytest.approx(limits), name
-    assert hand_report.clusters is None
+    label, judge = np.array(LABEL), np.array(JUDGE)
+    filled = [np.where(np.isnan(judge), other, judge) for other in (1 - label, label)]
+    kappas = [cohen_kappa_score(label, verdicts) for verdicts in filled]
+    assert bounds["Cohen's kappa"] == pytest.approx(kappas)
 
 
 def test_bias_of_verdicts_is_a_paired_comparison_of_rates(hand_report):
+    assert hand_report.bias["by"].tolist() == ["overall"]  # the frame has no group
     row = hand_report.bias.iloc[0]
     table = paired_table(JUDGE[:50], LABEL[:50])
     known = tango_interval(table)
-    assert (row["difference"], row["low"], row["high"]) == pytest.approx(
-        (-5 / 50, known.low, known.high)
-    )
+    found = (row["difference"], row["low"], row["high"])
+    assert found == pytest.approx((-5 / 50, known.low, known.high))
     assert row["p_value"] == pytest.approx(mcnemar_test(table).p_value)
-    assert (row["n_pairs"], row["n_dropped"], row["mean"], row["baseline_mean"]) == (
-        50,
-        4,
-        0.5,
-        0.6,
-    )
-    assert hand_report.bias["by"].tolist() == [
-        "overall"
-    ]  # no language, system or response in the frame
+    counts = ["n_pairs", "n_dropped", "mean", "baseline_mean"]
+    assert row[counts].tolist() == [50, 4, 0.5, 0.6]
 
 
 def test_verdicts_have_a_curve_of_two_points(hand_report):
     row, curve = hand_report.calibration.iloc[0], hand_report.curve
     assert row["note"] == TWO_POINTS
     assert row["brier"] == pytest.approx(15 / 50)
-    assert curve[["mean_predicted", "mean", "n"]].to_numpy().tolist() == [
-        [0, 10 / 25, 25],
-        [1, 20 / 25, 25],
-    ]
+    points = [[0, 10 / 25, 25], [1, 20 / 25, 25]]
+    assert curve[["mean_predicted", "mean", "n"]].to_numpy().tolist() == points
     assert any(TWO_POINTS in line for line in hand_report.lines())
 
 
-def test_worst_are_the_disagreements_in_the_order_of_the_frame_without_confidence(
-    by_hand, hand_report
-):
-    worst = hand_report.worst
-    assert worst["example_id"].tolist() == list(range(20, 35))
-    assert set(worst["disagreement"]) == {1.0}
+def test_worst_are_the_disagreements_the_most_confident_first(by_hand, hand_report):
+    assert hand_report.worst["example_id"].tolist() == list(range(20, 35))
+    assert set(hand_report.worst["disagreement"]) == {1.0}
     sure = judge_report(by_hand.assign(judge_confidence=np.linspace(0, 1, 54)))
     assert sure.worst["example_id"].tolist() == list(range(34, 19, -1))
     unsure = by_hand.assign(judge_confidence=[0.3 if k == 22 else NAN for k in range(54)])
     assert judge_report(unsure).worst["example_id"].tolist()[:3] == [22, 20, 21]
 
 
-# ---- simulated judges: several systems answer one question, two annotators -----------------------------------------------
+# ---- simulated judges: several systems answer one question, two annotators -----------------------
 
 
 def simulated(n_questions=100, seed=0, lenient=0.0, sharpen=1.0):
-    """Labels drawn from a known probability; the score is that probability, sharpened; verdicts lenient in Chinese."""
+    """Labels from a known probability, which sharpened is the score; verdicts lenient in Chinese."""
     rng = np.random.default_rng(seed)
     n = 3 * n_questions
     question = np.repeat(np.arange(n_questions), 3)
@@ -145,14 +125,14 @@ def simulated(n_questions=100, seed=0, lenient=0.0, sharpen=1.0):
     chance = np.clip(hard + rng.normal(0, 0.05, n), 0.01, 0.99)
     label = (rng.random(n) < chance).astype(float)
     language = np.array(["en", "zh", "ar", "hi"])[question % 4]
-    told = np.where(rng.random(n) < 0.1, 1 - label, label)
-    told = np.where((rng.random(n) < lenient) & (language == "zh"), 1.0, told)
-    annotators = {f"label_{name}": np.where(rng.random(n) < 0.1, 1 - label, label) for name in "ab"}
-    return pd.DataFrame({
-        "example_id": [f"q{k}" for k in question], "system": np.tile(["one", "two", "three"], n_questions), "language": language,
-        "label": label, **annotators, "judged_correct": told, "score": chance**sharpen,
-        "response": ["答" * int(k) for k in rng.integers(1, 200, n)],
-    })  # fmt: skip
+    verdict = np.where(rng.random(n) < 0.1, 1 - label, label)
+    verdict = np.where((rng.random(n) < lenient) & (language == "zh"), 1.0, verdict)
+    annotators = {name: np.where(rng.random(n) < 0.1, 1 - label, label) for name in PEOPLE}
+    systems = np.tile(["one", "two", "three"], n_questions)
+    frame = pd.DataFrame({"example_id": [f"q{k}" for k in question], "system": systems})
+    responses = ["答" * int(k) for k in rng.integers(1, 200, n)]
+    frame = frame.assign(language=language, label=label, **annotators, response=responses)
+    return frame.assign(judged_correct=verdict, score=chance**sharpen)
 
 
 @pytest.fixture(scope="module")
@@ -162,16 +142,14 @@ def frame():
 
 @pytest.fixture(scope="module")
 def report(frame):
-    return judge_report(frame, judge=["judged_correct", "score"], annotators=["label_a", "label_b"])
+    return judge_report(frame, judge=["judged_correct", "score"], annotators=PEOPLE)
 
 
 def test_the_bias_that_is_there_is_found_and_no_other(report):
-    rows = report.bias[
-        (report.bias["judge"] == "judged_correct") & (report.bias["by"] == "language")
-    ]
-    found = rows.set_index("group")["p_adjusted"] < 0.05
+    rows = report.bias.query("judge == 'judged_correct' and by == 'language'").set_index("group")
+    found = rows["p_adjusted"] < 0.05
     assert found.to_dict() == {"en": False, "zh": True, "ar": False, "hi": False}
-    assert rows.set_index("group").loc["zh", "difference"] > 0.1
+    assert rows.loc["zh", "difference"] > 0.1
     assert (rows["family_size"] == 4).all()
     assert (rows["p_adjusted"] >= rows["p_value"]).all()
 
@@ -179,24 +157,22 @@ def test_the_bias_that_is_there_is_found_and_no_other(report):
 def test_bias_is_robust_to_questions_as_another_library_has_it(frame, report):
     differences = (frame["judged_correct"] - frame["label"]).to_numpy()
     codes = pd.factorize(frame["example_id"])[0]
-    ols = sm.OLS(differences, np.ones(len(frame))).fit(
-        cov_type="cluster", cov_kwds={"groups": codes, "df_correction": True}, use_t=True
-    )
+    groups = {"groups": codes, "df_correction": True}
+    ols = sm.OLS(differences, np.ones(len(frame)))
+    known = ols.fit(cov_type="cluster", cov_kwds=groups, use_t=True)
     row = report.bias.iloc[0]
     assert (row["by"], row["group"], row["n_clusters"]) == ("overall", "all responses", 100)
-    assert row["difference"] == pytest.approx(ols.params[0])
-    assert (row["low"], row["high"]) == pytest.approx(tuple(ols.conf_int()[0]))
-    assert row["p_value"] == pytest.approx(ols.pvalues[0])
+    assert row["difference"] == pytest.approx(known.params[0])
+    assert (row["low"], row["high"]) == pytest.approx(tuple(known.conf_int()[0]))
+    assert row["p_value"] == pytest.approx(known.pvalues[0])
 
 
 def test_shares_are_robust_to_questions(frame, report):
-    table = rows_of(report.agreement, rater="judged_correct", against="label")
+    row = rows_of(report.agreement, rater="judged_correct", against="label").loc["sensitivity"]
     positive = frame[frame["label"] == 1]
     known = mean_interval(positive["judged_correct"], positive["example_id"].to_numpy(str))
-    row = table.loc["sensitivity"]
-    assert (row["mean"], row["low"], row["high"]) == pytest.approx(
-        (known.estimate, known.low, known.high)
-    )
+    found = (row["mean"], row["low"], row["high"])
+    assert found == pytest.approx((known.estimate, known.low, known.high))
     assert (row["interval"], row["n_units"]) == ("cluster-robust t", known.n)
 
 
@@ -209,15 +185,11 @@ def test_a_share_without_spread_is_held_by_whole_questions(frame):
     assert perfect.bias["difference"].eq(0).all()
 
 
-def test_scores_have_a_roc_area_and_verdicts_none(frame, report):
+def test_scores_have_a_roc_area_and_a_threshold_makes_verdicts_of_them(frame, report):
     table = rows_of(report.agreement, rater="score", against="label")
-    assert table.loc["AUROC", "mean"] == pytest.approx(
-        roc_auc_score(frame["label"], frame["score"])
-    )
+    known = roc_auc_score(frame["label"], frame["score"])
+    assert table.loc["AUROC", "mean"] == pytest.approx(known)
     assert "AUROC" not in rows_of(report.agreement, rater="judged_correct", against="label").index
-
-
-def test_the_threshold_makes_verdicts_of_scores(frame):
     at = judge_report(frame, judge="score", threshold=0.8)
     known = cohen_kappa_score(frame["label"], frame["score"] >= 0.8)
     assert rows_of(at.agreement).loc["Cohen's kappa", "mean"] == pytest.approx(known)
@@ -228,64 +200,48 @@ def test_the_threshold_makes_verdicts_of_scores(frame):
 
 
 def test_the_ceiling_is_on_the_responses_that_all_rated(frame):
-    gappy = frame.assign(label_a=frame["label_a"].mask(frame.index % 5 == 0),
-                         judged_correct=frame["judged_correct"].mask(frame.index % 7 == 0))  # fmt: skip
-    table = judge_report(gappy, annotators=["label_a", "label_b"]).ceiling
-    kept = gappy.dropna(subset=["label_a", "label_b", "judged_correct"])
-    own = np.mean(
-        [cohen_kappa_score(kept["judged_correct"], kept[name]) for name in ("label_a", "label_b")]
+    gappy = frame.assign(
+        label_a=frame["label_a"].mask(frame.index % 5 == 0),
+        judged_correct=frame["judged_correct"].mask(frame.index % 7 == 0),
     )
+    table = judge_report(gappy, annotators=PEOPLE).ceiling
+    kept = gappy.dropna(subset=[*PEOPLE, "judged_correct"])
+    own = np.mean([cohen_kappa_score(kept["judged_correct"], kept[name]) for name in PEOPLE])
     theirs = cohen_kappa_score(kept["label_a"], kept["label_b"])
-    rows = table[table["metric"] == "Cohen's kappa"].set_index("of")
-    assert rows["mean"].to_dict() == pytest.approx(
-        {
-            "judge with annotators": own,
-            "annotators among themselves": theirs,
-            "difference": own - theirs,
-        }
-    )
+    rows = rows_of(table).loc["Cohen's kappa"]
+    assert rows["of"].tolist() == [
+        "judge with annotators", "annotators among themselves", "difference"
+    ]  # fmt: skip
+    assert rows["mean"].tolist() == pytest.approx([own, theirs, own - theirs])
     assert (rows["n"] == len(kept)).all()
-    assert (rows["low"] < rows["mean"]).all()
 
 
 def test_the_difference_to_the_ceiling_is_a_jackknife_over_questions(frame, report):
     def difference(part):
-        own = np.mean(
-            [np.mean(part["judged_correct"] == part[name]) for name in ("label_a", "label_b")]
-        )
+        own = np.mean([np.mean(part["judged_correct"] == part[name]) for name in PEOPLE])
         return own - np.mean(part["label_a"] == part["label_b"])
 
-    without = np.array(
-        [difference(frame[frame["example_id"] != one]) for one in frame["example_id"].unique()]
-    )
+    questions = frame["example_id"].unique()
+    without = [difference(frame[frame["example_id"] != one]) for one in questions]
     whole = difference(frame)
-    pseudo = 100 * whole - 99 * without
+    pseudo = 100 * whole - 99 * np.array(without)
     known = stats.t.interval(0.95, 99, whole, pseudo.std(ddof=1) / 10)
-    table = report.ceiling
-    row = (
-        table[(table["judge"] == "judged_correct") & (table["of"] == "difference")]
-        .set_index("metric")
-        .loc["percent agreement"]
-    )
+    row = rows_of(report.ceiling, judge="judged_correct", of="difference").loc["percent agreement"]
     assert (row["low"], row["high"]) == pytest.approx(known)
 
 
-def test_responses_without_a_label_are_left_out_and_counted(frame, report):
-    blank = frame.assign(label=frame["label"].where(np.arange(len(frame)) >= 10))
-    found = judge_report(blank, judge=report.judges, annotators=report.annotators)
+def test_responses_without_a_label_are_left_out_and_counted(frame):
     n = len(frame)
+    found = judge_report(frame.assign(label=frame["label"].where(np.arange(n) >= 10)))
     row = {"label": "label", "n": n, "n_labelled": n - 10, "n_left_out": 10}
     assert found.labelled.to_dict("records") == [row]
     assert found.lines()[0].startswith(f"{n - 10} of {n} responses have a label")
 
 
 def test_thirds_of_length_hold_about_as_many_responses_and_come_in_order(report):
-    rows = report.bias[(report.bias["judge"] == "score") & (report.bias["by"] == "response length")]
-    assert [name.split(" (")[0] for name in rows["group"]] == [
-        "shortest third",
-        "middle third",
-        "longest third",
-    ]
+    rows = report.bias.query("judge == 'score' and by == 'response length'")
+    thirds = [name.split(" (")[0] for name in rows["group"]]
+    assert thirds == ["shortest third", "middle third", "longest third"]
     reach = [tuple(map(int, re.findall(r"\d+", name))) for name in rows["group"]]
     assert all(one[1] < two[0] for one, two in pairwise(reach))
     assert rows["n_pairs"].between(90, 110).all()
@@ -293,31 +249,24 @@ def test_thirds_of_length_hold_about_as_many_responses_and_come_in_order(report)
 
 def test_length_is_what_a_reader_counts():
     texts = ["é" * 3, "e\u0301" * 3, "👩\u200d🔬" * 3, "हिन्दी", None, "ab", "abcd"]
-    small = pd.DataFrame(
-        {"label": [1, 0] * 3 + [1], "judge": [1, 0, 0, 1, 1, 0, 1], "response": texts}
-    )
-    rows = judge_report(small, judge="judge", clusters=None)
-    groups = rows.bias[rows.bias["by"] == "response length"]
+    verdicts = {"label": [1, 0] * 3 + [1], "judge": [1, 0, 0, 1, 1, 0, 1]}
+    found = judge_report(pd.DataFrame(verdicts | {"response": texts}), judge="judge", clusters=None)
+    groups = found.bias[found.bias["by"] == "response length"]
     assert groups["n_pairs"].sum() == 6
-    assert groups["group"].tolist() == [
-        "shortest third (2-2)",
-        "middle third (3-3)",
-        "longest third (4-4)",
-    ]
-    assert rows.length["n"].tolist() == [6, 6]
+    thirds = ["shortest third (2-2)", "middle third (3-3)", "longest third (4-4)"]
+    assert groups["group"].tolist() == thirds
+    assert found.length["n"].tolist() == [6, 6]
 
 
 def test_an_error_that_grows_with_length_is_found(frame):
     size = frame["response"].str.len()
     padded = frame.assign(score=np.clip(frame["label"] * 0.5 + size / 400, 0, 1))
     found = judge_report(padded, judge="score")
-    table = found.length.set_index("metric")
     errors = padded["score"] - padded["label"]
-    assert table.loc["error with length", "mean"] == pytest.approx(np.corrcoef(errors, size)[0, 1])
-    assert table.loc["error with log length", "mean"] == pytest.approx(
-        np.corrcoef(errors, np.log1p(size))[0, 1]
-    )
-    assert (table["low"] > 0).all()
+    known = [np.corrcoef(errors, scale)[0, 1] for scale in (size, np.log1p(size))]
+    assert found.length["metric"].tolist() == ["error with length", "error with log length"]
+    assert found.length["mean"].tolist() == pytest.approx(known)
+    assert (found.length["low"] > 0).all()
     assert found.bias[found.bias["by"] == "response length"]["difference"].is_monotonic_increasing
 
 
@@ -328,7 +277,7 @@ def test_a_judge_that_favours_its_own_model_is_shown_apart(frame):
     assert rows.loc["the judge's own", "difference"] > 0.2 > rows.loc["others", "difference"]
 
 
-# ---- calibration -------------------------------------------------------------------------------------------------------
+# ---- calibration ---------------------------------------------------------------------------------
 
 
 def test_curve_and_brier_are_those_of_another_library(frame, report):
@@ -338,37 +287,28 @@ def test_curve_and_brier_are_those_of_another_library(frame, report):
     assert curve["mean_predicted"].to_numpy() == pytest.approx(predicted)
     row = report.calibration.set_index("judge").loc["score"]
     assert row["brier"] == pytest.approx(brier_score_loss(frame["label"], frame["score"]))
-    assert row["ece"] == pytest.approx(
-        (curve["n"] * (curve["mean"] - curve["mean_predicted"]).abs()).sum() / 300
-    )
+    gaps = (curve["n"] * (curve["mean"] - curve["mean_predicted"]).abs()).sum()
+    assert row["ece"] == pytest.approx(gaps / 300)
     assert curve["n"].sum() == row["n_scored"] == 300
+    small = pd.DataFrame({"label": [1, 0, 1, 1], "judge": [1.0, 0.95, 0.9, 0.2]})
+    last = judge_report(small, judge="judge", clusters=None).curve  # 1 is in the last bin
+    assert last["n"].tolist() == [1, 3]
+    assert last["mean"].tolist() == pytest.approx([1, 2 / 3])
 
 
 def test_a_calibrated_judge_shows_about_the_error_expected_of_it():
-    rows = [
-        judge_report(simulated(400, seed), judge="score", by=[], clusters=None).calibration.iloc[0]
-        for seed in range(3)
-    ]
-    assert np.mean([row["ece"] / row["expected_if_calibrated"] for row in rows]) == pytest.approx(
-        1, abs=0.35
-    )
-    off = judge_report(
-        simulated(400, sharpen=0.3), judge="score", by=[], clusters=None
-    ).calibration.iloc[0]
+    def calibration(**options):
+        frame = simulated(400, **options)
+        return judge_report(frame, judge="score", by=[], clusters=None).calibration.iloc[0]
+
+    rows = [calibration(seed=seed) for seed in range(3)]
+    ratio = np.mean([row["ece"] / row["expected_if_calibrated"] for row in rows])
+    assert ratio == pytest.approx(1, abs=0.35)
+    off = calibration(sharpen=0.3)
     assert off["ece"] > 5 * off["expected_if_calibrated"]
 
 
-def test_scores_of_exactly_one_stay_in_the_last_bin():
-    small = pd.DataFrame({"label": [1, 0, 1, 1], "judge": [1.0, 0.95, 0.9, 0.2]})
-    curve = judge_report(small, judge="judge", clusters=None).curve
-    assert curve["n"].tolist() == [1, 3]
-    assert curve["mean"].tolist() == pytest.approx([1, 2 / 3])
-
-
-# ---- the worst ---------------------------------------------------------------------------------------------------------
-
-
-# ---- tables ------------------------------------------------------------------------------------------------------------
+# ---- how it is shown -----------------------------------------------------------------------------
 
 
 def test_html_is_well_formed_and_hostile_names_stay_text(by_hand):
@@ -388,18 +328,17 @@ def test_sentences_say_what_a_paper_says(report):
     assert "nan" not in text
 
 
-# ---- what is missing or bad --------------------------------------------------------------------------------------------
+# ---- what is missing or bad ----------------------------------------------------------------------
 
 
-def test_a_judge_that_scored_nothing_is_reported_so():
-    nothing = pd.DataFrame({"example_id": range(4), "label": [1, 0, 1, 0], "judged_correct": [NAN] * 4,
-                            "response": ["a", "bb", "ccc", None]})  # fmt: skip
+def test_a_judge_that_scored_nothing_is_reported_so(by_hand):
+    nothing = by_hand.head(4).assign(judged_correct=NAN, response=["a", "bb", "ccc", None])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = judge_report(nothing)
         shown = found._repr_html_()
     row = found.agreement.set_index("metric").loc["percent agreement"]
-    assert (row["n"], row["n_scored"], row["worst_low"], row["worst_high"]) == (4, 0, 0, 1)
+    assert row[["n", "n_scored", "worst_low", "worst_high"]].tolist() == [4, 0, 0, 1]
     assert found.agreement["mean"].isna().all()
     assert found.curve.empty
     assert found.worst.empty
@@ -409,12 +348,13 @@ def test_a_judge_that_scored_nothing_is_reported_so():
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [
-        ({}, {"judge": "mine"}, "got a frame without mine"),
         ({"label": [2] * 54}, {}, "labels of 1, 0 or nan in label, got 2"),
         ({"label": ["correct"] * 54}, {}, "numbers in label, got 'correct'"),
         ({"judged_correct": [5.0] * 54}, {}, r"scores of \[0, 1\] or nan in judged_correct, got 5"),
         ({"label": [NAN] * 54}, {}, "got none in label on 54 responses"),
         ({"example_id": [0, *range(53)]}, {}, r"got 1 more with the same example_id \(such as 0\)"),
+        ({"example_id": [None, *range(53)]}, {}, "needs a cluster for each response; 1 have none"),
+        ({}, {"judge": "label"}, "neither the label nor an annotator; got label"),
         ({}, {"threshold": 2}, "threshold must be between 0 and 1, got 2"),
     ],
 )
@@ -423,17 +363,7 @@ def test_bad_input_says_what_is_needed(by_hand, changes, options, message):
         judge_report(by_hand.assign(**changes), **options)
 
 
-def test_booleans_missing_values_and_odd_indices_are_taken(by_hand, hand_report):
-    values = [None if math.isnan(value) else bool(value) for value in JUDGE]
-    nullable = by_hand.assign(
-        label=pd.array(LABEL, dtype="Int64"), judged_correct=pd.array(values, dtype="boolean")
-    )
-    nullable.index = [7] * 54
-    assert judge_report(nullable).agreement.equals(hand_report.agreement)
-    assert by_hand["judged_correct"].isna().sum() == 4  # the frame given is left as it was
-
-
-# ---- recorded and real -------------------------------------------------------------------------------------------------
+# ---- recorded and real ---------------------------------------------------------------------------
 
 
 def test_a_recorded_judge_of_similarity_that_often_could_not_be_read():
@@ -444,11 +374,8 @@ def test_a_recorded_judge_of_similarity_that_often_could_not_be_read():
     row = rows_of(found.agreement).loc["percent agreement"]
     assert (row["n"], row["n_scored"]) == (80, int(responses["judged_similarity"].notna().sum()))
     assert row["worst_low"] < row["mean"] < row["worst_high"]
-    assert found.bias["by"].unique().tolist() == [
-        "overall",
-        "system",
-        "response length",
-    ]  # one language
+    # The language does not vary.
+    assert found.bias["by"].unique().tolist() == ["overall", "system", "response length"]
 
 
 @pytest.mark.data
@@ -456,19 +383,16 @@ def test_a_lexical_metric_as_a_judge_of_real_answers(data_folder):
     frame = load_evouna(data_folder / "evouna" / "NQ.json")
     frame = frame[~frame["improper"] & frame["verdict"].notna() & frame["response"].notna()]
     frame = frame[frame["system"].isin(["fid", "newbing"])].head(1200).reset_index(drop=True)
-    frame = frame.assign(
-        label=frame["verdict"].astype(float), contains=score(frame, "answer.contains")["value"]
-    )
+    contains = score(frame, "answer.contains")["value"]
+    frame = frame.assign(label=frame["verdict"].astype(float), contains=contains)
     found = judge_report(frame, judge="contains")
     assert found.clusters == "example_id"
-    table = rows_of(found.agreement)
-    assert table.loc["percent agreement", "mean"] == pytest.approx(
-        (frame["contains"] == frame["label"]).mean()
-    )
-    assert 0.7 < table.loc["percent agreement", "mean"] < 0.95
-    assert table.loc["Cohen's kappa", "mean"] == pytest.approx(
-        cohen_kappa_score(frame["label"], frame["contains"])
-    )
+    table = rows_of(found.agreement)["mean"]
+    same = (frame["contains"] == frame["label"]).mean()
+    assert table["percent agreement"] == pytest.approx(same)
+    assert 0.7 < same < 0.95
+    kappa = cohen_kappa_score(frame["label"], frame["contains"])
+    assert table["Cohen's kappa"] == pytest.approx(kappa)
     overall = found.bias.iloc[0]
     assert overall["high"] < 0  # matching words misses answers that people accept
     assert overall["difference"] == pytest.approx((frame["contains"] - frame["label"]).mean())

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hostile import HOSTILE
+from made_scores import scored
 
 import ragnb
 from ragnb.errors import InputError
@@ -33,15 +34,9 @@ def languages():
 @pytest.fixture
 def small():
     """Two systems on three questions, one value of the second missing."""
-    values = {"a": [1.0, 0.0, 1.0], "b": [0.0, 0.0, np.nan]}
-    parts = [
-        pd.DataFrame({"example_id": ["q0", "q1", "q2"], "system": name, "value": value})
-        for name, value in values.items()
-    ]
-    frame = pd.concat(parts, ignore_index=True)
+    frame = scored({"a": [1.0, 0.0, 1.0], "b": [0.0, 0.0, np.nan]}, "m", language="en")
     signature = "ragnb:9.8.7|metric:m|variant:x|lang:en"
-    frame = frame.assign(language="en", metric="m", signature=signature)
-    return frame.assign(reason=[None] * 5 + ["no reply: timeout"])
+    return frame.assign(signature=signature, reason=[None] * 5 + ["no reply: timeout"])
 
 
 def held(*frames):
@@ -147,34 +142,30 @@ def test_undefined_tests_are_counted_and_their_warnings_reported(small):
     assert "Minimum detectable" not in text
 
 
-@pytest.mark.parametrize(
-    ("kept", "said", "unsaid"),
-    [
-        ({0}, ["We scored 680"], ["Each mean", "compared"]),
-        ({1}, ["Metrics: rgb.accuracy (protocol", "Each mean"], ["We scored", "Missing"]),
-        ({2}, ["Metrics: rgb.accuracy", "We compared"], ["We scored", "Each mean", "Missing"]),
-    ],
-)
-def test_a_frame_that_is_not_given_has_no_sentence(noise, kept, said, unsaid):
-    frames = (frame if place in kept else None for place, frame in enumerate(noise))
-    text = methods_paragraph(*frames)
-    assert all(part in text for part in said)
-    assert not any(part in text for part in unsaid)
+def test_a_frame_that_is_not_given_has_no_sentence(noise):
+    scores, summaries, comparisons = noise
+    alone = [
+        methods_paragraph(scores),
+        methods_paragraph(summaries=summaries),
+        methods_paragraph(comparisons=comparisons),
+    ]
+    for number, sentence in enumerate(("We scored 680", "Each mean", "We compared")):
+        assert [sentence in text for text in alone] == [place == number for place in range(3)]
+    assert ["Missing" in text for text in alone] == [True, False, False]
+    assert all("rgb.accuracy (protocol" in text for text in alone)
 
 
 def test_wrong_frames_are_refused(noise, languages):
-    with pytest.raises(InputError, match="needs scores, summaries or comparisons"):
-        methods_paragraph()
-    with pytest.raises(InputError, match="scores with rows"):
-        methods_paragraph(noise[0].iloc[:0])
-    with pytest.raises(InputError, match="without signature"):
-        methods_paragraph(noise[0].drop(columns="signature"))
-    with pytest.raises(InputError, match="summaries that were computed from its scores"):
-        methods_paragraph(noise[0], languages[1])
-    with pytest.raises(InputError, match="'another'"):
-        methods_paragraph(noise[0], noise[1].assign(system="another"))
-    with pytest.raises(InputError, match="'html'"):
-        methods_paragraph(noise[0], written="html")
+    scores, summaries, _ = noise
+    for frames, message in (
+        ([], "needs scores, summaries or comparisons"),
+        ([scores.iloc[:0]], "scores with rows"),
+        ([scores.drop(columns="signature")], "without signature"),
+        ([scores, languages[1]], "summaries that were computed from its scores"),
+        ([scores, summaries.assign(system="another")], "'another'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            methods_paragraph(*frames)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

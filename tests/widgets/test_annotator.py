@@ -25,13 +25,8 @@ def annotator(records, tmp_path):
 
 
 def questions(n=3, **more):
-    frame = pd.DataFrame(
-        {
-            "example_id": [f"q/{i}" for i in range(n)],
-            "question": [f"question {i}" for i in range(n)],
-        }
-    )
-    return frame.assign(references=[[["Oslo", "Christiania"]]] * n, response="Oslo.", **more)
+    names = {"example_id": [f"q/{i}" for i in range(n)], "question": "Where?", "response": "Oslo."}
+    return pd.DataFrame(names).assign(references=[[["Oslo", "Christiania"]]] * n, **more)
 
 
 def send(widget, act, **more):
@@ -48,20 +43,17 @@ def actions(widget):
 # ---- what is sent to the browser ---------------------------------------------------------------------------------------
 
 
-def test_the_page_holds_the_texts_and_the_places_in_the_order_of_asking(annotator):
+def test_the_page_holds_the_texts_and_the_places_in_the_order_of_asking(annotator, records):
     page = annotator.page
     assert page["question"] == "How does a heat pump differ from a gas boiler?"
     assert [part["name"] for part in page["parts"]] == ["documents", "documents", "response"]
-    assert page["parts"][0]["sentences"][0] == ["0a", "A heat pump is one kind of heating system."]
+    first = page["parts"][0]["sentences"][0]
+    assert first == ["0a", "A heat pump is one kind of heating system."]
     assert page["each"] == ["a", "b", "c"]
-    assert page["places"][:6] == [
-        ["relevant", None], ["utilized", None], ["supporting", "a"], ["support", "a"], ["supporting", "b"], ["support", "b"],
-    ]  # fmt: skip
+    asked = [["relevant", None], ["utilized", None], ["supporting", "a"], ["support", "a"]]
+    assert page["places"][:5] == [*asked, ["supporting", "b"]]
     assert page["places"][-1] == ["overall", None]
     assert annotator.state["missing"] == page["places"]
-
-
-def test_system_and_id_are_not_sent(annotator, records):
     sent = json.dumps([annotator.task, annotator.page, annotator.state, annotator.jump])
     for hidden in (*records["system"], *records["example_id"]):
         assert hidden not in sent
@@ -84,18 +76,13 @@ def test_an_act_labels_the_item_that_it_was_meant_for_and_the_screen_stays(annot
     sent = []
     annotator.send = lambda content, buffers=None: sent.append(content)
     state = send(annotator, "label", field="relevant", sentence=None, value=[], number=0)
-    assert (
-        state["failed"],
-        state["values"],
-        annotator.page["number"],
-        annotator.session.number,
-    ) == (False, {}, 1, 1)
-    assert [
-        annotator.session.state.of(item.id).nested() for item in annotator.session.items[:2]
-    ] == [{"relevant": []}, {}]
-    assert sent == [
-        {"kind": "entry", "number": 0, "entry": [annotator.jump[0][0], "started", False]}
-    ]
+    session = annotator.session
+    assert (state["failed"], state["values"]) == (False, {})
+    assert (annotator.page["number"], session.number) == (1, 1)
+    labels = [session.state.of(item.id).nested() for item in session.items[:2]]
+    assert labels == [{"relevant": []}, {}]
+    entry = [annotator.jump[0][0], "started", False]
+    assert sent == [{"kind": "entry", "number": 0, "entry": entry}]
     assert actions(annotator) == ["open", "open", "label"]
 
 
@@ -146,20 +133,16 @@ def test_what_goes_wrong_is_said_and_nothing_is_written(annotator, act, more, sa
 
 
 def test_suggestions_are_shown_and_not_said(records, tmp_path):
-    widget = Annotator(
-        records, "trace", "ana", tmp_path, suggestions=records, suggested_by="a judge", **BY
-    )
+    suggested = {"suggestions": records, "suggested_by": "a judge"}
+    widget = Annotator(records, "trace", "ana", tmp_path, **suggested, **BY)
     assert widget.state["suggested"]["relevant"] == ["0b", "0c", "1a", "1b"]
     assert (widget.state["values"], widget.state["status"]) == ({}, "untouched")
     assert "[0b] [0c] [1a] [1b] ? (suggested)" in Reader(widget._repr_html_()).text
     state = send(widget, "toggle", field="relevant", sentence=None, keys=["0b"], on=False)
     assert state["values"]["relevant"] == ["0c", "1a", "1b"]
     assert send(widget, "accept")["status"] == "labelled"
-    sources = [
-        one["source"]
-        for event in read_log(widget.session.log.path)[1]
-        for one in event.get("set", ())
-    ]
+    events = read_log(widget.session.log.path)[1]
+    sources = [one["source"] for event in events for one in event.get("set", ())]
     assert sources == ["suggestion changed"] + ["suggestion accepted"] * (len(sources) - 1)
     assert send(widget, "accept")["message"] == "nothing is suggested here"
 
@@ -167,25 +150,20 @@ def test_suggestions_are_shown_and_not_said(records, tmp_path):
 # ---- two responses -----------------------------------------------------------------------------------------------------
 
 
-def test_the_first_response_is_sometimes_b_and_the_log_says_which_one_was_preferred(tmp_path):
+def test_the_first_response_is_sometimes_b_and_has_its_own_option(tmp_path):
     frame = questions(40, response_a="from a", response_b="from b")
     widget = Annotator(frame, "preference", "ana", tmp_path)
     first = []
     for number in range(40):
         send(widget, "go", to=number)
-        text = widget.page["parts"][0]["sentences"][0][1]
-        option = widget.page["options"]["preferred"][0]
-        assert option["label"] == "the first"
-        assert text == f"from {option['value']}"
-        assert [part["heading"] for part in widget.page["parts"]] == [
-            "first response",
-            "second response",
-        ]
-        assert [more["label"] for more in widget.page["options"]["preferred"][2:]] == [
-            "both as good",
-            "neither",
-        ]
-        first.append(option["value"])
+        one, two = widget.page["parts"]
+        options = widget.page["options"]["preferred"]
+        assert one["sentences"][0][1] == f"from {options[0]['value']}"
+        headings = [one["heading"], two["heading"]]
+        assert headings == ["first response", "second response"]
+        labels = [option["label"] for option in options]
+        assert labels == ["the first", "the second", "both as good", "neither"]
+        first.append(options[0]["value"])
     assert 10 <= first.count("b") <= 30
 
 
@@ -228,12 +206,8 @@ def test_it_shows_what_its_session_was_used_for_before_it_is_displayed(annotator
     annotator._repr_mimebundle_()
     assert annotator.page["number"] == 2
     assert annotator.state["values"] == {"utilized": []}
-    assert [status for _, status, _ in annotator.jump] == [
-        "started",
-        "untouched",
-        "started",
-        "untouched",
-    ]
+    statuses = [status for _, status, _ in annotator.jump]
+    assert statuses == ["started", "untouched", "started", "untouched"]
 
 
 def test_without_a_path_or_a_name_it_is_refused(records, tmp_path):

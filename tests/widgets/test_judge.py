@@ -13,17 +13,8 @@ ROW = {
     "human_label": 1.0, "annotations": {"label_a": 1.0, "label_b": math.nan}, "disagreement": 1.0,
     "judge_explanation": "The city is missing.",
 }  # fmt: skip
-BARE = {
-    name: ROW[name]
-    for name in (
-        "judged_by",
-        "judge_score",
-        "judge_verdict",
-        "human_label",
-        "annotations",
-        "disagreement",
-    )
-}
+NEEDED = "judged_by judge_score judge_verdict human_label annotations disagreement".split()
+BARE = {name: ROW[name] for name in NEEDED}
 
 
 def page(*rows, n=10):

@@ -1,6 +1,5 @@
 import html as standard_html
 import re
-import unicodedata
 
 import pandas as pd
 import pytest
@@ -39,14 +38,10 @@ def lines(**changes):
 
 
 def pieces(line):
-    """The runs of a line: their element, None where it is plain, and their text; without superscripts."""
-    found = re.findall(
-        r"<(mark|ins)>(.*?)</\1>|([^<]+)", re.sub("<sup>.*?</sup>", "", line), re.DOTALL
-    )
-    return [
-        (element or None, standard_html.unescape(inside or plain))
-        for element, inside, plain in found
-    ]
+    """The runs of a line: their element, None where it is plain, and their text."""
+    bare = re.sub("<sup>.*?</sup>", "", line)
+    found = re.findall(r"<(mark|ins)>(.*?)</\1>|([^<]+)", bare, re.DOTALL)
+    return [(tag or None, standard_html.unescape(inside or plain)) for tag, inside, plain in found]
 
 
 def tables(**changes):
@@ -87,20 +82,14 @@ def test_a_whole_page():
 @pytest.mark.parametrize(
     ("response", "language", "expected"),
     [
-        ("答案是 4429 meters", "zh", "<mark>答案是</mark><sup>Han</sup> 4429 <ins>meters</ins><sup>≠Latin</sup>"),
-        ("The cat, sat.", "ru", "<ins>The</ins> <ins>cat</ins>, <ins>sat</ins><sup>≠Latin</sup>."),
-        ("タワーは333m", "ja", "<mark>タワ</mark>ー<mark>は</mark><sup>Katakana Hiragana</sup>333<ins>m</ins><sup>≠Latin</sup>"),
-        ("東京は", "ko", "<ins>東京は</ins><sup>≠Han ≠Hiragana</sup>"),
-        ("pаy", "en", "<mark>p</mark><sup>Latin</sup><ins>а</ins><sup>≠Cyrillic</sup><mark>y</mark><sup>Latin</sup>"),
+        ("答案是 4429 meters", "zh",
+         "<mark>答案是</mark><sup>Han</sup> 4429 <ins>meters</ins><sup>≠Latin</sup>"),
+        ("タワーは333m", "ja", "<mark>タワ</mark>ー<mark>は</mark><sup>Katakana Hiragana</sup>333"
+         "<ins>m</ins><sup>≠Latin</sup>"),
         ("Ђорђе Đorđe", "sr", "<mark>Ђорђе</mark> <mark>Đorđe</mark><sup>Cyrillic Latin</sup>"),
         ("क्\u200dष ।", "hi", "<mark>क्\u200dष</mark><sup>Devanagari</sup> ।"),
-        ("ที่กรุง 5", "th", "<mark>ที่กรุง</mark><sup>Thai</sup> 5"),
-        ("e\u0301te\u0301 5", "fr", "<mark>e\u0301te\u0301</mark><sup>Latin</sup> 5"),
-        ("שָׁלוֹם Paris", "he", "<mark>שָׁלוֹם</mark><sup>Hebrew</sup> <ins>Paris</ins><sup>≠Latin</sup>"),
-        ("ᐃᓄᒃ", "en", "<ins>ᐃᓄᒃ</ins><sup>≠Canadian Aboriginal</sup>"),
-        ("one\n\ntwo 2", "en", "<mark>one</mark><sup>Latin</sup>\n\n<mark>two</mark><sup>Latin</sup> 2"),
-        ("pay\u200cpal", "en", "<mark>pay⟨U+200C⟩pal</mark><sup>Latin</sup>"),
-        ("<b>", "en", "&lt;<mark>b</mark><sup>Latin</sup>&gt;"),
+        ("a\u200cb\n\n2 <b>", "en", "<mark>a⟨U+200C⟩b</mark><sup>Latin</sup>\n\n"
+         "2 &lt;<mark>b</mark><sup>Latin</sup>&gt;"),
     ],
 )  # fmt: skip
 def test_runs_of_letters_are_marked_by_their_script(response, language, expected):
@@ -134,39 +123,24 @@ def test_the_text_stays_and_every_letter_is_marked_as_what_it_is(response, langu
 # ---- the numbers -------------------------------------------------------------------------------------------------------
 
 COUNTED = [
-    ("答案是 4429 meters", "zh", "3/9 = 0.333", "3/9 = 0.333"),
-    ("答案是4429m。", "zh_tw", "3/4 = 0.750", "3/5 = 0.600"),
     ("東京タワーは333m", "ja", "5/6 = 0.833", "6/7 = 0.857"),
-    ("หอสูง 330 ม. (Eiffel)", "th", "5/11 = 0.455", "11/12 = 0.917"),
     ("हिन्दी text", "hi", "3/7 = 0.429", "7/10 = 0.700"),
-    ("हिन्दी", "hi", "3/3 = 1.000", "3/6 = 0.500"),
-    ("باريس (Paris)", "ar", "5/10 = 0.500", "10/10 = 1.000"),
     ("רُمّم", "ar", "2/3 = 0.667", "3/5 = 0.600"),
-    ("פריז, Paris", "he", "4/9 = 0.444", "9/9 = 1.000"),
-    ("서울 Seoul", "ko", "2/7 = 0.286", "7/7 = 1.000"),
-    (unicodedata.normalize("NFD", "서울 Seoul"), "ko", "2/7 = 0.286", "10/10 = 1.000"),
-    ("café", "fr", "4/4 = 1.000", "4/4 = 1.000"),
     ("cafe\u0301", "fr", "4/4 = 1.000", "4/5 = 0.800"),
-    ("Family 👨\u200d👩\u200d👧", "en", "6/6 = 1.000", "6/11 = 0.545"),
-    ("It is 4429 metres", "ru", "0/10 = 0.000", "10/10 = 1.000"),
     ("4429 ✓", "ru", "– no letter to count", "0/1 = 0.000"),
-    ("4429", "ru", "– no letter to count", "– nothing to count, 1.000 by definition"),
     ("", "zh", "– no letter to count", "– nothing to count, 1.000 by definition"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("response", "language", "unicode", "lbrag"), COUNTED)
-@pytest.mark.parametrize("threshold", [0.45, 0.6])
-def test_rlc_and_its_verdict_are_those_of_the_metrics(
-    response, language, unicode, lbrag, threshold
-):
-    top, *rows = tables(response=response, language=language, threshold=threshold)[0]
-    assert top == ["RLC", "value", f"≥ {threshold}?", "what belongs / what is counted"]
-    assert [row[:2] for row in rows] == [["unicode", unicode], ["lbrag", lbrag]]
-    for variant, value, passed, _ in rows:
-        given = {"response": response, "language": language, "variant": variant}
-        assert passed == sign(response_in_language(**given, threshold=threshold))
-        assert value[0] == "–" or value.endswith(f"= {response_language_consistency(**given):.3f}")
+def test_counts_by_hand_have_the_verdicts_of_the_metrics(response, language, unicode, lbrag):
+    for threshold in (0.45, 0.6):
+        top, *rows = tables(response=response, language=language, threshold=threshold)[0]
+        assert top == ["RLC", "value", f"≥ {threshold}?", "what belongs / what is counted"]
+        assert [row[:2] for row in rows] == [["unicode", unicode], ["lbrag", lbrag]]
+        for variant, _, passed, _ in rows:
+            given = {"response": response, "language": language, "variant": variant}
+            assert passed == sign(response_in_language(**given, threshold=threshold))
 
 
 @given(mixed_text, languages)
@@ -212,12 +186,10 @@ def test_what_hides_is_spelled_out_named_and_counted():
     ) in view.text
 
 
-@pytest.mark.parametrize(
-    ("reason", "told"), [("timed out <b>", "timed out <b>"), (None, "no response")]
-)
-def test_a_missing_response_says_why_and_an_empty_one_is_one(reason, told):
-    text = page(response=None, reason=reason).text
-    assert text == f"language: zh, written in Han, Bopomofo? unscored ({told})"
+def test_a_missing_response_says_why_and_an_empty_one_is_one():
+    for reason, shown in (("timed out <b>", "timed out <b>"), (None, "no response")):
+        text = page(response=None, reason=reason).text
+        assert text == f"language: zh, written in Han, Bopomofo? unscored ({shown})"
     assert "response: empty" in page(response="").text
 
 
@@ -226,10 +198,10 @@ def test_a_missing_response_says_why_and_an_empty_one_is_one(reason, told):
     [
         ({"language": "jp"}, "got 'jp'; did you mean 'ja'?"),
         ({"threshold": 0}, "threshold must be above 0 and at most 1, got 0"),
-        ({"language": "bo", "identify": True}, "language must be one that the identifier knows, got 'bo'"),
+        ({"language": "bo", "identify": True}, "must be one that the identifier knows, got 'bo'"),
     ],
-)  # fmt: skip
-@pytest.mark.parametrize("response", ["text", None])
-def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, message, response):
-    with pytest.raises(InputError, match=re.escape(message)):
-        html(response=response, **changes)
+)
+def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, message):
+    for response in ("text", None):
+        with pytest.raises(InputError, match=re.escape(message)):
+            html(response=response, **changes)

@@ -2,12 +2,14 @@
 
 import html
 
+import pandas as pd
 import pytest
 import regex
 from hostile import HOSTILE, Reader, any_text, joined_text, shown, visible
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ragnb.errors import InputError
 from ragnb.widgets.pages import TEMPLATES, Sign, annotated, fields_of, marked
 
 ONE, TWO, BAD = Sign("mark", "1", "#fff"), Sign("mark", "2", "#fff"), Sign("del", "≠", "#eee")
@@ -46,13 +48,8 @@ def test_a_phrase_that_is_there_is_marked_where_it_first_stands(before, phrase, 
     [
         ("Oslo and OSLO", ["oslo"], ["Oslo", "OSLO"]),
         ("Tampa Bay", ["Tampa", "Tampa Bay"], ["Tampa Bay"]),
-        ("a.b axb", ["a.b"], ["a.b"]),
-        ("f(x) = $1", ["(x)", "$1"], ["(x)", "$1"]),
-        ("是的，他是", ["是"], ["是", "是"]),
-        ("ПЁТР", ["пётр"], ["ПЁТР"]),
-        ("nothing asked", [""], []),
-        ("<b>x</b>", ["<b>"], ["<b>"]),
-        ("a\u202eb", ["a\u202e"], ["a⟨U+202E⟩"]),
+        ("f(x) = $1 axb", ["(x)", "$1", "a.b"], ["(x)", "$1"]),
+        ("是的，他是", ["是", ""], ["是", "是"]),
     ],
 )
 def test_phrases_are_marked_whatever_their_case_longest_first(text, phrases, expected):
@@ -62,16 +59,9 @@ def test_phrases_are_marked_whatever_their_case_longest_first(text, phrases, exp
 @pytest.mark.parametrize(
     ("spans", "expected"),
     [
-        ([], "abcdef"),
-        ([(0, 6, ONE)], "<mark>abcdef</mark><sup>1</sup>"),
-        ([(1, 3, ONE), (3, 5, BAD)], "a<mark>bc</mark><sup>1</sup><del>de</del><sup>≠</sup>f"),
         (
             [(0, 4, BAD), (2, 6, ONE)],
             "<del>ab</del><del><mark>cd</mark></del><sup>≠</sup><mark>ef</mark><sup>1</sup>",
-        ),
-        (
-            [(0, 6, BAD), (2, 3, ONE)],
-            "<del>ab</del><del><mark>c</mark></del><sup>1</sup><del>def</del><sup>≠</sup>",
         ),
         ([(2, 4, ONE), (2, 4, BAD)], "ab<del><mark>cd</mark></del><sup>≠ 1</sup>ef"),
         (
@@ -79,8 +69,6 @@ def test_phrases_are_marked_whatever_their_case_longest_first(text, phrases, exp
             "<mark>a</mark><mark>bc</mark><sup>1</sup><mark>d</mark><sup>2</sup>ef",
         ),
         ([(0, 2, ONE), (1, 3, ONE), (3, 4, ONE)], "<mark>abcd</mark><sup>1</sup>ef"),
-        ([(0, 5, ONE), (1, 2, ONE)], "<mark>abcde</mark><sup>1</sup>f"),
-        ([(0, 1, ONE), (2, 3, ONE)], "<mark>a</mark><sup>1</sup>b<mark>c</mark><sup>1</sup>def"),
     ],
 )
 def test_spans_may_overlap_and_elements_never_do(spans, expected):
@@ -113,10 +101,6 @@ def test_no_template_takes_a_text_for_html():
 
 
 def test_a_whole_frame_is_not_a_row():
-    import pandas as pd
-
-    from ragnb.errors import InputError
-
     with pytest.raises(InputError, match=r"RgbView shows one row of a frame, got DataFrame; pass"):
         fields_of(pd.DataFrame({"a": [1]}), ["a"], "RgbView")
     with pytest.raises(InputError, match="RgbView.*without b;"):

@@ -15,10 +15,14 @@ from ragnb.widgets.pages import LONG, sign
 from ragnb.widgets.rgb import HEADS, evidence_spans
 
 ROW = {
-    "question": "Where is the harbour?", "references": [["Oslo", "Kristiania"]], "language": "en", "false_answers": ["Bergen"],
+    "question": "Where is the harbour?",
+    "references": [["Oslo", "Kristiania"]],
+    "language": "en",
+    "false_answers": ["Bergen"],
     "passages": ["The harbour is in OSLO.", "It rains.", "The harbour is in Bergen."],
-    "kinds": ["positive", "negative", "wrong"], "response": "There are factual errors: in oslo, I think.",
-}  # fmt: skip
+    "kinds": ["positive", "negative", "wrong"],
+    "response": "There are factual errors: in oslo, I think.",
+}
 
 
 def html(*, protocols=PROTOCOLS, **changes):
@@ -94,24 +98,12 @@ def test_each_text_says_for_itself_which_way_it_runs():
     [
         ({"response": "not Bergen"}, "<b>not </b><b><del>Bergen</del></b><sup>E ≠</sup>"),
         ({"response": "Insufficient Information"}, "<b>Insufficient Information</b><sup>R</sup>"),
-        ({"response": "Insufficient Information", "protocols": ["released"]}, "Insufficient Information"),
-        (
-            {"response": "New York City of joy", "references": ["New York", "York City"], "false_answers": ["City of"]},
-            "<mark>New </mark><mark>York</mark><sup>1</sup><mark> </mark><del><mark>City</mark></del><sup>2</sup>"
-            "<del> of</del><sup>≠</sup> joy",
-        ),
-        (
-            {"response": "<think>Oslo</think>Oslo", "protocols": ["paper"]},
-            "&lt;think&gt;Oslo&lt;/think&gt;<mark>Oslo</mark><sup>1</sup>",
-        ),
-        (
-            {"response": "<think>Oslo</think>Bergen", "protocols": ["released"]},
-            "&lt;think&gt;<mark>Oslo</mark><sup>1</sup>&lt;/think&gt;<del>Bergen</del><sup>≠</sup>",
-        ),
-        (
-            {"response": "信息 不足。事实性错误：奥斯陆", "language": "zh", "references": ["奥斯陆"]},
-            "<b>信息 不足</b><sup>R</sup>。<b>事实性错误</b><sup>E</sup>：<mark>奥斯陆</mark><sup>1</sup>",
-        ),
+        ({"response": "Insufficient Information", "protocols": ["released"]},
+         "Insufficient Information"),
+        ({"response": "<think>Oslo</think>Oslo", "protocols": ["paper"]},
+         "&lt;think&gt;Oslo&lt;/think&gt;<mark>Oslo</mark><sup>1</sup>"),
+        ({"response": "<think>Oslo</think>Bergen", "protocols": ["released"]},
+         "&lt;think&gt;<mark>Oslo</mark><sup>1</sup>&lt;/think&gt;<del>Bergen</del><sup>≠</sup>"),
         ({"response": "one\n\ntwo"}, "one\n\ntwo"),
     ],
 )  # fmt: skip
@@ -124,17 +116,11 @@ def test_what_decides_is_marked(changes, expected):
 ENGLISH = [
     "It is OSLO.",
     "",
-    "FACTUAL ERRORS. Bergen.",
     "Insufficient information, but Oslo, not Bergen.",
     "<think>factual errors, Oslo</think>It is unclear.",
     "Oslo</think>However, Bergen is wrong.",
 ]
-CHINESE = [
-    "奥 斯 陆。",
-    "文档信息不足，无法回答。",
-    "存在事实性 错误，卑尔根",
-    "<think>奥斯陆</think>信息不足",
-]
+CHINESE = ["奥 斯 陆。", "存在事实性 错误，卑尔根", "<think>奥斯陆</think>信息不足"]
 CASES = [
     *((response, "en", [["Oslo", "Kristiania"]], "Bergen") for response in ENGLISH),
     *((response, "zh", [["奥斯陆"]], "卑尔根") for response in CHINESE),
