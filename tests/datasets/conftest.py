@@ -1,6 +1,4 @@
-import importlib.util
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,48 +7,41 @@ from ragnb.datasets.benchmarks import load_rgb
 
 
 def base(number=1, *, positives=5, negatives=5, **keys):
-    record = {
+    lamp = f"Lighthouse {number}:"
+    return {
         "id": number,
         "query": f"Who keeps lighthouse {number}?",
         "answer": [["Ada Quill", "A. Quill"]],
-        "positive": [
-            f"Lighthouse {number}: Ada Quill keeps it, log {k}." for k in range(positives)
-        ],
-        "negative": [f"Lighthouse {number}: a storm came, log {k}." for k in range(negatives)],
-    }
-    return record | keys
+        "positive": [f"{lamp} Ada Quill keeps it, log {k}." for k in range(positives)],
+        "negative": [f"{lamp} a storm came, log {k}." for k in range(negatives)],
+    } | keys
 
 
 def integration(number=1, *, groups=(2, 2), negatives=5, **keys):
     names = [f"keeper{g}x" for g in range(len(groups))]
-    record = {
+    both = zip(names, groups, strict=True)
+    return {
         "id": number,
         "query": f"Who keeps both lamps of pier {number}?",
         "answer": names,
         "asnwer1": names[:1],
         "answer2": names[1:],
-        "positive": [
-            [f"Pier {number}: {name}, note {k}." for k in range(n)]
-            for name, n in zip(names, groups, strict=True)
-        ],
+        "positive": [[f"Pier {number}: {name}, note {k}." for k in range(n)] for name, n in both],
         "negative": [f"Pier {number}: fog, note {k}." for k in range(negatives)],
-    }
-    return record | keys
+    } | keys
 
 
 def fact(number=1, *, positives=5, negatives=5, **keys):
-    record = {
+    ferry, sheets = f"Ferry {number}", range(positives)
+    return {
         "id": number,
         "query": f"Where does ferry {number} land?",
         "answer": "Eastport",
         "fakeanswer": "Westhaven",
-        "positive": [f"Ferry {number} lands at Eastport, sheet {k}." for k in range(positives)],
-        "positive_wrong": [
-            f"Ferry {number} lands at Westhaven, sheet {k}." for k in range(positives)
-        ],
-        "negative": [f"Ferry {number} is blue, sheet {k}." for k in range(negatives)],
-    }
-    return record | keys
+        "positive": [f"{ferry} lands at Eastport, sheet {k}." for k in sheets],
+        "positive_wrong": [f"{ferry} lands at Westhaven, sheet {k}." for k in sheets],
+        "negative": [f"{ferry} is blue, sheet {k}." for k in range(negatives)],
+    } | keys
 
 
 @pytest.fixture(scope="session")
@@ -65,14 +56,10 @@ def write_rgb(tmp_path_factory):
 
     def write(content, name="mini.json"):
         path = tmp_path_factory.mktemp("rgb") / name
-        lines = (
-            []
-            if isinstance(content, bytes)
-            else [json.dumps(record, ensure_ascii=False) for record in content]
-        )
-        path.write_bytes(
-            content if isinstance(content, bytes) else "\n".join(lines).encode("utf-8")
-        )
+        if not isinstance(content, bytes):
+            lines = [json.dumps(record, ensure_ascii=False) for record in content]
+            content = "\n".join(lines).encode("utf-8")
+        path.write_bytes(content)
         return path
 
     return write
@@ -105,14 +92,3 @@ def raw_records(rgb_file):
             return [json.loads(line) for line in file if line.strip()]
 
     return read
-
-
-@pytest.fixture(scope="session")
-def released():
-    """The independent derivation of the released contexts, beside this file."""
-    spec = importlib.util.spec_from_file_location(
-        "released_contexts", Path(__file__).with_name("released_contexts.py")
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -41,52 +41,29 @@ def said(frame):
 # ---- Label Studio ------------------------------------------------------------------------------------------------------
 
 
-def choice(label, control="verdict", kind="choices"):
-    labels = label if isinstance(label, list) else [label]
-    return {
-        "id": "Dx_aB9",
-        "type": kind,
-        "from_name": control,
-        "to_name": "text",
-        "origin": "manual",
-        "value": {kind: labels},
-    }
+def choice(label):
+    return {"type": "choices", "from_name": "verdict", "value": {"choices": [label]}}
 
 
 def comment(text):
-    return {
-        "id": "n0",
-        "type": "textarea",
-        "from_name": "why",
-        "to_name": "text",
-        "value": {"text": [text]},
-    }
+    return {"type": "textarea", "from_name": "why", "value": {"text": [text]}}
 
 
 def annotation(who, *results, **more):
-    return {
-        "id": 1001, "completed_by": who, "result": list(results), "was_cancelled": False, "ground_truth": False,
-        "created_at": "2026-03-09T22:16:08.728353Z", "updated_at": "2026-03-09T22:17:08.7Z", "lead_time": 4.25, **more,
-    }  # fmt: skip
+    times = {"created_at": "2026-03-09T22:16:08.728353Z", "updated_at": "2026-03-09T22:17:08.7Z"}
+    whole = {"id": 1001, "completed_by": who, "result": list(results), "was_cancelled": False}
+    return whole | times | {"ground_truth": False, "lead_time": 4.25} | more
 
 
 def task(number, *annotations, drafts=(), **data):
     given = {"example_id": NAMES[number], "text": TEXTS[NAMES[number]], **data}
-    return {
-        "id": 700 + number,
-        "data": given,
-        "annotations": list(annotations),
-        "drafts": list(drafts),
-        "predictions": [],
-    }
+    said = {"annotations": list(annotations), "drafts": list(drafts), "predictions": []}
+    return {"id": 700 + number, "data": given} | said
 
 
+LI = {"id": 4, "email": "李@example.org"}
 STUDIO = [
-    task(
-        0,
-        annotation(3, choice("Richtig")),
-        annotation({"id": 4, "email": "李@example.org"}, choice("Falsch")),
-    ),
+    task(0, annotation(3, choice("Richtig")), annotation(LI, choice("Falsch"))),
     task(1, annotation(3, choice("Weigert sich"), comment("=cmd() לא"))),
     task(2, annotation(3, was_cancelled=True)),
     task(3, drafts=[{"id": 1, "user": "ana@example.org", "result": [choice("Richtig")]}]),
@@ -98,45 +75,21 @@ GERMAN = {"Richtig": "correct", "Falsch": "incorrect", "Weigert sich": "refuse"}
 
 def test_label_studio(tmp_path):
     frame = load_annotations(write(tmp_path, STUDIO), verdicts=GERMAN)
-    assert said(frame) == {
-        ("zh/1", "3"): "correct", ("zh/1", "李@example.org"): "incorrect", ("ar/2", "3"): "refuse", ("th/5", "3"): "correct"
-    }  # fmt: skip
+    three = {("zh/1", "3"): "correct", ("ar/2", "3"): "refuse", ("th/5", "3"): "correct"}
+    assert said(frame) == three | {("zh/1", "李@example.org"): "incorrect"}
     assert frame.attrs["left_out"] == {"skipped": 2, "drafts": 1, "unlabelled": 1}
     row = frame[frame["item"] == "ar/2"].iloc[0]
-    assert row["note"] == "=cmd() לא"
-    assert row["seconds"] == 4.25
-    assert row["time"] == "2026-03-09T22:17:08.7Z"
-    assert row[["task", "status", "source", "flag", "example_id"]].tolist() == [
-        "verdict",
-        "labelled",
-        "human",
-        False,
-        "ar/2",
-    ]
+    names = ["note", "seconds", "time", "task", "status", "source", "flag", "example_id"]
+    noted = ["=cmd() לא", 4.25, "2026-03-09T22:17:08.7Z"]
+    assert row[names].tolist() == [*noted, "verdict", "labelled", "human", False, "ar/2"]
 
 
 def test_label_studio_min(tmp_path):
-    shared = {"created_at": "a", "updated_at": "b", "annotation_id": 5}
-    records = [
-        {
-            "id": 1,
-            "example_id": "zh/1",
-            "verdict": "correct",
-            "annotator": 3,
-            "lead_time": 2.5,
-            "note": "好",
-            **shared,
-        },
-        {
-            "id": 2,
-            "example_id": "ar/2",
-            "verdict": "refuse",
-            "annotator": 3,
-            "lead_time": None,
-            **shared,
-        },
-        {"id": 2, "example_id": "ar/2", "annotator": 4, "lead_time": 1, **shared},
-    ]
+    shared = {"created_at": "a", "updated_at": "b", "annotation_id": 5, "annotator": 3}
+    first = {"id": 1, "example_id": "zh/1", "verdict": "correct", "lead_time": 2.5, "note": "好"}
+    second = {"id": 2, "example_id": "ar/2", "verdict": "refuse", "lead_time": None}
+    third = {"id": 2, "example_id": "ar/2", "lead_time": 1}
+    records = [shared | first, shared | second, shared | third | {"annotator": 4}]
     frame = load_annotations(write(tmp_path, records))
     assert said(frame) == {("zh/1", "3"): "correct", ("ar/2", "3"): "refuse"}
     assert frame["note"].tolist() == ["好", ""]
@@ -149,75 +102,67 @@ def test_label_studio_min(tmp_path):
 
 def argilla_1(number, *responses):
     """A record of version 1: a list of responses, each with the answers of one user."""
-    return {
-        "external_id": NAMES[number],
-        "fields": {"text": TEXTS[NAMES[number]]},
-        "responses": list(responses),
-    }
+    fields = {"text": TEXTS[NAMES[number]]}
+    return {"external_id": NAMES[number], "fields": fields, "responses": list(responses)}
 
 
-def answer(user, value, status="submitted", **more):
-    values = (
-        {}
-        if value is None
-        else {"verdict": {"value": value}, **{key: {"value": text} for key, text in more.items()}}
-    )
+def answer(user, status="submitted", **answers):
+    values = {question: {"value": value} for question, value in answers.items()}
     return {"user_id": user, "status": status, "values": values}
 
 
 def test_argilla_1(tmp_path):
+    first = answer("u-1", verdict="correct", note="確か")
     records = [
-        argilla_1(0, answer("u-1", "correct", note="確か"), answer("u-2", "incorrect")),
-        argilla_1(1, answer("u-1", "refuse", "draft"), answer("u-2", None, "discarded")),
-        argilla_1(2, answer(None, "refuse")),
+        argilla_1(0, first, answer("u-2", verdict="incorrect")),
+        argilla_1(1, answer("u-1", "draft", verdict="refuse"), answer("u-2", "discarded")),
+        argilla_1(2, answer(None, verdict="refuse")),
         argilla_1(3),
     ]
     frame = load_annotations(write(tmp_path, json_lines(records), "ルイ.jsonl"))
-    assert said(frame) == {
-        ("zh/1", "u-1"): "correct",
-        ("zh/1", "u-2"): "incorrect",
-        ("he/3", "ルイ"): "refuse",
-    }
+    two = {("zh/1", "u-1"): "correct", ("zh/1", "u-2"): "incorrect"}
+    assert said(frame) == two | {("he/3", "ルイ"): "refuse"}
     assert frame.attrs["left_out"] == {"drafts": 1, "discarded": 1, "unlabelled": 1}
     assert frame.attrs["without_status"] == 0
     assert frame["note"].tolist() == ["確か", "", ""]
 
 
-def argilla_2(number, **responses):
+def argilla_2(number, *verdicts):
     """A record of version 2: answers by question."""
+    guess = {"verdict": {"value": "refuse", "score": None, "agent": "m"}}
     return {
-        "id": f"uuid-{number}", "fields": {"text": TEXTS[NAMES[number]]}, "metadata": {"example_id": NAMES[number]},
-        "suggestions": {"verdict": {"value": "refuse", "score": None, "agent": "m"}}, "responses": responses,
-        "vectors": {}, "_server_id": "s",
-    }  # fmt: skip
+        "id": f"uuid-{number}",
+        "fields": {"text": TEXTS[NAMES[number]]},
+        "metadata": {"example_id": NAMES[number]},
+        "suggestions": guess,
+        "responses": {"verdict": list(verdicts)} if verdicts else {},
+    }
 
 
 def test_argilla_2(tmp_path):
+    wrong = {"value": "incorrect", "user_id": "u-1"}
+    right, refused = (
+        {"value": v, "user_id": u} for v, u in (("correct", "u-1"), ("refuse", "u-2"))
+    )
     records = [
-        argilla_2(
-            0,
-            verdict=[{"value": "correct", "user_id": "u-1"}, {"value": "refuse", "user_id": "u-2"}],
-        ),
-        argilla_2(1, verdict=[{"value": "incorrect", "user_id": "u-1", "status": "discarded"}]),
-        argilla_2(2, verdict=[{"value": "incorrect", "user_id": "u-1", "status": "submitted"}]),
+        argilla_2(0, right, refused),
+        argilla_2(1, wrong | {"status": "discarded"}),
+        argilla_2(2, wrong | {"status": "submitted"}),
         argilla_2(3),
     ]
     frame = load_annotations(write(tmp_path, records))
-    assert said(frame) == {
-        ("zh/1", "u-1"): "correct",
-        ("zh/1", "u-2"): "refuse",
-        ("he/3", "u-1"): "incorrect",
-    }
+    two = {("zh/1", "u-1"): "correct", ("zh/1", "u-2"): "refuse"}
+    assert said(frame) == two | {("he/3", "u-1"): "incorrect"}
     assert frame.attrs["left_out"] == {"discarded": 1, "unlabelled": 1}
     assert frame.attrs["without_status"] == 2
 
 
 def test_argilla_flat(tmp_path):
-    records = [
-        {"id": "1", "example_id": "zh/1", "verdict.responses": ["correct", "refuse"], "verdict.responses.users": ["u", "v"],
-         "verdict.responses.status": ["submitted", "draft"], "verdict.suggestion": "refuse"},
-        {"id": "2", "example_id": "ar/2", "verdict.responses": None, "verdict.responses.users": None},
-    ]  # fmt: skip
+    answers = {"": ["correct", "refuse"], ".users": ["u", "v"], ".status": ["submitted", "draft"]}
+    columns = {f"verdict.responses{end}": values for end, values in answers.items()}
+    none = dict.fromkeys(columns)
+    records = [{"id": "1", "example_id": "zh/1", "verdict.suggestion": "refuse"} | columns,
+               {"id": "2", "example_id": "ar/2"} | none]  # fmt: skip
     frame = load_annotations(write(tmp_path, records))
     assert said(frame) == {("zh/1", "u"): "correct"}
     assert frame.attrs["left_out"] == {"drafts": 1, "unlabelled": 1}
@@ -228,41 +173,23 @@ def test_argilla_flat(tmp_path):
 
 def test_doccano_has_one_annotator_a_file(tmp_path):
     records = [
-        {
-            "id": 1,
-            "text": TEXTS["zh/1"],
-            "example_id": "zh/1",
-            "label": ["correct"],
-            "Comments": ["一", "二"],
-        },
-        {
-            "id": 2,
-            "text": TEXTS["ar/2"],
-            "meta": {"example_id": "ar/2"},
-            "labels": ["refuse"],
-            "Comments": [],
-        },
-        {"id": 3, "text": TEXTS["he/3"], "label": [], "Comments": []},
-        {"id": 4, "text": TEXTS["hi/4"], "label": "incorrect"},
+        {"id": 1, "example_id": "zh/1", "label": ["correct"], "Comments": ["一", "二"]},
+        {"id": 2, "meta": {"example_id": "ar/2"}, "labels": ["refuse"], "Comments": []},
+        {"id": 3, "label": [], "Comments": []},
+        {"id": 4, "label": "incorrect"},
     ]
+    records = [{"text": "?"} | record for record in records]
     frame = load_annotations(write(tmp_path, json_lines(records), "สมชาย.jsonl"))
-    assert said(frame) == {
-        ("zh/1", "สมชาย"): "correct",
-        ("ar/2", "สมชาย"): "refuse",
-        ("4", "สมชาย"): "incorrect",
-    }
+    verdicts = {"zh/1": "correct", "ar/2": "refuse", "4": "incorrect"}
+    assert said(frame) == {(item, "สมชาย"): verdict for item, verdict in verdicts.items()}
     assert frame["note"].tolist() == ["一\n二", "", ""]
     assert frame.attrs["left_out"] == {"unlabelled": 1}
     assert set(load_annotations(tmp_path / "สมชาย.jsonl", annotator="ana")["annotator"]) == {"ana"}
 
 
 def test_doccano_of_old_names_its_users(tmp_path):
-    record = {
-        "id": 1,
-        "text": "?",
-        "annotations": [{"label": 1, "user": 7}, {"label": 2, "user": 8}],
-        "meta": {},
-    }
+    annotations = [{"label": 1, "user": 7}, {"label": 2, "user": 8}]
+    record = {"id": 1, "text": "?", "annotations": annotations, "meta": {}}
     path = write(tmp_path, json_lines([record]))
     with pytest.raises(InputError, match="got 1, 2; say what they mean"):
         load_annotations(path)
@@ -290,18 +217,14 @@ def test_verdicts_are_joined_with_responses_and_scored(tmp_path):
 
 
 def test_an_id_of_two_keys(tmp_path):
-    records = [
-        task(0, annotation(1, choice(label)), system=system)
-        for label, system in (("correct", "a"), ("refuse", "b"))
-    ]
+    both = (("correct", "a"), ("refuse", "b"))
+    records = [task(0, annotation(1, choice(label)), system=system) for label, system in both]
     path = write(tmp_path, records)
     with pytest.raises(InputError, match="1 that are doubled, such as that of '1' to 'zh/1'"):
         load_annotations(path)
     frame = load_annotations(path, id=["example_id", "system"])
-    assert frame[["item", "example_id", "system"]].values.tolist() == [
-        ["zh/1 | a", "zh/1", "a"],
-        ["zh/1 | b", "zh/1", "b"],
-    ]
+    items = [["zh/1 | a", "zh/1", "a"], ["zh/1 | b", "zh/1", "b"]]
+    assert frame[["item", "example_id", "system"]].values.tolist() == items
     responses = pd.DataFrame({"example_id": "zh/1", "system": ["b", "a"], "response": "x"})
     assert join_labels(responses, frame)["verdict"].tolist() == ["refuse", "correct"]
     with pytest.raises(InputError, match="got none named model"):
@@ -312,14 +235,11 @@ def test_an_id_of_two_keys(tmp_path):
 
 
 def test_words_that_nobody_explained_are_listed(tmp_path):
-    records = [
-        {"id": n, "label": [word]} for n, word in enumerate(["richtig", "correct", "错", "richtig"])
-    ]
+    words = ["richtig", "correct", "错", "richtig"]
+    records = [{"id": n, "label": [word]} for n, word in enumerate(words)]
     path = write(tmp_path, json_lines(records))
-    with pytest.raises(
-        InputError,
-        match="got 'richtig', '错'; say what they mean with verdicts=\\{'richtig': \"correct\"\\}",
-    ):
+    listed = "got 'richtig', '错'; say what they mean with verdicts=\\{'richtig': \"correct\"\\}"
+    with pytest.raises(InputError, match=listed):
         load_annotations(path)
     with pytest.raises(InputError, match="verdicts=...\\) must be one of"):
         load_annotations(path, verdicts={"richtig": "right", "错": "incorrect"})

@@ -15,10 +15,8 @@ from ragnb.errors import InputError
 MODULE = importlib.import_module(
     "ragnb.datasets.catalogue"
 )  # the package holds a function of this name
-BODY = (
-    b'{"id": 0, "query": "Q?", "answer": "A", "positive": ["A."], "negative": ["'
-    + b"B. " * 900
-    + b'"]}\n'
+BODY = b'{"id": 0, "query": "Q?", "answer": "A", "positive": ["A."], "negative": ["%s"]}\n' % (
+    b"B. " * 900
 )
 BODY_SHA1 = git_blob_sha1(BODY)  # git_blob_sha1 itself is held against git below
 
@@ -64,27 +62,22 @@ def server(monkeypatch):
 
 
 def source_at(url):
-    return Source(
-        "mini", "rgb", "mini.json", url, BODY_SHA1, "CC0 (nothing forbidden)", "nobody (2026)"
-    )
+    licence = "CC0 (nothing forbidden)"
+    return Source("mini", "rgb", "mini.json", url, BODY_SHA1, licence, "nobody (2026)")
 
 
-def test_a_good_download_stands_whole_in_the_folder(server, tmp_path):
-    path = fetch(source_at(server.url), tmp_path / "new" / "folder")
-    assert path == tmp_path / "new" / "folder" / "mini.json"
-    assert path.read_bytes() == BODY
-    assert [p.name for p in path.parent.iterdir()] == ["mini.json"]
-
-
-def test_the_licence_and_address_are_shown_before_a_download_and_not_again(
+def test_a_good_download_is_whole_and_its_licence_and_address_are_shown_once(
     server, tmp_path, capsys
 ):
-    fetch(source_at(server.url), tmp_path)
+    folder = tmp_path / "new" / "folder"
+    path = fetch(source_at(server.url), folder)
+    assert list(folder.iterdir()) == [path] == [folder / "mini.json"]
+    assert path.read_bytes() == BODY
     said = capsys.readouterr()
     assert "CC0 (nothing forbidden)" in said.err
     assert server.url in said.err
     assert said.out == ""
-    fetch(source_at(server.url), tmp_path)
+    fetch(source_at(server.url), folder)
     assert capsys.readouterr() == ("", "")
 
 
@@ -161,10 +154,8 @@ def test_an_unpinned_file_that_has_changed_since_is_refused_until_its_record_is_
 ):
     fetch(unpinned_at(server.url), tmp_path).unlink()
     server.behaviour = "tampered"
-    with pytest.raises(
-        InputError,
-        match=rf"'loose'.*expected git:{BODY_SHA1}.*delete .*loose\.parquet\.sha1",
-    ):
+    changed = rf"'loose'.*expected git:{BODY_SHA1}.*delete .*loose\.parquet\.sha1"
+    with pytest.raises(InputError, match=changed):
         fetch(unpinned_at(server.url), tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["loose.parquet.sha1"]
     (tmp_path / "loose.parquet.sha1").unlink()
@@ -178,9 +169,8 @@ def test_a_file_of_unknown_origin_in_the_cache_is_not_taken_for_the_published_on
 
 def test_without_a_hub_the_message_says_where_to_put_the_file(tmp_path, monkeypatch):
     monkeypatch.delenv("HF_ENDPOINT", raising=False)
-    with pytest.raises(
-        InputError, match=r"'covidqa_test'.*HF_ENDPOINT.*covidqa_test\.parquet.*RAGNB_DATA"
-    ):
+    said = r"'covidqa_test'.*HF_ENDPOINT.*covidqa_test\.parquet.*RAGNB_DATA"
+    with pytest.raises(InputError, match=said):
         fetch(CATALOGUE["covidqa_test"], tmp_path / "new")
 
 
@@ -193,9 +183,8 @@ def test_a_web_page_is_not_taken_for_a_file_that_is_not_pinned(server, tmp_path)
 
 def test_a_password_in_the_address_of_the_hub_is_not_shown(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HF_ENDPOINT", "http://me:hidden@127.0.0.1:9")
-    with pytest.raises(
-        InputError, match=r"from http://127\.0\.0\.1:9/data \(ConnectionError\)"
-    ) as error:
+    said = r"from http://127\.0\.0\.1:9/data \(ConnectionError\)"
+    with pytest.raises(InputError, match=said) as error:
         fetch(unpinned_at("data?token=hidden"), tmp_path)
     assert "hidden" not in str(error.value) + capsys.readouterr().err
 
@@ -203,13 +192,8 @@ def test_a_password_in_the_address_of_the_hub_is_not_shown(tmp_path, monkeypatch
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\r\n"])
 def test_the_checksum_is_the_one_that_git_gives(content, tmp_path):
-    done = subprocess.run(
-        ["git", "hash-object", "--stdin"],
-        input=content,
-        capture_output=True,
-        check=True,
-        cwd=tmp_path,
-    )
+    command = ["git", "hash-object", "--stdin"]
+    done = subprocess.run(command, input=content, capture_output=True, check=True, cwd=tmp_path)
     assert git_blob_sha1(content) == done.stdout.decode().strip()
 
 
@@ -221,7 +205,5 @@ def test_the_real_files_have_the_checksums_of_the_catalogue(name, rgb_file):
 
 @pytest.mark.data
 def test_the_real_judgements_have_the_checksum_of_the_catalogue(data_folder):
-    assert (
-        git_blob_sha1((data_folder / "evouna" / "NQ.json").read_bytes())
-        == CATALOGUE["evouna_nq"].git_sha1
-    )
+    content = (data_folder / "evouna" / "NQ.json").read_bytes()
+    assert git_blob_sha1(content) == CATALOGUE["evouna_nq"].git_sha1

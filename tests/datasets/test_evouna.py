@@ -8,14 +8,10 @@ from ragnb.scoring import compare, score, summarize
 
 
 def record(question="who?", **changes):
-    judged = {f"answer_{name}": f"It is {name}." for name in SYSTEMS} | {
-        f"judge_{name}": name != "fid" for name in SYSTEMS
-    }
-    return (
-        {"question": question, "golden_answer": "Ada Lovelace/Lovelace", "improper": False}
-        | judged
-        | changes
-    )
+    judged = {f"answer_{name}": f"It is {name}." for name in SYSTEMS}
+    judged |= {f"judge_{name}": name != "fid" for name in SYSTEMS}
+    whole = {"question": question, "golden_answer": "Ada Lovelace/Lovelace", "improper": False}
+    return whole | judged | changes
 
 
 def written(tmp_path, content):
@@ -25,9 +21,8 @@ def written(tmp_path, content):
 
 
 def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
-    frame = load_evouna(
-        written(tmp_path, [record(), record("where?", judge_gpt4=None, improper=True)])
-    )
+    records = [record(), record("where?", judge_gpt4=None, improper=True)]
+    frame = load_evouna(written(tmp_path, records))
     assert frame["system"].tolist() == [*SYSTEMS] * 2
     assert frame["references"][0] == [["Ada Lovelace", "Lovelace"]]
     assert frame["verdict"].tolist()[:5] == [False, True, True, True, True]
@@ -35,9 +30,8 @@ def test_each_question_gives_a_row_a_system_with_the_persons_verdict(tmp_path):
     assert frame["improper"].sum() == 5
     scores = score(frame, "annotator.verdict")
     assert scores["value"].isna().sum() == 1
-    assert summarize(scores, by="system").set_index("system")["mean"].to_dict() == {
-        "fid": 0.0
-    } | dict.fromkeys(SYSTEMS[1:], 1.0)
+    means = summarize(scores, by="system").set_index("system")["mean"]
+    assert means.to_dict() == {"fid": 0.0} | dict.fromkeys(SYSTEMS[1:], 1.0)
 
 
 @pytest.mark.parametrize(
@@ -59,17 +53,14 @@ def test_the_real_file_compares_all_ten_pairs_clustered_and_unclustered(data_fol
     proper = frame[~frame["improper"]]
     scores = score(proper, "annotator.verdict")
     assert scores["value"].notna().sum() == 15_099
-    plain = compare(scores, unpaired="drop")
     gold = proper.drop_duplicates("example_id").set_index("example_id")["references"].map(str)
-    clustered = compare(
-        scores.assign(gold=scores["example_id"].map(gold)), cluster="gold", unpaired="drop"
-    )
-    for rows, test in ((plain, "McNemar mid-p"), (clustered, "cluster-robust t-test")):
+    named = scores.assign(gold=scores["example_id"].map(gold))
+    tests = {"McNemar mid-p": None, "cluster-robust t-test": "gold"}
+    for test, cluster in tests.items():
+        rows = compare(named, cluster=cluster, unpaired="drop")
         assert len(rows) == 10
         assert set(rows["family_size"]) == {10}
         assert set(rows["test"]) == {test}
-        undecided = rows[rows["p_adjusted"] > 0.05]
-        assert list(zip(undecided["system"], undecided["baseline"], strict=True)) == [
-            ("newbing", "gpt4")
-        ]
-        assert undecided["p_adjusted"].iloc[0] == pytest.approx(0.157, abs=0.005)
+        (open_pair,) = rows[rows["p_adjusted"] > 0.05].to_dict("records")
+        assert (open_pair["system"], open_pair["baseline"]) == ("newbing", "gpt4")
+        assert open_pair["p_adjusted"] == pytest.approx(0.157, abs=0.005)

@@ -7,58 +7,50 @@ import ragnb
 from ragnb.datasets.predictions import load_responses
 
 
-def answer(sample_id, sample_lang, gold, pred, *, em, f1, system="lbrag", tokens=0.0, **changes):
+def answer(sample_id, sample_lang, gold, pred, *, em, f1, system="lbrag", tokens=0.0):
     """A line of a run's answers; all texts are ours, `em` and `f1` are computed by hand."""
+    evidence = {"id": "d", "language": "ru", "original_text": "…", "translated_text": None}
     return {
-        "run_id": "20300101_0000", "sample_id": sample_id, "sample_lang": sample_lang, "system": system,
-        "question": f"? {sample_id}", "gold_answer": gold, "pred_answer": pred, "em": em, "f1": f1, "rlc": 1.0, "rlc_ok": 1.0,
-        "translate_tokens": tokens, "semantic_score": 0.5, "num_evidence": 1,
-        "evidence": [{"id": "d", "language": "ru", "original_text": "…", "translated_text": None, "weight": 0.5, "metadata": {}}],
-    } | changes  # fmt: skip
+        "run_id": "20300101_0000", "sample_id": sample_id, "sample_lang": sample_lang,
+        "system": system, "question": f"? {sample_id}", "gold_answer": gold, "pred_answer": pred,
+        "em": em, "f1": f1, "rlc": 1.0, "rlc_ok": 1.0, "translate_tokens": tokens,
+        "semantic_score": 0.5, "num_evidence": 1,
+        "evidence": [evidence | {"weight": 0.5, "metadata": {}}],
+    }  # fmt: skip
 
 
 RUN = [
-    answer(
-        "a_zh_cn", "zh_cn", "11.0 年份", "大约11年左右", em=0.0, f1=0.5, tokens=20.0
-    ),  # 1, 1 and 年 of 7 and of 5 characters
-    answer(
-        "b_de", "de", "Oslo", "In Oslo.", em=0.0, f1=2 / 3, tokens=12
-    ),  # one word of two and of one
-    answer("c_hi", "hi", "दिल्ली", "मुंबई", em=1.0, f1=1.0),  # both vanish
-    answer("d_th", "th", "แม่น้ำไนล์", "แม่น้ำ ไนล์", em=0.0, f1=0.0),  # whitespace words, Thai too
-    answer(
-        "e_ja", "ja", "ナイル川", "ナイル 川。", em=0.0, f1=1.0, tokens=None
-    ),  # characters without spaces
-    answer(
-        "f_he", "he", "הנילוס", "", em=0.0, f1=0.0, system="direct"
-    ),  # an empty answer is an answer
+    # 1, 1 and 年 of 7 and of 5 characters
+    answer("a_zh_cn", "zh_cn", "11.0 年份", "大约11年左右", em=0.0, f1=0.5, tokens=20.0),
+    # one word of two and of one
+    answer("b_de", "de", "Oslo", "In Oslo.", em=0.0, f1=2 / 3, tokens=12),
+    # both vanish
+    answer("c_hi", "hi", "दिल्ली", "मुंबई", em=1.0, f1=1.0),
+    # whitespace words, Thai too
+    answer("d_th", "th", "แม่น้ำไนล์", "แม่น้ำ ไนล์", em=0.0, f1=0.0),
+    # characters without spaces
+    answer("e_ja", "ja", "ナイル川", "ナイル 川。", em=0.0, f1=1.0, tokens=None),
+    # an empty answer is an answer
+    answer("f_he", "he", "הנילוס", "", em=0.0, f1=0.0, system="direct"),
     answer("g_ar", "ar", "نهر النيل", "نهر النيل", em=1.0, f1=1.0, system="direct"),
-    answer("h_en", "en", "", "who knows", em=0.0, f1=0.0),  # MKQA has no short answer here
+    # MKQA has no short answer here
+    answer("h_en", "en", "", "who knows", em=0.0, f1=0.0),
     answer("i_en", "en", None, "", em=1.0, f1=1.0),
 ]
 
 
-def written(tmp_path, records, name="20300101_0000_answers.jsonl"):
-    path = tmp_path / name
-    path.write_text(
-        "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),
-        encoding="utf-8",
-    )
-    return path
-
-
 @pytest.fixture
 def run(tmp_path):
-    return load_responses(written(tmp_path, RUN))
+    path = tmp_path / "20300101_0000_answers.jsonl"
+    path.write_text("\n".join(json.dumps(record) for record in RUN))
+    return load_responses(path)
 
 
 def test_answers_of_a_run_load_as_they_are(run):
-    assert run["example_id"].tolist() == [record["sample_id"] for record in RUN]
-    assert run["language"].tolist() == [record["sample_lang"] for record in RUN]
-    assert run["system"].tolist() == [record["system"] for record in RUN]
+    names = {"example_id": "sample_id", "language": "sample_lang", "system": "system"}
+    for ours, theirs in (names | {"response": "pred_answer", "question": "question"}).items():
+        assert run[ours].tolist() == [record[theirs] for record in RUN]
     assert run["references"].tolist()[:2] == [[["11.0 年份"]], [["Oslo"]]]
-    assert run["response"].tolist() == [record["pred_answer"] for record in RUN]
-    assert run["question"][0] == "? a_zh_cn"
 
 
 def test_the_scores_are_those_computed_by_hand(run):
@@ -71,23 +63,13 @@ def test_the_scores_are_those_computed_by_hand(run):
 
 def test_without_gold_answer_there_is_no_reference_and_the_reason_says_so(run):
     assert run["references"].isna().tolist() == [False] * 7 + [True] * 2
-    assert run["reason"].dropna().tolist() == ["no reference in the file"] * 2
-    scores = ragnb.score(run, ["answer.f1", "language.rlc"])
-    assert (
-        scores.query("metric == 'answer.f1'")["reason"].tolist()[7:]
-        == ["no reference in the file"] * 2
-    )
-    assert (
-        scores.query("metric == 'language.rlc'")["value"].tolist()[7] == 1.0
-    )  # needs no reference
+    said = ["no reference in the file"] * 2
+    assert run["reason"].dropna().tolist() == said
+    assert ragnb.score(run, "answer.f1")["reason"].tolist()[7:] == said
+    assert ragnb.score(run, "language.rlc")["value"].tolist()[7] == 1.0  # needs no reference
 
 
 def test_tokens_are_those_of_translations(run):
-    assert run["translations"].tolist()[:5] == [
-        [{"token_count": 20.0}],
-        [{"token_count": 12.0}],
-        [],
-        [],
-        [],
-    ]
+    spent = [[{"token_count": 20.0}], [{"token_count": 12.0}], [], [], []]
+    assert run["translations"].tolist()[:5] == spent
     assert ragnb.score(run, "cost.translation_tokens")["value"].tolist() == [20.0, 12.0] + [0.0] * 7
