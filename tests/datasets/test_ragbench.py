@@ -13,7 +13,13 @@ from ragnb.records import RAGBENCH_RESPONSE
 DROP = object()
 
 
+def support(key, supporting, supported, explanation=""):
+    label = {"response_sentence_key": key, "supporting_sentence_keys": supporting}
+    return label | {"fully_supported": supported, "explanation": explanation}
+
+
 def record(number=1, **changes):
+    lamp = [["0a", "Ada keeps it."], ["0b", "It's old."]]
     made = {
         "id": f"q{number}",
         "question": f"Who keeps lamp {number}?",
@@ -22,24 +28,10 @@ def record(number=1, **changes):
         "generation_model_name": "model-1",
         "annotating_model_name": "judge",
         "dataset_name": "covidqa_test",
-        "documents_sentences": [
-            [["0a", "Ada keeps it."], ["0b", "It's old."]],
-            [["1a", 'The "Quay" lamp, [sic].']],
-        ],
+        "documents_sentences": [lamp, [["1a", 'The "Quay" lamp, [sic].']]],
         "response_sentences": [["a", "Ada keeps it."], ["b", "She is tall."]],
         "sentence_support_information": [
-            {
-                "response_sentence_key": "a",
-                "explanation": "It's there.",
-                "supporting_sentence_keys": ["0a"],
-                "fully_supported": True,
-            },
-            {
-                "response_sentence_key": "b",
-                "explanation": "",
-                "supporting_sentence_keys": [],
-                "fully_supported": None,
-            },
+            support("a", ["0a"], True, "It's there."), support("b", [], None)
         ],
         "unsupported_response_sentence_keys": ["b"],
         "adherence_score": False,
@@ -47,30 +39,18 @@ def record(number=1, **changes):
         "gpt3_adherence": None,
         "all_relevant_sentence_keys": ["0a"],
         "all_utilized_sentence_keys": ["0a"],
-    }
+    }  # fmt: skip
     return {key: value for key, value in (made | changes).items() if value is not DROP}
 
 
+CHINESE = {"documents": ["他看灯。"], "documents_sentences": [[["0a", "他看灯。"]]]}
+SILENT = {"response": "", "response_sentences": [], "sentence_support_information": []}
+LISTS = "documents documents_sentences all_relevant_sentence_keys all_utilized_sentence_keys"
 MANY_SCRIPTS = [
     record(1),
-    record(
-        2, question="谁看灯？", documents=["他看灯。"], documents_sentences=[[["0a", "他看灯。"]]]
-    ),
-    record(
-        3,
-        question="من؟",
-        response="",
-        response_sentences=[],
-        sentence_support_information=[],
-        overall_supported=True,
-    ),
-    record(
-        4,
-        documents=[],
-        documents_sentences=[],
-        all_relevant_sentence_keys=[],
-        all_utilized_sentence_keys=[],
-    ),
+    record(2, question="谁看灯？", **CHINESE),
+    record(3, question="من؟", overall_supported=True, **SILENT),
+    record(4, **{name: [] for name in LISTS.split()}),
     record(5, question="कौन?", generation_model_name=None, response='नई\nपंक्ति, "उद्धरण"'),
 ]
 
@@ -86,14 +66,11 @@ def as_parquet(records, path):
 
 
 def as_csv(records, path, write=json.dumps):
-    names = list(dict.fromkeys(key for one in records for key in one))
+    cells = [{k: write(v) if isinstance(v, list) else v for k, v in one.items()} for one in records]
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, names)
+        writer = csv.DictWriter(file, list(dict.fromkeys(key for one in records for key in one)))
         writer.writeheader()
-        writer.writerows(
-            {key: write(v) if isinstance(v, list) else v for key, v in one.items()}
-            for one in records
-        )
+        writer.writerows(cells)
     return path
 
 
@@ -125,30 +102,20 @@ def same(left, right):
 def test_every_format_gives_the_same_frame(kind, load):
     expected, frame = load(MANY_SCRIPTS), load(MANY_SCRIPTS, kind)
     assert list(frame.columns) == list(expected.columns)
-    for name in expected:
-        if (
-            name != "generation_model_name" and name != "system"
-        ):  # CSV does not tell an empty text from none
-            assert same(frame[name].tolist(), expected[name].tolist()), name
+    # CSV does not distinguish an empty text from none.
+    for name in expected.columns.drop(["generation_model_name", "system"]):
+        assert same(frame[name].tolist(), expected[name].tolist()), name
     assert frame["response"].tolist() == [one["response"] for one in MANY_SCRIPTS]
 
 
 def test_the_columns_are_ours_then_the_benchmarks_then_any_further_ones(load):
     frame = load([record(extra="kept")])
-    assert list(frame.columns) == [
-        *RAGBENCH_RESPONSE,
-        *(name for name in FIELDS if name not in RAGBENCH_RESPONSE),
-        "extra",
-    ]
+    further = [name for name in FIELDS if name not in RAGBENCH_RESPONSE]
+    assert list(frame.columns) == [*RAGBENCH_RESPONSE, *further, "extra"]
     row = frame.iloc[0]
-    assert row["extra"] == "kept"
-    assert (row["example_id"], row["benchmark"], row["task"], row["split"]) == (
-        "covidqa_test/q1",
-        "ragbench",
-        "covidqa",
-        "test",
-    )
-    assert (row["language"], row["system"]) == ("en", "model-1")
+    names = ["extra", "example_id", "benchmark", "task", "split", "language", "system"]
+    values = ["kept", "covidqa_test/q1", "ragbench", "covidqa", "test", "en", "model-1"]
+    assert row[names].tolist() == values
     assert row["passages"] == row["documents"] == record()["documents"]
     assert row["relevance_score"] == 1 / 3
     assert row["overall_supported"] is None
@@ -179,30 +146,25 @@ def test_the_published_records_load_whole_in_every_format(kind, data_folder, loa
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_missing_column_is_named_with_file_and_place(kind, load):
-    with pytest.raises(
-        InputError, match=r"^mini\.\w+ (line|row) 1: must have the key response, got "
-    ):
+    missing = r"^mini\.\w+ (line|row) 1: must have the key response, got "
+    with pytest.raises(InputError, match=missing):
         load([record(1, response=DROP)], kind)
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"question": " "}, "key question: must be a text that is not blank, got ' '"),
-        ({"documents": "one text"}, "key documents: must be a list written as JSON or Python"),
-        (
-            {"documents_sentences": [["0a", "x"]]},
-            r"key documents_sentences\[0\]\[0\]: must be a list, got '0a'",
-        ),
-        (
-            {"sentence_support_information": [{"response_sentence_key": "a"}]},
-            r"key sentence_support_information\[0\]: must have the key supporting_sentence_keys, got",
-        ),
-        ({"adherence_score": 0.667}, "key adherence_score: must be true or false, got 0.667"),
+        ({"question": " "}, "question: must be a text that is not blank, got ' '"),
+        ({"documents": "one text"}, "documents: must be a list written as JSON or Python"),
+        ({"documents_sentences": [["0a", "x"]]},
+         r"documents_sentences\[0\]\[0\]: must be a list, got '0a'"),
+        ({"sentence_support_information": [{"response_sentence_key": "a"}]},
+         r"sentence_support_information\[0\]: must have the key supporting_sentence_keys, got"),
+        ({"adherence_score": 0.667}, "adherence_score: must be true or false, got 0.667"),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_value_is_named_with_file_line_and_key(changes, words, load):
-    with pytest.raises(InputError, match=rf"^mini\.jsonl line 2, {words}"):
+    with pytest.raises(InputError, match=rf"^mini\.jsonl line 2, key {words}"):
         load([record(1), record(2, **changes)])
 
 

@@ -35,18 +35,11 @@ def test_the_real_files_load_whole(name, count, task, language, rgb_file, raw_re
 def test_a_base_file_gives_one_group_of_positives(make, load):
     record = make.base(7)
     row = load(record).iloc[0]
-    assert row.to_dict() == {
-        "example_id": "mini/7",
-        "benchmark": "rgb",
-        "task": "noise",
-        "language": "en",
-        "question": "Who keeps lighthouse 7?",
-        "references": [["Ada Quill", "A. Quill"]],
-        "positive": [record["positive"]],
-        "negative": record["negative"],
-        "positive_wrong": [],
-        "false_answers": [],
-    }
+    names = {"example_id": "mini/7", "benchmark": "rgb", "task": "noise", "language": "en"}
+    texts = {"question": "Who keeps lighthouse 7?", "references": [["Ada Quill", "A. Quill"]]}
+    passages = {"positive": [record["positive"]], "negative": record["negative"]}
+    none = {"positive_wrong": [], "false_answers": []}
+    assert row.to_dict() == names | texts | passages | none
     assert list(row.index) == list(RGB_EXAMPLE)
 
 
@@ -69,32 +62,25 @@ def test_top_level_elements_of_an_answer_are_parts_and_inner_ones_aliases(
 @pytest.mark.parametrize(
     ("before", "between", "after"),
     [
-        (b"", b"\n", b""),
         (b"\xef\xbb\xbf", b"\n", b"\n"),
-        (b"", b"\r\n", b"\r\n"),
         (b"\xef\xbb\xbf", b"\r\n", b""),
         (b"\n", b"\n\n", b"\n \n"),
     ],
-    ids=["plain", "byte order mark", "CRLF", "both", "empty lines"],
+    ids=["byte order mark", "CRLF", "empty lines"],
 )
 def test_a_file_loads_with_any_line_ends(make, write_rgb, before, between, after):
-    lines = [
-        json.dumps(make.base(n, query=f"Où {n}?"), ensure_ascii=False).encode() for n in (1, 2)
-    ]
+    records = [make.base(n, query=f"Où {n}?") for n in (1, 2)]
+    lines = [json.dumps(record, ensure_ascii=False).encode() for record in records]
     frame = load_rgb(write_rgb(before + between.join(lines) + after))
     assert frame["question"].tolist() == ["Où 1?", "Où 2?"]
 
 
-def test_the_source_of_a_file_is_told_by_its_content(make, write_rgb):
-    path = write_rgb(
-        [make.base()], "en_refine.json"
-    )  # the name of a published file, another content
+def test_the_source_of_a_file_is_known_by_its_content(make, write_rgb):
+    """The file has the name of a published one, but other content."""
+    path = write_rgb([make.base()], "en_refine.json")
     source = load_rgb(str(path)).attrs["source"]
-    assert (source["name"], source["verified"], source["licence"]) == (
-        "en_refine",
-        False,
-        "unknown",
-    )
+    assert (source["name"], source["verified"]) == ("en_refine", False)
+    assert source["licence"] == "unknown"
     assert source["git_sha1"] == git_blob_sha1(path.read_bytes())
 
 
@@ -128,11 +114,10 @@ def test_a_file_that_holds_no_objects_is_refused(write_rgb, content, words):
 
 @pytest.mark.parametrize("bad", ["{not json}", "[7]", '{"id": 3,'])
 def test_a_malformed_line_in_the_middle_is_named_by_its_number(make, write_rgb, bad):
-    good = [json.dumps(make.base(n)) for n in range(3)]
-    with pytest.raises(
-        InputError, match=r"mini\.json (line 3|item 1): must be (JSON|a JSON object)"
-    ):
-        load_rgb(write_rgb("\n".join([*good[:2], bad, good[2]]).encode()))
+    one, two, three = (json.dumps(make.base(n)) for n in range(3))
+    named = r"mini\.json (line 3|item 1): must be (JSON|a JSON object)"
+    with pytest.raises(InputError, match=named):
+        load_rgb(write_rgb("\n".join([one, two, bad, three]).encode()))
 
 
 @pytest.mark.parametrize(

@@ -54,32 +54,23 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
         load_responses(path)
 
 
-HEADER = b"id,question,references,response\n"
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (
-            HEADER + b"1,Who?,Paris,in Paris, of course\n2,Where?,Rome,in Rome, I think\n",
-            "as many cells in each row",
-        ),
-        (
-            HEADER + b"1,Who?,Paris,in Paris\n2,Where?,Rome,in Rome, I think\n",
-            "Expected 4 fields in line 3, saw 5",
-        ),
-        (
-            HEADER + "1,Who?,Paris,ä\n".encode("latin-1"),
-            "text in UTF-8, got byte 0xe4 at position 45; save it as UTF-8",
-        ),
-        (HEADER + b'1,Who?,"Paris,x\n', "(Error tokenizing data"),
-        (b"", "a.csv is an empty file"),
-        (HEADER, "a.csv must have at least one row, got none"),
+        (b"1,Who?,Paris,in Paris, of course\n2,Where?,Rome,in Rome, I think\n",
+         "as many cells in each row"),
+        (b"1,Who?,Paris,in Paris\n2,Where?,Rome,in Rome, I think\n",
+         "Expected 4 fields in line 3, saw 5"),
+        ("1,Who?,Paris,ä\n".encode("latin-1"),
+         "text in UTF-8, got byte 0xe4 at position 45; save it as UTF-8"),
+        (b'1,Who?,"Paris,x\n', "(Error tokenizing data"),
+        (b"", "a.csv must have at least one row, got none"),
+        (None, "a.csv is an empty file"),
     ],
-)
+)  # fmt: skip
 def test_a_table_that_is_none_says_what_it_needs(tmp_path, content, said):
     path = tmp_path / "a.csv"
-    path.write_bytes(content)
+    path.write_bytes(b"" if content is None else b"id,question,references,response\n" + content)
     with pytest.raises(InputError) as error:
         load_responses(path)
     assert said in str(error.value)
@@ -97,89 +88,68 @@ def test_any_bytes_are_a_table_or_an_error_of_our_own(tmp_path_factory, content)
     "cell", ["[" + " " * 300_000, " " * 200_000 + "[" + " " * 200_000 + "]" + " " * 200_000 + "x"]
 )
 def test_a_long_cell_that_begins_like_a_list_is_no_trouble(cell):
-    frame = pd.DataFrame(
-        {"question": "q", "language": "en", "references": [cell], "response": "Paris"}
-    )
-    assert load_responses(frame)["references"][0] == [
-        [cell]
-    ]  # hours, if the time grew with the square of the length
+    """It would take hours if the time grew with the square of the length."""
+    assert load_responses(of_lists(cell))["references"][0] == [[cell]]
 
 
 # ---- what a list of texts means ----------------------------------------------------------------------------------------
 
 
 def of_lists(*references):
-    return pd.DataFrame(
-        {"question": "q", "language": "en", "references": list(references), "response": "Paris"}
-    )
+    rows = {"question": "q", "language": "en", "references": list(references)}
+    return pd.DataFrame(rows | {"response": "Paris"})
 
 
 def test_alternatives_are_aliases_of_one_part():
-    frame = of_lists(["Paris", "City of Light"], [["Paris"], ["France"]], "Paris", ["Paris"], None)
+    cities = ["Paris", "City of Light"]
+    frame = of_lists(cities, [["Paris"], ["France"]], "Paris", ["Paris"], None)
     read = load_responses(frame, alternatives=True)
-    assert read["references"].tolist() == [
-        [["Paris", "City of Light"]], [["Paris"], ["France"]], [["Paris"]], [["Paris"]], None,
-    ]  # fmt: skip
-    assert score(read.head(1), "answer.exact_match")["value"].tolist() == [1.0]
-    assert score(load_responses(frame, alternatives=False).head(1), "answer.exact_match")[
-        "value"
-    ].tolist() == [0.0]
+    parts = [[cities], [["Paris"], ["France"]], [["Paris"]], [["Paris"]], None]
+    assert read["references"].tolist() == parts
+    assert score(read, "answer.exact_match")["value"][0] == 1.0
+    apart = load_responses(frame, alternatives=False)
+    assert score(apart, "answer.exact_match")["value"][0] == 0.0
 
 
 def test_several_texts_without_a_word_on_their_meaning_are_parts_with_a_warning():
-    frame = of_lists(
-        ["Paris", "City of Light"], np.array(["a", "b"], dtype=object), "Paris", ["Paris"]
-    )
-    with pytest.warns(
-        UserWarning, match=r"2 of 4 references are lists of several texts.*alternatives=True"
-    ):
+    array = np.array(["a", "b"], dtype=object)
+    frame = of_lists(["Paris", "City of Light"], array, "Paris", ["Paris"])
+    said = r"2 of 4 references are lists of several texts.*alternatives=True"
+    with pytest.warns(UserWarning, match=said):
         assert load_responses(frame)["references"][0] == [["Paris"], ["City of Light"]]
 
 
 @pytest.fixture
 def listed(tmp_path):
-    """Of 20 responses 5 hold both texts of their reference, 7 one of them and 8 none, in a CSV file as pandas writes it."""
+    """Of 20 responses 5 have both texts of their reference, 7 one and 8 none; written by pandas."""
     responses = ["Oslo, Kristiania"] * 5 + ["In Oslo."] * 7 + ["In Bergen."] * 8
-    rows = {"question": "Where was it signed?", "language": "en", "response": responses}
-    frame = pd.DataFrame(rows).assign(
-        references=[["Oslo", "Kristiania"]] * 20, example_id=[str(row) for row in range(20)]
-    )
+    frame = of_lists(*[["Oslo", "Kristiania"]] * 20).assign(response=responses)
     path = tmp_path / "listed.csv"
-    frame.to_csv(path, index=False)
+    frame.assign(example_id=range(20)).to_csv(path, index=False)
     return path
 
 
 def test_the_signature_says_how_lists_of_references_were_read(listed):
-    found = {}
-    for alternatives in (True, False):
-        scores = score(
-            load_responses(listed, alternatives=alternatives), ["answer.contains", "language.rlc"]
-        )
-        means = scores.groupby("metric")["value"].mean()
-        of_references, of_none = scores.groupby("metric")["signature"].unique().map(list)
-        found[alternatives] = means["answer.contains"], of_references
-        assert of_none == ["ragnb:" + __version__ + "|metric:language.rlc|variant:unicode|lang:en"]
-    signature = f"ragnb:{__version__}|metric:answer.contains|variant:unicode|references:"
-    assert found[True] == (0.60, [signature + "alternatives|lang:en"])
-    assert found[False] == (0.25, [signature + "parts|lang:en"])
+    for alternatives, mean, way in ((True, 0.60, "alternatives"), (False, 0.25, "parts")):
+        responses = load_responses(listed, alternatives=alternatives)
+        scores = score(responses, "answer.contains")
+        definition = f"metric:answer.contains|variant:unicode|references:{way}|lang:en"
+        assert set(scores["signature"]) == {f"ragnb:{__version__}|{definition}"}
+        assert scores["value"].mean() == mean
+        assert not score(responses, "language.rlc")["signature"].str.contains("references").any()
     with pytest.warns(UserWarning, match="lists of several texts"):
         assert set(load_responses(listed)["references_as"]) == {"parts"}
 
 
 def test_systems_whose_lists_were_read_differently_are_not_compared(listed):
     read = {way: load_responses(listed, alternatives=way, system=str(way)) for way in (True, False)}
-    with pytest.raises(
-        InputError, match=r"references:alternatives\|?.* and .*references:parts.*alternatives="
-    ):
+    apart = r"references:alternatives\|?.* and .*references:parts.*alternatives="
+    with pytest.raises(InputError, match=apart):
         compare(score(pd.concat(read.values()), "answer.contains"))
-    alike = pd.concat([read[True], read[True].assign(system="again")])
-    assert compare(score(alike, "answer.contains"))["difference"].tolist() == [0.0]
-    nested = (
-        read[True].drop(columns="references_as").assign(system="nested")
-    )  # as a loader without such lists gives them
-    assert compare(score(pd.concat([read[True], nested]), "answer.contains"))[
-        "difference"
-    ].tolist() == [0.0]
+    again = read[True].assign(system="again")
+    for alike in (again, again.drop(columns="references_as")):  # as a loader without such lists
+        both = score(pd.concat([read[True], alike]), "answer.contains")
+        assert compare(both)["difference"].tolist() == [0.0]
 
 
 @pytest.mark.parametrize(

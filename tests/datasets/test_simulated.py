@@ -32,10 +32,8 @@ def test_in_every_band_of_probability_labels_come_as_often_as_it_says(shifted, l
 
 
 def test_the_probability_is_that_of_the_metrics_alone_whatever_the_system(shifted):
-    latent = sum(weight * shifted[name] for name, weight in WEIGHTS.items()) - shifted[
-        "language"
-    ].eq("hi")
-    assert np.allclose(shifted["probability"], norm.cdf(latent))
+    latent = sum(weight * shifted[name] for name, weight in WEIGHTS.items())
+    assert np.allclose(shifted["probability"], norm.cdf(latent - shifted["language"].eq("hi")))
     for _, rows in shifted.groupby("system"):
         assert fits(rows["label"].sum(), len(rows), rows["probability"].mean())
 
@@ -61,10 +59,9 @@ def test_a_shift_shows_in_the_labels_and_nowhere_in_the_metrics(shifted):
 
 def residual_correlation(made):
     """Correlation of label - probability between the two systems, over the questions."""
-    wide = made.assign(residual=made["label"] - made["probability"]).pivot(
-        index="question_id", columns="system"
-    )
-    return np.corrcoef(wide["residual"].T.to_numpy(dtype=float))[0, 1]
+    made = made.assign(residual=made["label"] - made["probability"])
+    wide = made.pivot(index="question_id", columns="system", values="residual")
+    return np.corrcoef(wide.T.to_numpy(dtype=float))[0, 1]
 
 
 def test_rows_of_one_question_share_what_the_metrics_do_not_say():

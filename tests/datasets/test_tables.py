@@ -1,12 +1,12 @@
 import csv
 import gzip
 import io
+import json
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import strategies as st
 
 from ragnb.datasets.benchmarks import load_rgb
 from ragnb.datasets.contexts import build_contexts
@@ -30,21 +30,17 @@ def plain(frame):
 @pytest.fixture
 def responses(make, load):
     contexts = build_contexts(load(*map(make.base, range(4))), noise_rate=[0, 0.4], passage_num=3)
-    contexts["system"] = "tiny 模型 🤖"
-    contexts["template"] = "t:1:0a1b2c3d"
-    contexts["response"] = [
-        "Ada Quill\n\nthat is",
-        None,
-        "l\u2028s \u0085 \r\n \t",
-        "नमस्ते 👩‍🔬",
-    ] * 2
-    contexts["reason"] = [None, "it timed out", None, None] * 2
-    contexts["completion_tokens"] = pd.array([3, None, 4, 5] * 2, dtype="Int64")
-    contexts["parameters"] = [
-        {"temperature": 0.0, "stop": ["\n"], "extra": {"seed": 3, "note": None}}
-    ] * 8
-    contexts["messages"] = [[{"role": "user", "content": '"q" \\ \u202e'}]] * 8
-    return contexts
+    texts = ["Ada Quill\n\nthat is", None, "l\u2028s \u0085 \r\n \t", "नमस्ते 👩‍🔬"]
+    parameters = {"temperature": 0.0, "stop": ["\n"], "extra": {"seed": 3, "note": None}}
+    return contexts.assign(
+        system="tiny 模型 🤖",
+        template="t:1:0a1b2c3d",
+        response=texts * 2,
+        reason=[None, "it timed out", None, None] * 2,
+        completion_tokens=pd.array([3, None, 4, 5] * 2, dtype="Int64"),
+        parameters=[parameters] * 8,
+        messages=[[{"role": "user", "content": '"q" \\ \u202e'}]] * 8,
+    )
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -95,9 +91,6 @@ def test_a_column_survives_the_disk(tmp_path, ending, values):
     assert [type(v) for v in again["column"]] == [type(v) for v in plain(frame)["column"]]
 
 
-text = st.text(st.characters(exclude_categories=["Cs"]))
-
-
 def test_mappings_in_parquet_share_their_keys(tmp_path):
     frame = pd.DataFrame({"m": [{"a": 1}, {"b": "x"}]})
     again = read_table(write_table(frame, tmp_path / "t.parquet"))
@@ -123,12 +116,7 @@ def test_a_damaged_file_is_refused_with_its_name(responses, tmp_path, ending, ke
 
 @pytest.mark.parametrize(
     ("ending", "value"),
-    [
-        ("parquet", {"stop": {}}),
-        ("parquet", [{}]),
-        ("jsonl", math.inf),
-        ("jsonl", {1, 2}),
-    ],
+    [("parquet", {"stop": {}}), ("parquet", [{}]), ("jsonl", math.inf), ("jsonl", {1, 2})],
 )
 def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(
     tmp_path, ending, value
@@ -136,10 +124,8 @@ def test_what_cannot_be_written_is_refused_and_leaves_the_earlier_file_alone(
     path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / f"keep.{ending}")
     before = path.read_bytes()
     bad = pd.DataFrame({"a": pd.Series([value, value], dtype=object)})
-    with pytest.raises(
-        InputError,
-        match=r"keep\.parquet must have columns of one type|row 1 .* values that JSON can hold",
-    ):
+    said = r"keep\.parquet must have columns of one type|row 1 .* values that JSON can hold"
+    with pytest.raises(InputError, match=said):
         write_table(bad, path)
     assert path.read_bytes() == before
     with pytest.raises(InputError):
@@ -168,12 +154,10 @@ def test_a_file_that_is_written_again_is_replaced_where_a_link_leads(tmp_path, e
     path = write_table(pd.DataFrame({"a": ["x"]}), tmp_path / "there" / f"t.{ending}")
     link = tmp_path / f"link.{ending}"
     link.symlink_to(path)
-    assert write_table(pd.DataFrame({"a": ["y"]}), link) == link
+    frame = pd.DataFrame({"a": ["y"]})
+    assert write_table(frame, link) == link
     assert link.is_symlink()
-    assert (
-        path.read_bytes()
-        == write_table(pd.DataFrame({"a": ["y"]}), tmp_path / f"b.{ending}").read_bytes()
-    )
+    assert path.read_bytes() == write_table(frame, tmp_path / f"b.{ending}").read_bytes()
 
 
 # ---- spreadsheets ------------------------------------------------------------------------------------------------------
@@ -186,7 +170,7 @@ def spreadsheet(frame, path):
 
 
 def test_csv_runs_no_formula_and_keeps_numbers(tmp_path):
-    texts = [
+    formulas = [
         "=1+1",
         "+4",
         "-3",
@@ -199,43 +183,27 @@ def test_csv_runs_no_formula_and_keeps_numbers(tmp_path):
         "－1",
         "＠A",
         " =1",
-        "'=1",
-        "a=1",
-        "",
-        "−1",
-        "可",
     ]
-    frame = pd.DataFrame({"t": texts, "n": [-1.5] * len(texts), "=h": range(len(texts))})
+    quoted, others = [*formulas, "'=1"], ["a=1", "", "−1", "可"]
+    n = len(quoted + others)
+    frame = pd.DataFrame({"t": quoted + others, "n": [-1.5] * n, "=h": range(n)})
     head, *rows = spreadsheet(frame, tmp_path / "t.csv")
     assert head == ["t", "n", "'=h"]
-    assert [row[0] for row in rows] == [f"'{text}" for text in texts[:13]] + texts[13:]
+    assert [row[0] for row in rows] == [f"'{text}" for text in quoted] + others
     assert {row[1] for row in rows} == {"-1.5"}
 
 
 def test_csv_has_json_for_lists_and_mappings_and_nothing_for_what_is_missing(tmp_path):
-    values = [
-        ["ä", None],
-        {"=k": "\u202eال"},
-        True,
-        False,
-        None,
-        math.nan,
-        pd.NA,
-        np.int64(-3),
-        0.1,
-    ]
-    _, *rows = spreadsheet(
-        pd.DataFrame({"v": pd.Series(values, dtype=object), "w": "x"}), tmp_path / "T.CSV"
-    )
-    written = ['["ä", null]', '{"=k": "\u202eال"}', "true", "false", "", "", "", "-3", "0.1"]
+    values = [["ä", None], {"=k": "\u202eال"}, True, None, math.nan, pd.NA, np.int64(-3), 0.1]
+    frame = pd.DataFrame({"v": pd.Series(values, dtype=object), "w": "x"})
+    _, *rows = spreadsheet(frame, tmp_path / "T.CSV")
+    written = ['["ä", null]', '{"=k": "\u202eال"}', "true", "", "", "", "-3", "0.1"]
     assert [row[0] for row in rows] == written
 
 
 def test_half_a_surrogate_pair_in_a_file_becomes_the_replacement_character(tmp_path):
-    record = (
-        '{"id": 1, "query": "a\\ud800b", "answer": "c", "positive": ["\\udfff"], "negative": ["x"]}'
-    )
-    (tmp_path / "a.jsonl").write_text(record)
+    half = {"id": 1, "query": "a\ud800b", "answer": "c", "positive": ["\udfff"], "negative": ["x"]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(half))
     row = load_rgb(tmp_path / "a.jsonl").iloc[0]
     assert (row["question"], row["positive"]) == ("a\ufffdb", [["\ufffd"]])
     assert read_table(tmp_path / "a.jsonl")["query"].tolist() == ["a\ufffdb"]
