@@ -50,11 +50,21 @@ def metrics_page() -> str:
         '`ragnb.definitions("f1")` lists every metric of that name, and `ragnb.definitions()` '
         "lists them all. The first value of an option is the default. A metric is NaN where it is "
         "undefined, and never 0 instead.",
+        "## Signatures",
+        "A signature names everything that defines a number: the version of ragnb, the metric, the "
+        f"value of each option and the language. `{_signature()}` is token F1 with the "
+        "normalisation for Unicode, on English text. Two numbers are comparable only if their "
+        "signatures are equal. Tables print the signatures below; put them under your own tables.",
     ]
     for family, title in FAMILIES.items():
         parts.append(f"## {title}")
         parts += [_entry(name) for name in METRICS if name.partition(".")[0] == family]
     return "\n\n".join(parts) + "\n"
+
+
+def _signature() -> str:
+    metric = METRICS["answer.f1"]
+    return metric.signature(dict(metric.options), lang="en")
 
 
 def _entry(name: str) -> str:

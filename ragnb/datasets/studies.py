@@ -45,8 +45,8 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     ----------
     name
         - ``"evouna-nq"``: short answers of five systems to open questions, each judged by a person
-        - ``"nomiracl"``: replies of eleven models to questions in eight languages, half of which
-          the retrieved passages do not answer
+        - ``"nomiracl"``: replies of eleven models to questions in eight languages. The retrieved
+          passages do not answer half of the questions
         - ``"mtrag"``: turns of conversations, graded by two or three people
         - ``"delucionqa"``: answers from a car manual, labelled by sentence
         - ``"factscore"``: biographies, labelled by atomic fact
@@ -82,10 +82,10 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
     if not file.exists():
         raise InputError(f"{name} has no {frame} of several people; use frame='responses'")
     table = read_table(file)
-    told = STUDIES[name]
+    study = STUDIES[name]
     table.attrs["source"] = {
         "name": name,
-        **{key: told[key] for key in ("licence", "citation", "address", "note")},
+        **{key: study[key] for key in ("licence", "citation", "address", "note")},
         "verified": True,
     }
     return table

@@ -267,7 +267,7 @@ def citation_precision(statements: Sequence[Part]) -> float:
     ----------
     statements : sequence of {"text", "supported", "citations"}
         ``citations``: a list of ``{"alone", "rest"}``, where ``alone`` is 1 if the citation
-        supports the statement by itself and ``rest`` is 1 if the other citations do without it.
+        supports the statement alone and ``rest`` is 1 if the other citations do without it.
 
     Notes
     -----
