@@ -4,7 +4,6 @@ import json
 import re
 import runpy
 from pathlib import Path
-from statistics import median
 
 import nbformat
 import pytest
@@ -51,12 +50,6 @@ def test_nbval_compares_the_output_of_every_cell(book):
     assert not [
         cell.source for cell in book.cells if "nbval-ignore-output" in cell.metadata.get("tags", [])
     ]
-
-
-def test_cells_are_short(book):
-    lines = [len(cell.source.strip().splitlines()) for cell in code(book)]
-    assert median(lines) <= 4
-    assert max(lines) <= 10
 
 
 def test_the_anatomy_of_a_chapter_is_there(book):
