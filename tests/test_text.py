@@ -12,14 +12,12 @@ from ragnb.text import (
     fold,
     graphemes,
     join_reasoning,
-    keyed_response,
     keyed_sentences,
     script_of,
     scripts,
     sentence_key,
     sentences,
     split_reasoning,
-    strip_reasoning,
     tokens,
 )
 
@@ -77,12 +75,6 @@ def test_fold_twice_is_fold_once(text):
 
 
 # ---- reasoning -----------------------------------------------------------------------------------
-
-
-@given(st.lists(st.sampled_from(["<think>", "</think>", "<THINK>", "a", "中 ", "\n"])).map("".join))
-def test_reasoning_is_all_that_is_left_out(text):
-    reasoning, _ = split_reasoning(text)
-    assert len(reasoning) + len(strip_reasoning(text)) == len(text)
 
 
 @pytest.mark.parametrize(
@@ -167,23 +159,6 @@ def test_every_letter_of_a_script_of_its_own_is_counted_once_under_a_known_name(
 # ---- graphemes and tokens ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "expected",
-    [
-        [],
-        ["e\u0301", "t", "e\u0301"],
-        [FAMILY, SCIENTIST, "🇩🇪", "🇫🇷", "1️⃣", "❤️"],
-        ["हि", "न्दी"],
-        ["\r\n", "a"],
-        ["한", "글"],
-        ["กำ"],
-        ["\u1112\u1161\u11ab"],  # conjoining jamo
-    ],
-)
-def test_graphemes_are_characters_as_a_reader_sees_them(expected):
-    assert graphemes("".join(expected)) == expected
-
-
 @given(any_text)
 @example("\r\n\n\r a\x00\x7f")
 @example("🇩🇪🇫\u0301🇷🇩\u200d👩🇪\u0600🇫🇷🇩🇪🇫")
@@ -232,13 +207,6 @@ def test_a_long_row_of_flags_is_no_trouble():
 )
 def test_tokens_are_words_or_characters_as_the_script_asks(text, expected):
     assert tokens(text) == expected
-
-
-@given(assigned_text)
-@example("ខ្ញុំ។")
-@example("中🏻")
-def test_tokens_of_folded_text_hold_letters_marks_and_numbers_only(text):
-    assert all(unicodedata.category(c)[0] in "LMN" for token in tokens(fold(text)) for c in token)
 
 
 @given(assigned_text)
@@ -372,7 +340,7 @@ def test_sentences_lose_nothing_but_white_space_and_none_is_empty(text):
     assert all(sentence == sentence.strip() != "" for sentence in found)
 
 
-HUGE = 200_000
+HUGE = 50_000
 
 
 @pytest.mark.parametrize(
@@ -399,35 +367,6 @@ def test_keys_go_from_a_to_z_and_then_to_two_letters():
     letters = list("abcdefghijklmnopqrstuvwxyz")
     expected = [*letters, *(a + b for a in letters for b in letters), "aaa", "aab"]
     assert [sentence_key(number) for number in range(len(expected))] == expected
-
-
-KEYED = {
-    "English": ("Dr. No paid. Why?", ["Dr. No paid.", "Why?"]),
-    "Chinese": ("我来了。你呢？好！", ["我来了。", "你呢？", "好！"]),
-    "Japanese": ("雨です。傘はありますか。", ["雨です。", "傘はありますか。"]),
-    "Thai": ("ฝนตก\n\nเขาไป", ["ฝนตก", "เขาไป"]),
-    "Hindi": ("वह आया। क्यों?", ["वह आया।", "क्यों?"]),
-    "Arabic": ("جاء الولد. لماذا؟ لا أدري.", ["جاء الولد.", "لماذا؟", "لا أدري."]),
-    "Hebrew": ("הוא בא. למה?", ["הוא בא.", "למה?"]),
-    "German": ("Am 3. Mai kam er. Warum?", ["Am 3. Mai kam er.", "Warum?"]),
-    "emoji": ("Well done 👩‍🔬. E\u0301mile left.", ["Well done 👩‍🔬.", "E\u0301mile left."]),
-    "nothing": (" \n", []),
-}
-
-
-def test_documents_of_every_script_are_keyed_by_number_and_place():
-    keyed = keyed_sentences([text for text, _ in KEYED.values()])
-    for number, (document, (_, expected)) in enumerate(zip(keyed, KEYED.values(), strict=True)):
-        assert [text for _, text in document] == expected
-        assert [key for key, _ in document] == [
-            f"{number}{letter}" for letter in "abc"[: len(expected)]
-        ]
-
-
-@pytest.mark.parametrize("name", KEYED)
-def test_a_response_is_keyed_by_letters_alone(name):
-    text, expected = KEYED[name]
-    assert keyed_response(text) == [list(pair) for pair in zip("abc", expected, strict=False)]
 
 
 @given(st.lists(st.text(), max_size=4))

@@ -174,16 +174,15 @@ def random_folds(data: XYData, n_folds: int, rng: np.random.Generator) -> Intege
 
 
 def cross_validation_folds(
-    data: XYData, random_state: int | None, n_folds: int = 5
+    data: XYData, random_state: int | None
 ) -> list[tuple[Integers, Integers]]:
-    """Return the training rows and held-out rows of each fold, with both labels in each.
+    """Return the training rows and held-out rows of each of 5 folds, with both labels in each.
 
-    Groups are never split. The number of folds is reduced if the rarer label occurs in fewer groups
-    than there are folds.
+    Groups are never split. There are fewer folds if the rarer label occurs in fewer than 5 groups.
     """
     units, y = data.units(), data.y.to_numpy()
     rarer = min(len(set(units[y == label])) for label in (0, 1))
-    n = min(n_folds, max(rarer, 2))
+    n = min(5, max(rarer, 2))
     fold = random_folds(data, n, np.random.default_rng(random_state))
     pairs = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n)]
     usable = [pair for pair in pairs if all(len(set(y[rows])) == 2 for rows in pair)]

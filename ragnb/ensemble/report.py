@@ -67,8 +67,6 @@ def feature_report(
     *,
     classifier: Any = None,
     random_state: int | None = None,
-    n_folds: int = 5,
-    n_repeats: int = 5,
 ) -> pd.DataFrame:
     """AUROC, accuracy and correlation of each metric and of the ensemble, with importances.
 
@@ -80,9 +78,6 @@ def feature_report(
         As in `MetricEnsemble`.
     random_state : int, optional
         Seed of folds, classifier and permutations; None gives a different result each time.
-    n_folds, n_repeats : int
-        Number of folds of the cross-validation, and number of permutations of each metric in each
-        fold.
 
     Returns
     -------
@@ -96,7 +91,8 @@ def feature_report(
           For the ensemble, it is that of the more probable label.
         - ``correlation``: Pearson correlation with the label.
         - ``importance``: mean decrease of the ensemble's held-out AUROC when the metric is
-          permuted. Metrics with the same information share their importance.
+          permuted, over five permutations in each of five folds. Metrics with the same information
+          share their importance.
         - ``note``: why numbers are missing, for example because a metric is constant.
     """
     from sklearn.inspection import permutation_importance
@@ -105,15 +101,15 @@ def feature_report(
 
     data = XYData(X, y, groups)
     require_both_labels(data.y, "feature_report")
-    folds = cross_validation_folds(data, random_state, n_folds)
+    folds = cross_validation_folds(data, random_state)
     held_out, losses = data.y * np.nan, []
     for train, test in folds:
         model = fit_classifier(data.take(train), classifier, random_state=random_state)
         here = data.take(test)
         held_out.iloc[test] = model.predict_proba(here.X)[:, 1]
         found = permutation_importance(
-            model, here.X, here.y, scoring="roc_auc", n_repeats=n_repeats, random_state=random_state
-        )
+            model, here.X, here.y, scoring="roc_auc", random_state=random_state
+        )  # 5 permutations
         losses.append(found.importances_mean)
     rows = {}
     for name, loss in zip(data.X, np.mean(losses, axis=0), strict=True):

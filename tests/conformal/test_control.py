@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import binom
 from two_normals import accepted, draw
 
@@ -24,34 +22,6 @@ def answers(n: int, errors: int, confidence: float) -> tuple[list[float], list[i
 def upper_end(rate: float, trials: int) -> float:
     """Upper end of the band for a share of trials whose expectation is at most `rate`."""
     return binom.ppf(1 - 3e-5, trials, rate) / trials
-
-
-# ---- one threshold is one binomial test --------------------------------------------------------------------------------
-
-
-@given(
-    st.integers(1, 300).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
-    st.sampled_from([0.02, 0.1, 0.3]),
-)
-def test_one_threshold_passes_exactly_when_the_binomial_test_does(counts, alpha):
-    n, errors = counts
-    control = calibrate_selective_risk(*answers(n, errors, 0.9), alpha, DELTA, thresholds=[0.8])
-    p_value = binom.cdf(errors, n, alpha)
-    assert (control.threshold == 0.8) == (p_value <= DELTA)
-    if control.threshold == 0.8:
-        assert (control.n_accepted, control.n_errors) == (n, errors)
-        assert control.p_value == pytest.approx(p_value, rel=1e-9)
-
-
-@pytest.mark.parametrize("n", [5, 21, 22, 60, 400])
-def test_one_threshold_passes_with_probability_delta_at_most_if_the_risk_is_alpha(n):
-    passing = [
-        e
-        for e in range(n + 1)
-        if calibrate_selective_risk(*answers(n, e, 0.9), ALPHA, DELTA, thresholds=[0.8]).n_accepted
-    ]
-    assert passing == list(range(len(passing)))
-    assert binom.cdf(len(passing) - 1, n, ALPHA) <= DELTA < binom.cdf(len(passing), n, ALPHA)
 
 
 def test_a_rate_may_be_written_in_any_exact_way():
@@ -86,9 +56,9 @@ def fallback(
     return passed
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(0, 12, 3))
 @pytest.mark.parametrize(
-    "thresholds", [THRESHOLDS, np.array([0.5, 0.6, 0.9]), np.arange(50, 100) / 100], ids=len
+    "thresholds", [np.array([0.8]), np.array([0.5, 0.6, 0.9]), THRESHOLDS], ids=len
 )
 def test_the_lowest_threshold_that_passes_is_taken(seed, thresholds):
     rng = np.random.default_rng(seed)
@@ -96,15 +66,9 @@ def test_the_lowest_threshold_that_passes_is_taken(seed, thresholds):
     control = calibrate_selective_risk(known, labels, ALPHA, DELTA, thresholds=thresholds)
     passed = fallback(known, labels, ALPHA, DELTA, thresholds.tolist(), N_STARTS)
     assert control.threshold == (passed[-1] if passed else math.inf)
-
-
-def test_a_sequence_does_not_end_where_few_items_are_that_sure():
-    """Of 400 items 15 are at least 0.97 sure, and 2 of these are wrong: a single sequence from there would find no threshold."""
-    probabilities = [0.975] * 15 + [0.9] * 200 + [0.6] * 185
-    labels = [0] * 2 + [1] * 13 + [0] * 8 + [1] * 192 + [0, 1] * 92 + [1]
-    assert binom.cdf(2, 15, ALPHA) > 0.8
-    control = calibrate_selective_risk(probabilities, labels, ALPHA, DELTA)
-    assert (control.n_accepted, control.n_errors) == (215, 10)
+    if passed:
+        p_value = binom.cdf(control.n_errors, control.n_accepted, ALPHA)
+        assert control.p_value == pytest.approx(p_value, rel=1e-9)
 
 
 # ---- simulations with a known error ------------------------------------------------------------------------------------
@@ -133,24 +97,6 @@ def test_where_every_threshold_errs_at_alpha_one_passes_in_at_most_a_share_delta
         labels = rng.random(400) >= ALPHA
         passed += calibrate_selective_risk(confidence, labels, ALPHA, DELTA).n_accepted > 0
     assert passed / trials <= upper_end(DELTA, trials)
-
-
-@TRIALS
-def test_choosing_the_threshold_without_a_test_fails(trials):
-    """The usual shortcut, the lowest threshold with an error of at most alpha on the calibration set, breaks the guarantee."""
-    rng = np.random.default_rng(trials)
-    broken = 0
-    for _ in range(trials):
-        known, labels = draw(rng, 400, apart=1.8)
-        confidence, wrong = np.maximum(known, 1 - known), (known > 0.5) != labels
-        errors = [
-            wrong[confidence >= t].mean() if (confidence >= t).any() else 1 for t in THRESHOLDS
-        ]
-        naive = next(
-            (t for t, error in zip(THRESHOLDS, errors, strict=True) if error <= ALPHA), math.inf
-        )
-        broken += accepted(naive, apart=1.8)[1] > ALPHA
-    assert broken / trials > 3 * DELTA
 
 
 @TRIALS

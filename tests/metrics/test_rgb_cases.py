@@ -340,17 +340,6 @@ def test_the_flexible_lists_hold_these_phrases_and_no_other_and_each_fires_in_an
         assert detects_error(f"Well, {phrase.upper()} .", protocol="flexible") == 1.0
 
 
-@pytest.mark.parametrize(("protocol", "label"), [("paper", 1), ("released", -1), ("flexible", 1)])
-def test_reasoning_whose_opening_tag_stood_in_the_prompt_is_left_out_too(protocol, label):
-    response = as_read("There is insufficient information?</think>Tampa.", protocol)
-    assert answer_labels(response, "Tampa", protocol=protocol) == [label]
-
-
-def test_a_part_that_normalises_to_nothing_is_not_found_everywhere():
-    assert answer_labels("Some band.", "The", protocol="flexible") == [0]
-    assert answer_labels("It was The The.", "The", protocol="flexible") == [1]
-
-
 def test_every_part_of_a_list_answer_has_to_stand_beside_the_false_one():
     held = corrects_error(
         "Not Miami but Tampa in 2021.", ["Tampa", "2021"], false_answer="Miami", protocol="flexible"

@@ -333,20 +333,17 @@ def test_no_text_makes_it_raise_or_leave_the_range(text):
         assert parsed.reason.isprintable()
 
 
-MEGABYTE = 10**6
-
-
 @pytest.mark.parametrize(
     "unit",
     ["{", '{"a":', "{'", '{"a":[', '"', "\\", '{"a":"\\"', "<think>", "```", '{"score":1}',
      '{"score" 1}', "{'score': '", "//", "/*"],
 )  # fmt: skip
-def test_a_megabyte_of_anything_is_read_in_one_walk(unit):
-    text = (unit * (MEGABYTE // len(unit)))[:MEGABYTE]
+def test_a_long_row_of_anything_is_read_in_one_walk(unit):
+    text = unit * (200_000 // len(unit))
     parse_reply(text, Judgement)
     for whole in (
-        '{"verdict": "yes", "score": ' + text[:100_000] + "}",
-        f"{text[:100_000]} {PLAIN}",
+        '{"verdict": "yes", "score": ' + text[:50_000] + "}",
+        f"{text[:50_000]} {PLAIN}",
     ):
         parse_reply(whole, Judgement)  # a reader that starts again at every brace would take hours
 

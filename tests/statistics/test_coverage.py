@@ -5,12 +5,10 @@ simulated, and a simulated share may miss its bound by `SD` binomial standard er
 A twin with fewer trials runs unmarked.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
+from simulation import covers, share, slack
 
-from ragnb.results import Interval
 from ragnb.stats.agreement import agreement_interval
 from ragnb.stats.binary import (
     PairedTable,
@@ -22,7 +20,6 @@ from ragnb.stats.paired import sign_flip_interval
 from ragnb.stats.prediction import auroc, pearson
 from ragnb.stats.several import simultaneous_intervals
 
-SD = 3.8
 NOMINAL, BAND = 0.95, 0.02
 SIZES = (20, 50, 100, 300)
 TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(400, id="400")]
@@ -31,24 +28,15 @@ TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(40
 def check(coverage: float, trials: int, expected: str) -> None:
     """Assert that a simulated coverage is compatible with `expected`, or ("short") incompatible with holding."""
     lowest, highest = NOMINAL - BAND, NOMINAL + BAND
-    slack = SD * np.sqrt(lowest * (1 - lowest) / trials)
+    allowed = slack(lowest, trials)
     if expected == "holds":
-        assert lowest - slack <= coverage <= highest + slack
+        assert lowest - allowed <= coverage <= highest + allowed
     elif expected == "at least":
-        assert coverage >= lowest - slack
+        assert coverage >= lowest - allowed
     elif expected == "near":
-        assert 0.90 - slack <= coverage <= NOMINAL + slack
+        assert 0.90 - allowed <= coverage <= NOMINAL + allowed
     else:
-        assert coverage < lowest - (slack if trials >= 4000 else 0)
-
-
-def share(trials: int, covers: Callable[[np.random.Generator], bool], seed: int) -> float:
-    rng = np.random.default_rng(seed)
-    return sum(covers(rng) for _ in range(trials)) / trials
-
-
-def holds(interval: Interval, truth: float) -> bool:
-    return interval.low <= truth <= interval.high
+        assert coverage < lowest - (allowed if trials >= 4000 else 0)
 
 
 # Rates: exact, over p = .5, .7, .8, .9 (mean coverage) and the worst of them
@@ -120,15 +108,15 @@ MEAN_TABLE = [
 @pytest.mark.parametrize("trials", TRIALS)
 @pytest.mark.parametrize(("scores", "interval", "n", "expected"), MEAN_TABLE)
 def test_mean_coverage(scores, interval, n: int, expected: str, trials: int) -> None:
-    coverage = share(trials, lambda rng: holds(interval(scores(rng, n)), MEANS[scores]), seed=n)
+    coverage = share(trials, lambda rng: covers(interval(scores(rng, n)), MEANS[scores]), seed=n)
     check(coverage, trials, expected)
 
 
 @pytest.mark.parametrize(
     ("n", "trials"),
     [
-        (20, 150),
-        (50, 60),
+        (20, 80),
+        (50, 30),
         pytest.param(20, 1500, marks=pytest.mark.slow),
         pytest.param(50, 1500, marks=pytest.mark.slow),
     ],
@@ -136,7 +124,7 @@ def test_mean_coverage(scores, interval, n: int, expected: str, trials: int) -> 
 def test_sign_flip_interval_coverage(n: int, trials: int) -> None:
     coverage = share(
         trials,
-        lambda rng: holds(sign_flip_interval(f1_scores(rng, n), f1_scores(rng, n)), 0.0),
+        lambda rng: covers(sign_flip_interval(f1_scores(rng, n), f1_scores(rng, n)), 0.0),
         seed=n,
     )
     check(coverage, trials, "holds")
@@ -167,7 +155,7 @@ def _difference_coverage(interval, n: int, cells, trials: int) -> float:
     draws = np.random.default_rng(n).multinomial(n, cells, trials)
     tables, counts = np.unique(draws, axis=0, return_counts=True)
     truth = cells[1] - cells[2]
-    covered = [holds(interval(PairedTable(*map(int, table))), truth) for table in tables]
+    covered = [covers(interval(PairedTable(*map(int, table))), truth) for table in tables]
     return float(np.dot(covered, counts)) / trials
 
 
@@ -183,14 +171,14 @@ def _clustered(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, n
 @pytest.mark.parametrize("n_clusters", [20, 50, 100])
 def test_cluster_robust_coverage(n_clusters: int, trials: int) -> None:
     coverage = share(
-        trials, lambda rng: holds(mean_interval(*_clustered(rng, n_clusters)), 0.0), n_clusters
+        trials, lambda rng: covers(mean_interval(*_clustered(rng, n_clusters)), 0.0), n_clusters
     )
     check(coverage, trials, "holds")
 
 
 @pytest.mark.parametrize("trials", TRIALS)
 def test_ignoring_clusters_falls_short(trials: int) -> None:
-    coverage = share(trials, lambda rng: holds(mean_interval(_clustered(rng, 50)[0]), 0.0), 50)
+    coverage = share(trials, lambda rng: covers(mean_interval(_clustered(rng, 50)[0]), 0.0), 50)
     check(coverage, trials, "short")
 
 
@@ -198,11 +186,11 @@ def test_ignoring_clusters_falls_short(trials: int) -> None:
     ("n", "trials"), [(30, 200), pytest.param(30, 2000, marks=pytest.mark.slow)]
 )
 def test_simultaneous_coverage(n: int, trials: int) -> None:
-    def covers(rng: np.random.Generator) -> bool:
+    def all_covered(rng: np.random.Generator) -> bool:
         scores = rng.normal(size=(n, 1)) + rng.normal(size=(n, 5))
-        return all(holds(i, 0.0) for i in simultaneous_intervals(scores, rng=rng, n_resamples=500))
+        return all(covers(i, 0.0) for i in simultaneous_intervals(scores, rng=rng, n_resamples=500))
 
-    check(share(trials, covers, n), trials, "holds")
+    check(share(trials, all_covered, n), trials, "holds")
 
 
 # Agreement: two raters of yes and no, and three raters of three categories who leave some items out
@@ -246,7 +234,7 @@ AGREEMENT_TABLE = [
 @pytest.mark.parametrize(("draw", "name", "truth"), AGREEMENT_TABLE)
 def test_agreement_coverage(draw, name: str, truth: float, n: int, trials: int) -> None:
     coverage = share(
-        trials, lambda rng: holds(agreement_interval(name, draw(rng, n)), truth), seed=n
+        trials, lambda rng: covers(agreement_interval(name, draw(rng, n)), truth), seed=n
     )
     check(coverage, trials, "holds")
 
@@ -273,4 +261,4 @@ OTHER_TABLE = [
 @pytest.mark.parametrize("trials", [pytest.param(4000, marks=pytest.mark.slow), 200])
 @pytest.mark.parametrize(("draw", "interval", "truth"), OTHER_TABLE)
 def test_other_coverage(draw, interval, truth: float, trials: int) -> None:
-    check(share(trials, lambda rng: holds(interval(*draw(rng)), truth), seed=7), trials, "holds")
+    check(share(trials, lambda rng: covers(interval(*draw(rng)), truth), seed=7), trials, "holds")

@@ -9,23 +9,18 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from simulation import slack
 
 from ragnb.stats.several import (
     RankComparison,
     friedman_test,
-    item_ranks,
     pairwise_tests,
     rank_intervals,
 )
 
-SD = 3.8
 N = 40
 TRIALS = [pytest.param(4000, marks=pytest.mark.slow, id="4000"), pytest.param(300, id="300")]
 Draw = Callable[[np.random.Generator], np.ndarray]
-
-
-def slack(share: float, trials: int) -> float:
-    return SD * np.sqrt(share * (1 - share) / trials)
 
 
 def smooth(rng: np.random.Generator) -> np.ndarray:
@@ -96,7 +91,7 @@ def error_rate(test, draw: Draw, pairs, trials: int) -> float:
 ALL = list(combinations(range(4), 2))
 
 
-@pytest.mark.parametrize("trials", [pytest.param(2000, marks=pytest.mark.slow), 150])
+@pytest.mark.parametrize("trials", [pytest.param(2000, marks=pytest.mark.slow), 60])
 @pytest.mark.parametrize("draw", [smooth, graded, binary])
 def test_no_pair_is_told_apart_too_often_where_all_are_alike(draw: Draw, trials: int) -> None:
     assert error_rate(pairwise_tests, draw, ALL, trials) <= 0.055 + slack(0.05, trials)
@@ -110,7 +105,7 @@ def test_no_pair_is_told_apart_too_often_where_all_are_alike(draw: Draw, trials:
     [
         pytest.param(two_alike_two_far, 2000, marks=pytest.mark.slow),
         pytest.param(two_alike_two_near, 2000, marks=pytest.mark.slow),
-        (two_alike_two_near, 150),
+        (two_alike_two_near, 60),
     ],
 )
 def test_two_alike_are_not_told_apart_beside_others(draw: Draw, trials: int) -> None:
@@ -137,18 +132,6 @@ def test_ranks_by_mean_are_covered_all_at_once(means: np.ndarray, trials: int) -
         ranks = [s.rank for s in rank_intervals(five(rng, means), rng=rng, n_resamples=500)]
         covered += all(r.low <= place <= r.high for r, place in zip(ranks, PLACES, strict=True))
     assert covered / trials >= 0.95 - slack(0.05, trials)
-
-
-def test_percentiles_of_resampled_ranks_fall_short_near_ties() -> None:
-    rng, trials = np.random.default_rng(1), 300
-    covered = np.zeros((trials, 5), dtype=bool)
-    for trial in range(trials):
-        x = five(rng, NEAR_TIES)
-        ranks = item_ranks(rng.multinomial(50, np.full(50, 0.02), size=500) @ x)
-        low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="inverted_cdf")
-        covered[trial] = (low <= PLACES) & (high >= PLACES)
-    assert covered[:, [0, 4]].mean() == pytest.approx(0.82, abs=0.08)
-    assert covered.all(axis=1).mean() == pytest.approx(0.67, abs=slack(0.67, trials))
 
 
 @pytest.mark.parametrize("trials", [pytest.param(2000, marks=pytest.mark.slow), 150])

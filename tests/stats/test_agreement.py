@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t
-from statsmodels.stats import inter_rater
 
 from ragnb.errors import InputError
 from ragnb.stats.agreement import (
@@ -48,30 +47,6 @@ def rated(seed=1, n=150, share=0.6, q=4):
 
 
 # ---- formulas ----------------------------------------------------------------------------------------------------------
-
-
-def test_fleiss_kappa_is_that_of_statsmodels():
-    codes = rated()
-    codes = codes[(codes >= 0).all(axis=1)]
-    counts, _ = inter_rater.aggregate_raters(codes)
-    assert float(fleiss_kappa(total(codes, 4))) == pytest.approx(inter_rater.fleiss_kappa(counts))
-
-
-def test_two_raters_by_hand():
-    # 20 both yes, 5 and 10 differ, 15 both no: p_o = .7, p_e of kappa .5, share of yes .55
-    sums = total(np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0), 2)
-    assert float(percent_agreement(sums)) == pytest.approx(0.7)
-    assert float(cohen_kappa(sums)) == pytest.approx(0.4)
-    assert float(gwet_ac1(sums)) == pytest.approx((0.7 - 0.495) / 0.505)
-    assert float(fleiss_kappa(sums)) == pytest.approx((0.7 - 0.505) / 0.495)
-    assert float(krippendorff_alpha(sums)) == pytest.approx(1 - 0.3 * 99 / (0.495 * 100))
-
-
-def test_fleiss_kappa_by_hand():
-    # Items rated (2, 1), (3, 0), (0, 3): agreement 1/3, 1, 1; shares 5/9 and 4/9.
-    observed, expected = 7 / 9, (5 / 9) ** 2 + (4 / 9) ** 2
-    found = fleiss_kappa(total([[0, 0, 1], [0, 0, 0], [1, 1, 1]], 2))
-    assert float(found) == pytest.approx((observed - expected) / (1 - expected))
 
 
 def test_an_item_with_one_rating_counts_for_the_shares_of_fleiss_kappa_and_ac1_only():

@@ -35,29 +35,6 @@ def mirror(table: PairedTable) -> PairedTable:
     return PairedTable(table.both, table.second_only, table.first_only, table.neither)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=50))
-def test_table_counts_pairs(pairs) -> None:
-    first, second = zip(*pairs, strict=True)
-    expected = [
-        pairs.count(p) for p in [(True, True), (True, False), (False, True), (False, False)]
-    ]
-    assert paired_table(first, second) == PairedTable(*expected)
-    assert paired_table(np.array(first, dtype=float), np.array(second, dtype=int)) == PairedTable(
-        *expected
-    )
-
-
-@pytest.mark.parametrize("interval", INTERVALS)
-@given(table=tables)
-@settings(max_examples=60, deadline=None)
-def test_difference_interval_is_ordered_bounded_and_mirrors(interval, table: PairedTable) -> None:
-    result, mirrored = interval(table), interval(mirror(table))
-    assert -1 <= result.low <= result.high <= 1
-    assert (-mirrored.high, -mirrored.low) == pytest.approx((result.low, result.high), abs=1e-9)
-    n = table.both + table.first_only + table.second_only + table.neither
-    assert result.estimate == pytest.approx((table.first_only - table.second_only) / n)
-
-
 @given(table=tables)
 @settings(max_examples=60, deadline=None)
 def test_tango_interval_inverts_its_test(table: PairedTable) -> None:

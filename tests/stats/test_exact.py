@@ -13,7 +13,6 @@ from scipy.stats import binom
 from ragnb.stats.exact import (
     bootstrap_distribution,
     find_lattice,
-    listed_tail,
     sign_flip_tail,
 )
 from ragnb.stats.intervals import bca_interval
@@ -43,21 +42,6 @@ def test_sign_flip_tail_is_exact_in_relative_terms(steps) -> None:
     second_largest = np.where(np.arange(steps.size) == largest.argmin(), -largest, largest)
     for signed in (steps, -steps, largest, -largest, second_largest):
         assert sign_flip_tail(signed) == pytest.approx(enumerated_tail(signed), rel=1e-10)
-
-
-@given(steps=numbers)
-@settings(max_examples=100, deadline=None)
-def test_listed_tail_counts_ties_as_whole_numbers_do(steps) -> None:
-    steps = np.array(steps)
-    for signed in (steps, -steps, np.abs(steps)):
-        assert listed_tail(signed / 7) == pytest.approx(enumerated_tail(signed), rel=1e-12)
-
-
-@pytest.mark.parametrize("n", [40, 300])
-def test_sign_flip_tail_of_binary_differences_is_binomial(n: int) -> None:
-    for wins in range(0, n + 1, n // 20):
-        tail = sign_flip_tail(np.where(np.arange(n) < wins, 1, -1))
-        assert tail == pytest.approx(binom.sf(wins - 1, n, 0.5), rel=1e-9)
 
 
 def test_sign_flip_tail_stays_positive_far_out() -> None:
@@ -105,7 +89,7 @@ def test_bootstrap_distribution_equals_enumeration_of_all_resamples(values) -> N
     assert binned_at == 0.0
 
 
-@pytest.mark.parametrize("n", [100, 10_000, 100_000])
+@pytest.mark.parametrize("n", [100, 100_000])
 @pytest.mark.parametrize("rate", [0.01, 0.4, 0.97])
 def test_bootstrap_distribution_of_labels_is_binomial(n: int, rate: float) -> None:
     labels = np.arange(n) < rate * n
@@ -129,17 +113,6 @@ def test_bootstrap_distribution_of_binned_scores_keeps_mean_and_spread() -> None
     assert binned_at == pytest.approx(scores.std() / 64)
     assert mean == pytest.approx(scores.mean(), rel=1e-9)
     assert np.sqrt(pmf @ (grid - mean) ** 2) == pytest.approx(scores.std() / np.sqrt(200), rel=4e-5)
-
-
-@pytest.mark.parametrize(
-    ("values", "step"),
-    [([0.0, 1.0], 1.0), ([1 / 3, -2 / 7], 1 / 21), ([0.1234], 0.1234), ([0.1 + 0.2, 0.5], 0.1)],
-)
-def test_find_lattice(values, step: float) -> None:
-    found = find_lattice(np.array(values))
-    assert found is not None
-    assert found[1] == pytest.approx(step)
-    assert found[0] * found[1] == pytest.approx(values)
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e-12, 1e-40])

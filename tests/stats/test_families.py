@@ -1,11 +1,7 @@
 """Corrections, simultaneous intervals and power: invariants, edges, bad input."""
 
-from statistics import NormalDist
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.stats.binary import MCNEMAR_METHODS, PairedTable, mcnemar_test
@@ -22,25 +18,6 @@ from ragnb.stats.power import (
 from ragnb.stats.several import simultaneous_intervals
 
 CORRECTIONS = [holm, bonferroni, benjamini_hochberg]
-p_values = st.lists(st.floats(0, 1), min_size=1, max_size=20)
-
-
-@pytest.mark.parametrize("correction", CORRECTIONS)
-@given(p=p_values)
-@settings(max_examples=50, deadline=None)
-def test_adjusted_p_values_keep_order_and_never_fall(correction, p) -> None:
-    adjusted = np.array(correction(p).adjusted)
-    assert (adjusted >= np.array(p) - 1e-15).all()
-    assert (adjusted <= 1).all()
-    order = np.argsort(p, kind="stable")
-    assert (np.diff(adjusted[order]) >= -1e-15).all()
-
-
-@given(p=p_values)
-def test_holm_lies_between_bh_and_bonferroni(p) -> None:
-    low, middle, high = (np.array(c(p).adjusted) for c in (benjamini_hochberg, holm, bonferroni))
-    assert (low <= middle + 1e-12).all()
-    assert (middle <= high + 1e-12).all()
 
 
 @pytest.mark.parametrize("correction", CORRECTIONS)
@@ -79,18 +56,6 @@ def test_one_column_is_the_t_interval() -> None:
     assert (result.high - result.low) / (single.high - single.low) == pytest.approx(1, abs=0.035)
 
 
-def test_correlated_columns_cost_less_than_bonferroni() -> None:
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=(80, 1)) + 0.3 * rng.normal(size=(80, 6))
-    results = simultaneous_intervals(x, rng=rng)
-    for column, result in zip(x.T, results, strict=True):
-        single, bonferroni_like = (
-            mean_interval(column),
-            mean_interval(column, confidence_level=1 - 0.05 / 6),
-        )
-        assert single.high < result.high < bonferroni_like.high
-
-
 def test_identical_columns_and_repeated_items_change_nothing() -> None:
     x = np.random.default_rng(3).normal(size=(50, 1))
     one = simultaneous_intervals(x, rng=np.random.default_rng(4))[0]
@@ -112,16 +77,6 @@ def test_a_constant_column_is_left_out_of_the_family() -> None:
     assert "all values are equal" in flat.problem
     (single,) = simultaneous_intervals([[1.0]], rng=np.random.default_rng(6))
     assert "needs 2 independent units" in single.problem
-
-
-@given(st.floats(0.01, 0.5), st.floats(0.01, 1.0), st.floats(0.5, 0.99))
-@settings(deadline=None)
-def test_at_the_sample_size_the_shift_is_the_sum_of_the_two_normal_quantiles(
-    effect: float, variance: float, power: float
-) -> None:
-    n = sample_size(effect, between_variance=variance, power=power)
-    shift = effect * np.sqrt(n / variance)
-    assert shift == pytest.approx(NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(power))
 
 
 def rejects(method: str, b: int, c: int) -> bool:
@@ -152,9 +107,9 @@ def test_mcnemar_power_is_the_probability_of_all_tables_that_statsmodels_rejects
 
 
 @pytest.mark.parametrize("method", MCNEMAR_METHODS)
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("level", [0.5, 0.95])
 def test_the_critical_count_is_the_largest_that_the_test_rejects(method: str, level: float) -> None:
-    sizes = [*range(40), 100, 601, 5000]
+    sizes = [*range(40), 601]
     for discordant, critical in zip(
         sizes, critical_counts(np.array(sizes), method, level), strict=True
     ):
@@ -163,25 +118,6 @@ def test_the_critical_count_is_the_largest_that_the_test_rejects(method: str, le
             for count in range(discordant // 2 + 1)
         ]
         assert critical == sum(value <= 1 - level for value in p) - 1
-
-
-@pytest.mark.parametrize("method", ["mid-p", "exact", "asymptotic"])
-@pytest.mark.parametrize(("n", "discordance"), [(68, 11 / 68), (30, 4 / 30), (20, 0.0), (300, 0.4)])
-def test_the_mcnemar_test_detects_its_minimum_detectable_effect_in_80_percent_of_samples(
-    method, n, discordance
-) -> None:
-    effect = mcnemar_mde(n, discordance=discordance, method=method)
-    psi, trials = max(discordance, effect), 40_000
-    shares = (psi + effect) / 2, (psi - effect) / 2, 1 - psi
-    tables, counts = np.unique(
-        np.random.default_rng(n).multinomial(n, shares, trials), axis=0, return_counts=True
-    )
-    p = [
-        mcnemar_test(PairedTable(0, int(b), int(c), int(rest)), method=method).p_value
-        for b, c, rest in tables
-    ]
-    power = counts @ (np.array(p) <= 0.05) / trials
-    assert power == pytest.approx(0.8, abs=4 * np.sqrt(0.8 * 0.2 / trials))
 
 
 def test_few_discordant_items_leave_an_effect_that_can_be_detected() -> None:
@@ -199,7 +135,7 @@ def test_few_discordant_items_leave_an_effect_that_can_be_detected() -> None:
 
 
 @pytest.mark.parametrize("discordance", [0.05, 0.4])
-@pytest.mark.parametrize(("n", "near"), [(20_000, 0.005), (100_000, 0.003), (1_000_000, 0.001)])
+@pytest.mark.parametrize(("n", "near"), [(20_000, 0.005), (100_000, 0.003)])
 def test_the_effect_of_many_items_is_that_of_connors_formula(
     n: int, near: float, discordance: float
 ) -> None:
@@ -211,11 +147,25 @@ def test_the_effect_of_many_items_is_that_of_connors_formula(
     assert connor == pytest.approx(n, rel=near)
 
 
-def test_power_and_effect_at_other_levels_are_inverses() -> None:
-    effect = mcnemar_mde(80, discordance=0.3, confidence_level=0.99, power=0.6)
-    assert mcnemar_power(
-        80, (0.3 + effect) / 2, (0.3 - effect) / 2, "mid-p", 0.99
-    ) == pytest.approx(0.6, abs=1e-6)
+@pytest.mark.parametrize("method", ["mid-p", "exact", "asymptotic"])
+@pytest.mark.parametrize(
+    ("n", "discordance", "level", "power"),
+    [
+        (68, 11 / 68, 0.95, 0.8),
+        (30, 4 / 30, 0.95, 0.8),
+        (20, 0.0, 0.95, 0.8),
+        (300, 0.4, 0.95, 0.8),
+        (80, 0.3, 0.99, 0.6),
+    ],
+)
+def test_at_the_minimum_detectable_effect_mcnemar_has_its_power(
+    method: str, n: int, discordance: float, level: float, power: float
+) -> None:
+    options = {"confidence_level": level, "power": power, "method": method}
+    effect = mcnemar_mde(n, discordance=discordance, **options)
+    share = max(discordance, effect)
+    found = mcnemar_power(n, (share + effect) / 2, (share - effect) / 2, method, level)
+    assert found == pytest.approx(power, abs=1e-6)
 
 
 @pytest.mark.parametrize("n", [5, 40, 300])

@@ -1,60 +1,14 @@
 """Intervals of rates and means: shapes, symmetries, edges."""
 
-from statistics import NormalDist
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ragnb.errors import InputError
 from ragnb.stats.intervals import bca_interval, mean_interval, rate_interval
 
 RATES = ["wilson", "clopper-pearson", "jeffreys"]
 MEANS = [mean_interval, bca_interval]
-counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-scores = st.lists(st.integers(0, 100), min_size=3, max_size=60).filter(lambda v: len(set(v)) > 1)
-
-
-@pytest.mark.parametrize("method", RATES)
-@given(count=counts)
-@settings(max_examples=40, deadline=None)
-def test_rate_interval_contains_the_rate_and_mirrors(method, count) -> None:
-    x, n = count
-    result, mirrored = rate_interval(x, n, method=method), rate_interval(n - x, n, method=method)
-    assert 0 <= result.low <= x / n <= result.high <= 1
-    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx(
-        (result.low, result.high), abs=1e-9
-    )
-    wider = rate_interval(x, n, method=method, confidence_level=0.99)
-    assert wider.low <= result.low
-    assert wider.high >= result.high
-
-
-@given(count=counts, level=st.floats(0.01, 0.9999))
-def test_wilson_inverts_the_score_test(count, level: float) -> None:
-    successes, n = count
-    interval = rate_interval(successes, n, confidence_level=level)
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    for limit in (interval.low, interval.high):  # |p - limit| = z sqrt(limit (1 - limit) / n)
-        if 0 < limit < 1:
-            error = np.sqrt(limit * (1 - limit) / n)
-            assert abs(successes / n - limit) == pytest.approx(z * error, abs=1e-7)
-
-
-@pytest.mark.parametrize(("successes", "low", "high"), [(0, 0.0, 0.793451), (1, 0.206549, 1.0)])
-def test_a_single_response_has_an_interval(successes: int, low: float, high: float) -> None:
-    interval = rate_interval(successes, 1)  # z² / (1 + z²) = 3.841459 / 4.841459
-    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-6)
-
-
-def test_clopper_pearson_inverts_the_binomial_test() -> None:
-    from scipy.stats import binom
-
-    result = rate_interval(7, 30, method="clopper-pearson")
-    assert binom.sf(6, 30, result.low) == pytest.approx(0.025, abs=1e-9)
-    assert binom.cdf(7, 30, result.high) == pytest.approx(0.025, abs=1e-9)
 
 
 def test_wald_has_no_width_at_the_ends_and_says_what_it_is_for() -> None:
@@ -78,19 +32,6 @@ def test_impossible_rates_are_refused() -> None:
         rate_interval(5, 4)
     with pytest.raises(InputError, match=r"method must be one of 'wilson', .*, got 'normal'"):
         rate_interval(1, 4, method="normal")
-
-
-@pytest.mark.parametrize("interval", MEANS)
-@given(values=scores)
-@settings(max_examples=40, deadline=None)
-def test_mean_interval_follows_shift_and_scale(interval, values) -> None:
-    x = np.array(values) / 100
-    result, moved = interval(x), interval(10 * x - 3)
-    assert moved.estimate == pytest.approx(10 * result.estimate - 3)
-    assert (moved.low, moved.high) == pytest.approx(
-        (10 * result.low - 3, 10 * result.high - 3), abs=1e-8
-    )
-    assert result.low <= result.high
 
 
 @pytest.mark.parametrize("interval", MEANS)
@@ -118,11 +59,10 @@ def test_bca_needs_no_seed_on_a_lattice_and_says_how_it_was_computed() -> None:
     assert smooth.method.startswith("BCa, lattice bootstrap, scores binned at 0.0")
 
 
-@pytest.mark.parametrize("size", [30, 300])
-def test_bca_of_smooth_scores_equals_scipy_in_the_limit(size: int) -> None:
+def test_bca_of_smooth_scores_equals_scipy_in_the_limit() -> None:
     from scipy.stats import bootstrap
 
-    x = np.random.default_rng(2).beta(0.5, 0.3, size)
+    x = np.random.default_rng(2).beta(0.5, 0.3, 30)
     drawn = bootstrap(
         (x,), np.mean, n_resamples=40_000, rng=np.random.default_rng(3)
     ).confidence_interval
@@ -157,12 +97,6 @@ def test_cluster_robust_equals_statsmodels() -> None:
     assert (result.high - result.low) / 2 == pytest.approx(
         t.ppf(0.975, n_groups - 1) * fit.bse[0], rel=1e-10
     )
-
-
-def test_repeating_items_within_clusters_does_not_narrow_the_interval() -> None:
-    x = np.random.default_rng(7).normal(size=40)
-    once, thrice = mean_interval(x), mean_interval(np.repeat(x, 3), np.repeat(np.arange(40), 3))
-    assert (thrice.low, thrice.high) == pytest.approx((once.low, once.high))
 
 
 def test_few_clusters_are_named_in_the_method() -> None:

@@ -44,7 +44,7 @@ def test_sign_flip_equals_enumeration(alternative: str, values) -> None:
     )
 
 
-GRADED_SEEDS = {5: 41, 6: 98, 7: 8, 8: 116, 9: 258, 10: 130, 11: 283, 12: 173, 13: 258, 14: 282}
+GRADED_SEEDS = {5: 41, 8: 116, 11: 283, 14: 282}
 """Seeds of real-valued differences whose p-value changes when they are rounded to three digits, by number of items."""
 
 
@@ -65,14 +65,6 @@ def test_sign_flip_of_real_valued_differences_equals_scipy(n: int, alternative: 
         np.repeat(d, 2), clusters=np.repeat(range(n), 2), alternative=alternative
     )
     assert twice.p_value == result.p_value
-
-
-def test_sign_flip_distinguishes_differences_that_are_nearly_equal() -> None:
-    # Of the 8 sums +-1.4142 +-1.0004 +-1, two reach 1.4146: the observed one and that of three plus signs. A third one,
-    # 1.4142 - 1.0004 + 1 = 1.4138, falls short of it by less than a rounding to two decimals shows.
-    d = [np.sqrt(2), 1.0004, -1.0]
-    assert sign_flip_test(d, alternative="greater").p_value == 2 / 8
-    assert sign_flip_test(d).p_value == 4 / 8
 
 
 def test_rounding_is_reported_and_only_beyond_30_items_without_a_lattice() -> None:
@@ -119,13 +111,6 @@ def test_wilcoxon_with_thousands_of_pairs_is_the_normal_approximation() -> None:
     assert result.p_value == pytest.approx(expected, rel=1e-9)
 
 
-def test_rounding_error_breaks_no_tie() -> None:
-    assert wilcoxon_test([0.3 - 0.1, 0.2, -0.2]).p_value == wilcoxon_test([2, 2, -2]).p_value
-    assert rank_biserial([0.3 - 0.1, 0.2, -0.2]).estimate == pytest.approx(
-        rank_biserial([2, 2, -2]).estimate
-    )
-
-
 THIRD, ALSO_A_THIRD = 0.33333333333333337, 0.3333333333333333
 """F1 of two answers, each 1/3, as floats compute 2 x 1/2 x 1/4 / (1/2 + 1/4) and 2 x 1 x 1/5 / (1 + 1/5)."""
 
@@ -137,22 +122,6 @@ def test_scores_apart_by_rounding_error_alone_are_equal() -> None:
         assert [test(a, b).p_value for test in (sign_flip_test, wilcoxon_test)] == [1.0, 1.0]
         assert np.isnan(paired_t_test(a, b).p_value)
         assert np.isnan(rank_biserial(a, b).estimate)
-
-
-@given(
-    values=st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=2, max_size=12),
-    seed=st.integers(0, 99),
-)
-@settings(max_examples=60, deadline=None)
-def test_rounding_error_moves_no_test(values, seed: int) -> None:
-    x, y = np.array(values).T / 7
-    noise = 1 + np.random.default_rng(seed).uniform(-1e-14, 1e-14, (2, x.size))
-    for test in (wilcoxon_test, cluster_of_each_its_own):
-        assert test(x * noise[0], y * noise[1]).p_value == test(x, y).p_value
-
-
-def cluster_of_each_its_own(first, second):
-    return sign_flip_test(first, second, clusters=range(len(first)))
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-15, 1.0, 1e15])
@@ -174,37 +143,9 @@ def test_paired_t_equals_scipy(alternative: str) -> None:
     )
 
 
-@pytest.mark.parametrize("test", TESTS)
-@given(
-    values=st.lists(st.integers(-20, 20), min_size=2, max_size=40).filter(lambda v: len(set(v)) > 1)
-)
-@settings(max_examples=30, deadline=None)
-def test_p_values_are_probabilities_and_mirror(test, values) -> None:
-    d = np.array(values) / 20
-    p = {a: test(d, alternative=a).p_value for a in ALTERNATIVES}
-    mirrored = {a: test(-d, alternative=a).p_value for a in ALTERNATIVES}
-    assert all(0 < value <= 1 for value in p.values())
-    assert p["greater"] == pytest.approx(mirrored["less"], rel=1e-9)
-    assert p["two-sided"] == pytest.approx(mirrored["two-sided"], rel=1e-9)
-    assert p["two-sided"] == pytest.approx(min(1.0, 2 * min(p["greater"], p["less"])), rel=1e-9)
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_two_arrays_are_their_differences(test) -> None:
-    x, y = [0.5, 1.0, 0.25, 0.75], [0.25, 1.0, 0.5, 0.0]
-    assert test(x, y) == test(np.subtract(x, y))
-
-
-def test_t_test_and_t_interval_are_duals() -> None:
-    d = np.random.default_rng(5).normal(0.1, 1, 25)
-    interval = mean_interval(d)
-    for limit in (interval.low, interval.high):
-        assert paired_t_test(d, null=limit).p_value == pytest.approx(0.05, abs=1e-10)
-
-
-def test_cluster_t_test_and_interval_are_duals() -> None:
-    rng = np.random.default_rng(5)
-    d, clusters = rng.normal(0.1, 1, 90), np.repeat(np.arange(30), 3)
+@pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(30), 3)])
+def test_t_test_and_interval_are_duals(clusters) -> None:
+    d = np.random.default_rng(5).normal(0.1, 1, 90)
     interval = mean_interval(d, clusters)
     for limit in (interval.low, interval.high):
         result = paired_t_test(d, clusters=clusters, null=limit)
@@ -213,7 +154,7 @@ def test_cluster_t_test_and_interval_are_duals() -> None:
 
 
 @pytest.mark.parametrize("decimals", [1, 16])
-@pytest.mark.parametrize("n", [6, 8, 12, 14, 16, 20])
+@pytest.mark.parametrize("n", [6, 12, 20])
 def test_sign_flip_interval_inverts_the_test_exactly_for_few_items(n: int, decimals: int) -> None:
     d = np.random.default_rng(n).normal(0.8, 2.0, n).round(decimals)
     interval = sign_flip_interval(d)
@@ -266,18 +207,6 @@ def test_tost_equals_pingouin() -> None:
     )
 
 
-def test_one_item_a_cluster_is_the_plain_sign_flip_test() -> None:
-    d = np.random.default_rng(12).integers(-5, 7, 30) / 10
-    assert sign_flip_test(d, clusters=np.arange(30)).p_value == sign_flip_test(d).p_value
-
-
-def test_cluster_sign_flip_flips_whole_clusters() -> None:
-    result = sign_flip_test([0.5] * 9, clusters=np.repeat([0, 1, 2], 3))
-    assert result.p_value == pytest.approx(0.25)
-    assert (result.n, result.statistic) == (3, 0.5)
-    assert result.method == "exact cluster sign-flip test"
-
-
 @pytest.mark.parametrize("test", TESTS)
 def test_without_items_a_test_is_undefined_with_a_reason(test) -> None:
     result = test([])
@@ -290,12 +219,6 @@ def test_without_items_a_test_is_undefined_with_a_reason(test) -> None:
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_equal_scores_give_p_1(test, n: int) -> None:
     assert test([0.5] * n, [0.5] * n).p_value == 1.0
-
-
-@pytest.mark.parametrize("test", [sign_flip_test, wilcoxon_test])
-@pytest.mark.parametrize(("n", "p_value"), [(1, 1.0), (2, 0.5), (3, 0.25)])
-def test_smallest_possible_p(test, n: int, p_value: float) -> None:
-    assert test([0.5] * n).p_value == pytest.approx(p_value)
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1.0, 1.0], [0.0, 0.0, 0.0]])
@@ -341,15 +264,6 @@ def test_tiny_p_is_printed_with_a_floor() -> None:
     assert result.p_value == pytest.approx(2.0**-199, rel=1e-9)
     assert "p < 1e-12" in str(result)
     assert format_p_value(float("nan")) == "p undefined"
-
-
-def test_d_z_interval_is_the_dual_of_the_t_test() -> None:
-    d = np.random.default_rng(13).normal(0.3, 1, 40)
-    interval = cohen_d_z(d)
-    p = paired_t_test(d).p_value
-    assert cohen_d_z(d, confidence_level=1 - p).low == pytest.approx(0.0, abs=1e-8)
-    assert interval.estimate == pytest.approx(d.mean() / d.std(ddof=1))
-    assert interval.low < interval.estimate < interval.high
 
 
 def test_rank_biserial_is_the_share_of_the_rank_sum() -> None:

@@ -10,13 +10,13 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from simulation import covers, slack
 
 from ragnb.datasets.benchmarks import load_evouna
 from ragnb.metrics.answer import contains
 from ragnb.stats.intervals import mean_interval
 from ragnb.stats.ppi import PpiInterval, ppi_mean, rogan_gladen
 
-SD = 3.8
 BANDS = {"holds": (0.93, 0.97), "wide": (0.93, 1.0), "short": (0.85, 0.93)}
 TRIALS = [pytest.param(2000, marks=pytest.mark.slow, id="2000"), pytest.param(200, id="200")]
 OTHERS = 1000
@@ -25,12 +25,7 @@ Draw = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 
 def check(coverage: float, trials: int, expected: str) -> None:
     lowest, highest = BANDS[expected]
-    assert lowest - SD * sqrt(lowest * (1 - lowest) / trials) <= coverage
-    assert coverage <= highest + SD * sqrt(highest * (1 - highest) / trials)
-
-
-def covers(interval, truth: float) -> bool:
-    return interval.low <= truth <= interval.high
+    assert lowest - slack(lowest, trials) <= coverage <= highest + slack(highest, trials)
 
 
 def simulated(draw: Draw, n: int, trials: int, **options) -> list[PpiInterval]:

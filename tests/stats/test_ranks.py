@@ -86,22 +86,15 @@ def test_equal_systems_share_in_being_best() -> None:
 
 
 def test_average_ranks_have_the_bca_interval_of_their_items() -> None:
-    x = scores(80, 4, 0.1)
-    for ranks, system in zip(item_ranks(x).T, intervals(x, n_resamples=40_000), strict=True):
-        exact, found = bca_interval(ranks), system.average_rank
-        assert found.estimate == exact.estimate
-        assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=0.015)
-        assert (found.method, found.n, found.confidence_level) == ("average rank, BCa", 80, 0.95)
-
-
-def test_skewed_average_ranks_have_the_bca_interval_too() -> None:
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(2)  # skewed ranks, of which percentiles have another interval
     x = np.column_stack([np.where(rng.random(30) < 0.8, 3.0, rng.random(30)), rng.random((30, 8))])
     ranks, found = item_ranks(x)[:, 0], intervals(x, n_resamples=40_000)[0].average_rank
     start, width, cdf, _, _ = bootstrap_distribution(ranks)
     exact, percentile = bca_interval(ranks), start + width * np.searchsorted(cdf, 0.975)
     assert exact.high - percentile > 0.15
+    assert found.estimate == exact.estimate
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=0.05)
+    assert (found.method, found.n, found.confidence_level) == ("average rank, BCa", 30, 0.95)
 
 
 def test_average_ranks_of_clusters_have_the_cluster_bootstrap_interval_of_scipy() -> None:
@@ -140,28 +133,6 @@ def test_ranks_by_mean_count_the_systems_shown_better_and_worse() -> None:
     assert systems[0].rank.method == "rank by mean score, max-T over pairs"
 
 
-@given(x=graded, seed=st.integers(0, 50))
-@settings(max_examples=25, deadline=None)
-def test_intervals_hold_their_estimates_and_stay_in_range(x: np.ndarray, seed: int) -> None:
-    k = x.shape[1]
-    for system in intervals(x, seed=seed, n_resamples=200):
-        assert 1 <= system.rank.low <= system.rank.estimate <= system.rank.high <= k
-        assert 0 <= system.probability_best <= 1
-        average = system.average_rank
-        assert np.isnan(average.low) or 1 <= average.low <= average.high <= k
-
-
-def test_the_generator_alone_decides() -> None:
-    x = scores(40, 3, 0.05)
-    assert intervals(x, seed=4) == intervals(x, seed=4)
-    assert intervals(x, seed=4) != intervals(x, seed=5)
-
-
-def test_each_item_its_own_cluster_changes_nothing() -> None:
-    x = scores(40, 3, 0.05)
-    assert intervals(x, clusters=np.arange(40)) == intervals(x)
-
-
 def test_repeated_items_in_their_clusters_change_nothing() -> None:
     x = scores(40, 3, 0.05)
     names = np.array([f"問{i:02d}" for i in range(40)])
@@ -171,27 +142,6 @@ def test_repeated_items_in_their_clusters_change_nothing() -> None:
         assert repeated.probability_best == once.probability_best
         ours, theirs = repeated.average_rank, once.average_rank
         assert (ours.low, ours.high, ours.n) == pytest.approx((theirs.low, theirs.high, 40))
-
-
-def test_clusters_widen_where_items_repeat_each_other() -> None:
-    x = np.repeat(scores(20, 3, 0.15, seed=1), 10, axis=0)
-    apart, together = intervals(x), intervals(x, clusters=np.repeat(np.arange(20), 10))
-    for narrow, wide in zip(apart, together, strict=True):
-        assert wide.average_rank.high - wide.average_rank.low > 2 * (
-            narrow.average_rank.high - narrow.average_rank.low
-        )
-    assert [(s.rank.low, s.rank.high) for s in apart] == [(2, 2), (3, 3), (1, 1)]
-    assert sum(s.rank.high - s.rank.low for s in together) > 0
-
-
-def test_a_higher_level_gives_wider_intervals() -> None:
-    x = scores(40, 4, 0.08)
-    for narrow, wide in zip(
-        intervals(x, confidence_level=0.5), intervals(x, confidence_level=0.99), strict=True
-    ):
-        assert wide.average_rank.low < narrow.average_rank.low
-        assert wide.rank.low <= narrow.rank.low
-        assert wide.rank.high >= narrow.rank.high
 
 
 # Edges

@@ -7,24 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from ragnb.errors import InputError
 from ragnb.stats.binary import mcnemar_test, paired_table
 from ragnb.stats.multiplicity import holm
-from ragnb.stats.paired import paired_t_test, sign_flip_test
+from ragnb.stats.paired import sign_flip_test
 from ragnb.stats.several import (
-    average_ranks,
     friedman_test,
     item_ranks,
     not_separated,
     pairwise_tests,
-)
-
-sizes = st.tuples(st.integers(2, 12), st.integers(2, 6))
-binary = sizes.flatmap(lambda size: arrays(np.int64, size, elements=st.integers(0, 1)))
-graded = sizes.flatmap(
-    lambda size: arrays(np.float64, size, elements=st.integers(0, 5).map(lambda x: x / 5))
 )
 
 
@@ -37,8 +29,7 @@ def scores(n: int, k: int, seed: int = 0) -> np.ndarray:
 # Other libraries
 
 
-@pytest.mark.parametrize("k", [3, 4, 7])
-@pytest.mark.parametrize("n", [2, 5, 40, 300])
+@pytest.mark.parametrize(("n", "k"), [(2, 3), (5, 7), (300, 4)])
 def test_friedman_chi2_equals_scipy(n: int, k: int) -> None:
     from scipy.stats import friedmanchisquare
 
@@ -67,81 +58,7 @@ def test_friedman_f_equals_pingouins_statistic_and_anova_on_ranks(n: int, k: int
     assert result.p_value == pytest.approx(f.sf(between / within, k - 1, (n - 1) * (k - 1)))
 
 
-@given(binary)
-@settings(max_examples=60, deadline=None)
-def test_chi2_of_0_1_scores_is_cochrans_q_of_statsmodels(x: np.ndarray) -> None:
-    from statsmodels.stats.contingency_tables import cochrans_q
-
-    result = friedman_test(x, method="chi2")
-    if (x == x[:, :1]).all():
-        assert (result.statistic, result.p_value, result.warning) == (
-            0.0,
-            1.0,
-            "all systems are tied on every item",
-        )
-    else:
-        expected = cochrans_q(x)
-        assert (result.statistic, result.p_value) == pytest.approx(
-            (expected.statistic, expected.pvalue), abs=1e-12
-        )
-
-
-@given(binary)
-@settings(max_examples=60, deadline=None)
-def test_two_systems_are_mcnemar_without_correction(x: np.ndarray) -> None:
-    pair = x[:, :2]
-    expected = mcnemar_test(paired_table(pair[:, 0], pair[:, 1]), method="asymptotic")
-    result = friedman_test(pair, method="chi2")
-    assert (result.statistic, result.p_value) == pytest.approx(
-        (expected.statistic, expected.p_value), abs=1e-12
-    )
-
-
-def test_two_systems_are_the_paired_t_test_of_ranks() -> None:
-    x = scores(30, 2)
-    first, second = item_ranks(x).T
-    expected = paired_t_test(first, second)
-    assert friedman_test(x).p_value == pytest.approx(expected.p_value)
-    assert friedman_test(x).statistic == pytest.approx(expected.statistic**2)
-
-
 # What must hold for any scores
-
-
-@pytest.mark.parametrize("test", [friedman_test, pairwise_tests])
-@given(x=graded, seed=st.integers(0, 99))
-@settings(max_examples=25, deadline=None)
-def test_order_of_items_and_systems_does_not_matter(test, x: np.ndarray, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    columns = rng.permutation(x.shape[1])
-    shuffled = test(rng.permutation(x, axis=0)[:, columns])
-    result = test(x)
-    if test is friedman_test:
-        assert (shuffled.statistic, shuffled.p_value) == pytest.approx(
-            (result.statistic, result.p_value)
-        )
-    else:
-        assert np.array(shuffled.p_values) == pytest.approx(
-            np.array(result.p_values)[np.ix_(columns, columns)]
-        )
-
-
-@given(x=graded)
-@settings(max_examples=25, deadline=None)
-def test_only_ranks_within_items_count(x: np.ndarray) -> None:
-    scaled = np.exp(3 * x) * np.linspace(1, 1e6, len(x))[:, None] + np.arange(len(x))[:, None]
-    assert friedman_test(scaled) == friedman_test(x)
-
-
-@given(x=graded)
-@settings(max_examples=30, deadline=None)
-def test_a_table_of_p_values_is_symmetric_with_ones_on_the_diagonal(x: np.ndarray) -> None:
-    result = pairwise_tests(x)
-    p = np.array(result.p_values)
-    assert (p == p.T).all()
-    assert (np.diag(p) == 1).all()
-    assert ((p > 0) & (p <= 1)).all()
-    assert result.average_ranks == pytest.approx(average_ranks(x))
 
 
 def test_pairwise_tests_are_the_paired_tests_adjusted() -> None:
@@ -254,12 +171,6 @@ def test_groups_are_the_maximal_runs(k: int, seed: int, level: float) -> None:
 def test_an_undefined_p_value_tells_nothing_apart() -> None:
     p = np.array([[1, np.nan, 0.01], [np.nan, 1, 0.01], [0.01, 0.01, 1]])
     assert not_separated([1, 2, 3], p) == ((0, 1),)
-
-
-def test_a_pair_told_apart_inside_cuts_a_run_even_if_its_ends_are_not() -> None:
-    p = np.ones((3, 3))
-    p[0, 1] = p[1, 0] = 0.001
-    assert not_separated([1, 2, 3], p) == ((1, 2),)
 
 
 def test_what_is_no_table_of_systems_is_refused() -> None:

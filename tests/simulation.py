@@ -1,0 +1,27 @@
+"""Shares in simulations: a share may miss its bound by `SD` binomial standard errors.
+
+P is then below 1e-4 for each test if the bound is true.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ragnb.results import Interval
+
+SD = 3.8
+
+
+def slack(share: float, trials: int) -> float:
+    """How far a simulated share may be from the true one."""
+    return SD * float(np.sqrt(share * (1 - share) / trials))
+
+
+def share(trials: int, happens: Callable[[np.random.Generator], bool], seed: int) -> float:
+    """Share of the trials in which it happens."""
+    rng = np.random.default_rng(seed)
+    return sum(happens(rng) for _ in range(trials)) / trials
+
+
+def covers(interval: Interval, truth: float) -> bool:
+    return interval.low <= truth <= interval.high
