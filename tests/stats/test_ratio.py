@@ -289,6 +289,7 @@ def test_comparison_by_leaving_out_in_a_loop(size: int) -> None:
 def test_comparison_says_when_a_denominator_may_be_0() -> None:
     a, b, c, d = two_systems(20)
     assert compare_ratios(a, b, c, d).test.warning == ""
+    assert compare_ratios(a, -b, c, -d).test.warning == ""
     doubtful = compare_ratios(a, b, c, d - d.mean() + 1)
     assert doubtful.test.warning == "the mean denominator may be 0: see Fieller's set"
     assert (
