@@ -133,6 +133,14 @@ def test_the_columns_of_decide_agree_with_each_other(made):
         assert (found["label"] == found["y_hat"]).all()
 
 
+def test_an_empty_set_is_an_abstention():
+    ensemble, split = fitted(600, classifier=QUICK, alpha=0.5)
+    found = ensemble.decide(split.test.X)
+    empty = ~found["in_set_0"] & ~found["in_set_1"]
+    assert empty.any()
+    assert found["abstained"][empty].all()
+
+
 def test_a_probability_of_one_half_predicts_0_as_in_scikit_learn_and_in_the_curve():
     frame, y = pd.DataFrame({"f": np.arange(40.0)}), [0, 1] * 20
     parts = XYData(frame[:20], y[:20]), XYData(frame[20:], y[20:])
