@@ -16,11 +16,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
 # The same fixed surroundings for making notebooks and for checking them; one runs beside the other, so each has one thread.
-FIXED := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PLATFORM_DIRS=1
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+FIXED := $(ONE_THREAD) PYTHONHASHSEED=0 TQDM_DISABLE=1 SOURCE_DATE_EPOCH=1700000000 JUPYTER_PLATFORM_DIRS=1
 # What is imported is compiled once, not by every process again.
 unexport PYTHONDONTWRITEBYTECODE
 # One process a core; the tests of a file, and the cells of a notebook, stay in order in one of them.
-ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile
+ALL_CORES := --numprocesses=auto --maxprocesses=8 --dist=loadfile --no-loadscope-reorder
 
 .PHONY: figures test test-slow test-versions test-lowest-direct test-highest dist try-whl try-tar.gz site screenshots bundles lab record bench bench-long lock format clean
 .DELETE_ON_ERROR:
@@ -61,7 +62,7 @@ test: .venv/ready .venv/model
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules ragnb tests
+	$(ONE_THREAD) $(PY) -m pytest $(ALL_CORES) -m "not slow" --doctest-modules ragnb tests
 	$(FIXED) $(PY) -m pytest $(ALL_CORES) -p no:cacheprovider --nbval --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with=tests/notebooks/sanitize.cfg notebooks
 
 test-slow: .venv/gemma .venv/scale

@@ -25,3 +25,25 @@ def data_folder():
     if not Path(folder).is_dir():
         pytest.fail(f"RAGNB_TEST_DATA needs to name a folder; got {folder!r}")
     return Path(folder)
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest, so that no process is left with one of them at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("model")}
+    rank = {"browser": 0, "llm": 1, "notebooks": 1}
+    items.sort(key=lambda item: 0 if item.path in slow else rank.get(item.path.parent.name, 2))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """One file after the other for each process; all that shares a JupyterLab counts as one file."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            shared = "tests/browser"
+            return shared if nodeid.startswith(f"{shared}/") else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)

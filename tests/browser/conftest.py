@@ -1,12 +1,14 @@
 """One JupyterLab for all tests in a browser: starting it takes longer than most of them."""
 
 import pytest
-from browser.lab import lab_page, wait_for_kernel
+from browser.lab import CHROMIUM, lab_page, wait_for_kernel
 
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """The page of a notebook with a kernel; ``lab.folder`` is where both of them live."""
+    if CHROMIUM is None:
+        pytest.skip("NO BROWSER: chromium is not installed, so nothing is tried on a page")
     folder = tmp_path_factory.mktemp("lab")
     with lab_page(folder, ["import ragnb.widgets, browser.items"]) as page:
         page.folder = folder

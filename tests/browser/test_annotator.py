@@ -3,16 +3,9 @@
 import re
 
 import pytest
-from browser.lab import CHROMIUM
 from browser.screen import annotate
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None,
-        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
-    ),
-]
+pytestmark = pytest.mark.browser
 
 
 def trace(book, who, items="trace_items()", more=""):

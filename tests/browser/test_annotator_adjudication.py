@@ -1,19 +1,9 @@
 """Adjudication on the screen: what others said stands where it was said, under their names or under letters."""
 
 import pytest
-from browser.lab import CHROMIUM
 from browser.screen import annotate
 
-pytest.importorskip(
-    "ragnb.annotation.adjudication", reason="NO ADJUDICATION: it is not tested on the screen"
-)
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None,
-        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
-    ),
-]
+pytestmark = pytest.mark.browser
 
 CELL = """Annotator(adjudicate(trace_items(1), two_logs({name!r}), 'chief', '{name}.gold.jsonl', blind={blind}))"""
 

@@ -1,16 +1,10 @@
 """The annotator in a hurry: double clicks, keys held down, items in haste, two views of one annotator."""
 
 import pytest
-from browser.lab import CHROMIUM, show
+from browser.lab import show
 from browser.screen import Annotating, annotate
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None,
-        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
-    ),
-]
+pytestmark = pytest.mark.browser
 
 
 def trace(book, who, items="trace_items()"):

@@ -5,16 +5,10 @@ import signal
 import time
 
 import pytest
-from browser.lab import CHROMIUM, IDLE, show, wait_for_kernel
+from browser.lab import IDLE, show, wait_for_kernel
 from browser.screen import Annotating, annotate
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None,
-        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
-    ),
-]
+pytestmark = pytest.mark.browser
 
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 

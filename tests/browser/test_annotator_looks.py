@@ -1,21 +1,12 @@
 """How the annotator looks and reads: contrast, scripts from right to left, and what a screen reader is told."""
 
-import io
-
 import pytest
 from browser.items import BIDI
-from browser.lab import CHROMIUM, change_theme
+from browser.lab import change_theme
 from browser.looks import CONTRASTS, CONTROLS, FOCUSED, TEXT_EDGES
 from browser.screen import annotate
-from PIL import Image
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None,
-        reason="NO BROWSER: chromium is not installed, so the annotator is not tested",
-    ),
-]
+pytestmark = pytest.mark.browser
 
 
 def trace(book, who, more=", **judged()"):
@@ -39,54 +30,26 @@ def everything_open(screen):
     screen.press("j", "Shift+ArrowDown")
 
 
+BRIGHT_LETTERS = """([root, dark]) =>
+  (Number(getComputedStyle(root).color.match(/\\d+/)[0]) > 127) === dark"""
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_stands_out_from_what_is_behind_it(book, theme):
     change_theme(book, theme)
     screen = trace(book, f"contrast {theme}")
+    book.wait_for_function(BRIGHT_LETTERS, arg=[screen.root.element_handle(), theme == "dark"])
     everything_open(screen)
     measured = screen.root.evaluate(CONTRASTS)
     screen.press("Enter")
-    measured += screen.root.evaluate(CONTRASTS)
-    change_theme(book, "light")
-    assert len(measured) > 150
-    assert not [one for one in measured if one[0] < 4.5]
-
-
-def shares(screen):
-    """Shares of dark and of bright points of a picture of the annotator."""
-    histogram = Image.open(io.BytesIO(screen.root.screenshot())).convert("L").histogram()
-    return sum(histogram[:64]) / sum(histogram), sum(histogram[192:]) / sum(histogram)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_picture_of_a_theme_has_its_ground_and_letters_that_differ(book, theme):
-    book.set_viewport_size({"width": 1200, "height": 1300})  # the whole annotator is in the picture
-    screen = trace(book, f"pictured {theme}")
-    change_theme(book, theme)
-    bright_letters = (
-        "([root, dark]) => (Number(getComputedStyle(root).color.match(/\\d+/)[0]) > 127) === dark"
-    )
-    book.wait_for_function(bright_letters, arg=[screen.root.element_handle(), theme == "dark"])
-    screen.press("j")
-    book.wait_for_timeout(1000)  # JupyterLab fades from theme to theme
-    dark, bright = shares(screen)
-    change_theme(book, "light")
-    book.set_viewport_size({"width": 1200, "height": 900})
-    ground, letters = (dark, bright) if theme == "dark" else (bright, dark)
-    assert ground > 0.7
-    assert 0.005 < letters < 0.2
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_an_error_stands_out_too(book, theme):
-    change_theme(book, theme)
-    screen = trace(book, f"error {theme}")
     screen.root.locator(".message .now").evaluate(
         "node => { node.textContent = 'not saved'; node.classList.add('failed') }"
     )
-    measured = [one for one in screen.root.evaluate(CONTRASTS) if one[2] == "not saved"]
+    measured += screen.root.evaluate(CONTRASTS)
     change_theme(book, "light")
-    assert measured[0][0] >= 4.5
+    assert len(measured) > 150
+    assert "not saved" in [one[2] for one in measured]
+    assert not [one for one in measured if one[0] < 4.5]
 
 
 @pytest.mark.parametrize("code", ["ar", "he", "en"])
@@ -132,22 +95,7 @@ def test_tab_reaches_every_control_and_each_has_a_name_and_a_ring(book):
 
 def test_a_screen_reader_is_told_where_one_is_and_what_is_chosen(book):
     screen = trace(book, "reader", more="")
-    for key in (
-        "ArrowDown",
-        "j",
-        "PageDown",
-        "End",
-        "Home",
-        "x",
-        "Shift+j",
-        "x",
-        "v",
-        "]",
-        "s",
-        "n",
-        "z",
-        "Escape",
-    ):
+    for key in "ArrowDown j PageDown End Home x Shift+j x v ] s n z Escape".split():
         screen.press(key)
         told = book.evaluate("""() => { const box = document.activeElement, at = box.getAttribute('aria-activedescendant');
           const option = at && document.getElementById(at);

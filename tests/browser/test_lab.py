@@ -1,7 +1,7 @@
 """Sliders in a real JupyterLab: the result follows them, and hostile text stays text."""
 
 import pytest
-from browser.lab import CHROMIUM, show
+from browser.lab import show
 
 HOSTILE = '<img src=x onerror="window.__hit=1"><script>window.__hit=2</script></script>'
 CELL = f"""
@@ -11,13 +11,7 @@ hostile = {HOSTILE!r}
 Interactive(lambda number, rate: f"Question {{number}} at {{rate}} \u202e{{hostile}}", number=IntSlider(1), rate=IntSlider(0))
 """
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None,
-        reason="NO BROWSER: chromium is not installed, so the live viewer is not tested",
-    ),
-]
+pytestmark = pytest.mark.browser
 
 
 def test_a_result_follows_its_sliders_and_hostile_text_stays_text(book):

@@ -6,20 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from browser.lab import CHROMIUM, notebook_page
+from browser.lab import notebook_page
 from browser.screen import Annotating
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 PICTURE = "([picture, before]) => picture.src !== before && picture.naturalWidth > 0 && picture.width <= picture.naturalWidth"
 """Whether the picture is another one than before, shown no larger than it was drawn."""
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None,
-        reason="NO BROWSER: chromium is not installed, so the notebooks are not tried live",
-    ),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @contextmanager
@@ -41,12 +35,8 @@ def run(lab, number):
     ("number", "first", "second"),
     [
         ("10", "alpha 0.05: 140 sets", "alpha 0.06: 140 sets"),
-        pytest.param(
-            "11", "judged_correct: 60 labels", "judged_correct: 61 labels", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            "14", "drawn 6.4 in: 10 points", "drawn 6.5 in: 10 points", marks=pytest.mark.slow
-        ),
+        ("11", "judged_correct: 60 labels", "judged_correct: 61 labels"),
+        ("14", "drawn 6.4 in: 10 points", "drawn 6.5 in: 10 points"),
     ],
 )
 def test_the_text_beside_a_slider_is_there_from_the_start_and_follows_it(
@@ -59,7 +49,6 @@ def test_the_text_beside_a_slider_is_there_from_the_start_and_follows_it(
         page.locator(".widget-html-content", has_text=second).wait_for()
 
 
-@pytest.mark.slow
 def test_the_picture_of_notebook_09_follows_its_slider_and_its_buttons(lab):
     with run(lab, "09") as page:
         picture = page.locator("img.widget-image").element_handle()
@@ -73,7 +62,6 @@ def test_the_picture_of_notebook_09_follows_its_slider_and_its_buttons(lab):
         page.wait_for_function(PICTURE, arg=[picture, before])
 
 
-@pytest.mark.slow
 def test_the_annotator_of_notebook_12_shows_the_three_actions_of_its_cell(lab):
     with run(lab, "12") as page:
         screen = Annotating(page, "")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser.lab import CHROMIUM, change_theme, show
+from browser.lab import change_theme, show
 
 HOSTILE = '<img src=x onerror="window.__hit=1"><script>window.__hit=2</script><svg onload="window.__hit=3">'
 SHORT = '<img src=x onerror="window.__hit=4">'
@@ -23,13 +23,7 @@ SCROLLED = """() => { const list = document.querySelector('.ragnb-rows-list');
 """Scroll to the middle, again until its rows have come: a late answer to what was asked before may scroll back."""
 TINTED = "() => CSS.highlights.get('ragnb-found')?.size ?? 0"
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        CHROMIUM is None,
-        reason="NO BROWSER: chromium is not installed, so the live viewer is not tested",
-    ),
-]
+pytestmark = pytest.mark.browser
 
 
 def test_a_researcher_reads_ten_thousand_rows(book):

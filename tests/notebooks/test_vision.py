@@ -55,13 +55,6 @@ def test_red_and_green_come_near_each_other(vision):
     )
 
 
-def test_an_image_is_seen_pixel_by_pixel():
-    image = np.random.default_rng(0).random((4, 5, 3))
-    whole = seen(image, "protanopia")
-    assert whole.shape == image.shape
-    assert whole[2, 3] == pytest.approx(seen(image[2, 3], "protanopia"))
-
-
 # ---- distances ---------------------------------------------------------------------------------------------------------
 
 
