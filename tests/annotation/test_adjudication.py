@@ -161,10 +161,9 @@ def test_letters_are_dealt_anew_for_each_item_and_stay(tmp_path):
     examples = pd.DataFrame(
         {"example_id": [f"题/{n}" for n in range(60)], "question": "?", "response": "!"}
     )
-    given = [
-        annotated(examples, "verdict", name, tmp_path, verdicts(word * 60, examples))
-        for name, word in (("ana", "c"), ("ben", "i"))
-    ]
+    labels = pd.DataFrame({"item": examples["example_id"], "task": "verdict"})
+    said = {"ana": "correct", "ben": "incorrect"}
+    given = [labels.assign(annotator=name, verdict=word) for name, word in said.items()]
     session = adjudicate(examples, given, "dan", tmp_path, blind=True)
     firsts = [session.others[item]["A"]["verdict", None] for item in ids(session)]
     assert 15 < firsts.count("correct") < 45

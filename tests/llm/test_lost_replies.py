@@ -12,12 +12,10 @@ from fault_server import Answer, FaultServer, echo
 from pydantic import BaseModel
 
 import ragnb
-from ragnb.experiments.rgb import run_noise_robustness
 from ragnb.llm import batch
 from ragnb.llm.client import complete
 from ragnb.llm.store import Store
 from ragnb.llm.structured import complete_structured
-from ragnb.tables import to_text
 
 run = partial(run_quietly, progress=True)
 
@@ -105,32 +103,6 @@ def test_a_batch_ends_with_one_line_and_its_failures_are_known_to_a_replay(tmp_p
     replies = complete(chat(3), model="m", store=path, offline=True, progress=False)
     assert replies["reason"].notna().tolist() == [False, True, False]
     assert replies["reason"][1].startswith("HTTP 400: too long")
-
-
-def test_a_summary_says_what_was_lost_beside_the_mean(lines):
-    examples = ragnb.load_rgb("sample-en").head(10)
-    odd = examples["question"].iloc[1::2].tolist()
-
-    def behave(call):
-        asked = call.body["messages"][-1]["content"]
-        if any(question in asked for question in odd):
-            return Answer(status=400, message="context length exceeded")
-        return echo(call)
-
-    with FaultServer(behave) as server:
-        options = {"base_url": server.base_url, "store": ":memory:", "max_concurrency": 1}
-        responses = run_noise_robustness(examples, model="m", noise_rates=(0.0, 0.4), **options)
-    assert lines()[0].startswith("10 of 20 requests answered, 10 failed: HTTP 400 (10). ")
-    scores = ragnb.score(responses, "rgb.accuracy")
-    for summary, lost in (
-        (ragnb.summarize(scores), "5 of 10: HTTP 400 (5)"),
-        (ragnb.summarize(scores, by="system", cluster="example_id"), "10 of 20: HTTP 400 (10)"),
-    ):
-        assert set(summary["unscored"]) == {lost}
-        assert list(summary.columns).index("unscored") == list(summary.columns).index("mean") - 1
-        for shown in (summary.to_html(), summary.to_string(), to_text(summary)):
-            assert lost in shown
-    assert "unscored" not in ragnb.summarize(scores[scores["value"].notna()])
 
 
 # ---- replies without text --------------------------------------------------------------------------------------------
