@@ -19,6 +19,7 @@ _HOMES = {
     "ragnb.datasets.benchmarks": "load_evouna load_ragbench load_rgb",
     "ragnb.datasets.catalogue": "catalogue",
     "ragnb.datasets.contexts": "build_contexts",
+    "ragnb.datasets.foreign": "load_scores",
     "ragnb.datasets.multilingual": "load_multilingual",
     "ragnb.datasets.predictions": "load_responses",
     "ragnb.datasets.published": "published",
@@ -30,15 +31,16 @@ _HOMES = {
     "ragnb.llm.local": "serve",
     "ragnb.llm.store": "Store",
     "ragnb.llm.structured": "complete_structured",
-    "ragnb.reports": "abstention_report graded_report judge_report multilingual_report rgb_report trace_report",
+    "ragnb.reports": "abstention_report compare_definitions graded_report judge_report "
+    "multilingual_report rgb_report trace_report",
     "ragnb.scoring": "METRICS Metric compare definitions score summarize",
     "ragnb.tables": "save_latex to_html to_latex to_markdown",
     "ragnb.widgets": "view",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _MODULES = (
-    "annotation datasets ensemble experiments.deferral experiments.judges figures llm.batch llm.embed llm.store metrics "
-    "reports scoring stats tables widgets"
+    "annotation datasets ensemble errors experiments.deferral experiments.judges figures llm.batch "
+    "llm.embed llm.store metrics reports scoring stats tables widgets"
 ).split()
 """Modules that the README names, which ``import ragnb`` makes available without loading them."""
 

@@ -398,7 +398,8 @@ def _table(
         known = [name for name in ("metric", *CONDITION) if name in frame and name != rows]
         named = [name for name in known if frame[name].nunique(dropna=False) > 1] or ["metric"]
     marked, explained = _marked(comparisons, named)
-    own = [known_metric(name) is None for name in frame["metric"]]
+    pairs = zip(frame["metric"], frame["signature"], strict=True)
+    own = [known_metric(name, str(signature)) is None for name, signature in pairs]
     body = _crossed(frame, rows, named, decimals(frame, digits), marked)
     complete = bool((frame["n_scored"] == frame["n"]).all())
     n = f", n = {frame['n'].iloc[0]}" if complete and frame["n"].nunique() == 1 else ""
@@ -453,7 +454,7 @@ def _best(group: pd.DataFrame, places: Mapping[str, int]) -> str:
     It is empty for a single system, and for your own metrics, whose direction is unknown.
     """
     metric = group["metric"].iloc[0]
-    known = known_metric(metric)
+    known = known_metric(metric, " ".join(map(str, group["signature"])))
     if known is None or len(group) < 2 or group["mean"].isna().all():
         return ""
     best = group["mean"].max() if known.higher_is_better else group["mean"].min()

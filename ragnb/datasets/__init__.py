@@ -10,6 +10,7 @@ from ragnb.datasets.benchmarks import (
 )
 from ragnb.datasets.catalogue import CATALOGUE, Source, catalogue
 from ragnb.datasets.contexts import build_contexts
+from ragnb.datasets.foreign import load_scores
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
@@ -31,6 +32,7 @@ __all__ = [
     "load_responses",
     "load_rgb",
     "load_rgb_instructions",
+    "load_scores",
     "published",
     "read_table",
     "simulate_labelled",

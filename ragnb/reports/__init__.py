@@ -1,6 +1,7 @@
 """Reports: the tables of a benchmark or of a judge in one call, with intervals and denominators."""
 
 from ragnb.reports.abstention import abstention_report
+from ragnb.reports.definitions import DefinitionComparison, compare_definitions
 from ragnb.reports.graded import graded_report
 from ragnb.reports.judge import JudgeReport, judge_report
 from ragnb.reports.methods import methods_paragraph
@@ -9,11 +10,13 @@ from ragnb.reports.rgb import RgbReport, rgb_report
 from ragnb.reports.trace import TraceReport, trace_report
 
 __all__ = [
+    "DefinitionComparison",
     "JudgeReport",
     "MultilingualReport",
     "RgbReport",
     "TraceReport",
     "abstention_report",
+    "compare_definitions",
     "graded_report",
     "judge_report",
     "methods_paragraph",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ragnb.markup import Markup, escape, tag
+from ragnb.markup import Markup, escape, spelled, tag
 from ragnb.results import format_p_value
 
 UNLISTED = ["confidence_level", "problem", "statistic", "warning", "signature"]
@@ -83,6 +83,16 @@ def html_table(frame: pd.DataFrame, cell: Callable[[Any], Markup] = escape) -> M
     """
     styler = frame.style.hide(axis="index").format(cell).format_index(escape, axis=1)
     return Markup(styler.to_html(exclude_styles=True))
+
+
+def text_report(tables: Mapping[str, pd.DataFrame], lines: Iterable[str] = ()) -> str:
+    """Plain text of the tables of a report by title, without empty ones, and of lines below them."""
+    shown = [
+        f"{title}\n{listed(table).map(spelled).to_string(index=False)}\n"
+        for title, table in tables.items()
+        if len(table)
+    ]
+    return "\n".join([*shown, *lines])
 
 
 def html_report(tables: Mapping[str, pd.DataFrame], lines: Iterable[str] = ()) -> Markup:

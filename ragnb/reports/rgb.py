@@ -1,6 +1,6 @@
 """The four tables of RGB."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,8 +12,8 @@ from ragnb.errors import InputError
 from ragnb.markup import Markup
 from ragnb.metrics.record import METRICS
 from ragnb.metrics.rgb_protocols import Rule
-from ragnb.records import require_columns
-from ragnb.reports.frames import asked_of_judge, distinct, html_report
+from ragnb.records import column_names, require_columns
+from ragnb.reports.frames import asked_of_judge, distinct, html_report, text_report
 from ragnb.scoring.columns import numbers
 from ragnb.scoring.scores import score
 from ragnb.scoring.summaries import summarize
@@ -32,14 +32,27 @@ _TITLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+_COUNTED = {
+    "rgb.accuracy": "correct",
+    "rgb.rejection": "rejected",
+    "rgb.error_detection": "detected",
+    "rgb.error_correction": "corrected",
+}
+"""Metric -> name of the number of responses that it counts."""
+_ABILITIES = tuple(name for name in _TITLES if name != "closed_book")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class RgbReport:
-    """RGB's tables under one protocol, as `ragnb.summarize` returns them; empty if nothing was run.
+    """RGB's tables as `ragnb.summarize` returns them, with counts; empty if nothing was run.
+
+    A report prints its tables. The first column of each is ``protocol``, and ``count`` is the
+    number of responses with the value 1: ``mean`` is ``count / n_scored``.
 
     Attributes
     ----------
-    protocol
-        ``"paper"``, ``"released"`` or ``"flexible"``.
+    protocols
+        Of ``"paper"``, ``"released"`` and ``"flexible"``, those that were asked for.
     noise_robustness, information_integration
         ``rgb.accuracy`` by system, language and noise rate.
     negative_rejection
@@ -53,7 +66,7 @@ class RgbReport:
         ``rgb.accuracy`` without passages, by task.
     """
 
-    protocol: str
+    protocols: tuple[str, ...]
     noise_robustness: pd.DataFrame
     negative_rejection: pd.DataFrame
     information_integration: pd.DataFrame
@@ -66,19 +79,52 @@ class RgbReport:
         named = {name: getattr(self, name) for name in _TITLES}
         return {name: table for name, table in named.items() if len(table)}
 
-    def _repr_html_(self) -> Markup:
-        shown = {_TITLES[name]: table for name, table in self.tables.items()}
-        every = pd.concat(shown.values())
+    @property
+    def counts(self) -> pd.DataFrame:
+        """Numbers of responses, one row for each protocol, system, ability and noise rate.
+
+        The columns are ``total``, ``unscored`` (responses without a value), ``correct``,
+        ``incorrect``, ``rejected``, ``detected`` and ``corrected``. What an ability does not count
+        is missing. ``incorrect`` responses are scored and not correct or, for negative rejection,
+        not rejected. ``corrected`` counts responses among the detected, except under
+        ``"flexible"``, which counts them among all.
+        """
+        keys = ["protocol", "system", "language", "ability", "noise_rate"]
+        named = {name: self.tables[name] for name in _ABILITIES if name in self.tables}
+        rows = pd.concat([table.assign(ability=name) for name, table in named.items()])
+        rows = rows.assign(counted=rows["metric"].map(_COUNTED)).dropna(subset="counted")
+        cells = rows.groupby(keys, sort=False)
+        counts = cells.agg(total=("n", "max"), scored=("n_scored", "max"))
+        for name in _COUNTED.values():
+            counts[name] = rows[rows["counted"] == name].set_index(keys)["count"]
+        counts["incorrect"] = counts["scored"] - counts["correct"].fillna(counts["rejected"])
+        counts["unscored"] = counts["total"] - counts["scored"]
+        columns = ["total", "unscored", "correct", "incorrect", "rejected", "detected", "corrected"]
+        return counts[columns].convert_dtypes().reset_index()
+
+    def _shown(self) -> tuple[dict[str, pd.DataFrame], list[str]]:
+        """The tables by title, without columns that say nothing, and the line below them."""
+        every = pd.concat(self.tables.values())
         level = f"{every['confidence_level'].iloc[0]:.0%}"
         kinds = distinct(every["interval"])
-        tables = {title: table.drop(columns="interval") for title, table in shown.items()}
-        return html_report(tables, [f"protocol {self.protocol}; {level} {kinds} intervals"])
+        line = f"protocol {', '.join(self.protocols)}; {level} {kinds} intervals"
+        alone = ["interval", *(["protocol"] if len(self.protocols) == 1 else [])]
+        if (every["n_scored"] == every["n"]).all():
+            alone += ["n_scored", "worst_low", "worst_high"]
+        tables = {_TITLES[name]: table.drop(columns=alone) for name, table in self.tables.items()}
+        return tables, [line]
+
+    def __repr__(self) -> str:
+        return text_report(*self._shown())
+
+    def _repr_html_(self) -> Markup:
+        return html_report(*self._shown())
 
 
 @accepts(confidence_level="level")
 def rgb_report(
     responses: pd.DataFrame,
-    protocol: str = "paper",
+    protocol: str | Sequence[str] = "paper",
     *,
     refusal: Rule = None,
     detection: Rule = None,
@@ -95,7 +141,7 @@ def rgb_report(
         table, so a system needs others, too. ``judged_refusal`` and ``judged_detection`` are used
         if they are there, and ``judge_reason`` if there is no verdict.
     protocol
-        See `ragnb.metrics.rgb`.
+        See `ragnb.metrics.rgb`. Several protocols become several rows of each table.
     refusal, detection
         How a refusal, and a report of errors in the passages, is recognised, if not as in the
         protocol: ``"phrase"``, ``"sentence"``, ``"judge"``, ``"label"``, a list of your own
@@ -129,8 +175,19 @@ def rgb_report(
             f"{len(lost)} without, of {distinct(lost['system'], ', ')}; give them, such as "
             "load_responses(..., noise_rate=0.0, passage_num=5)"
         )
-    options = {"protocol": protocol, "refusal": refusal, "detection": detection}
-    rates_of = partial(_rates, options=options, level=confidence_level)
+    protocols = column_names(protocol)
+    rules = {"refusal": refusal, "detection": detection}
+    each = [_tables(asked, {"protocol": name, **rules}, confidence_level) for name in protocols]
+    tables = {name: pd.concat([one[name] for one in each], ignore_index=True) for name in _TITLES}
+    return RgbReport(protocols=tuple(protocols), **tables)
+
+
+def _tables(
+    asked: pd.DataFrame, options: Mapping[str, Any], level: float
+) -> dict[str, pd.DataFrame]:
+    """The tables of one protocol by name."""
+    closed = asked["passage_num"] == 0
+    rates_of = partial(_rates, options=options, level=level)
     opened, alone = asked[~closed], asked[closed]
     if {"example_id", "request_key"} <= set(alone):
         # A reply that several runs asked for is one response.
@@ -150,16 +207,14 @@ def rgb_report(
         rates_of(rejecting, ["rgb.rejection"]),
         rates_of(asked_of_judge(rejecting, "judged_refusal"), ["rgb.judged_rejection"]),
     ]
-    return RgbReport(
-        protocol=protocol,
-        noise_robustness=rates_of(noise[noise["noise_rate"] < 1], ["rgb.accuracy"]),
-        negative_rejection=pd.concat(rejected, ignore_index=True),
-        information_integration=rates_of(integration, ["rgb.accuracy"]),
-        counterfactual_robustness=_with_gate(
-            pd.concat(detected, ignore_index=True), counterfactual, closed_book
-        ),
-        closed_book=closed_book,
-    )
+    detection = pd.concat(detected, ignore_index=True)
+    return {
+        "noise_robustness": rates_of(noise[noise["noise_rate"] < 1], ["rgb.accuracy"]),
+        "negative_rejection": pd.concat(rejected, ignore_index=True),
+        "information_integration": rates_of(integration, ["rgb.accuracy"]),
+        "counterfactual_robustness": _with_gate(detection, counterfactual, closed_book),
+        "closed_book": closed_book,
+    }
 
 
 def _over_false_passages(asked: pd.DataFrame) -> pd.DataFrame:
@@ -193,7 +248,11 @@ def _rates(
     for name in metrics:
         known = {option: options[option] for option in METRICS[name].options if option in options}
         parts.append(score(responses, name, **known))
-    return summarize(pd.concat(parts, ignore_index=True), by=by, confidence_level=level)
+    table = summarize(pd.concat(parts, ignore_index=True), by=by, confidence_level=level)
+    counts = (table["mean"] * table["n_scored"]).round()
+    table.insert(table.columns.get_loc("mean"), "count", counts.fillna(0).astype(int))
+    table.insert(0, "protocol", options["protocol"])
+    return table
 
 
 def _with_gate(

@@ -8,9 +8,9 @@ import pandas as pd
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
 from ragnb.metrics.cost import VARIANTS, bridging_efficiency
-from ragnb.metrics.record import METRICS, Metric
+from ragnb.metrics.record import Metric
 from ragnb.records import require_columns
-from ragnb.scoring.columns import numbers
+from ragnb.scoring.columns import numbers, record_of
 from ragnb.scoring.scores import score
 
 F1, COST = "answer.f1", "cost.translation_tokens"
@@ -48,9 +48,9 @@ CNBE = Metric(
 """The metric CNBE. It needs a frame of pairs, which `bridging` creates."""
 
 
-def known_metric(name: str) -> Metric | None:
+def known_metric(name: str, signature: str = "") -> Metric | None:
     """Return the record of a metric that ships, including `CNBE`; None for any other."""
-    return CNBE if name == CNBE.name else METRICS.get(name)
+    return CNBE if name == CNBE.name else record_of(name, signature)
 
 
 @accepts(variant=VARIANTS)

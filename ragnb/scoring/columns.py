@@ -5,7 +5,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ragnb.errors import InputError
+from ragnb.metrics.record import METRICS, Metric
 from ragnb.records import present
+
+FOREIGN = "foreign:"
+"""Beginning of the signatures of scores that another tool computed, see `ragnb.load_scores`."""
 
 
 def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
@@ -25,6 +29,15 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
         raise InputError(
             f"{what} needs numbers in {column}; got {error!s:.60}; use nan where there is none"
         ) from error
+
+
+def record_of(name: str, signature: str) -> Metric | None:
+    """Return the record of a metric; None for your own metrics and those of other tools.
+
+    >>> record_of("answer.f1", "foreign:a tool|answer.f1|definition unknown") is None
+    True
+    """
+    return None if FOREIGN in signature else METRICS.get(name)
 
 
 def signatures(scores: pd.DataFrame) -> list[str]:

@@ -11,7 +11,7 @@ import pandas as pd
 from ragnb.arguments import Floats, accepts, convert
 from ragnb.errors import InputError
 from ragnb.records import CONDITION, column_names, require_columns
-from ragnb.scoring.columns import numbers, signatures
+from ragnb.scoring.columns import FOREIGN, numbers, signatures
 from ragnb.scoring.procedures import PROCEDURES, Pairs, choose
 from ragnb.stats.multiplicity import ADJUSTED, CORRECTIONS, adjusted_columns
 
@@ -268,6 +268,14 @@ def _one_definition(two: pd.DataFrame, pair: tuple[str, str], metric: str) -> st
         "|".join("".join(part) for part in parts if part[0] not in free) for parts in split
     }
     if len(definitions) > 1:
+        foreign = [each for each in found if each.startswith(FOREIGN)]
+        if foreign and len(foreign) < len(found):
+            tool = foreign[0].removeprefix(FOREIGN).partition("|")[0]
+            raise InputError(
+                f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}, but one "
+                f"was computed by ragnb and the other by {tool}, whose definition is unknown; score "
+                "both with ragnb, or load both from one tool"
+            )
         alternatives = ", and read lists of references alike (alternatives= of load_responses)"
         raise InputError(
             f"compare needs one definition of {metric} for {pair[0]!r} and {pair[1]!r}; "

@@ -10,10 +10,9 @@ import pandas as pd
 
 from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
-from ragnb.metrics.record import METRICS
 from ragnb.records import CONDITION, column_names, count_reasons, require_columns
 from ragnb.results import Interval
-from ragnb.scoring.columns import numbers, signatures
+from ragnb.scoring.columns import numbers, record_of, signatures
 from ragnb.stats.intervals import RATE_METHODS, bca_interval, mean_interval, rate_interval
 
 MEANS: dict[str, Callable[..., Interval]] = {"t": mean_interval, "bca": bca_interval}
@@ -90,7 +89,7 @@ def summarize(
 def _summary(
     group: pd.DataFrame, metric: str, cluster: str | None, interval: str, level: float
 ) -> dict[str, Any]:
-    known = METRICS.get(metric)
+    known = record_of(metric, str(group["signature"].iloc[0]))
     if known and known.condition and "reason" in group:
         group = group[group["value"].notna() | (group["reason"] != known.condition)]
     scored = group[group["value"].notna()]

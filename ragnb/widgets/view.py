@@ -13,6 +13,7 @@ from ipywidgets import HTML, HBox
 from ragnb.arguments import accepts
 from ragnb.markup import Markup, tag
 from ragnb.records import require_columns
+from ragnb.reports.definitions import DefinitionComparison
 from ragnb.widgets import judge, language, rgb, trace
 from ragnb.widgets.browser import STATIC, with_static
 from ragnb.widgets.pages import Page, reference_parts, render
@@ -60,12 +61,18 @@ class RowList(AnyWidget):
     found = traitlets.Dict().tag(sync=True)
 
 
-def view(frame: pd.DataFrame, kind: str | None = None, **options: Any) -> "FrameView":
+def view(
+    frame: pd.DataFrame | DefinitionComparison, kind: str | None = None, **options: Any
+) -> "FrameView":
     """Show a whole frame in a live viewer; the parameters are those of `FrameView`.
+
+    Of a result of `ragnb.compare_definitions`, the responses are shown on which definitions differ.
 
     >>> view(pd.DataFrame({"question": ["Who?", "Where?"], "response": ["Ann", "Oslo"]}))
     FrameView('plain', 2 rows)
     """
+    if isinstance(frame, DefinitionComparison):
+        frame = frame.differing
     return FrameView(frame, kind, **options)
 
 

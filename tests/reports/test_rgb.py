@@ -193,3 +193,36 @@ def test_other_rules_for_refusal_and_detection_reach_every_table(responses):
         == 0.75
     )
     assert '"Rome"' in own.negative_rejection["signature"].iloc[0]
+
+
+def test_counts_stand_beside_rates(responses):
+    report = rgb_report(responses, ["paper", "flexible"])
+    assert report.protocols == ("paper", "flexible")
+    counts = report.counts.set_index(["protocol", "ability", "noise_rate"])
+    noise = counts.loc[("paper", "noise_robustness", 0.8)]
+    assert noise[["total", "unscored", "correct", "incorrect"]].tolist() == [4, 1, 1, 2]
+    rejecting = counts.loc[("paper", "negative_rejection", 1.0)]
+    assert rejecting[["total", "rejected", "incorrect"]].tolist() == [4, 2, 2]
+    names = ["total", "correct", "incorrect", "detected", "corrected"]
+    false = counts.xs("counterfactual_robustness", level="ability")[names]
+    assert false.loc["paper"].values.tolist() == [[5, 2, 3, 3, 1]]
+    assert false.loc["flexible"].values.tolist() == [[5, 2, 3, 3, 2]]
+    for table in report.tables.values():
+        assert (table["count"] == (table["mean"] * table["n_scored"]).round()).all()
+
+
+def test_a_report_prints_as_tables_and_several_protocols_share_them(responses):
+    report = rgb_report(responses, ["paper", "released"])
+    assert report.negative_rejection["protocol"].tolist() == ["paper"] * 2 + ["released"] * 2
+    assert "RgbReport(" not in repr(report)
+    assert "Negative rejection: passages without the answer" in repr(report)
+    alone = rgb_report(responses)
+    assert "protocol paper; 95% Wilson intervals" in repr(alone)
+    both = report.negative_rejection.query("protocol == 'paper'").reset_index(drop=True)
+    pd.testing.assert_frame_equal(both, alone.negative_rejection)
+
+
+def test_refusals_need_no_references():
+    frame = said([REFUSAL, "Oslo"], noise_rate=1.0).drop(columns="references")
+    report = rgb_report(frame, ["paper", "flexible"])
+    assert report.counts["rejected"].tolist() == [1, 1]

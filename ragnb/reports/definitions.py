@@ -1,0 +1,228 @@
+"""The same responses under several definitions of one metric, side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ragnb.arguments import accepts, convert
+from ragnb.errors import InputError
+from ragnb.markup import Markup
+from ragnb.metrics.record import Metric
+from ragnb.records import CONDITION, column_names, require_columns
+from ragnb.reports.frames import html_report, text_report
+from ragnb.scoring.comparisons import compare
+from ragnb.scoring.scores import as_metrics, score
+from ragnb.scoring.summaries import summarize
+
+Chosen = str | Sequence[str] | Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DefinitionComparison:
+    """Values of one metric under several definitions. It prints as tables.
+
+    `ragnb.view` shows the responses in ``differing`` one by one, and `ragnb.plot` draws ``rates``.
+
+    Attributes
+    ----------
+    metric
+        Name of the metric.
+    definitions
+        Name of each definition -> the options that select it.
+    rates
+        One row for each cell and definition, with the columns of `ragnb.summarize` and, for a
+        metric of 0 and 1, ``count``: the number of responses with the value 1.
+    differences
+        One row for each cell and pair of definitions, with the columns of `ragnb.compare`.
+        ``difference`` is the mean of ``definition`` minus that of ``baseline``, on the responses
+        that both score. ``n_dropped`` counts the others.
+    differing
+        The responses on which at least two definitions have different values, or only some have
+        one. All columns of the responses, and for each definition its value under its name, and
+        ``NAME: evidence``, which says what decided the value, if the metric has evidence.
+    scores
+        The values behind it, as `ragnb.score` returns them, with the column ``definition``.
+    """
+
+    metric: str
+    definitions: Mapping[str, Mapping[str, Any]]
+    rates: pd.DataFrame
+    differences: pd.DataFrame
+    differing: pd.DataFrame
+    scores: pd.DataFrame
+
+    def _shown(self) -> tuple[dict[str, pd.DataFrame], list[str]]:
+        compared = ["definition", "baseline", "n_pairs", "n_dropped", "difference", "low", "high"]
+        before = list(self.differences.columns[: self.differences.columns.get_loc("metric")])
+        evidence = [name for name in self.differing if str(name).endswith(": evidence")]
+        known = [name for name in ("example_id", "system") if name in self.differing]
+        rates = self.rates.drop(columns=["metric", "worst_low", "worst_high"])
+        first = self.differing[[*known, *self.definitions, *evidence]].head(5)
+        n = self.scores["response_number"].nunique()
+        level = f"{self.rates['confidence_level'].iloc[0]:.0%}"
+        tables = {
+            f"{self.metric} under {len(self.definitions)} definitions": rates,
+            "Paired differences": self.differences[
+                [*before, *compared, "p_value", "p_adjusted", "test"]
+            ],
+            f"The first of {len(self.differing)} responses on which they differ": first,
+        }
+        line = (
+            f"{n} responses, of which {len(self.differing)} have different values; {level} "
+            "intervals. Differences are of the responses that both definitions score."
+        )
+        return tables, [line]
+
+    def __repr__(self) -> str:
+        return text_report(*self._shown())
+
+    def _repr_html_(self) -> Markup:
+        return html_report(*self._shown())
+
+
+@accepts(confidence_level="level", by=column_names)
+def compare_definitions(
+    responses: pd.DataFrame,
+    metric: str | Metric,
+    definitions: Chosen | None = None,
+    *,
+    by: str | Sequence[str] | None = None,
+    cluster: str | None = None,
+    confidence_level: float = 0.95,
+    **options: Any,
+) -> DefinitionComparison:
+    """Score the same responses under several definitions of one metric, and compare these.
+
+    Parameters
+    ----------
+    responses
+        As for `ragnb.score`.
+    metric
+        The name of a metric that has several definitions, such as ``"rgb.accuracy"`` or
+        ``"answer.f1"``.
+    definitions
+        Values of the metric's first option (``protocol`` or ``variant``), such as
+        ``["paper", "flexible"]``; by default all of them. Or a mapping from a name to options:
+        ``{"phrase": {"protocol": "paper"}, "judge": {"refusal": "judge"}}``.
+    by
+        Columns that divide the responses into cells, such as ``["system", "noise_rate"]``. By
+        default the columns of conditions that vary.
+    cluster
+        Column of the independent units, such as ``question_id``. If a cell contains a question
+        several times, it is the question by default.
+    confidence_level
+        Confidence level of the intervals, in (0, 1).
+    **options
+        Other options of the metric, which all definitions share.
+
+    Returns
+    -------
+    DefinitionComparison
+        Counts and rates under each definition, paired differences, and the responses on which the
+        definitions differ. Two definitions are compared on the same responses, so a difference says
+        nothing about systems: it is what the choice of the definition does to the number.
+
+    Raises
+    ------
+    InputError
+        The metric is unknown or has one definition only, a definition is unknown, or `ragnb.score`
+        raises it.
+
+    >>> said = ["Oslo.", "I cannot answer: insufficient information in documents. Oslo?"]
+    >>> frame = pd.DataFrame({"example_id": ["1", "2"], "response": said, "references": "Oslo"})
+    >>> compared = compare_definitions(frame, "rgb.accuracy", ["paper", "flexible"])
+    >>> compared.rates[["definition", "count", "mean"]].values.tolist()
+    [['paper', 1, 0.5], ['flexible', 2, 1.0]]
+    >>> compared.differing["paper: evidence"].tolist()
+    ["refusal: 'insufficient information'"]
+    """
+    require_columns(responses, (), "compare_definitions")
+    record = convert(metric, as_metrics, "metric")[0]
+    named = _definitions(record, definitions)
+    frame = responses.reset_index(drop=True).assign(response_number=range(len(responses)))
+    frame["system"] = frame.get("system", "responses")
+    if "example_id" not in frame:
+        frame["example_id"] = frame["response_number"]
+    each = {
+        name: score(frame, record, explain=True, **{**options, **own}).assign(definition=name)
+        for name, own in named.items()
+    }
+    scores = pd.concat(each.values()).sort_index(kind="stable").reset_index(drop=True)
+    if by is None:
+        by = [name for name in CONDITION if name in frame and frame[name].nunique(dropna=False) > 1]
+    cells = list(by)
+    unit = cluster or ("example_id" if frame.duplicated([*cells, "example_id"]).any() else None)
+    rates = summarize(
+        scores, by=[*cells, "definition"], cluster=unit, confidence_level=confidence_level
+    )
+    if record.binary:
+        ones = (
+            scores["value"]
+            .eq(1)
+            .groupby([scores[name] for name in [*cells, "definition"]], sort=False, dropna=False)
+            .sum()
+        )
+        rates.insert(rates.columns.get_loc("mean"), "count", ones.to_numpy())
+    values = pd.DataFrame({name: one["value"].to_numpy() for name, one in each.items()})
+    evidence = {
+        f"{name}: evidence": one["evidence"].to_numpy()
+        for name, one in each.items()
+        if one["evidence"].ne("").any()
+    }
+    differs = values.nunique(axis=1, dropna=False) > 1
+    beside = responses.reset_index(drop=True).drop(columns=list(values), errors="ignore")
+    return DefinitionComparison(
+        metric=record.name,
+        definitions=named,
+        rates=rates,
+        differences=_differences(scores, cells, unit, confidence_level),
+        differing=beside.assign(**values, **evidence)[differs].reset_index(drop=True),
+        scores=scores,
+    )
+
+
+def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, Any]]:
+    """Name of each definition -> its options."""
+    if isinstance(chosen, Mapping):
+        named = {str(name): dict(own) for name, own in chosen.items()}
+    else:
+        option = next(iter(metric.variants), None)
+        known = [value for value in metric.variants.get(option or "", {}) if isinstance(value, str)]
+        values = column_names(chosen) or known
+        if unknown := [value for value in values if value not in known]:
+            raise InputError(
+                f"definitions must be among {', '.join(known) or 'none'} for {metric.name}, got "
+                f"{', '.join(unknown)}"
+            )
+        named = {value: {str(option): value} for value in values}
+    if len(named) < 2:
+        raise InputError(
+            f"compare_definitions needs two definitions or more, got {len(named)} of {metric.name}; "
+            "name them as a mapping from a name to options"
+        )
+    return named
+
+
+def _differences(
+    scores: pd.DataFrame, cells: list[str], unit: str | None, level: float
+) -> pd.DataFrame:
+    """Compare the definitions pair by pair, each in the place of a system."""
+    of = {"system": "responses of"} if "system" in cells else {}
+    units = {"unit": scores[unit]} if unit else {}
+    compared = scores.rename(columns=of).assign(
+        **units,
+        system=scores["definition"],
+        example_id=scores["response_number"],
+        signature="the definitions that are compared",
+    )
+    table = compare(
+        compared,
+        by=[of.get(name, name) for name in cells],
+        cluster="unit" if unit else None,
+        unpaired="drop",
+        confidence_level=level,
+    )
+    back = {new: old for old, new in of.items()}
+    return table.drop(columns="signature").rename(columns={"system": "definition"} | back)

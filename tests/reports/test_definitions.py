@@ -1,0 +1,104 @@
+"""The same responses under several definitions: rates, paired differences, and where they differ."""
+
+import pandas as pd
+import pytest
+from hostile import Reader
+from statsmodels.stats.contingency_tables import mcnemar
+
+import ragnb
+from ragnb.errors import InputError
+from ragnb.experiments.recorded import recorded_responses
+from ragnb.reports import compare_definitions
+
+ERROR = "There are factual errors in the provided documents."
+REFUSAL = "I can not answer the question because of the insufficient information in documents."
+
+
+@pytest.fixture(scope="module")
+def rejections():
+    return recorded_responses("rgb_rejection")
+
+
+@pytest.fixture(scope="module")
+def compared(rejections):
+    return compare_definitions(rejections, "rgb.rejection")
+
+
+def test_the_code_of_the_released_benchmark_and_a_lenient_one_disagree_on_corrections():
+    """Counts by hand: corrected / detected in the first two, corrected / all in the third."""
+    made = [f"{ERROR} It is Paris.", ERROR + REFUSAL, f"{ERROR} It is Marseille.", "It is Paris."]
+    frame = pd.DataFrame(
+        {"response": made, "references": [["Paris"]] * 4, "false_answers": [["Marseille"]] * 4}
+    )
+    rates = compare_definitions(frame, "rgb.error_correction").rates.set_index("definition")
+    assert rates["count"].to_dict() == {"paper": 1, "released": 2, "flexible": 2}
+    assert rates["n"].to_dict() == {"paper": 3, "released": 3, "flexible": 4}
+    differences = compare_definitions(frame, "rgb.error_correction").differences
+    assert differences["n_pairs"].tolist() == [3, 3, 3]
+    assert differences["n_dropped"].tolist() == [1, 1, 1]
+    assert differences["difference"].tolist() == pytest.approx([1 / 3, 0, -1 / 3])
+
+
+def test_rates_are_those_of_each_definition_alone(rejections, compared):
+    for protocol in ("paper", "released", "flexible"):
+        alone = ragnb.summarize(ragnb.score(rejections, "rgb.rejection", protocol=protocol))
+        rows = compared.rates[compared.rates["definition"] == protocol]
+        wanted = ["system", "mean", "low", "high", "n", "n_scored", "signature"]
+        assert rows[wanted].values.tolist() == alone[wanted].values.tolist()
+
+
+def test_paired_differences_are_those_of_statsmodels(rejections, compared):
+    released = ragnb.score(rejections, "rgb.rejection", protocol="released").value
+    paper = ragnb.score(rejections, "rgb.rejection").value
+    for system, rows in rejections.groupby("system"):  # noqa: B007, the query reads it
+        table = pd.crosstab(released[rows.index], paper[rows.index])
+        table = table.reindex(index=[0, 1], columns=[0, 1], fill_value=0)
+        exact = mcnemar(table, exact=True).pvalue
+        found = compared.differences.query(
+            "system == @system and definition == 'released' and baseline == 'paper'"
+        ).iloc[0]
+        assert found["difference"] == pytest.approx((released - paper)[rows.index].mean())
+        # All four discordant pairs go one way: mid-p is half of the exact p.
+        assert found["p_value"] == pytest.approx(exact / 2)
+
+
+def test_where_definitions_differ_each_says_why(rejections, compared):
+    differing = compared.differing
+    assert len(differing) == 9
+    first = differing.iloc[0]
+    assert (first["paper"], first["released"], first["flexible"]) == (0, 1, 0)
+    assert first["released: evidence"] == "no refusal phrase; part 1: 'vitamin B1'"
+    assert set(rejections.columns) <= set(differing.columns)
+    shown = ragnb.view(compared)
+    assert (shown.kind, len(shown.rows)) == ("rgb", 9)
+
+
+def test_graded_values_with_clusters_and_definitions_by_name():
+    answers = recorded_responses("multilingual").query("language in ['hi', 'zh']")
+    compared = compare_definitions(answers, "answer.f1", by="system", cluster="question_id")
+    assert "count" not in compared.rates
+    assert compared.differences["n_clusters"].eq(40).all()
+    both = {"words": {"variant": "unicode"}, "published": {"variant": "lbrag"}}
+    named = compare_definitions(answers, "answer.f1", both, by="system", cluster="question_id")
+    assert named.rates["definition"].tolist() == ["words", "published"] * 4
+    assert named.rates["mean"].tolist() == compared.rates["mean"].tolist()
+
+
+def test_it_prints_as_tables_and_all_text_is_escaped(compared):
+    text = repr(compared)
+    assert "rgb.rejection under 3 definitions" in text
+    assert "136 responses, of which 9 have different values" in text
+    evil = pd.DataFrame({"example_id": ["<img src=x>", "2"], "references": "Oslo"})
+    evil["response"] = ["Oslo? Insufficient information.", "Oslo"]
+    reader = Reader(compare_definitions(evil, "rgb.accuracy")._repr_html_())
+    assert "img" not in reader.elements
+    assert "<img src=x>" in reader.text
+
+
+def test_what_cannot_be_compared_is_refused(rejections):
+    with pytest.raises(InputError, match="definitions must be among paper, released, flexible"):
+        compare_definitions(rejections, "rgb.rejection", ["paper", "released_code"])
+    with pytest.raises(InputError, match="needs two definitions or more, got 0 of annotator"):
+        compare_definitions(rejections, "annotator.verdict")
+    with pytest.raises(InputError, match="did you mean 'rgb.rejection'"):
+        compare_definitions(rejections, "rgb.rejections")
