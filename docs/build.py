@@ -32,6 +32,7 @@ FAMILIES = {
     "language": "Language of the response",
     "cost": "Cost",
     "semantic": "Semantic similarity and judged correctness",
+    "judged": "Verdicts of a judge: statements, passages, rubrics and pairs",
     "annotator": "Labels by people",
     "abstention": "Refusals of answerable and unanswerable questions",
     "parts": "Claims, facts, sentences, citations, nuggets and spans",

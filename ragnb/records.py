@@ -65,6 +65,11 @@ COLUMNS: dict[str, str] = {
     "judged_detection": "a judge's verdict: 1 if the response detects factual errors, else 0",
     "judged_correct": "a judge's verdict: 1 if the response is correct, else 0",
     "judged_similarity": "a judge's score in [0, 1] for the similarity in meaning",
+    "judged_statements": "list of {'statement', 'supported'}: a judge's verdicts on the statements",
+    "judged_relevant_statements": "list of {'statement', 'relevant'}: a judge's verdicts",
+    "judged_passages": "a judge's verdicts on the passages in their order: 1 if useful, else 0",
+    "judged_rubric": "a judge's score from 1 to 5 by a rubric",
+    "judged_preference": "a judge's preference over the baseline: 1 wins, 0.5 ties, 0 loses",
     "label": "1 if the response was labelled correct, else 0",
     # scores
     "metric": "name of the metric: 'rgb.accuracy'",
@@ -100,7 +105,9 @@ PAYLOAD = PLAIN_TEXT | frozenset(
     "references positive negative positive_wrong false_answers passages kinds messages parameters "
     "documents documents_sentences response_sentences all_relevant_sentence_keys "
     "all_utilized_sentence_keys sentence_support_information unsupported_response_sentence_keys "
-    "label_attempts label_keys label_repairs judge_keys response_embedding reference_embedding "
+    "label_attempts label_keys label_repairs judge_keys "
+    "judge_signature judged_statements judged_relevant_statements judged_passages judge_verdicts "
+    "response_embedding reference_embedding "
     "translations translation_keys passage_languages passage_ids passage_scores "
     "released_evidence parts history nuggets statements spans reference_spans".split()
 )

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import ragnb
-from ragnb.experiments.judges import judge_responses
+from ragnb.experiments.judges import JUDGEMENTS, judge_pairs, judge_responses
 from ragnb.experiments.multilingual import SYSTEMS, run_multilingual, translations_table
 from ragnb.experiments.rgb import run_noise_robustness
 from ragnb.experiments.trace import label_trace
@@ -188,3 +188,19 @@ def test_the_base_model_continues_prompts_in_english_and_chinese():
         replies = complete(requests, **options, progress=False)["response"]
     assert "Lerwick" in replies[0]
     assert "1889" in replies[1]
+
+
+@needs_model
+def test_a_judge_is_asked_for_statements_passages_rubrics_and_pairs(options):
+    shown = {"question": "Where?", "response": "It is Oslo.", "references": [[["Oslo"]]] * 2}
+    shown |= {"passages": [["Oslo is Norway's capital.", "It rains."]] * 2}
+    both = pd.DataFrame({"example_id": "q1", "system": ["plain", "ours"], **shown})
+    run = options | {"repair": False, "parameters": {**SHORT, "max_tokens": 64}}
+    for name in ("faithfulness", "answer_relevancy", "context_precision", "rubric"):
+        rubric = {"rubric": "It is short."} if name == "rubric" else {}
+        judged = judge_responses(both.tail(1), name, **run, **rubric)
+        known = judged[JUDGEMENTS[name].column].notna()
+        assert (known ^ judged["judge_reason"].notna()).all(), name
+        assert judged["judge_keys"].str.len().tolist() == [1]
+    judged = judge_pairs(both, baseline="plain", **run)
+    assert (judged["judged_preference"].notna() ^ judged["judge_reason"].notna()).tolist() == [True]

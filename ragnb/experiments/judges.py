@@ -1,10 +1,10 @@
-"""A model as judge of refusals, detected errors, similarity to the references, and correctness.
+"""A model as judge: of refusals, correctness, statements, passages, by a rubric, and of pairs.
 
 Nothing is guessed: every response ends with a value, or without one and with the reason.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Any
 
@@ -16,26 +16,44 @@ from ragnb.errors import InputError
 from ragnb.experiments.asking import with_requests
 from ragnb.llm.structured import complete_structured
 from ragnb.metrics.rgb_protocols import answer_parts
+from ragnb.metrics.trace_labels import listed
 from ragnb.prompts.judges import (
     BARE_CORRECTNESS,
     CORRECTNESS,
     DETECTION,
+    FAITHFULNESS,
+    PRECISION,
+    PREFERENCE,
     REFUSAL,
+    RELEVANCY,
+    RUBRIC,
     SIMILARITY,
     CorrectnessVerdict,
     DetectionVerdict,
+    PassageVerdicts,
+    Preference,
     RefusalVerdict,
+    RelevancyVerdicts,
+    RubricScore,
     SamenessVerdict,
     SimilarityScore,
+    SupportVerdicts,
+    numbered,
     readable_references,
+    with_rubric,
 )
 from ragnb.prompts.template import Template
-from ragnb.records import reasoning_apart, require_columns
+from ragnb.records import CONDITION, reasoning_apart, require_columns
+from ragnb.scoring.comparisons import varying
 from ragnb.text import well_formed
 
 PARAMETERS = {"temperature": 0.0, "max_tokens": 32, "seed": 0}
 EXPLAINED = {**PARAMETERS, "max_tokens": 256}
-"""Sampling parameters of a bare verdict, and of one with an explanation."""
+LISTED = {**PARAMETERS, "max_tokens": 2048}
+"""Sampling parameters of a bare verdict, of one with an explanation, and of a list of verdicts."""
+
+Value = Callable[[Mapping[str, Any], Mapping[str, Any]], Any]
+"""The record in a reply, and the response -> the value; an `InputError` becomes the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,64 +68,136 @@ class Judgement:
         What a reply must contain.
     column
         The column of the value.
-    yes
-        The verdict whose value is 1; None if the value is the score in the record.
+    value
+        What makes the value of the record.
     parameters
         Sampling parameters.
+    dtype
+        Type of the column: float, or object for a list of verdicts.
     """
 
     template: Template
     record: type[BaseModel]
     column: str
-    yes: str | None
+    value: Value
     parameters: Mapping[str, Any]
+    dtype: type = float
 
     @property
     def columns(self) -> list[str]:
         """The columns that a judgement adds to a frame."""
         explanation = ["judge_explanation"] if "explanation" in self.record.model_fields else []
-        return [self.column, "judge_reason", *explanation, "judge_keys"]
+        return [self.column, "judge_reason", *explanation, "judge_keys", "judge_signature"]
 
-    def row(self, reply: Mapping[str, Any]) -> dict[str, Any]:
+    def row(self, reply: Mapping[str, Any], response: Mapping[str, Any]) -> dict[str, Any]:
         """What a reply, or a reason in its place, adds to a response."""
-        record = reply["record"] or {}
-        value: Any = record.get("score") if self.yes is None else record.get("verdict") == self.yes
-        keys = [reply.get(name) for name in ("request_key", "repair_request_key")]
+        record, reason = reply["record"], reply["reason"]
+        value = nan if self.dtype is float else None
+        try:
+            value = self.value(record, response) if record else value
+        except InputError as error:
+            reason = str(error)
         return {
-            self.column: float(value) if record else nan,
-            "judge_reason": reply["reason"],
-            "judge_explanation": record.get("explanation"),
-            "judge_keys": [key for key in keys if isinstance(key, str)],
+            self.column: value,
+            "judge_reason": reason,
+            "judge_explanation": (record or {}).get("explanation"),
+            "judge_keys": _keys(reply),
         }
 
 
+def _keys(reply: Mapping[str, Any]) -> list[str]:
+    keys = [reply.get(name) for name in ("request_key", "repair_request_key")]
+    return [key for key in keys if isinstance(key, str)]
+
+
+def _verdict(yes: str) -> Value:
+    return lambda record, response: float(record["verdict"] == yes)
+
+
+def _of(name: str) -> Value:
+    return lambda record, response: record[name]
+
+
+def _useful_passages(record: Mapping[str, Any], response: Mapping[str, Any]) -> list[float]:
+    verdicts = {one["passage"]: float(one["useful"]) for one in record["verdicts"]}
+    wanted = range(1, len(response["passages"]) + 1)
+    if sorted(verdicts) != list(wanted):
+        given = ", ".join(map(str, verdicts)) or "none"
+        raise InputError(
+            f"the judge must give a verdict on each of {len(wanted)} passages, got verdicts on {given}"
+        )
+    return [verdicts[number] for number in wanted]
+
+
 JUDGEMENTS: dict[str, Judgement] = {
-    "refusal": Judgement(REFUSAL, RefusalVerdict, "judged_refusal", "refuses", PARAMETERS),
-    "detection": Judgement(DETECTION, DetectionVerdict, "judged_detection", "detects", PARAMETERS),
-    "similarity": Judgement(SIMILARITY, SimilarityScore, "judged_similarity", None, EXPLAINED),
+    "refusal": Judgement(
+        REFUSAL, RefusalVerdict, "judged_refusal", _verdict("refuses"), PARAMETERS
+    ),
+    "detection": Judgement(
+        DETECTION, DetectionVerdict, "judged_detection", _verdict("detects"), PARAMETERS
+    ),
+    "similarity": Judgement(
+        SIMILARITY, SimilarityScore, "judged_similarity", _of("score"), EXPLAINED
+    ),
     "correctness": Judgement(
-        CORRECTNESS, CorrectnessVerdict, "judged_correct", "correct", EXPLAINED
+        CORRECTNESS, CorrectnessVerdict, "judged_correct", _verdict("correct"), EXPLAINED
     ),
     "bare_correctness": Judgement(
-        BARE_CORRECTNESS, SamenessVerdict, "judged_correct", "same", PARAMETERS
+        BARE_CORRECTNESS, SamenessVerdict, "judged_correct", _verdict("same"), PARAMETERS
     ),
+    "faithfulness": Judgement(
+        FAITHFULNESS, SupportVerdicts, "judged_statements", _of("statements"), LISTED, object
+    ),
+    "answer_relevancy": Judgement(
+        RELEVANCY,
+        RelevancyVerdicts,
+        "judged_relevant_statements",
+        _of("statements"),
+        LISTED,
+        object,
+    ),
+    "context_precision": Judgement(
+        PRECISION, PassageVerdicts, "judged_passages", _useful_passages, LISTED, object
+    ),
+    "rubric": Judgement(RUBRIC, RubricScore, "judged_rubric", _of("score"), EXPLAINED),
 }
 """The judgements by name; ``"bare_correctness"`` is correctness without an explanation, for tiny models."""
+OUTCOMES = {"first": 1.0, "tie": 0.5, "second": 0.0}
+"""Verdict on two responses -> value of the first one."""
+
+
+def _judgement(name: str, rubric: str | None) -> Judgement:
+    """The judgement of a name, with the rubric in its question."""
+    asked = JUDGEMENTS[name]
+    if (name == "rubric") != bool(rubric):
+        raise InputError(
+            f"rubric must be the text of your rubric for the judgement 'rubric', and None for all "
+            f"others, got {rubric!r:.60} for {name!r}"
+        )
+    return replace(asked, template=with_rubric(rubric)) if rubric else asked
 
 
 @accepts(judgement=tuple(JUDGEMENTS))
 def judgement_requests(
-    responses: pd.DataFrame, judgement: str, *, parameters: Mapping[str, Any] | None = None
+    responses: pd.DataFrame,
+    judgement: str,
+    *,
+    rubric: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Build the requests of a judgement, one row per response that can be judged. Nothing is sent.
 
     Parameters
     ----------
     responses
-        ``question`` and ``response``; for all but ``"refusal"`` and ``"detection"`` also ``references``. A response that is
-        missing or empty is not asked about, nor one without question or references.
+        ``question`` and ``response``; also ``references`` for ``"similarity"``, ``"correctness"``,
+        ``"bare_correctness"`` and ``"context_precision"`` (which needs no ``response``), and
+        ``passages`` for ``"faithfulness"`` and ``"context_precision"``. A response that is missing
+        or empty is not asked about, nor one that lacks one of the others.
     judgement
-        One of `JUDGEMENTS`: ``"refusal"``, ``"detection"``, ``"similarity"``, ``"correctness"`` or ``"bare_correctness"``.
+        One of `JUDGEMENTS`.
+    rubric
+        For ``"rubric"``, what makes a response good, in your own words.
     parameters
         Sampling parameters in the place of the judgement's own.
 
@@ -116,8 +206,8 @@ def judgement_requests(
     InputError
         Unknown judgement, a missing column, or a value of another shape.
     """
-    asked = JUDGEMENTS[judgement]
-    items = _items(responses, asked)
+    asked = _judgement(judgement, rubric)
+    items = _items(responses, asked.template)
     places = [place for place, item in enumerate(items) if _lack(item) is None]
     rendered = [asked.template.messages(items[place]) for place in places]
     chosen = asked.parameters if parameters is None else parameters
@@ -131,6 +221,7 @@ def judge_responses(
     judgement: str,
     *,
     model: str,
+    rubric: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
@@ -138,7 +229,7 @@ def judge_responses(
 
     Parameters
     ----------
-    responses, judgement, parameters
+    responses, judgement, rubric, parameters
         See `judgement_requests`. One frame takes one judgement: for another, judge the same responses again and put the
         scores together, or rename the columns of the first.
     model
@@ -153,11 +244,15 @@ def judge_responses(
         The responses and
 
         - ``judged_refusal``, ``judged_detection`` or ``judged_correct``: 1.0 yes, 0.0 no; or ``judged_similarity``, in
-          [0, 1]; nan where the judge's reply cannot be read or there was nothing to ask, never 0
+          [0, 1]; or ``judged_rubric``, 1 to 5; nan where the judge's reply cannot be read or there was nothing to ask,
+          never 0
+        - or a list of verdicts: ``judged_statements`` (faithfulness), ``judged_relevant_statements`` (answer relevancy) or
+          ``judged_passages`` (context precision); None where there is none
         - ``judge_reason``: why there is no value ("no response", "empty response", "no references", what was wrong with the
           reply, ...), else None
-        - ``judge_explanation`` (``"similarity"`` and ``"correctness"`` only): the judge's own words
+        - ``judge_explanation`` (``"similarity"``, ``"correctness"`` and ``"rubric"`` only): the judge's own words
         - ``judge_keys``: request keys of the replies behind the value
+        - ``judge_signature``: the judge and its prompt, for the signature of the score
 
     Raises
     ------
@@ -169,12 +264,119 @@ def judge_responses(
     Examples
     --------
     >>> with ragnb.serve() as endpoint:                                             # doctest: +SKIP
-    ...     judged = judge_responses(responses, "similarity", model=endpoint.model, base_url=endpoint.base_url)
-    >>> ragnb.score(judged, "semantic.judged_similarity")                           # doctest: +SKIP
+    ...     judged = judge_responses(responses, "faithfulness", model=endpoint.model, base_url=endpoint.base_url)
+    >>> ragnb.score(judged, "judged.faithfulness")                                  # doctest: +SKIP
     """
-    asked = JUDGEMENTS[judgement]
-    requests = judgement_requests(responses, judgement, parameters=parameters)
-    taken = [name for name in asked.columns if name in responses]
+    asked = _judgement(judgement, rubric)
+    requests = judgement_requests(responses, judgement, rubric=rubric, parameters=parameters)
+    _refuse_judged(responses, asked.columns, options)
+    judged = complete_structured(requests, asked.record, model=model, **options)
+    replies = iter(judged.to_dict("records"))
+    lacks = map(_lack, _items(responses, asked.template))
+    rows = [
+        asked.row({"record": None, "reason": lack} if lack else next(replies), response)
+        for lack, response in zip(lacks, responses.to_dict("records"), strict=True)
+    ]
+    added = pd.DataFrame(rows, columns=asked.columns, index=responses.index, dtype=object)
+    added["judge_signature"] = f"{model} {asked.template.id}".replace("|", " ")
+    return responses.assign(**added.astype({asked.column: asked.dtype}))
+
+
+def judge_pairs(
+    responses: pd.DataFrame,
+    *,
+    model: str,
+    baseline: str,
+    parameters: Mapping[str, Any] = EXPLAINED,
+    **options: Any,
+) -> pd.DataFrame:
+    """Ask a model whether it prefers each response to that of the baseline to the same question.
+
+    Each pair is shown twice, in either order, because many judges prefer the first or the second.
+    The result is ready for ``ragnb.score(..., "judged.preference")``, whose mean is a win rate.
+
+    Parameters
+    ----------
+    responses
+        ``example_id, system, question`` and ``response`` of the baseline and of other systems.
+    model
+        The judge's name, as the endpoint knows it.
+    baseline
+        The system that all others are compared with.
+    parameters
+        Sampling parameters.
+    **options
+        As for `judge_responses`.
+
+    Returns
+    -------
+    DataFrame
+        The responses of the other systems, with ``judged_preference`` (1 wins, 0.5 ties, 0 loses,
+        mean of both orders; nan if one of the verdicts is missing), ``judge_verdicts`` (the two
+        values), ``judge_reason``, ``judge_keys`` and ``judge_signature``.
+
+    Raises
+    ------
+    InputError
+        A column is missing, the baseline is unknown or answered a question twice, or as for
+        `judge_responses`.
+    """
+    require_columns(responses, ["example_id", "system", "question", "response"], "judge_pairs")
+    responses = reasoning_apart(responses)
+    own = responses[responses["system"] != baseline]
+    other = responses[responses["system"] == baseline]
+    keys = ["example_id", *varying(responses, [name for name in CONDITION if name != "system"])]
+    require_columns(other, (), f"the baseline {baseline!r} of judge_pairs", unique=keys)
+    if other.empty or own.empty:
+        systems = ", ".join(map(str, responses["system"].unique()))
+        raise InputError(
+            f"baseline must be one of two systems or more, got {baseline!r} of {systems}"
+        )
+    columns = [
+        "judged_preference",
+        "judge_reason",
+        "judge_keys",
+        "judge_verdicts",
+        "judge_signature",
+    ]
+    _refuse_judged(responses, columns, options)
+    theirs = other.set_index(keys)["response"].reindex(
+        pd.MultiIndex.from_frame(own[keys]) if keys[1:] else own[keys[0]]
+    )
+    pair = {"first": own["response"].array, "second": theirs.array}
+    turned = {"first": pair["second"], "second": pair["first"]}
+    both = pd.concat([own.assign(**texts) for texts in (pair, turned)], ignore_index=True)
+    items = _items(both, PREFERENCE)
+    lacks = [_lack(item) for item in items]
+    asked = [place for place, lack in enumerate(lacks) if lack is None]
+    rendered = [PREFERENCE.messages(items[place]) for place in asked]
+    requests = with_requests(
+        pd.DataFrame(index=asked), rendered, [PREFERENCE] * len(asked), parameters
+    )
+    replies = complete_structured(requests, Preference, model=model, **options).to_dict("records")
+    found = dict(zip(asked, replies, strict=True))
+    rows = []
+    for place in range(len(own)):
+        two = [
+            found.get(each, {"record": None, "reason": lacks[each]})
+            for each in (place, place + len(own))
+        ]
+        reason = next((reply["reason"] for reply in two if reply["record"] is None), None)
+        values = [] if reason else [OUTCOMES[reply["record"]["verdict"]] for reply in two]
+        values = [values[0], 1 - values[1]] if values else []
+        rows.append(
+            (sum(values) / 2 if values else nan, reason, _keys(two[0]) + _keys(two[1]), values)
+        )
+    added = pd.DataFrame(rows, own.index, columns[:-1], dtype=object)
+    added["judge_signature"] = f"{model} {PREFERENCE.id} against {baseline}".replace("|", " ")
+    return own.assign(**added.astype({"judged_preference": float}))
+
+
+def _refuse_judged(
+    responses: pd.DataFrame, columns: Sequence[str], options: dict[str, Any]
+) -> None:
+    """Raise InputError for a frame that was judged, or repeats."""
+    taken = [name for name in columns if name in responses]
     if taken or options.get("repeats", 1) != 1:
         raise InputError(
             "judge_responses needs a frame without the columns that it adds, and repeats=1, got "
@@ -182,19 +384,11 @@ def judge_responses(
             "or judge again with another seed in parameters"
         )
     options.pop("keep_empty", None)  # an empty judgement cannot be read
-    judged = complete_structured(requests, asked.record, model=model, **options)
-    replies = iter(judged.to_dict("records"))
-    lacks = map(_lack, _items(responses, asked))
-    rows = [
-        asked.row({"record": None, "reason": lack} if lack else next(replies)) for lack in lacks
-    ]
-    added = pd.DataFrame(rows, columns=asked.columns, index=responses.index, dtype=object)
-    return responses.assign(**added.astype({asked.column: float}))
 
 
-def _items(responses: pd.DataFrame, asked: Judgement) -> list[dict[str, Any]]:
+def _items(responses: pd.DataFrame, template: Template) -> list[dict[str, Any]]:
     """The texts that the judge sees of each response; None where one is missing."""
-    fields = list(asked.template.fields)
+    fields = list(template.fields)
     require_columns(responses, fields, "a judgement")
     shown = reasoning_apart(responses)[fields].astype(object)
     items = shown.where(shown.notna(), None).to_dict("records")
@@ -207,17 +401,23 @@ def _items(responses: pd.DataFrame, asked: Judgement) -> list[dict[str, Any]]:
     return items
 
 
-def _readable(name: str, value: Any) -> str:
+def _readable(name: str, value: Any) -> str | None:
     if name == "references":
         return readable_references(answer_parts(value))
+    if name == "passages":
+        return numbered(listed(value, "passages")) or None
     if not isinstance(value, str):
         raise InputError(f"{name} must be a text, got {value!r:.60}")
     return well_formed(value)
 
 
+_ANSWERS = {"response": "response", "first": "response", "second": "response"}
+
+
 def _lack(item: Mapping[str, Any]) -> str | None:
     """Why a response is not asked about. An empty one is never taken for a wrong one."""
-    missing = [name for name, text in item.items() if text is None]
+    missing = [_ANSWERS.get(name, name) for name, text in item.items() if text is None]
     if missing:
         return f"no {missing[0]}"
-    return None if item["response"].strip() else "empty response"
+    blank = any(name in _ANSWERS and not text.strip() for name, text in item.items())
+    return "empty response" if blank else None

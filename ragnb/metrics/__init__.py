@@ -27,6 +27,7 @@ FAMILIES = (
     "language",
     "cost",
     "semantic",
+    "judged",
     "annotator",
     "abstention",
     "parts",

@@ -5,12 +5,13 @@ raise InputError for a value that is not allowed.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragnb.errors import InputError, as_real
+from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.record import metric
 from ragnb.records import is_missing
 
@@ -93,6 +94,211 @@ def judged_correctness(verdict: float | None) -> float:
     (1.0, 0.0)
     """
     return binary_verdict(verdict)
+
+
+# ---- statements, passages, rubrics and pairs -----------------------------------------------------
+
+_VERDICTS: Mapping[str, Mapping[Any, str]] = {
+    "variant": {
+        "share": "The share of statements with a positive verdict.",
+        "all": "1 if all statements have a positive verdict, else 0.",
+    }
+}
+
+
+@metric(
+    "judged.faithfulness",
+    {"statements": "judged_statements"},
+    options=_VERDICTS,
+    source="ours; the statements and the share are those of faithfulness in ragas (Es et al. 2024, "
+    "arXiv 2309.15217), in one request instead of two and with a prompt of our own",
+    undefined="If the judge finds no statement, as in a refusal.",
+)
+def judged_faithfulness(
+    statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
+) -> float:
+    """Share of a response's statements that its passages support, by a judge (groundedness).
+
+    The value is in [0, 1]; higher is better. The verdicts come from
+    ``ragnb.experiments.judges.judge_responses(..., "faithfulness")`` with the prompt
+    `ragnb.prompts.judges.FAITHFULNESS`. The value is NaN if there are no verdicts, or if the judge
+    finds no statement. Other tools decide that case differently: ragas leaves it undefined,
+    DeepEval counts 1 and RAGChecker 0. The judge's name and the prompt are in the signature.
+
+    Parameters
+    ----------
+    statements
+        ``[{"statement": ..., "supported": ...}, ...]``.
+    variant
+        ``"share"``, or ``"all"``: 1 if all statements are supported, else 0, as in TRACe's
+        adherence.
+
+    Notes
+    -----
+    Source: ours, after Es et al. (2024), arXiv 2309.15217.
+
+    Examples
+    --------
+    >>> made = [{"statement": "Oslo is the capital.", "supported": True},
+    ...         {"statement": "It lies in Sweden.", "supported": False}]
+    >>> judged_faithfulness(made), judged_faithfulness(made, variant="all"), judged_faithfulness([])
+    (0.5, 0.0, nan)
+    """
+    return _share([one["supported"] for one in statements or ()], variant)
+
+
+@metric(
+    "judged.answer_relevancy",
+    {"statements": "judged_relevant_statements"},
+    options=_VERDICTS,
+    source="ours; the share of relevant statements is that of DeepEval's answer relevancy, in one "
+    "request and with a prompt of our own",
+    undefined="If the judge finds no statement.",
+)
+def judged_answer_relevancy(
+    statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
+) -> float:
+    """Share of a response's statements that help to answer the question, by a judge.
+
+    The value is in [0, 1]; higher is better. The verdicts come from
+    ``ragnb.experiments.judges.judge_responses(..., "answer_relevancy")`` with the prompt
+    `ragnb.prompts.judges.RELEVANCY`. The value is NaN if there are no verdicts, or if the judge
+    finds no statement. Correctness does not count. Answer relevancy in ragas is another quantity:
+    the cosine similarity between the question and questions that a model writes for the response.
+
+    Parameters
+    ----------
+    statements
+        ``[{"statement": ..., "relevant": ...}, ...]``.
+    variant
+        ``"share"``, or ``"all"``: 1 if all statements are relevant, else 0.
+
+    Notes
+    -----
+    Source: ours, after DeepEval.
+
+    Examples
+    --------
+    >>> judged_answer_relevancy([{"statement": "It is Oslo.", "relevant": True}])
+    1.0
+    """
+    return _share([one["relevant"] for one in statements or ()], variant)
+
+
+@metric(
+    "judged.context_precision",
+    {"verdicts": "judged_passages"},
+    options={
+        "variant": {
+            "ranked": "Mean of precision at the rank of each useful passage (average precision), as "
+            "in ragas. 0 if no passage is useful.",
+            "share": "The share of useful passages, whatever their order.",
+        }
+    },
+    source="ours; the formula is that of context precision in ragas, with a prompt of our own",
+    undefined="If there is no passage.",
+)
+def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:
+    """Average precision of the retrieved passages, by a judge who knows the reference.
+
+    The value is in [0, 1]; higher is better. It rewards useful passages at the top of the ranking.
+    The verdicts come from ``ragnb.experiments.judges.judge_responses(..., "context_precision")``
+    with the prompt `ragnb.prompts.judges.PRECISION`. The value is NaN if there are no verdicts or
+    no passages.
+
+    Parameters
+    ----------
+    verdicts
+        1 for a useful passage and 0 for any other, in the order of the ranking.
+    variant
+        ``"ranked"`` or ``"share"``.
+
+    Notes
+    -----
+    With r useful passages, the value is 1/r Σ precision@k over the ranks k of the useful ones.
+
+    Source: the documentation of ragas, context precision.
+
+    Examples
+    --------
+    >>> round(judged_context_precision([1, 0, 1]), 4), judged_context_precision([0, 1], variant="share")
+    (0.8333, 0.5)
+    """
+    check_choice(variant, ("ranked", "share"), "variant")
+    useful = np.array([binary_verdict(verdict) for verdict in verdicts or ()])
+    if variant == "share" or not useful.any():
+        return float(useful.mean()) if useful.size else math.nan
+    precision = useful.cumsum() / np.arange(1, useful.size + 1)
+    return float(precision[useful == 1].mean())
+
+
+@metric(
+    "judged.rubric",
+    {"score": "judged_rubric"},
+    bounds=(1.0, 5.0),
+    source="ours: the score of a judge by your own rubric, whose text is part of the prompt's hash",
+    undefined="Never if there is a score.",
+)
+def judged_rubric(score: float | None) -> float:
+    """Judge's score of a response by your own rubric, from 1 (worst) to 5 (best).
+
+    Higher is better. The score comes from ``ragnb.experiments.judges.judge_responses(..., "rubric",
+    rubric="...")`` with the prompt `ragnb.prompts.judges.RUBRIC`. The value is NaN if there is no
+    score. Scores by different rubrics have different signatures.
+
+    Notes
+    -----
+    Source: ours.
+
+    Examples
+    --------
+    >>> judged_rubric(4), judged_rubric(None)
+    (4.0, nan)
+    """
+    if is_missing(score):
+        return math.nan
+    if as_real(score) not in (1, 2, 3, 4, 5):
+        raise InputError(f"a rubric's score must be 1, 2, 3, 4, 5 or None, got {score!r}")
+    return float(score)  # type: ignore[arg-type]
+
+
+@metric(
+    "judged.preference",
+    {"preference": "judged_preference"},
+    source="ours: the verdicts of a judge on two responses, shown in both orders",
+    undefined="Never if there are two verdicts.",
+)
+def judged_preference(preference: float | None) -> float:
+    """Preference of a judge for a response over that of the baseline (win rate).
+
+    The value is in [0, 1]; higher is better, and 0.5 is a tie. It comes from
+    ``ragnb.experiments.judges.judge_pairs``, which shows both responses to the judge twice, in
+    either order. It is the mean of both verdicts, in which the response wins (1), ties (0.5) or
+    loses (0). A judge that always prefers the first response therefore gets 0.5. The value is NaN
+    if one of the verdicts is missing.
+
+    Notes
+    -----
+    Source: ours; on the order of responses see Zheng et al. (2023), arXiv 2306.05685.
+
+    Examples
+    --------
+    >>> judged_preference(0.75)
+    0.75
+    """
+    if is_missing(preference):
+        return math.nan
+    if as_real(preference) not in (0, 0.25, 0.5, 0.75, 1):
+        raise InputError(f"a preference must be 0, 0.25, 0.5, 0.75, 1 or None, got {preference!r}")
+    return float(preference)  # type: ignore[arg-type]
+
+
+def _share(verdicts: Sequence[Any], variant: str) -> float:
+    check_choice(variant, ("share", "all"), "variant")
+    values = [binary_verdict(verdict) for verdict in verdicts]
+    if not values:
+        return math.nan
+    return float(all(values)) if variant == "all" else float(np.mean(values))
 
 
 @metric(

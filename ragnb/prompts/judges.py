@@ -2,14 +2,18 @@
 
 The texts are in ``data/judges.toml``. `SIMILARITY` and `CORRECTNESS` compare a response with its
 references. `REFUSAL` and `DETECTION` are the judged counterparts of RGB's phrase rules (Rej*, ED*).
+`FAITHFULNESS` and `RELEVANCY` ask for verdicts on the statements of a response, `PRECISION` for
+verdicts on its passages, `RUBRIC` for a score by a rubric, and `PREFERENCE` for the better of two
+responses.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from ragnb.prompts.template import load_family
+from ragnb.prompts.template import Template, load_family
 from ragnb.text import well_formed
 
 _TEMPLATES = load_family("judges")["templates"]
@@ -18,6 +22,24 @@ DETECTION = _TEMPLATES["rgb.judge_detection"]
 SIMILARITY = _TEMPLATES["answer.judge_similarity"]
 CORRECTNESS = _TEMPLATES["answer.judge_correctness"]
 BARE_CORRECTNESS = _TEMPLATES["answer.judge_bare_correctness"]
+FAITHFULNESS = _TEMPLATES["answer.judge_faithfulness"]
+RELEVANCY = _TEMPLATES["answer.judge_relevancy"]
+PRECISION = _TEMPLATES["context.judge_precision"]
+RUBRIC = _TEMPLATES["answer.judge_rubric"]
+PREFERENCE = _TEMPLATES["answer.judge_preference"]
+
+ASKED_FOR = {
+    "rgb.judged_rejection": REFUSAL,
+    "rgb.judged_error_detection": DETECTION,
+    "semantic.judged_similarity": SIMILARITY,
+    "semantic.judged_correctness": CORRECTNESS,
+    "judged.faithfulness": FAITHFULNESS,
+    "judged.answer_relevancy": RELEVANCY,
+    "judged.context_precision": PRECISION,
+    "judged.rubric": RUBRIC,
+    "judged.preference": PREFERENCE,
+}
+"""Metric -> what the judge is asked for it."""
 
 
 class RefusalVerdict(BaseModel):
@@ -62,6 +84,73 @@ class SamenessVerdict(BaseModel):
     verdict: Literal["same", "different"] = Field(
         description="'same' when the answers agree, else 'different'"
     )
+
+
+class _Supported(BaseModel):
+    statement: str
+    supported: bool = Field(description="whether the passages support the statement")
+
+
+class SupportVerdicts(BaseModel):
+    """A judge's verdict on each statement of a response, given the passages."""
+
+    statements: list[_Supported]
+
+
+class _Relevant(BaseModel):
+    statement: str
+    relevant: bool = Field(description="whether the statement helps to answer the question")
+
+
+class RelevancyVerdicts(BaseModel):
+    """A judge's verdict on each statement of a response, given the question."""
+
+    statements: list[_Relevant]
+
+
+class _Useful(BaseModel):
+    passage: int = Field(description="the number of the passage")
+    useful: bool = Field(description="whether the reference can be derived from it in part")
+
+
+class PassageVerdicts(BaseModel):
+    """A judge's verdict on each passage, given the question and the reference."""
+
+    verdicts: list[_Useful]
+
+
+class RubricScore(BaseModel):
+    """A judge's score of a response by a rubric."""
+
+    explanation: str = Field(description="one sentence: what decides")
+    score: int = Field(ge=1, le=5, description="1 (worst) to 5 (best)")
+
+
+class Preference(BaseModel):
+    """A judge's verdict on two responses to one question."""
+
+    explanation: str = Field(description="one sentence: what decides")
+    verdict: Literal["first", "second", "tie"] = Field(description="the better response, or 'tie'")
+
+
+def with_rubric(rubric: str) -> Template:
+    """Return `RUBRIC` with a rubric in its text, which becomes part of the template's hash.
+
+    >>> "Rubric: It is polite.\\n" in with_rubric("It is polite.").user
+    True
+    """
+    text = well_formed(rubric).strip().replace("{", "{{").replace("}", "}}")
+    return replace(RUBRIC, user=RUBRIC.user.replace("{rubric}", text))
+
+
+def numbered(passages: Iterable[str]) -> str:
+    """Number passages, one per line.
+
+    >>> numbered(["Oslo is the capital.", "It rains."])
+    '[1] Oslo is the capital.\\n[2] It rains.'
+    """
+    lines = (" ".join(well_formed(passage).split()) for passage in passages)
+    return "\n".join(f"[{number}] {line}" for number, line in enumerate(lines, 1))
 
 
 def readable_references(parts: Iterable[Sequence[str]]) -> str:

@@ -26,7 +26,9 @@ from ragnb.records import (
 )
 from ragnb.scoring.partitions import by_partition
 
-MARKS = ("example_id", "language", "template", "references_as", "reason", "reasoning")
+MARKS = (
+    "example_id", "language", "template", "references_as", "reason", "reasoning", "judge_signature"
+)  # fmt: skip
 """Columns read besides those of the metrics, for names of rows, signatures and reasons."""
 
 TEXT = pd.Series(["text"]).dtype
@@ -91,10 +93,11 @@ def score(
         The identifying columns of the responses (all but long texts, lists and mappings),
         ``metric``, ``value``, ``reason`` (why there is no value) and ``signature``. The signature
         names the definition of the value: metric, options, language, prompt, how lists of
-        references were read (see `ragnb.load_responses`), and ``reasoning:apart`` if the response
-        contained reasoning that the metric did not read. It does not name the experiment;
-        `experiment_signature` does. ``attrs`` are those of the responses. A missing response stays
-        in the frame with the value nan and its reason. It never becomes 0.
+        references were read (see `ragnb.load_responses`), the judge and its prompt, and
+        ``reasoning:apart`` if the response contained reasoning that the metric did not read. It
+        does not name the experiment; `experiment_signature` does. ``attrs`` are those of the
+        responses. A missing response stays in the frame with the value nan and its reason. It never
+        becomes 0.
 
         Of a Dask or Spark frame, a lazy frame of the same kind with the same rows as the pandas
         result. `summarize` and `compare` take pandas: pass ``scores.compute()`` or
@@ -205,6 +208,9 @@ def _signatures(responses: pd.DataFrame, metric: Metric, options: Mapping[str, A
     read = set(metric.columns.values())
     marks = {"references": "references_as"} if "references" in read else {}
     marks |= {"lang": "language", "prompt": "template"}
+    verdicts = [name for name in metric.columns if metric.columns[name].startswith("judged_")]
+    if any(metric.needs(name, options) or "judge" in options.values() for name in verdicts):
+        marks["judge"] = "judge_signature"
     nothing = [None] * len(responses)
     cells = {
         mark: [present(cell) for cell in responses.get(column, nothing)]

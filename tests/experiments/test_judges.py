@@ -4,6 +4,7 @@ import math
 import pandas as pd
 import pytest
 from experiments.judge import Judge, asked_about
+from fault_server import Answer, FaultServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ import ragnb
 from ragnb.errors import InputError
 from ragnb.experiments.judges import (
     JUDGEMENTS,
+    judge_pairs,
     judge_responses,
     judgement_requests,
 )
@@ -43,7 +45,7 @@ METRIC = {
     "correctness": "semantic.judged_correctness",
     "bare_correctness": "semantic.judged_correctness",
 }
-every = pytest.mark.parametrize("judgement", JUDGEMENTS)
+every = pytest.mark.parametrize("judgement", YES)
 
 
 def judge_with(judge, responses=RESPONSES, judgement="similarity", **options):
@@ -120,6 +122,174 @@ def test_what_cannot_be_judged_is_not_asked_about_and_says_why(judgement):
     assert judgement_requests(lacking, judgement).index.tolist() == [7]
 
 
+# ---- statements, passages, rubrics and pairs ---------------------------------------------------------------------------
+
+SAID = "Oslo is the capital of Norway. It has nine million inhabitants. I do not know more."
+STATEMENTS = {
+    "statements": [
+        {"statement": "Oslo is the capital of Norway.", "supported": True},
+        {"statement": "Oslo has nine million inhabitants.", "supported": False},
+        {"statement": "Norway has a capital.", "supported": True},
+    ]
+}
+
+
+def with_passages(*responses):
+    shown = [["Oslo is Norway's capital.", "It rains in {Bergen}."], ["Rain."], []]
+    return of(*responses, passages=pd.Series(shown[: len(responses)], dtype=object))
+
+
+def test_faithfulness_is_the_share_of_supported_statements():
+    judge = Judge(**{SAID: STATEMENTS, "I do not know.": {"statements": []}})
+    judged = judge_with(judge, with_passages(SAID, "I do not know.", "Oslo."), "faithfulness")
+    assert judged["judged_statements"].tolist() == [STATEMENTS["statements"], [], None]
+    assert judged["judge_reason"].tolist() == [None, None, "no passages"]
+    scores = ragnb.score(judged, "judged.faithfulness")
+    assert scores["value"].tolist() == pytest.approx([2 / 3, math.nan, math.nan], nan_ok=True)
+    assert scores["reason"].tolist()[1:] == [
+        "the metric is undefined here",
+        "no judged_statements",
+    ]
+    strict = ragnb.score(judged, "judged.faithfulness", variant="all")
+    assert strict["value"][0] == 0
+    asked = judge.calls[0].body["messages"][-1]["content"]
+    assert "[1] Oslo is Norway's capital.\n[2] It rains in {Bergen}.\n" in asked
+
+
+def test_the_judge_and_its_prompt_are_in_the_signature():
+    judged = judge_with(Judge(STATEMENTS), with_passages(SAID), "faithfulness")
+    score = ragnb.score(judged, "judged.faithfulness").iloc[0]
+    prompt = JUDGEMENTS["faithfulness"].template.id
+    assert score["signature"].endswith(f"|variant:share|lang:en|judge:judge {prompt}")
+    assert "judge_signature" not in score
+    plain = ragnb.score(judged, "answer.f1")["signature"][0]
+    assert "judge" not in plain
+    refusals = judge_with(Judge(YES["refusal"]), judgement="refusal").assign(language="en")
+    by_phrase = ragnb.score(refusals, "rgb.accuracy")["signature"][0]
+    by_judge = ragnb.score(refusals, "rgb.accuracy", refusal="judge")["signature"][0]
+    assert "judge" not in by_phrase
+    assert "|judge:judge rgb.judge_refusal:1:" in by_judge
+
+
+def test_answer_relevancy_is_the_share_of_relevant_statements():
+    verdicts = [{"statement": str(n), "relevant": n > 0} for n in range(4)]
+    judged = judge_with(Judge({"statements": verdicts}), of("a"), "answer_relevancy")
+    assert ragnb.score(judged, "judged.answer_relevancy")["value"].tolist() == [0.75]
+
+
+RANKINGS = {
+    (True, False, True): (1 + 2 / 3) / 2,
+    (False, True): 1 / 2,
+    (False, False, True): 1 / 3,
+    (True, True): 1.0,
+    (False,): 0.0,
+}
+
+
+@pytest.mark.parametrize("useful", RANKINGS)
+def test_context_precision_is_average_precision_of_the_passages_in_their_order(useful):
+    from sklearn.metrics import average_precision_score
+
+    passages = pd.Series([[f"passage {n}" for n in range(len(useful))]], dtype=object)
+    verdicts = [{"passage": n, "useful": one} for n, one in enumerate(useful, 1)][::-1]
+    judge = Judge({"verdicts": verdicts})
+    judged = judge_with(
+        judge, of("a", passages=passages).drop(columns="response"), "context_precision"
+    )
+    value = ragnb.score(judged, "judged.context_precision")["value"].item()
+    assert value == pytest.approx(RANKINGS[useful])
+    if any(useful):
+        assert value == pytest.approx(average_precision_score(useful, -pd.RangeIndex(len(useful))))
+    share = ragnb.score(judged, "judged.context_precision", variant="share")["value"].item()
+    assert share == sum(useful) / len(useful)
+
+
+def test_passages_without_a_verdict_leave_the_response_unscored():
+    judge = Judge({"verdicts": [{"passage": 2, "useful": True}]})
+    judged = judge_with(judge, with_passages("a"), "context_precision")
+    assert judged["judged_passages"].tolist() == [None]
+    assert judged["judge_reason"].tolist() == [
+        "the judge must give a verdict on each of 2 passages, got verdicts on 2"
+    ]
+
+
+def test_a_rubric_is_part_of_the_prompt_and_of_its_hash():
+    reply = {"explanation": "Curt.", "score": 2}
+    judge = Judge(reply)
+    judged = judge_with(judge, of("Oslo."), "rubric", rubric="Polite {and} full sentences.")
+    assert "Rubric: Polite {and} full sentences.\n" in str(
+        judge.calls[0].body["messages"][-1]["content"]
+    )
+    assert ragnb.score(judged, "judged.rubric")["value"].tolist() == [2.0]
+    other = judge_with(Judge(reply), of("Oslo."), "rubric", rubric="Polite.")
+    assert judged["judge_signature"].tolist() != other["judge_signature"].tolist()
+    for judgement, rubric in (("rubric", None), ("similarity", "Polite.")):
+        with pytest.raises(InputError, match="rubric must be the text of your rubric"):
+            judgement_requests(of("Oslo."), judgement, rubric=rubric)
+
+
+def pairs(plain, ours, **columns):
+    both = [of(*plain).assign(system="plain"), of(*ours).assign(system="ours", **columns)]
+    return pd.concat(both, ignore_index=True)
+
+
+def judged_pairs(behave, frame, **options):
+    with FaultServer(behave) as server:
+        return judge_pairs(frame, model="judge", baseline="plain", **{**server.options, **options})
+
+
+def prefers(text):
+    """A judge that prefers the response with a text, and calls a tie where both have it or none."""
+
+    def behave(call):
+        shown = call.body["messages"][-1]["content"]
+        first, second = shown.partition("First response: ")[2].split("\nSecond response: ")
+        has = (text in first, text in second)
+        verdict = {(True, False): "first", (False, True): "second"}.get(has, "tie")
+        return Answer(text=json.dumps({"explanation": "", "verdict": verdict}))
+
+    return behave
+
+
+def test_pairs_are_shown_in_both_orders_and_become_a_win_rate():
+    frame = pairs(["Rome", "Oslo", "Oslo", None, "Oslo"], ["Oslo", "Rome", "Oslo!", "Oslo", ""])
+    judged = judged_pairs(prefers("Oslo"), frame)
+    assert judged["system"].unique().tolist() == ["ours"]
+    assert judged["judged_preference"].tolist()[:3] == [1.0, 0.0, 0.5]
+    assert judged["judge_reason"].tolist() == [None, None, None, "no response", "empty response"]
+    assert judged["judge_keys"].str.len().tolist() == [2, 2, 2, 0, 0]
+    means = ragnb.summarize(ragnb.score(judged, "judged.preference"), by="system")
+    assert (means["mean"].item(), means["n_scored"].item()) == (0.5, 3)
+    assert "against plain" in means["signature"].item()
+
+
+def test_a_judge_that_always_prefers_the_first_prefers_nobody():
+    def first(call):
+        return Answer(text='{"explanation": "", "verdict": "first"}')
+
+    judged = judged_pairs(first, pairs(["a", "b"], ["c", "d"]))
+    assert judged["judged_preference"].tolist() == [0.5, 0.5]
+    assert judged["judge_verdicts"].tolist() == [[1.0, 0.0]] * 2
+
+
+def test_half_a_verdict_is_none():
+    def once(call):
+        swapped = "First response: Oslo" in call.body["messages"][-1]["content"]
+        return Answer(text="Hm." if swapped else '{"explanation": "", "verdict": "tie"}')
+
+    judged = judged_pairs(once, pairs(["Oslo"], ["Rome"]), repair=False)
+    assert judged["judged_preference"].isna().all()
+    assert judged["judge_reason"].notna().all()
+
+
+def test_pairs_need_a_baseline_that_answered_once():
+    frame = pairs(["a"], ["b"])
+    with pytest.raises(InputError, match="baseline must be one of two systems or more, got 'x'"):
+        judge_pairs(frame, model="judge", baseline="x")
+    with pytest.raises(InputError, match="the baseline 'plain' of judge_pairs needs one row"):
+        judge_pairs(pd.concat([frame, frame]), model="judge", baseline="plain")
+
+
 # ---- several judgements ------------------------------------------------------------------------------------------------
 
 
@@ -127,7 +297,7 @@ def test_a_judged_frame_is_not_judged_again():
     judged = judge_with(Judge(YES["similarity"]))
     with pytest.raises(
         InputError,
-        match="got judge_reason, judge_explanation, judge_keys; rename",
+        match="got judge_reason, judge_explanation, judge_keys, judge_signature; rename",
     ):
         judge_with(Judge(YES["correctness"]), judged, "correctness")
     with pytest.raises(InputError, match="got judged_similarity, judge_reason"):
@@ -161,7 +331,10 @@ def test_whatever_is_asked_and_said_every_response_ends_with_a_value_or_a_reason
     rows, said, judgement
 ):
     frame = pd.DataFrame(rows, columns=["question", "response", "references"], dtype=object)
-    judged = judge_with(Judge(said.encode("utf-8", "replace").decode()), frame, judgement)
+    frame["passages"] = [[reference] for reference in frame["references"]]
+    rubric = {"rubric": "{It} is polite."} if judgement == "rubric" else {}
+    judge = Judge(said.encode("utf-8", "replace").decode())
+    judged = judge_with(judge, frame, judgement, **rubric)
     there = judged[JUDGEMENTS[judgement].column].notna()
     assert (there ^ judged["judge_reason"].notna()).all()
     assert len(judged) == len(frame)
