@@ -70,7 +70,7 @@ class DefinitionComparison:
             f"The first of {len(self.differing)} responses on which they differ": first,
         }
         line = (
-            f"{n} responses, of which {len(self.differing)} have different values; {level} "
+            f"{len(self.differing)} of {n} responses have different values; {level} "
             "intervals. Differences are of the responses that both definitions score."
         )
         return tables, [line]

@@ -87,7 +87,7 @@ def test_graded_values_with_clusters_and_definitions_by_name():
 def test_it_prints_as_tables_and_all_text_is_escaped(compared):
     text = repr(compared)
     assert "rgb.rejection under 3 definitions" in text
-    assert "136 responses, of which 9 have different values" in text
+    assert "9 of 136 responses have different values" in text
     evil = pd.DataFrame({"example_id": ["<img src=x>", "2"], "references": "Oslo"})
     evil["response"] = ["Oslo? Insufficient information.", "Oslo"]
     reader = Reader(compare_definitions(evil, "rgb.accuracy")._repr_html_())

@@ -288,6 +288,13 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
     "judged_detection": [1, 0, True, 0.0, None],
     "judged_similarity": [1, 0, 0.94, 0.0, None],
     "judged_correct": [1, 0, True, 0.0, None],
+    "judged_statements": [[{"statement": "", "supported": one}] for one in (1, 0, True, 0.0)]
+    + [None],
+    "judged_relevant_statements": [[{"statement": "", "relevant": n > 1}] * n for n in (1, 2, 3, 4)]
+    + [None],
+    "judged_passages": [[1], [0, 1], [True, False], [0.0], None],
+    "judged_rubric": [1, 5, 3.0, 4, None],
+    "judged_preference": [1, 0, 0.5, 0.75, None],
     "response_embedding": [[1.0, 0.0], [0.5, -0.5], [-1.0, 0.0], [3, 4], None],
     "reference_embedding": [[1.0, 0.0]] * 4 + [None],
     "translations": [[{"text": "Oslo", "token_count": 3}]] * 4 + [None],
