@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
-from ragnb.results import Interval
-from ragnb.stats.intervals import undefined_interval
+from ragnb.results import Interval, undefined_interval
 
 
 def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
