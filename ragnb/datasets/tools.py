@@ -259,7 +259,7 @@ class _LmEvalSample(Record):
 
     def row(self) -> dict[str, Any]:
         """The row of this sample; choices that were only weighed have no text."""
-        named = likely(LIKELY["question"], self.doc)
+        found = {name: self.doc.get(likely(LIKELY[name], self.doc) or "") for name in LIKELY}
         requests = (
             [*self.arguments.values()] if isinstance(self.arguments, dict) else self.arguments
         )
@@ -267,8 +267,9 @@ class _LmEvalSample(Record):
         said = self.resps[0][0] if isinstance(self.resps[0], list) else self.resps[0]
         return {
             "example_id": self.doc_id,
-            "question": self.doc[named] if named else prompt,
+            "question": found["question"] or prompt,
             "references": _either(self.target),
+            "passages": _texts(found["passages"]),
             "response": said if isinstance(said, str) else None,
             "reason": None if isinstance(said, str) else "likelihoods of choices, no text",
         }
