@@ -19,6 +19,7 @@ _HOMES = {
     "ragnb.datasets.benchmarks": "load_evouna load_ragbench load_rgb",
     "ragnb.datasets.catalogue": "catalogue",
     "ragnb.datasets.contexts": "build_contexts",
+    "ragnb.datasets.exports": "export_responses",
     "ragnb.datasets.foreign": "load_scores",
     "ragnb.datasets.multilingual": "load_multilingual",
     "ragnb.datasets.predictions": "load_responses",

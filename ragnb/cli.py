@@ -152,9 +152,13 @@ _FILES: dict[str, dict[str, Any]] = {
     "file": {
         "nargs": "+",
         "metavar": "FILE",
-        "help": "responses: JSON Lines, Parquet, CSV; -: lines of JSON",
+        "help": "responses, also as other tools write them; -: lines of JSON",
     },
     "--columns": _SETTINGS | {"help": "what ragnb and the file call a column: question=q"},
+    "--input-format": {
+        "metavar": "NAME",
+        "help": "format of the files, such as ragas (default: recognized by their content)",
+    },
     "--set": _SETTINGS | {"help": "columns with one value for all: task=noise passage_num=5"},
     "--system": {
         "nargs": "+",
@@ -411,12 +415,14 @@ def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
     progress(f"reading {Path(file).name}")  # after the import, so that Ctrl-C stops the reading
     if arguments.benchmark:
         given = own | {"columns": arguments.columns, "set": arguments.set, "system": system}
+        given |= {"input-format": arguments.input_format}
         if wrong := [name for name, value in given.items() if value]:
             raise InputError(
                 f"files of {arguments.benchmark} have fixed columns, so --{wrong[0]} cannot be used; leave it out"
             )
         return load(file)
     own |= {"columns": _once(arguments.columns) or None, "system": system}
+    own |= {"format": arguments.input_format}
     return load(file, **own, **_settings(arguments.set, load))
 
 

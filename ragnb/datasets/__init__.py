@@ -25,6 +25,7 @@ __all__ = [
     "audit",
     "build_contexts",
     "catalogue",
+    "export_responses",
     "load_annotations",
     "load_evouna",
     "load_multilingual",

@@ -266,7 +266,10 @@ def json_records(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
         try:
             value, end = parse(text, begin)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path.name} line {line}: must be JSON ({error})") from error
+            raise InputError(
+                f"{path.name} line {line}: must be JSON ({error}); if the file is cut off, copy or "
+                "write it again"
+            ) from error
         # Half a surrogate pair cannot be encoded in UTF-8.
         value = (
             json.loads(well_formed(json.dumps(value, ensure_ascii=False))) if has_halves else value

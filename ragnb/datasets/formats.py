@@ -47,7 +47,7 @@ class Format:
 LIKELY = {
     "question": "question query prompt input user_input instruction problem",
     "response": "response responses output answer prediction pred predicted_answer completion "
-    "generation generated_answer actual_output model_output result text",
+    "generation generated_answer actual_output model_output reply result text",
     "passages": "passages contexts context documents retrieved_contexts retrieval_context",
     "references": "references reference gold golds gold_answer gold_answers golden_answers target "
     "targets ground_truth ground_truths expected expected_output expected_answer label answers "

@@ -163,6 +163,12 @@ def load_responses(
             frame["response"] = frame["response"].mask(empty, "")
         elif keep_empty is None and file is not None and empty.any():
             _warn_of_empty(empty, file)
+    if read_as and frame["response"].isna().all() and frame["reason"].isna().all():
+        raise InputError(
+            f"{called(file)} was read as {read_as.about}, but no row has a response; name the "
+            "column of responses: columns={'question': '...', 'response': '...'}, or --columns "
+            "question=... response=... on the command line"
+        )
     frame["reason"] = _reasons(frame)
     if system or "system" not in frame or frame["system"].isna().all():
         frame["system"] = system or ("responses" if file is None else stem(file))
@@ -242,28 +248,36 @@ def _require_texts(frame: pd.DataFrame, given: pd.DataFrame, file: Path | None) 
         return
     missing = [name for name in NEEDED if name not in frame]
     guesses: dict[str, str] = {}
-    for name in sorted(missing, key=[*LIKELY].index):
+    for name in sorted((name for name in NEEDED if name not in given), key=[*LIKELY].index):
         free = [column for column in given if column not in guesses.values()]
         guesses[name] = likely(LIKELY[name], free) or "..."
     source = repr(str(file)) if file else "frame"
     pairs = " ".join(f"{ours}={theirs}" for ours, theirs in guesses.items())
-    raise InputError(
+    problem = (
         f"{called(file)} has no column named {' or '.join(missing)}; its columns are "
-        f"{', '.join(map(str, given))}. Say which columns to use: load_responses({source}, "
-        f"{guesses}), or --columns {pairs} on the command line."
+        f"{', '.join(map(str, given))}. "
+    )
+    if {*guesses.values()} == {"..."}:
+        problem += f"It is in none of the formats {', '.join(FORMATS)}. "
+    raise InputError(
+        f"{problem}Say which columns to use: load_responses({source}, {guesses}), or --columns "
+        f"{pairs} on the command line."
     )
 
 
 def _with_ids(frame: pd.DataFrame, file: Path | None) -> pd.DataFrame:
     """The frame with the questions as ids, or with the numbers of the rows if questions recur."""
     conditions = [name for name in ("question", *CONDITION, "repeat") if name in frame]
-    if frame["question"].isna().any() or frame.duplicated(conditions).any():
-        tell(
-            f"{called(file)} has no ids, and a question is missing or occurs twice for one system;"
-            " the numbers of the rows are the ids"
-        )
-        return frame.assign(example_id=[str(row) for row in range(len(frame))])
-    return frame.assign(example_id=frame["question"])
+    is_twice = frame["question"].isna() | frame.duplicated(conditions)
+    if not is_twice.any():
+        return frame.assign(example_id=frame["question"])
+    tell(
+        f"{called(file)} has no ids, and the question of row {is_twice.idxmax()} is missing or "
+        "occurs before for the same system; the numbers of the rows are the ids. If several systems "
+        "are mixed, name the column that says which: columns={'system': '...'}, or --columns "
+        "system=... on the command line"
+    )
+    return frame.assign(example_id=[str(row) for row in range(len(frame))])
 
 
 # ---- cells of CSV --------------------------------------------------------------------------------

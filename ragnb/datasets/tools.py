@@ -127,7 +127,7 @@ def ragas(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     turns = [parsed(cell) if str(cell).startswith("[{") else cell for cell in frame["question"]]
     if any(isinstance(cell, list) for cell in turns):
         frame["response"] = [_text(cell[-1]) for cell in turns]
-        frame[["question", "history"]] = [[*_conversation(cell[:-1]).values()] for cell in turns]
+        frame = frame.assign(**frame_of([_conversation(cell[:-1]) for cell in turns]))
     for name in frame.columns.difference([*names, "question", "response", *_RAGAS_FIELDS]):
         numbers = pd.to_numeric(frame[name], errors="coerce")
         if (numbers.notna() == frame[name].notna()).all():
@@ -401,16 +401,19 @@ class _Task(Record):
     predictions: list[dict[str, Any]] | None = None
 
     def row(self, documents: Mapping[Any, Any]) -> dict[str, Any]:
-        """What a task says of a response to it; documents are listed apart or in the task."""
-        contexts = self.contexts or []
-        ids = [one.get("document_id", one.get("documentId")) for one in contexts]
-        shown = [documents.get(name, one) for name, one in zip(ids, contexts, strict=True)]
-        return _conversation(self.input) | {
-            "example_id": self.task_id,
-            "references": _either([_text(target) or "" for target in self.targets or []]),
-            "passages": _texts(shown),
-            "passage_ids": ids,
-        }
+        """What a task says of a response to it."""
+        targets = [_text(target) or "" for target in self.targets or []]
+        asked = _conversation(self.input) | {"example_id": self.task_id}
+        return asked | {"references": _either(targets)} | _shown(self.contexts, documents)
+
+
+def _shown(contexts: list[dict[str, Any]] | None, documents: Mapping[Any, Any]) -> dict[str, Any]:
+    """The passages of a context, whose texts are in it or apart."""
+    if contexts is None:
+        return {}
+    ids = [one.get("document_id", one.get("documentId")) for one in contexts]
+    shown = [documents.get(name, one) for name, one in zip(ids, contexts, strict=True)]
+    return {"passages": _texts(shown), "passage_ids": ids}
 
 
 class _Evaluation(Record):
@@ -418,6 +421,7 @@ class _Evaluation(Record):
     system: str = _named("model_id", "modelId", default=...)
     response: Any = _named("model_response", "modelResponse", "output", default=...)
     annotations: dict[str, dict[str, dict[str, Any]]] = _named("annotations", "scores", default={})
+    contexts: list[dict[str, Any]] | None = None
 
 
 class _InspectorFile(Record):
@@ -445,7 +449,8 @@ def inspectorraget(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     for one in file.evaluations:
         if one.task_id not in tasks:
             raise InputError(f"{called(path)} evaluates the task {one.task_id!r}, which it lacks")
-        row = tasks[one.task_id] | {"system": one.system, "response": _text(one.response)}
+        row = tasks[one.task_id] | _shown(one.contexts, documents)
+        row |= {"system": one.system, "response": _text(one.response)}
         for name, given in one.annotations.items():
             grades = {who: _number(numbers, name, grade["value"]) for who, grade in given.items()}
             if name in people:

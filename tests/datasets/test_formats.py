@@ -1,0 +1,366 @@
+"""Files that other tools wrote are read as those tools read them."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.__main__ import main
+from ragnb.datasets.formats import FORMATS
+from ragnb.datasets.studies import load_study
+from ragnb.errors import InputError
+
+HERE = Path(__file__).parent / "made_by"
+ROWS = json.loads((HERE / "rows.json").read_text("utf-8"))
+LM_EVAL = "samples_rivers_2026-11-23T06-44-02.935925.jsonl"
+FLASHRAG = "nq_2026_naive/intermediate_data.json"
+
+# ---- one file by each tool that installs ---------------------------------------------------------
+
+MADE = {  # file -> format, system, the tool's own scores as its own reader gives them
+    "ragas_dataset.jsonl": ("ragas", "ragas_dataset", {}),
+    "ragas_dataset.csv": ("ragas", "ragas_dataset", {}),
+    "ragas_result.csv": ("ragas", "ragas_result", {"exact_match": [0, 0, 0], "string_present": [0, 1, 0]}),
+    "ragas_result.json": ("ragas", "ragas_result", {"exact_match": [0, 0, 0], "string_present": [0, 1, 0]}),
+    "ragas_records.json": ("ragas", "ragas_records", {"exact_match": [0, 0, 0], "string_present": [0, 1, 0]}),
+    "deepeval_test_run.json": ("deepeval", "parrot", {"Answer Length": [0.8125, 0.125, 1.0]}),
+    "deepeval_latest_test_run.json": ("deepeval", "parrot", {"Answer Length": [0.8125, 0.125, 1.0]}),
+    "deepeval_goldens.json": ("deepeval", "deepeval_goldens", {}),
+    "deepeval_goldens.jsonl": ("deepeval", "deepeval_goldens", {}),
+    "deepeval_goldens.csv": ("deepeval", "deepeval_goldens", {}),
+    "ragchecker_inputs.json": ("ragchecker", "ragchecker_inputs", {}),
+    "ragchecker_outputs.json": ("ragchecker", "ragchecker_outputs", {"precision": [0.5, 0.5, 0], "recall": [1, 1, 0]}),
+    FLASHRAG: ("flashrag", "nq_2026_naive", {"f1": [0.5, 1.0, 0.0]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_file_of_the_tool_itself_loads_as_it_is(name):
+    format, system, scores = MADE[name]
+    frame = ragnb.load_responses(HERE / name)
+    assert frame["question"].tolist() == [row["question"] for row in ROWS]
+    assert frame["response"].tolist() == [row["response"] for row in ROWS]
+    assert [parts[0][0] for parts in frame["references"]] == [row["reference"] for row in ROWS]
+    titles = '"Title"\n' if name == FLASHRAG else ""
+    assert frame["passages"].tolist() == [
+        [titles + passage for passage in row["passages"]] for row in ROWS
+    ]
+    assert frame["example_id"].is_unique
+    assert frame["system"].unique().tolist() == [system]
+    for metric, values in scores.items():
+        assert frame[f"{format}.{metric}"].tolist() == pytest.approx(values)
+    assert f"format={format!r}" in frame.attrs["read_as"]
+
+
+def test_a_log_of_inspect_ai_has_its_epochs_and_its_words_as_numbers():
+    """The values are those that `inspect_ai.log.read_eval_log` gives."""
+    frame = ragnb.load_responses(HERE / "inspect.eval")
+    assert frame["response"].tolist() == [row["response"] for row in ROWS] * 2
+    assert frame["references"].tolist() == [[[row["reference"], "?"]] for row in ROWS] * 2
+    assert frame["repeat"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame["inspect_ai.includes"].tolist() == [1, 1, 0] * 2
+    assert frame["inspect_ai.f1"].tolist() == [0.4, 0, 0] * 2
+    assert set(frame["system"]) == {"mockllm/parrot"}
+    assert set(frame["inspect_ai.version"]) == {"0.3.285"}
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv"])
+def test_results_of_promptfoo_have_both_providers(ending):
+    frame = ragnb.load_responses(HERE / f"promptfoo.{ending}").sort_values(["system", "example_id"])
+    echo, student = frame[frame["system"] == "parrot"], frame[frame["system"] == "student"]
+    assert echo["response"].tolist() == [row["question"] for row in ROWS[:2]]
+    assert student["response"].tolist() == ["The Danube.", None]
+    assert student["reason"].tolist()[1] == ("ERROR" if ending == "csv" else "no connection")
+    assert frame["references"].tolist() == [[["the Danube"]], [["张择端"]]] * 2
+    assert frame["passages"].tolist()[0] == ["The Danube flows through Vienna."]
+    digits = 2 if ending == "csv" else 3
+    assert frame["promptfoo.score"].round(digits).tolist() == pytest.approx(
+        [0.17, 0, 0.56, 0] if ending == "csv" else [0.165, 0, 0.555, 0]
+    )
+
+
+def test_samples_of_lm_eval_have_one_column_per_filter_and_the_model_of_their_run(tmp_path):
+    shutil.copy(HERE / LM_EVAL, tmp_path)
+    (tmp_path / LM_EVAL.replace("samples_rivers", "results").removesuffix("l")).write_text(
+        '{"model_name": "dummy"}'
+    )
+    frame = ragnb.load_responses(tmp_path / LM_EVAL)
+    assert frame["question"].tolist() == [row["question"] for row in ROWS]
+    assert frame["passages"].tolist() == [row["passages"] for row in ROWS]
+    assert frame["response"].tolist() == ["lol"] * 3
+    assert set(frame["system"]) == {"dummy"}
+    assert set(frame["task"]) == {"rivers"}
+    assert frame["lm_eval.exact_match,strict"].tolist() == [0, 0, 0]
+    assert frame["lm_eval.exact_match,word"].tolist() == [0, 0, 0]
+
+
+def test_the_names_of_ragas_0_1_load_too(tmp_path):
+    table = pd.DataFrame(
+        {
+            "question": ["Who?"],
+            "answer": ["Ann"],
+            "contexts": [["Ann did."]],
+            "ground_truths": [["Ann", "A."]],
+            "faithfulness": [None],
+            "context_recall": [0.5],
+        }
+    )
+    table.to_csv(tmp_path / "old.csv", index=False)
+    for source in (table, tmp_path / "old.csv"):
+        frame = ragnb.load_responses(source)
+        assert frame["references"].tolist() == [[["Ann", "A."]]]
+        assert frame["passages"].tolist() == [["Ann did."]]
+        assert frame["ragas.context_recall"].tolist() == [0.5]
+        assert frame["ragas.faithfulness"].isna().all()
+
+
+def test_a_conversation_of_ragas_is_its_last_turn_with_a_history(tmp_path):
+    turns = [("human", "Hi"), ("ai", "Hello"), ("human", "Who?"), ("ai", "Ann")]
+    sample = {"user_input": [{"type": who, "content": said} for who, said in turns]}
+    (tmp_path / "turns.jsonl").write_text(json.dumps(sample | {"reference": "Ann"}))
+    row = ragnb.load_responses(tmp_path / "turns.jsonl").iloc[0]
+    assert (row["question"], row["response"]) == ("Who?", "Ann")
+    assert [turn["content"] for turn in row["history"]] == ["Hi", "Hello"]
+
+
+def test_each_file_has_one_format_only():
+    for name in (*MADE, LM_EVAL, "inspect.eval", "promptfoo.json", "promptfoo.csv"):
+        content = ragnb.datasets.files.read_frame(HERE / name)
+        assert sum(one.recognises(content) for one in FORMATS.values()) == 1, name
+
+
+# ---- real files ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def interop(data_folder):
+    folder = data_folder / "interop"
+    return folder if folder.is_dir() else pytest.skip("interop is not in RAGNB_TEST_DATA")
+
+
+def test_logs_of_inspect_ai_have_the_accuracy_that_they_report(interop):
+    packed = ragnb.load_responses(interop / "inspect_popularity.eval")
+    assert packed["inspect_ai.match"].mean() == 0.8
+    assert len(packed) == 10
+    assert set(packed["references"].map(str)) <= {"[[' Yes']]", "[[' No']]"}
+    log = json.loads((interop / "inspect_pubmedqa.json").read_text("utf-8"))
+    plain = ragnb.load_responses(interop / "inspect_pubmedqa.json")
+    assert plain["inspect_ai.choice"].mean() == 1.0
+    assert plain["question"].tolist() == [sample["input"] for sample in log["samples"]]
+    assert plain["response"].tolist() == ["ANSWER: A", "ANSWER: A"]
+    assert set(plain["system"]) == {"openai/azure/gpt-4o-mini"}
+
+
+def test_outputs_of_ragchecker_have_the_means_that_they_report(interop):
+    frame = ragnb.load_responses(interop / "ragchecker_outputs.json")
+    file = json.loads((interop / "ragchecker_outputs.json").read_text("utf-8"))
+    for name, mean in [pair for group in file["metrics"].values() for pair in group.items()]:
+        assert 100 * frame[f"ragchecker.{name}"].mean() == pytest.approx(mean, abs=0.0501)
+    assert frame["passages"].tolist() == [
+        [passage["text"] for passage in result["retrieved_context"]] for result in file["results"]
+    ]
+    inputs = ragnb.load_responses(interop / "ragchecker_inputs.json")
+    assert inputs["response"].tolist() == frame["response"].tolist()
+
+
+def test_a_test_run_of_deepeval_has_the_scores_that_it_reports(interop):
+    run = json.loads((interop / "deepeval_test_run.json").read_text("utf-8"))
+    frame = ragnb.load_responses(interop / "deepeval_test_run.json")
+    for metric in run["testCases"][0]["metricsData"]:
+        assert frame[f"deepeval.{metric['name']}"].tolist() == [metric["score"]]
+        assert frame[f"deepeval.{metric['name']}.reason"].tolist() == [metric["reason"]]
+    assert frame["response"].tolist() == [run["testCases"][0]["actualOutput"]]
+
+
+def test_samples_of_lm_eval_have_problem_target_and_score(interop):
+    (file,) = interop.glob("samples_*.jsonl")
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    frame = ragnb.load_responses(file)
+    assert frame["example_id"].tolist() == [line["doc_id"] for line in lines]
+    assert frame["question"].tolist() == [line["doc"]["problem"] for line in lines]
+    assert frame["references"].tolist() == [[[line["target"]]] for line in lines]
+    assert frame["response"].tolist() == [line["resps"][0][0] for line in lines]
+    assert frame["lm_eval.exact_match"].tolist() == [line["exact_match"] for line in lines]
+
+
+def test_a_table_of_open_rag_eval_has_one_row_per_run(interop):
+    table = pd.read_csv(interop / "open_rag_eval.csv")
+    frame = ragnb.load_responses(interop / "open_rag_eval.csv")
+    assert len(frame) == len(table.drop_duplicates(["query_id", "query_run"]))
+    assert frame["passages"].map(len).sum() == len(table)
+    first = frame.iloc[0]
+    assert first["passages"] == [
+        "Blackholes are big.",
+        "Blackholes are dense.",
+        "The earth is round.",
+    ]
+    assert first["response"].startswith("Black holes are dense [1]")
+
+
+def test_a_sample_of_every_eval_ever_loads(interop):
+    (row,) = ragnb.load_responses(interop / "every_eval_ever_samples.jsonl").to_dict("records")
+    assert row["question"] == "What is 2 + 2?"
+    assert row["references"] == [["4"]]
+    assert row["response"] == "The answer is 4."
+    assert row["system"] == "demo-org/demo-model"
+    assert row["example_id"] == "demo_0001"
+    assert row["every_eval_ever.score"] == 1.0
+
+
+def test_mtrag_has_the_grades_of_its_annotators(data_folder):
+    file = data_folder / "mtrag" / "reference_subset_with_human_evaluations.json.gz"
+    if not file.is_file():
+        pytest.skip("mtrag is not in RAGNB_TEST_DATA")
+    frame = ragnb.load_responses(file)
+    study = load_study("mtrag")
+    assert frame["system"].tolist() == study["system"].tolist()
+    for column in (
+        "question",
+        "response",
+        "references",
+        "human_faithfulness",
+        "human_completeness",
+    ):
+        assert frame[column].tolist() == study[column].tolist()
+    assert frame["inspectorraget.rb_agg"].tolist() == study["mtrag.rb_agg"].tolist()
+    assert frame["human_faithfulness_grades"].map(len).tolist() == study["n_raters"].tolist()
+    tasks = json.loads(gzip.decompress(file.read_bytes()))["tasks"]
+    shown = {task["task_id"]: len(task["contexts"]) for task in tasks}
+    assert frame["passages"].map(len).tolist() == frame["example_id"].map(shown).tolist()
+    lines = ragnb.load_responses(data_folder / "mtrag" / "responses-10.jsonl")
+    assert len(lines) == 10
+    assert lines["question"][0] == "where do the arizona cardinals play this week"
+
+
+# ---- broken twins --------------------------------------------------------------------------------
+
+
+def twin(name, change):
+    """A file whose text is changed; the change is `(old, new)` for every occurrence, or a length."""
+    text = (HERE / name).read_text("utf-8")
+    if isinstance(change, float):
+        return text[: int(len(text) * change)]
+    assert change[0] in text
+    return text.replace(*change)
+
+
+CUT = "if the file is cut off, copy or write it again"
+BROKEN = {
+    ("ragas_dataset.jsonl", 0.9): f"line 3: must be JSON .*{CUT}",
+    ("ragas_result.csv", 0.3): "must be a table .* EOF inside string starting at row 1",
+    ("ragas_dataset.jsonl", ('"response"', '"reply"')): r"no column named response; its columns are user_input, .* to use: load_responses\('.*', \{'question': 'user_input', 'response': 'reply', 'references': 'reference'\}",
+    ("deepeval_test_run.json", 0.9): f"line 1: must be JSON .*{CUT}",
+    ("deepeval_test_run.json", ('"input"', '"prompt"')): r"key testCases\[0\]: must have the key input, got name, .*was read as a test run .* of DeepEval; if it is something else",
+    ("deepeval_test_run.json", ('"actualOutput"', '"output"')): "was read as a test run .*, but no row has a response; name the column",
+    ("deepeval_test_run.json", ('"score": 0.8125', '"score": "high"')): r"key testCases\[0\].metricsData\[0\].score: must be a number, got 'high'",
+    ("promptfoo.json", 0.9): CUT,
+    ("promptfoo.json", ('"testIdx"', '"test"')): r"key results.results\[0\]: must have the key testIdx, got",
+    ("promptfoo.jsonl", ('"vars"', '"variables"')): "promptfoo.jsonl row 1: must have the key vars, got",
+    ("ragchecker_outputs.json", 0.9): CUT,
+    ("ragchecker_outputs.json", ('"query"', '"q"')): "no column named question; its columns are results",
+    (FLASHRAG, 0.9): CUT,
+    (FLASHRAG, ('"pred"', '"prediction"')): "read as intermediate data of FlashRAG, but no row has a response",
+    (LM_EVAL, 0.9): f"line 6: must be JSON .*{CUT}",
+    (LM_EVAL, ('"doc_id"', '"id"')): "row 1: must have the key doc_id, got id, doc, target",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("broken", "message"), BROKEN.items(), ids=str)
+def test_a_broken_twin_gets_a_sentence_with_file_place_and_advice(tmp_path, broken, message):
+    name, change = broken
+    path = tmp_path / Path(name).name
+    path.write_text(twin(name, change), "utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        ragnb.load_responses(path)
+    assert path.name in str(caught.value)
+
+
+def test_a_cut_or_foreign_archive_is_no_log(tmp_path):
+    content = (HERE / "inspect.eval").read_bytes()
+    (tmp_path / "cut.eval").write_bytes(content[: len(content) // 2])
+    with pytest.raises(
+        InputError, match="cut.eval must be a whole log of inspect_ai .*copy it again"
+    ):
+        ragnb.load_responses(tmp_path / "cut.eval")
+    shutil.make_archive(str(tmp_path / "other"), "zip", HERE, FLASHRAG)
+    (tmp_path / "other.zip").rename(tmp_path / "other.eval")
+    with pytest.raises(InputError, match="must be a log of inspect_ai, got another archive"):
+        ragnb.load_responses(tmp_path / "other.eval")
+
+
+def test_mixed_systems_get_the_numbers_of_their_rows_and_a_sentence(tmp_path, capsys):
+    text = (HERE / "ragas_dataset.jsonl").read_text("utf-8")
+    (tmp_path / "two.jsonl").write_text(text * 2, "utf-8")
+    frame = ragnb.load_responses(tmp_path / "two.jsonl")
+    assert frame["example_id"].tolist() == ["0", "1", "2", "3", "4", "5"]
+    said = capsys.readouterr().err
+    assert "two.jsonl has no ids, and the question of row 3" in said
+    assert "If several systems are mixed, name the column that says which" in said
+
+
+def test_an_evaluation_of_a_task_that_is_not_there_is_named(tmp_path):
+    file = {"models": [], "metrics": [], "tasks": [], "evaluations": [{"task_id": "t", "model_id": "m", "model_response": "r"}]}  # fmt: skip
+    (tmp_path / "inspector.json").write_text(json.dumps(file))
+    with pytest.raises(InputError, match="inspector.json evaluates the task 't', which it lacks"):
+        ragnb.load_responses(tmp_path / "inspector.json")
+
+
+def test_a_format_can_be_forced_and_must_be_known(tmp_path):
+    table = pd.DataFrame({"question": ["q"], "user_input": ["Who?"], "response": ["Ann"]})
+    assert ragnb.load_responses(table)["question"].tolist() == ["Who?"]
+    assert ragnb.load_responses(table, {})["question"].tolist() == ["Who?"]
+    assert ragnb.load_responses(table, {"example_id": "question"})["question"].tolist() == ["q"]
+    with pytest.raises(InputError, match="format must be one of .*ragas, .*got 'csv'"):
+        ragnb.load_responses(table, format="csv")
+    with pytest.raises(InputError, match="there is no 'results' in the frame, which has question"):
+        ragnb.load_responses(table, format="ragchecker")
+
+
+def test_what_no_format_fits_lists_the_formats():
+    with pytest.raises(
+        InputError, match=r"its columns are a, b. It is in none of the formats .*ragas"
+    ):
+        ragnb.load_responses(pd.DataFrame({"a": [1], "b": [2]}))
+
+
+def test_the_command_line_reads_them_without_columns(capsys):
+    for name in ("ragas_result.csv", "deepeval_test_run.json", FLASHRAG):
+        assert main(["score", str(HERE / name), "-m", "f1"]) == 0
+        told = capsys.readouterr()
+        assert "was read as" in told.err
+        assert "answer.f1" in told.out
+    assert main(["score", str(HERE / FLASHRAG), "-m", "f1", "--input-format", "ragas"]) == 2
+    assert "--columns response=output references=golden_answers" in capsys.readouterr().err
+
+
+# ---- the other way -------------------------------------------------------------------------------
+
+
+def test_an_export_to_ragas_is_what_ragas_wrote(tmp_path):
+    made = ragnb.load_responses(HERE / "ragas_dataset.jsonl")
+    file = ragnb.export_responses(made, tmp_path / "out.jsonl", format="ragas")
+    assert file.read_bytes() == (HERE / "ragas_dataset.jsonl").read_bytes()
+    with pytest.raises(InputError, match="files of ragas contain one system and no scores"):
+        ragnb.export_responses(made, file, format="ragas", scores=ragnb.score(made, "answer.f1"))
+
+
+def test_an_export_to_inspectorraget_comes_back_with_its_scores(tmp_path):
+    first = ragnb.load_responses(HERE / "ragas_dataset.jsonl", system="a")
+    second = first.assign(system="b", response="the Danube", passages=[["other"]] * 3)
+    both = pd.concat([first, second], ignore_index=True)
+    scores = ragnb.score(both, "answer.f1")
+    file = ragnb.export_responses(
+        both, tmp_path / "out.json", format="inspectorraget", scores=scores
+    )
+    again = ragnb.load_responses(file)
+    for name in ("example_id", "system", "question", "references", "response", "passages"):
+        assert again[name].tolist() == both[name].tolist()
+    assert again["inspectorraget.answer.f1"].tolist() == pytest.approx(scores["value"].tolist())
+    document = json.loads(file.read_text("utf-8"))
+    assert all({"model_id", "name", "owner"} <= {*one} for one in document["models"])
+    assert all({"task_id", "task_type", "input"} <= {*one} for one in document["tasks"])
+    assert all(one["author"] == "algorithm" and one["type"] == "numerical" for one in document["metrics"])  # fmt: skip
