@@ -140,7 +140,7 @@ def load_responses(
         raise InputError(f"{file.name if file else 'a frame'} must have at least one row, got none")
     frame, read_as = (given, None) if columns and not format else _read_as(given, file, format)
     frame = renamed(frame, _checked_columns(frame, columns or {}))
-    _require_texts(frame, given, file)
+    _require_texts(frame, given, file, columns or {})
     frame = frame.assign(**constants)
     for name in frame.columns.intersection(NUMBERS):
         frame[name] = _numbers(frame[name])
@@ -239,7 +239,9 @@ def _read_as(
     )
 
 
-def _require_texts(frame: pd.DataFrame, given: pd.DataFrame, file: Path | None) -> None:
+def _require_texts(
+    frame: pd.DataFrame, given: pd.DataFrame, file: Path | None, columns: Mapping[str, str]
+) -> None:
     """Raise InputError unless there are questions and responses.
 
     References may be missing, because refusals are counted without them.
@@ -247,8 +249,9 @@ def _require_texts(frame: pd.DataFrame, given: pd.DataFrame, file: Path | None) 
     if {"question", "response"} <= {*frame}:
         return
     missing = [name for name in NEEDED if name not in frame]
-    guesses: dict[str, str] = {}
-    for name in sorted((name for name in NEEDED if name not in given), key=[*LIKELY].index):
+    guesses = dict(columns)
+    unnamed = [name for name in NEEDED if name not in given and name not in columns]
+    for name in sorted(unnamed, key=[*LIKELY].index):
         free = [column for column in given if column not in guesses.values()]
         guesses[name] = likely(LIKELY[name], free) or "..."
     source = repr(str(file)) if file else "frame"

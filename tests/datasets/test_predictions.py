@@ -136,7 +136,7 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
         (
             [{"q": "a", "gold": "c"}],
             {"question": "q", "example_id": "q", "references": "gold"},
-            "has no column named response; its columns are q, gold. Say .*--columns response=...",
+            "has no column named response; its columns are q, gold. Say .*--columns question=q .*references=gold response=...",
         ),
         (
             [{"q": 1}],
