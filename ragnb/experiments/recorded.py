@@ -57,7 +57,7 @@ def _rgb(sample: str, model: str, *arms: Arm) -> Recording:
     def run(model: str, **options: Any) -> Iterator[pd.DataFrame]:
         examples = load_rgb(sample)
         for arm in arms:
-            named: dict[str, Any] = {"model": model, "system": arm.system, "requests": arm.requests}
+            named: dict[str, Any] = {"model": model, "system": arm.system, **arm.requests}
             responses = run_rgb(examples, arm.ability, **named, **options)
             if arm.judgement:
                 responses = judge_responses(responses, arm.judgement, model=model, **options)

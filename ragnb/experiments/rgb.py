@@ -114,7 +114,6 @@ def run_rgb(
     *,
     model: str,
     system: str | None = None,
-    requests: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """Ask a model the questions of one RGB ability; return its responses, ready for `ragnb.score`.
@@ -129,8 +128,6 @@ def run_rgb(
         Model name, as the endpoint knows it.
     system
         Name of this system in tables and figures; by default the model's.
-    requests
-        Arguments for `rgb_requests` as a mapping, such as ``{"prompt": "plain"}``. You can also pass them directly.
     **options
         Arguments for `rgb_requests` (``noise_rates``, ``passage_num``, ``correct_rate``, ``order``, ``seed``, ``prompt`` and
         ``parameters``) and for `ragnb.complete` (``base_url``, ``store``, ``max_concurrency`` and so on).
@@ -138,9 +135,10 @@ def run_rgb(
     Raises
     ------
     InputError
-        An argument is given both directly and in ``requests``; see also `rgb_requests` and `ragnb.complete`.
+        See `rgb_requests` and `ragnb.complete`.
     """
-    asked = rgb_requests(examples, ability, **_request_options(requests, options))
+    given = {name: options.pop(name) for name in REQUEST_OPTIONS if name in options}
+    asked = rgb_requests(examples, ability, **given)
     return complete(asked, model=model, **options).assign(system=system or model)
 
 
@@ -163,30 +161,19 @@ def run_information_integration(
 
 @one_report()
 def run_counterfactual_robustness(
-    examples: pd.DataFrame, *, model: str, requests: Mapping[str, Any] | None = None, **options: Any
+    examples: pd.DataFrame, *, model: str, **options: Any
 ) -> pd.DataFrame:
     """Ask questions over passages that contain a false answer, and once without passages (``passage_num`` 0).
 
     The benchmark admits only models whose accuracy without passages is above 70 %: what is not known cannot be defended.
     `ragnb.rgb_report` shows that accuracy and leaves the decision to you. See `run_rgb`.
     """
-    asked, options = _request_options(requests, options), one_budget(options)
-    prompt = asked.get("prompt", "answer")
+    options = one_budget(options)
+    prompt = options.get("prompt", "answer")
     bare = CLOSED_BOOK.get(prompt, prompt) if isinstance(prompt, str) else prompt
-    alone = {**asked, "passage_num": 0, "noise_rates": (0.0,), "correct_rate": 0.0, "prompt": bare}
+    alone = {"passage_num": 0, "noise_rates": (0.0,), "correct_rate": 0.0, "prompt": bare}
     runs = [
-        run_rgb(examples, "counterfactual_robustness", model=model, requests=each, **options)
-        for each in (asked, alone)
+        run_rgb(examples, "counterfactual_robustness", model=model, **(options | changed))
+        for changed in ({}, alone)
     ]
     return pd.concat(runs, ignore_index=True)
-
-
-def _request_options(requests: Mapping[str, Any] | None, options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments for `rgb_requests`; those among ``options`` are moved out of it."""
-    asked = dict(requests or {})
-    direct = {name: options.pop(name) for name in REQUEST_OPTIONS if name in options}
-    if twice := sorted(set(asked) & set(direct)):
-        raise InputError(
-            f"{', '.join(twice)} must be given either directly or in requests, but not in both"
-        )
-    return asked | direct

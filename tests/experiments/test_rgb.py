@@ -1,4 +1,3 @@
-import pandas as pd
 import pytest
 from fault_server import Answer, FaultServer
 
@@ -56,19 +55,24 @@ DIRECT = {"noise_rates": [0.0, 0.4], "passage_num": 3, "order": "released", "see
           "parameters": {"temperature": 0.5}, "correct_rate": 0.0}  # fmt: skip
 
 
-@pytest.mark.parametrize("run", [run_noise_robustness, run_counterfactual_robustness])
-def test_arguments_of_the_requests_may_be_given_directly(run, sample):
+ABILITY = {
+    run_noise_robustness: "noise_robustness",
+    run_counterfactual_robustness: "counterfactual_robustness",
+}
+
+
+@pytest.mark.parametrize("run", ABILITY)
+def test_arguments_of_the_requests_are_taken_by_each_run(run, sample):
     examples = sample.head(3) if run is run_noise_robustness else FALSE
     with FaultServer() as server:
         options = {"model": "m", **server.options}
-        direct = run(examples, **DIRECT, **options)
-        pd.testing.assert_frame_equal(direct, run(examples, requests=DIRECT, **options))
-        assert {0.0, 0.4} == set(direct["noise_rate"])
-        assert set(map(len, direct["passages"])) <= {3, 0}
-        with pytest.raises(
-            InputError, match="prompt must be given either directly or in requests, but not in both"
-        ):
-            run(examples, requests={"prompt": "plain"}, prompt="answer", **options)
+        responses = run(examples, **DIRECT, **options)
+        assert {0.0, 0.4} == set(responses["noise_rate"])
+        assert set(map(len, responses["passages"])) <= {3, 0}
+        opened = responses[responses["passage_num"] > 0]
+        requests = rgb_requests(examples, ABILITY[run], **DIRECT)
+        for column in ("messages", "parameters"):
+            assert opened[column].tolist() == requests[column].tolist()
         with pytest.raises(TypeError, match="noise_rate"):
             run(examples, noise_rate=0.4, **options)
 
@@ -87,17 +91,17 @@ def knows(call):
     return Answer(text=row["false_answers"][0] if fooled else row["references"][0][0])
 
 
-def run_false(requests=None):
+def run_false(**requests):
     with FaultServer(knows) as server:
-        return run_counterfactual_robustness(FALSE, model="m", requests=requests, **server.options)
+        return run_counterfactual_robustness(FALSE, model="m", **requests, **server.options)
 
 
 @pytest.mark.parametrize(
-    "requests", [None, {"noise_rates": (0.0, 0.2)}, {"noise_rates": (0.4,), "prompt": "few_shot"}]
+    "requests", [{}, {"noise_rates": (0.0, 0.2)}, {"noise_rates": (0.4,), "prompt": "few_shot"}]
 )
 def test_false_passages_are_shown_at_each_noise_rate_and_the_questions_once_alone(requests):
-    rates = list((requests or {}).get("noise_rates", (0.0,)))
-    responses = run_false(requests)
+    rates = list(requests.get("noise_rates", (0.0,)))
+    responses = run_false(**requests)
     opened, alone = (
         responses[responses["passage_num"] > 0],
         responses[responses["passage_num"] == 0],

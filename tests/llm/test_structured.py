@@ -173,21 +173,26 @@ def test_every_repeat_is_read():
     assert len(server.calls) == 8
 
 
+def highest_cost(call):
+    """Of a request at a dollar for each byte of the prompt."""
+    parameters = {name: value for name, value in call.body.items() if name not in SENT_APART}
+    return len(json.dumps([call.body["messages"], parameters]))
+
+
+SENT_APART = ("model", "messages")
+
+
 def test_the_budget_is_for_all_steps_together():
-    prices = {"m": (1e6, 0.0)}  # a dollar a prompt token; the server says 10 a reply
-    with FaultServer(answering(BAD)) as server:
-        frame = run(chat(2), server, prices=prices, budget_usd=520.0, max_concurrency=1)
-        spent = len(server.calls) * 10
-        rich = run(chat(2), server, prices=prices, budget_usd=5000.0)
-    assert spent <= 520
-    assert rich["repaired"].all()
-    assert frame["response"].notna().any()
+    options = {"prices": {"m": (1e6, 0.0)}}  # a dollar for each prompt token; the server says 10
     with FaultServer(answering(BAD)) as server:
         run(chat(1), server)
-        bounds = [len(json.dumps(call.body)) for call in server.calls]  # a token is at least a byte
-        turn = run(chat(1), server, prices=prices, budget_usd=float(bounds[0]))
-    assert bounds[1] > bounds[0]
-    assert "the repair turn failed: not asked: the budget of" in turn["reason"][0]
+        first, turn = map(highest_cost, server.calls)
+        both = run(chat(1), server, budget_usd=turn + 10.0, **options)
+        one = run(chat(1), server, budget_usd=turn + 9.0, **options)
+    assert first < turn
+    assert both["repaired"].all()
+    assert one["response"].tolist() == [BAD]
+    assert "the repair turn failed: not asked: the budget of" in one["reason"][0]
 
 
 @pytest.mark.parametrize("status", [400, 422])
