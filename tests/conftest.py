@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is no failure. Draws are the same each time; `make test-slow` explores with new and many ones.
+# A busy machine is no failure. Draws are the same each time; `--hypothesis-profile=explore` draws many new ones.
 settings.register_profile(
     "explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=1000
 )

@@ -1,4 +1,4 @@
-"""Pictures of the widgets as JupyterLab shows them, into figures/: what `make screenshots` does."""
+"""Pictures of the widgets as JupyterLab shows them, into figures/: ``python -m browser.screenshots``, in ``tests``."""
 
 import io
 import tempfile

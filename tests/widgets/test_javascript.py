@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from widgets.bundle import ESBUILD, bundle
 
 from ragnb.widgets.annotator import Annotator
 from ragnb.widgets.view import RowList
@@ -14,9 +15,6 @@ NODE = shutil.which("node")
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "ragnb" / "widgets" / "static"
 FILES = sorted([*STATIC.glob("src/*.mjs"), *STATIC.glob("*.css")])
-ESBUILD = re.search(r"^ESBUILD := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)[
-    1
-].split()
 
 
 def run(*command, **options):
@@ -44,12 +42,9 @@ def test_no_text_can_become_an_element_or_a_program_and_nothing_is_fetched(path)
 @pytest.mark.skipif(NODE is None, reason="NO NODE: the bundles are not compared with their sources")
 @pytest.mark.parametrize(("name", "widget"), [("annotator", Annotator), ("rows", RowList)])
 def test_each_bundle_is_that_of_its_sources(name, widget, tmp_path):
-    options = ESBUILD[ESBUILD.index("--bundle") :]
-    command = [*ESBUILD[: ESBUILD.index("--bundle")], "--version"]
-    if shutil.which(command[0]) is None or run(*command, timeout=120).returncode:
+    if shutil.which("npx") is None or run(*ESBUILD, "--version", timeout=120).returncode:
         pytest.skip(
             "NO ESBUILD: npx cannot get it, so the bundles are not compared with their sources"
         )
-    source, bundle = STATIC / "src" / f"{name}.mjs", tmp_path / f"{name}.js"
-    run(*command[:-1], str(source), *options, f"--outfile={bundle}", check=True, cwd=ROOT)
-    assert bundle.read_text("utf-8") == widget._esm, "run `make bundles`"
+    made = bundle(name, tmp_path).read_text("utf-8")
+    assert made == widget._esm, "run `python -m widgets.bundle` in tests/"

@@ -1,0 +1,24 @@
+"""Bundle the front end of the widgets: ``python -m widgets.bundle``, in the folder ``tests``.
+
+It needs npx, which comes with Node.
+"""
+
+import subprocess
+from pathlib import Path
+
+STATIC = Path(__file__).parents[2] / "ragnb" / "widgets" / "static"
+ESBUILD = ["npx", "--yes", "--prefer-offline", "esbuild@0.28.2"]
+OPTIONS = ["--bundle", "--minify", "--format=esm", "--charset=utf8", "--log-level=warning"]
+
+
+def bundle(name: str, folder: Path = STATIC) -> Path:
+    """Bundle one widget; return the path of the bundle."""
+    made = folder / f"{name}.js"
+    source = STATIC / "src" / f"{name}.mjs"
+    subprocess.run([*ESBUILD, str(source), *OPTIONS, f"--outfile={made}"], check=True)
+    return made
+
+
+if __name__ == "__main__":
+    for widget in ("annotator", "rows"):
+        bundle(widget)
