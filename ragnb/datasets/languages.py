@@ -17,7 +17,7 @@ SURE = 0.8
 def identify_languages(questions: pd.Series) -> pd.DataFrame:
     """Identify the language of each question, with the other questions of the file as context.
 
-    The identifier gives p(language | question) for each question by itself. The probability in the
+    The identifier gives p(language | question) for each question alone. The probability in the
     file is proportional to p(language | question) x s(language), where s is the sum of these
     probabilities over the other distinct questions, plus 1 spread evenly over all languages. The
     most probable language is identified if its probability is at least 0.8.
@@ -36,7 +36,7 @@ def identify_languages(questions: pd.Series) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``language`` and ``language_from``: ``"question"`` if the question by itself identifies the
+        ``language`` and ``language_from``: ``"question"`` if the question alone identifies the
         language, ``"file"`` if it does so only together with the other questions, and ``"unsure"``
         if the language is the best guess.
 

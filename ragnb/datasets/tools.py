@@ -41,7 +41,7 @@ def _records(model: type[M], content: pd.DataFrame, path: Path | None) -> list[M
 
 
 def _either(texts: Any) -> list[list[str]] | None:
-    """References of which any one is enough, as one part with its aliases."""
+    """Combine alternative references into one part with its aliases."""
     given = [texts] if isinstance(texts, str | int | float) else texts or []
     known = [str(text) for text in given if str(text).strip()]
     return [known] if known else None
@@ -97,7 +97,7 @@ def _scored(names: Iterable[str]) -> list[str]:
 
 
 def _named(*names: str, default: Any = None) -> Any:
-    """A field of which a tool's versions have different names."""
+    """A field whose name differs between the versions of a tool."""
     return Field(default, validation_alias=AliasChoices(*names))
 
 
@@ -401,14 +401,14 @@ class _Task(Record):
     predictions: list[dict[str, Any]] | None = None
 
     def row(self, documents: Mapping[Any, Any]) -> dict[str, Any]:
-        """What a task says of a response to it."""
+        """Return the columns of a response that come from its task."""
         targets = [_text(target) or "" for target in self.targets or []]
         asked = _conversation(self.input) | {"example_id": self.task_id}
         return asked | {"references": _either(targets)} | _shown(self.contexts, documents)
 
 
 def _shown(contexts: list[dict[str, Any]] | None, documents: Mapping[Any, Any]) -> dict[str, Any]:
-    """The passages of a context, whose texts are in it or apart."""
+    """Return the passages of a context. Their texts are in it or listed separately."""
     if contexts is None:
         return {}
     ids = [one.get("document_id", one.get("documentId")) for one in contexts]
