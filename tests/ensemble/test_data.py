@@ -287,8 +287,10 @@ def test_responses_with_missing_values_can_be_dropped():
 
 
 def test_missing_values_can_be_marked():
-    X = feature_frame(score(MISSING, ["answer.f1"]), missing="indicator")
-    assert X.to_dict("list") == {"answer.f1": [0.5, 0, 1, 0], "answer.f1|missing": [0, 1, 0, 1]}
+    some, all_of_them = score(MISSING, "answer.f1"), score(responses(), "rgb.accuracy")
+    X = feature_frame(pd.concat([some, all_of_them]), missing="indicator")
+    marked = {"answer.f1": [0.5, 0, 1, 0], "answer.f1|missing": [0, 1, 0, 1]}
+    assert X.to_dict("list") == marked | {"rgb.accuracy": [1, 0, 1, 0]}
 
 
 def test_mistakes_in_the_scores():

@@ -158,6 +158,11 @@ def test_a_better_judge_saves_labels_and_a_contrary_one_is_not_heard() -> None:
     assert contrary.estimate == truth[:200].mean()
 
 
+def test_a_judge_that_always_says_the_same_is_not_heard() -> None:
+    result = ppi_mean(LABELS, np.ones(8), np.ones(12))
+    assert (result.lam, result.estimate) == (0.0, pytest.approx(LABELS.mean()))
+
+
 def test_labels_that_are_all_alike() -> None:
     result = ppi_mean([1] * 20, [1] * 18 + [0] * 2, [1] * 70 + [0] * 30)
     assert result.estimate == 1.0

@@ -94,6 +94,12 @@ def test_a_wish_beyond_all_numbers_of_labels_is_undefined_too() -> None:
     assert labels_needed(costs, judged, 1000, 1e4).half_width_alone <= 1e4
 
 
+def test_a_judge_that_always_says_the_same_saves_no_label() -> None:
+    plan = labels_needed(LABELS, np.ones(6), 2000, 0.1)
+    assert plan.n_labels == pytest.approx(plan.n_labels_alone, abs=1)
+    assert "pilot correlation nan" in str(plan)
+
+
 def test_mistakes_are_named() -> None:
     with pytest.raises(InputError, match=r"pilot_labels must differ, got only 1"):
         labels_needed([1, 1, 1], [1, 0, 1], 2000, 0.1)

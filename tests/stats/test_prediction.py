@@ -167,15 +167,17 @@ def test_pearson_at_the_edges_is_undefined(x, y, reason: str) -> None:
     assert reason in result.problem
 
 
-def test_the_clustered_correlation_is_numpys_and_its_interval_near_fishers():
+def test_the_clustered_correlation_has_the_jackknife_of_fishers_z():
     rng = np.random.default_rng(3)
-    x = rng.normal(1e4, 1, 400)
-    y = 0.5 * x + rng.normal(0, 1, 400)
-    found, known = pearson(x, y, np.arange(400)), pearson(x, y)
-    assert found.estimate == pytest.approx(np.corrcoef(x, y)[0, 1])
-    assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=0.02)
-    doubled = pearson(np.repeat(x, 2), np.repeat(y, 2), np.repeat(range(400), 2))
-    assert (doubled.low, doubled.high) == pytest.approx((found.low, found.high))
+    x, clusters = rng.normal(1e4, 1, 60), np.arange(60) % 20
+    y = 0.5 * x + rng.exponential(1, 60)
+    z = np.arctanh(np.corrcoef(x, y)[0, 1])
+    kept = [clusters != one for one in range(20)]
+    without = np.array([np.arctanh(np.corrcoef(x[rows], y[rows])[0, 1]) for rows in kept])
+    half = stats.t.ppf(0.975, 19) * 19 * without.std(ddof=1) / np.sqrt(20)
+    found = pearson(x, y, clusters)
+    expected = np.tanh([z, z - half, z + half])
+    assert (found.estimate, found.low, found.high) == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("error")
