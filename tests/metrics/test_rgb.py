@@ -266,6 +266,7 @@ def test_folding_is_not_reported_where_another_alias_is_found_as_it_is_written()
     assert (
         answer_evidence("COVID\u201119 or corona", [["COVID-19", "corona"]]) == "part 1: 'COVID-19'"
     )
+    assert answer_evidence("1 月", "1月", language="zh") == "part 1: '1月'"
 
 
 def test_a_refusal_found_by_folding_is_reported():
