@@ -79,15 +79,20 @@ def load_responses(
         ``["Oslo", "Kristiania"]``.
     columns
         Name in ragnb -> name in the file: ``{"question": "q", "references": "gold", "response":
-        "output"}``. By default, the file has ragnb's own names, or those of RGB's released code (if
-        it has ``prediction`` and ``ans``), or those of LBRAG (if it has ``sample_id``,
-        ``sample_lang``, ``gold_answer`` and ``pred_answer``). Other columns keep their names. If a
-        column already has a name that another column gets, it becomes ``other_response`` etc. and
-        is not scored. A file without ids can use its questions as ids:
-        ``{"example_id": "user_input", "question": "user_input"}``.
+        "output"}``. By default, the file has ragnb's own names or one of the formats below. Other
+        columns keep their names. If a column already has a name that another column gets, it
+        becomes ``other_response`` etc. and is not scored.
+    format
+        The format in which another tool or a release wrote the file: ``"ragas"``, ``"deepeval"``,
+        ``"inspect_ai"``, ``"lm_eval"``, ``"promptfoo"``, ``"inspectorraget"``, ``"mtrag"``,
+        ``"ragchecker"``, ``"open_rag_eval"``, ``"every_eval_ever"``, ``"flashrag"``, ``"rgb"``,
+        ``"lbrag"`` or another name in ``ragnb.datasets.formats.FORMATS``. By default, it is
+        recognized by the content of the file unless ``columns`` is given. A line is printed that
+        says what was read; it is also in ``attrs["read_as"]``. With both, ``columns`` renames
+        columns after the format has been read.
     system
-        Name of the system that responded. By default it is the column ``system`` or else the name
-        of the file.
+        Name of the system that responded. By default it is the system that the file names, in the
+        column ``system`` or in its format, or else the name of the file.
     language
         Language code of all rows. By default it is the column ``language``. Without such a column,
         the language of each question is identified from its text, and a line is printed that counts
@@ -97,8 +102,8 @@ def load_responses(
         `ragnb.datasets.languages.identify_languages` for the rule and its accuracy.
     alternatives
         Meaning of a list of texts as a reference. True: any one of them is enough, as in SQuAD.
-        False: all of them are needed, as in RGB. The default is False, with a warning if there is a
-        list of several texts in a file that does not come from RGB's code. A list of lists always
+        False: all of them are needed, as in RGB. The default is what the format defines, or else
+        False, with a warning if there is a list of several texts. A list of lists always
         contains parts, each with its aliases. If a reference is a list of several texts, the column
         ``references_as`` records the choice, ``"alternatives"`` or ``"parts"``, and `ragnb.score`
         writes it into the signature of every metric that reads references.
@@ -114,8 +119,10 @@ def load_responses(
     Returns
     -------
     DataFrame
-        ``example_id`` (by default the number of the row), ``system, language, question,
-        references`` (lists of parts), ``response`` and all other columns. ``references`` is absent
+        ``example_id`` (by default the question, or the number of the row if a system has a question
+        twice), ``system, language, question, references`` (lists of parts), ``response`` and all
+        other columns. A tool's own scores are in columns such as ``ragas.faithfulness``, from which
+        `ragnb.load_scores` makes a frame of scores. ``references`` is absent
         if the file has none, because refusals are counted without them. References and responses
         are None if there is none, or if a reference is a blank text; ``reason`` then says why, in
         the words of the file if it has some. An empty response is a response. If any response
@@ -128,9 +135,10 @@ def load_responses(
     ------
     InputError
         The file cannot be read, a column is missing, no question contains a letter by which its
-        language could be identified, a response is not a text, a reference is not an answer, a cell of CSV looks like
-        a list but is none, or a column of numbers contains something else. The message names the
-        row.
+        language could be identified, a response is not a text, a reference is not an answer, a cell
+        of CSV looks like a list but is none, or a column of numbers contains something else. The
+        message names the row. If columns are missing, it also contains the columns of the file and
+        the call that would probably work.
     """
     if not isinstance(source, str | Path):
         require_columns(source, (), "load_responses")

@@ -501,19 +501,54 @@ def ragchecker(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     return frame.join(frame_of([_scores("ragchecker", one) for one in metrics]))
 
 
-@file_format(
-    "open_rag_eval", "a table of open-rag-eval", has("query_id", "query_run", "generated_answer")
-)
+def _is_open_rag_eval(content: pd.DataFrame) -> bool:
+    is_scored = has("query_id", "run_1_generated_answer")(content)
+    return is_scored or has("query_id", "query_run", "generated_answer")(content)
+
+
+@file_format("open_rag_eval", "a table of open-rag-eval", _is_open_rag_eval)
 def open_rag_eval(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read results, in which a row is a passage and the first row of a run has its response."""
-    frame = content.groupby(["query_id", "query_run"], sort=False, as_index=False).agg(
-        question=("query", "first"),
-        response=("generated_answer", "first"),
-        passages=("passage", list),
+    """Read answers, whose rows are passages, or the results of an evaluator, by query and run."""
+    if "query_run" in content:
+        frame = content.groupby(["query_id", "query_run"], sort=False, as_index=False).agg(
+            query=("query", "first"), said=("generated_answer", "first"), passages=("passage", list)
+        )
+        frame["repeat"] = pd.to_numeric(frame.pop("query_run")) - 1
+    else:
+        frame = frame_of([*_open_rag_eval_runs(content)])
+    frame = frame.rename(
+        columns={"query_id": "example_id", "query": "question", "said": "response"}
     )
-    frame = frame.rename(columns={"query_id": "example_id", "query_run": "repeat"})
-    frame["repeat"] = pd.to_numeric(frame["repeat"]) - 1
+    failed = frame["response"].isin(["NO_ANSWER", "API_ERROR"])
+    frame["reason"] = frame["response"].where(failed, None)
+    frame["response"] = frame["response"].mask(failed, None)
     return frame if frame["repeat"].any() else frame.drop(columns="repeat")
+
+
+def _open_rag_eval_runs(content: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Each run in a row of results, whose cells are JSON."""
+    for record in content.to_dict("records"):
+        runs = [re.fullmatch(r"run_(\d+)_generated_answer", name) for name in content]
+        for run in [int(found[1]) for found in runs if found]:
+            start = f"run_{run}_"
+            given = {n.removeprefix(start): c for n, c in record.items() if n.startswith(start)}
+            cells = {
+                name: parsed(cell) for name, cell in given.items() if present(cell) is not None
+            }
+            if "generated_answer" in cells:
+                scores = {
+                    re.sub("^(retrieval|generation)_score_", "", name): cell
+                    for name, cell in cells.items()
+                    if "_score_" in name
+                }
+                yield {
+                    "query_id": record["query_id"],
+                    "query": record["query"],
+                    "repeat": run - 1,
+                    "said": " ".join(part["text"] for part in cells["generated_answer"]),
+                    "passages": [*cells.get("retrieved_passages", {}).values()],
+                    **_scores("open_rag_eval", scores),
+                }
 
 
 class _EveryEvalSample(Record):

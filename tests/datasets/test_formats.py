@@ -98,6 +98,17 @@ def test_samples_of_lm_eval_have_one_column_per_filter_and_the_model_of_their_ru
     assert frame["lm_eval.exact_match,word"].tolist() == [0, 0, 0]
 
 
+def test_results_of_open_rag_eval_have_their_runs_and_scores():
+    frame = ragnb.load_responses(HERE / "open_rag_eval_results.csv")
+    for n, row in enumerate(ROWS):
+        runs = frame[frame["example_id"] == f"q{n}"]
+        assert runs["repeat"].tolist() == [0, 1]
+        assert runs["response"].tolist() == [row["response"]] * 2
+        assert runs["passages"].tolist() == [row["passages"]] * 2
+        assert runs["open_rag_eval.mean_umbrela_score"].tolist() == [1.5, 2.0]
+        assert runs["open_rag_eval.hallucination_score"].tolist() == [0.25 * n] * 2
+
+
 def test_the_names_of_ragas_0_1_load_too(tmp_path):
     table = pd.DataFrame(
         {
@@ -307,6 +318,11 @@ def test_an_evaluation_of_a_task_that_is_not_there_is_named(tmp_path):
     (tmp_path / "inspector.json").write_text(json.dumps(file))
     with pytest.raises(InputError, match="inspector.json evaluates the task 't', which it lacks"):
         ragnb.load_responses(tmp_path / "inspector.json")
+
+
+def test_the_documentation_names_each_format():
+    text = (HERE.parents[2] / "docs" / "formats.md").read_text("utf-8")
+    assert not [name for name in FORMATS if f"| `{name}` |" not in text]
 
 
 def test_a_format_can_be_forced_and_must_be_known(tmp_path):
