@@ -10,7 +10,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import pandas as pd
 
 from ragnb.arguments import accepts
 from ragnb.errors import InputError
-from ragnb.markup import Markup, escape, escape_latex, escape_markdown, join, page, spelled, tag
+from ragnb.markup import Markup, escape, escape_latex, escape_markdown, page, spelled, tag
 from ragnb.records import CONDITION, column_names, is_missing, require_columns
 from ragnb.reports.frames import UNLISTED, distinct, html_table, limits, listed, number, short_p
 from ragnb.scoring.bridges import known_metric
@@ -159,7 +159,7 @@ def to_html(
 ) -> Markup:
     """HTML of a table, with parameters as for `to_latex`; all text in it is escaped."""
     table = _table(frame, rows, columns, comparisons, digits)
-    body = html_table(table.body, _html_cell)
+    body = html_table(table.body, _HTML.printed)
     return page(body, tag("p", tag("small", " ".join(table.notes))))
 
 
@@ -177,7 +177,7 @@ def to_markdown(
     lines = [
         list(map(escape_markdown, _header(table.body))),
         [":---", *["---:"] * (table.body.shape[1] - 1)],
-        *table.body.map(_markdown_cell).to_numpy().tolist(),
+        *table.body.map(_MARKDOWN.printed).to_numpy().tolist(),
     ]
     notes = escape_markdown(" ".join(table.notes))
     return "\n".join([*("| " + " | ".join(line) + " |" for line in lines), "", notes, ""])
@@ -245,35 +245,40 @@ def to_json(content: pd.DataFrame | Mapping[str, pd.DataFrame]) -> str:
 # ---- cells ---------------------------------------------------------------------------------------
 
 
-def _latex_cell(cell: Any) -> str:
-    if not isinstance(cell, _Cell):
-        # After a line break, LaTeX would read [ and * as options of the break.
-        text = _latex_text(cell)
-        return "{}" * text.startswith(("[", "*")) + text
-    main = rf"\textbf{{{_latex_text(cell.text)}}}" if cell.bold else _latex_text(cell.text)
-    main += rf"\textsuperscript{{{cell.mark}}}" if cell.mark else ""
-    return main + (rf" {{\scriptsize {_latex_text(cell.small)}}}" if cell.small else "")
-
-
 def _latex_text(text: Any) -> str:
     """Escape a text, and make a hyphen before a number a minus sign."""
     return re.sub(r"(?<![^\s\[])-(?=\d|infinite)", "$-$", escape_latex(text).strip())
 
 
-def _html_cell(cell: Any) -> Markup:
-    if not isinstance(cell, _Cell):
-        return escape(cell)
-    mark = [tag("sup", cell.mark)] if cell.mark else []
-    small = [escape(" "), tag("small", cell.small)] if cell.small else []
-    return join([tag("b", cell.text) if cell.bold else escape(cell.text), *mark, *small])
+def _latex_cell(cell: Any) -> str:
+    text = _LATEX.printed(cell)
+    # After a line break, LaTeX would read [ and * as options of the break.
+    return "{}" * text.startswith(("[", "*")) + text
 
 
-def _markdown_cell(cell: Any) -> str:
-    if not isinstance(cell, _Cell):
-        return escape_markdown(cell)
-    main = f"**{escape_markdown(cell.text)}**" if cell.bold else escape_markdown(cell.text)
-    main += f"<sup>{escape_markdown(cell.mark)}</sup>" if cell.mark else ""
-    return main + (f" {escape_markdown(cell.small)}" if cell.small else "")
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """How the text of a cell is escaped, and what is around its parts."""
+
+    text: Callable[[Any], str]
+    bold: str
+    mark: str
+    small: str
+
+    def printed(self, cell: Any) -> str:
+        if not isinstance(cell, _Cell):
+            return self.text(cell)
+        pieces = [
+            (self.bold if cell.bold else "%s", cell.text),
+            (self.mark, cell.mark),
+            (self.small, cell.small),
+        ]
+        return "".join(around % self.text(text) for around, text in pieces if text)
+
+
+_LATEX = _Format(_latex_text, r"\textbf{%s}", r"\textsuperscript{%s}", r" {\scriptsize %s}")
+_HTML = _Format(escape, "<b>%s</b>", "<sup>%s</sup>", " <small>%s</small>")
+_MARKDOWN = _Format(escape_markdown, "**%s**", "<sup>%s</sup>", " %s")
 
 
 def _text_cell(cell: Any) -> str:

@@ -75,8 +75,8 @@ def listed(frame: pd.DataFrame, digits: int | None = None) -> pd.DataFrame:
     return frame.drop(columns=UNLISTED, errors="ignore").apply(printed)
 
 
-def html_table(frame: pd.DataFrame, cell: Callable[[Any], Markup] = escape) -> Markup:
-    """HTML of a frame without its index, with a function that makes each value `Markup`.
+def html_table(frame: pd.DataFrame, cell: Callable[[Any], str] = escape) -> Markup:
+    """HTML of a frame without its index, with a function that makes HTML of each value.
 
     >>> html_table(pd.DataFrame({"a & b": ["<"]})).replace("\\n", "").replace(" ", "")[:55]
     '<table><thead><tr><th>a&amp;b</th></tr></thead><tbody><'

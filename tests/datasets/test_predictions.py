@@ -76,50 +76,42 @@ def test_any_table_with_question_answer_and_response_loads_by_a_short_dictionary
 
 def test_a_missing_reference_is_unscored_with_its_reason(tmp_path):
     path = tmp_path / "r.csv"
-    path.write_text(
-        "question,references,response\nनदी?,नील,नील\nनदी?,,नील\nनदी?,,\n", encoding="utf-8"
-    )
+    rows = "नदी?,नील,नील\nनदी?,,नील\nनदी?,,\n"
+    path.write_text(f"question,references,response\n{rows}", encoding="utf-8")
     frame = load_responses(path, language="hi")
     assert frame["references"].tolist() == [[["नील"]], None, None]
     scores = score(frame, ["answer.exact_match", "rgb.accuracy"])
     assert scores["value"].isna().tolist() == [False, True, True] * 2
-    assert (
-        scores["reason"].dropna().tolist()
-        == ["no reference in the file", "no response in the file"] * 2
-    )
+    reasons = ["no reference in the file", "no response in the file"]
+    assert scores["reason"].dropna().tolist() == reasons * 2
 
 
 def test_a_reason_that_the_file_gives_is_kept_where_something_is_missing(tmp_path):
     whole = {"question": "q", "references": "Oslo", "response": "Oslo"}
-    rows = [whole | {"response": None, "reason": "HTTP 500"}, whole | {"references": None, "reason": "未标注"},
-            whole | {"response": None, "reason": " "}, whole | {"response": None}, whole | {"reason": "stale"}]  # fmt: skip
-    reasons = load_responses(write_table(pd.DataFrame(rows), tmp_path / "t.jsonl"))["reason"]
+    changes = [
+        {"response": None, "reason": "HTTP 500"},
+        {"references": None, "reason": "未标注"},
+        {"response": None, "reason": " "},
+        {"response": None},
+        {"reason": "stale"},
+    ]
+    frame = pd.DataFrame([whole | change for change in changes])
+    reasons = load_responses(write_table(frame, tmp_path / "t.jsonl"))["reason"]
     assert reasons[:4].tolist() == ["HTTP 500", "未标注", *["no response in the file"] * 2]
     assert pd.isna(reasons[4])
 
 
 def test_refusals_are_loaded_and_scored_without_references(tmp_path):
-    records = [
-        {"question": "What is the capital of Norway?", "response": said}
-        for said in ("insufficient information", "Oslo", None)
-    ]
-    frame = load_responses(
-        lines(tmp_path, records),
-        language="en",
-        benchmark="rgb",
-        task="noise",
-        noise_rate=1.0,
-        passage_num=5,
-    )
+    replies = ("insufficient information", "Oslo", None)
+    records = [{"question": "What is the capital?", "response": reply} for reply in replies]
+    constants = {"benchmark": "rgb", "task": "noise", "noise_rate": 1.0, "passage_num": 5}
+    frame = load_responses(lines(tmp_path, records), language="en", **constants)
     assert "references" not in frame
     assert frame["reason"].isna().tolist() == [True, True, False]
     assert score(frame, "rgb.rejection")["value"].tolist()[:2] == [1.0, 0.0]
     table = rgb_report(frame).negative_rejection
     assert (table["mean"].item(), table["n_scored"].item(), table["n"].item()) == (0.5, 2, 3)
-    with pytest.raises(
-        InputError,
-        match=r"the metric answer.f1 needs the columns response, references; got a frame without references",
-    ):
+    with pytest.raises(InputError, match=r"answer.f1 needs .*got a frame without references"):
         score(frame, "answer.f1")
 
 
@@ -187,22 +179,15 @@ def test_a_column_that_is_named_wins_over_one_that_has_the_name_already(tmp_path
 
 
 def test_names_that_cannot_be_told_apart_are_refused():
-    table = pd.DataFrame(
-        [["q", "a", "b", "c"]], columns=["question", "references", "response", "response"]
-    )
-    with pytest.raises(
-        InputError, match="all columns must have different names, got 'response' twice"
-    ):
+    table = pd.DataFrame([["q", "a", "b", "c"]])
+    table.columns = ["question", "references", "response", "response"]
+    with pytest.raises(InputError, match="must have different names, got 'response' twice"):
         load_responses(table)
     table.columns = ["question", "references", "response", "output"]
-    with pytest.raises(
-        InputError,
-        match="columns names 'output' more than once; only example_id may share a column",
-    ):
+    with pytest.raises(InputError, match="names 'output' more than once; only example_id may"):
         load_responses(table, {"references": "output", "response": "output"})
-    table = table.assign(other_response="x")
     with pytest.raises(InputError, match="got 'other_response' twice"):
-        load_responses(table, {"response": "output"})
+        load_responses(table.assign(other_response="x"), {"response": "output"})
 
 
 # ---- CSV, where everything is text -------------------------------------------------------------------------------------
@@ -215,19 +200,17 @@ def loaded(tmp_path, header, *rows):
 
 
 def same_scores(frame, path):
-    """The metrics that the frame has columns for, after its values are found to be the same from the disk and from memory."""
+    """Metrics that have a column for all they need, after their scores from disk are the same."""
     again = load_responses(write_table(frame, path))
-    needed = {
-        name: {column for argument, column in metric.columns.items() if metric.needs(argument)}
-        for name, metric in METRICS.items()
-    }
+    there = {*frame, "language", "noise_rate"}
     names = [
-        name for name, columns in needed.items() if columns <= {*frame, "language", "noise_rate"}
+        name
+        for name, metric in METRICS.items()
+        if {column for argument, column in metric.columns.items() if metric.needs(argument)}
+        <= there
     ]
-    before, after = (
-        score(responses.assign(noise_rate=0.2), names)
-        for responses in (load_responses(frame), again)
-    )
+    frames = (load_responses(frame), again)
+    before, after = (score(responses.assign(noise_rate=0.2), names) for responses in frames)
     pd.testing.assert_series_equal(before["value"], after["value"])
     assert before["reason"].isna().tolist() == after["reason"].isna().tolist()
     assert before["value"].notna().any()
@@ -235,47 +218,36 @@ def same_scores(frame, path):
 
 
 def test_aliases_and_parts_score_the_same_from_csv(tmp_path):
-    frame = pd.DataFrame(
-        {
-            "question": "q",
-            "references": [
-                [["Oslo", "Kristiania"]],
-                [["Rome", "Roma"], ["1871"]],
-                [["東京"]],
-                [["-3", "minus three"]],
-                None,
-            ],
-            "response": ["Oslo", "Rome, since 1871", "東京", "-3", "x"],
-            "false_answers": [["Bergen"], [], ["京都"], ["4"], []],
-            "judged_correct": [True, False, None, True, None],
-            "verdict": [True, False, None, True, False],
-            "translations": [
-                [{"token_count": 12}],
-                [],
-                None,
-                [{"text": "‏شكرا", "token_count": 3}],
-                [],
-            ],
-            "response_embedding": [np.array([0.5, 1.0]), [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], None],
-            "reference_embedding": [[0.5, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
-        }
-    )
+    spent = {"text": "‏شكرا", "token_count": 3}
+    aliases, parts = [["Oslo", "Kristiania"]], [["Rome", "Roma"], ["1871"]]
+    columns = {
+        "references": [aliases, parts, [["東京"]], [["-3", "minus three"]], None],
+        "response": ["Oslo", "Rome, since 1871", "東京", "-3", "x"],
+        "false_answers": [["Bergen"], [], ["京都"], ["4"], []],
+        "judged_correct": [True, False, None, True, None],
+        "verdict": [True, False, None, True, False],
+        "translations": [[{"token_count": 12}], [], None, [spent], []],
+        "response_embedding": [np.array([0.5, 1.0]), [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], None],
+        "reference_embedding": [[0.5, 1.0], [1.0, 1.0], [1.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
+    }
+    frame = pd.DataFrame({"question": "q"} | columns)
     names = same_scores(frame, tmp_path / "t.csv")
-    assert {"answer.exact_match", "rgb.accuracy", "rgb.error_correction", "annotator.verdict", "cost.translation_tokens",
-            "semantic.judged_correctness", "semantic.embedding_cosine"} <= names  # fmt: skip
+    assert {"answer.exact_match", "rgb.accuracy", "rgb.error_correction", "annotator.verdict",
+            "cost.translation_tokens", "semantic.judged_correctness",
+            "semantic.embedding_cosine"} <= names  # fmt: skip
     again = load_responses(tmp_path / "t.csv")
     assert again["references"].tolist() == frame["references"].tolist()
     assert again["response"].tolist() == frame["response"].tolist()
     assert score(again, "answer.exact_match")["value"].tolist()[:3] == [1.0, 0.0, 1.0]
 
 
-@settings(max_examples=50)
-@given(
-    st.lists(
-        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1),
-        min_size=1,
-    )
+whole_texts = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1
 )
+
+
+@settings(max_examples=30)
+@given(st.lists(whole_texts, min_size=1))
 def test_any_response_comes_back_from_csv(tmp_path_factory, responses):
     frame = pd.DataFrame({"question": "q", "references": "r", "response": responses})
     path = write_table(frame, tmp_path_factory.mktemp("t") / "t.csv")
@@ -305,13 +277,9 @@ def test_a_cell_that_spells_a_list_is_one_and_others_are_texts(tmp_path, cell, p
 
 @pytest.mark.parametrize("cell", ["['Oslo' 'Bergen']", "[Oslo, Bergen]", '["Oslo", "Ber', "[nan]"])
 def test_a_cell_that_looks_like_a_list_and_is_none_is_named(tmp_path, cell):
+    header = ["question", "references", "response"]
     with pytest.raises(InputError, match="row 1 column references must"):
-        loaded(
-            tmp_path,
-            ["question", "references", "response"],
-            ["q", "Oslo", "Oslo"],
-            ["q", cell, "Oslo"],
-        )
+        loaded(tmp_path, header, ["q", "Oslo", "Oslo"], ["q", cell, "Oslo"])
 
 
 # ---- what an empty cell of CSV means -----------------------------------------------------------------------------------
@@ -329,17 +297,15 @@ def test_an_empty_cell_is_missing_or_an_empty_answer(tmp_path, keep_empty, mean,
     path.write_text(SIX, encoding="utf-8")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        frame = load_responses(path, keep_empty=keep_empty)
-        once = load_responses(pd.read_csv(path), keep_empty=keep_empty)
-    told = [str(warning.message) for warning in caught]
-    assert len(told) == (
-        keep_empty is None
-    )  # of the file; nothing says that the frame was read from CSV
-    assert all(
-        "2 of 6 responses in six.csv are empty cells" in each and "keep_empty=True" in each
-        for each in told
-    )
-    for responses in (frame, once):
+        frames = [
+            load_responses(given, keep_empty=keep_empty) for given in (path, pd.read_csv(path))
+        ]
+    # Nothing says that the frame was read from CSV.
+    assert len(caught) == (keep_empty is None)
+    for warning in caught:
+        assert "2 of 6 responses in six.csv are empty cells" in str(warning.message)
+        assert "keep_empty=True" in str(warning.message)
+    for responses in frames:
         row = summarize(score(responses, "answer.exact_match")).iloc[0]
         assert (row["mean"], row["n_scored"], row["n"]) == (mean, n_scored, 6)
 

@@ -16,15 +16,8 @@ from ragnb.scoring import METRICS, Metric, definitions, edge_cases, score
 from ragnb.version import __version__
 
 
-def own(function=len, name="own.words", **more):
-    return Metric(
-        name,
-        function,
-        {"response": "response"},
-        higher_is_better=False,
-        bounds=(0, 9),
-        **{"source": "here", **more},
-    )
+def own(function=len, name="own.words", source="here", **more):
+    return Metric(name, function, {"response": "response"}, False, (0, 9), source, **more)
 
 
 # ---- which metrics a name means ----------------------------------------------------------------
@@ -84,10 +77,8 @@ def test_text_and_html_say_all_of_every_metric(name):
 
 def test_several_metrics_are_a_list_with_one_entry_per_metric():
     lines = repr(definitions("f1")).splitlines()
-    assert [line.partition(":")[0] for line in lines if line[0] != " "] == [
-        "answer.f1",
-        "answer.rouge_l",
-    ]
+    heads = [line.partition(":")[0] for line in lines if line[0] != " "]
+    assert heads == ["answer.f1", "answer.rouge_l"]
     assert lines[1] == "  variant: unicode, lbrag"
     assert Reader(definitions()._repr_html_()).elements.count("tr") == len(METRICS)
 

@@ -1,6 +1,7 @@
 """`mixed_model`: hand-built designs, formulas of statsmodels, and designs with holes."""
 
 import math
+import re
 import warnings
 
 import numpy as np
@@ -18,29 +19,26 @@ from ragnb.stats import mixed as fitting
 METRIC = "answer.f1"
 
 
-def scored(values, systems=("direct", "lbrag"), languages=("en", "de"), **columns):
+def scored(values, systems=("direct", "lbrag"), languages=("en", "de")):
     """A scores frame from an array of questions × languages × systems."""
-    places = np.argwhere(np.full(np.shape(values), True))
-    question, language, system = places.T
-    cells = {
-        "example_id": [f"{languages[k]}/{q}" for q, k, _ in places],
-        "question_id": [f"q{q}" for q in question],
-        "language": [languages[k] for k in language],
-        "system": [systems[k] for k in system],
-        "metric": METRIC,
-        "value": np.asarray(values, float).ravel(),
-        "reason": None,
-        "signature": "v:1",
-    }
-    return pd.DataFrame(cells | columns)
+    rows = [
+        {"question_id": f"q{q}", "language": languages[k], "system": systems[s], "value": value}
+        for (q, k, s), value in np.ndenumerate(np.asarray(values, float))
+    ]
+    frame = pd.DataFrame(rows).assign(metric=METRIC, reason=None, signature="v:1")
+    return frame.assign(example_id=frame["language"] + "/" + frame["question_id"])
 
 
-def drawn(seed, shape, *, questions=0.3, noise=0.2, differing=0.0, effect=0.0):
-    """Normal scores: questions, noise, differences that vary from question to question, and an effect of each system."""
+def drawn(seed, shape, *, differing=0.0, effect=0.0):
+    """Normal scores: questions, differences that vary between them, and an effect of each system."""
     rng = np.random.default_rng(seed)
     n, _, k = shape
-    spread = rng.normal(0, questions, (n, 1, 1)) + rng.normal(0, differing, (n, 1, k))
-    return 0.5 + spread + effect * np.arange(k) + rng.normal(0, noise, shape)
+    spread = rng.normal(0, 0.3, (n, 1, 1)) + rng.normal(0, differing, (n, 1, k))
+    return 0.5 + spread + effect * np.arange(k) + rng.normal(0, 0.2, shape)
+
+
+def of_cells(table):
+    return table.set_index(["language", "system"])
 
 
 @pytest.fixture(scope="module")
@@ -75,16 +73,11 @@ def test_differences_of_a_balanced_design_are_those_of_the_means():
     ]
     result = mixed_model(scored(values), interaction=True)
     row = result.effects.iloc[0]
-    assert (row["system"], row["baseline"], row["n_pairs"], row["n_clusters"]) == (
-        "lbrag",
-        "direct",
-        8,
-        4,
-    )
+    names = ["system", "baseline", "n_pairs", "n_clusters"]
+    assert row[names].tolist() == ["lbrag", "direct", 8, 4]
     assert row["difference"] == pytest.approx(0.175, abs=1e-12)
-    assert dict(
-        zip(result.by_language["language"], result.by_language["difference"], strict=True)
-    ) == pytest.approx({"en": 0.2, "de": 0.15}, abs=1e-12)
+    by_language = result.by_language.set_index("language")["difference"]
+    assert by_language.to_dict() == pytest.approx({"en": 0.2, "de": 0.15}, abs=1e-12)
     plain = mixed_model(scored(values))
     assert plain.effects["difference"].tolist() == pytest.approx([0.175], abs=1e-12)
     assert plain.by_language.empty
@@ -95,11 +88,9 @@ def test_differences_of_a_balanced_design_are_those_of_the_means():
 def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_design(
     balanced, interaction
 ):
-    language = "C(language, Sum)"
     system = 'C(system, Treatment("direct"))'
-    known = ols(
-        f"value ~ C(question_id) + {language} {'*' if interaction else '+'} {system}", balanced
-    ).fit()
+    terms = f"C(language, Sum) {'*' if interaction else '+'} {system}"
+    known = ols(f"value ~ C(question_id) + {terms}", balanced).fit()
     result = mixed_model(balanced, interaction=interaction)
     for _, row in result.effects.iterrows():
         name = f"{system}[T.{row['system']}]"
@@ -114,59 +105,56 @@ def test_errors_tests_and_intervals_are_those_of_fixed_questions_in_a_balanced_d
 def test_two_systems_in_one_language_are_the_paired_t_test():
     values = drawn(3, (14, 1, 2), effect=0.1)
     known = stats.ttest_rel(values[:, 0, 1], values[:, 0, 0])
-    row = mixed_model(scored(values, languages=["en"]), confidence_level=0.9).effects.iloc[0]
-    limits = known.confidence_interval(0.9)
-    assert (row["statistic"], row["p_value"], row["df"]) == pytest.approx(
-        (known.statistic, known.pvalue, 13), rel=1e-3
-    )
-    assert (row["low"], row["high"]) == pytest.approx((limits.low, limits.high), abs=1e-4)
+    row = mixed_model(scored(values), confidence_level=0.9).effects.iloc[0]
+    test = (row["statistic"], row["p_value"], row["df"])
+    assert test == pytest.approx((known.statistic, known.pvalue, 13), rel=1e-3)
+    assert (row["low"], row["high"]) == pytest.approx(known.confidence_interval(0.9), abs=1e-4)
     assert row["confidence_level"] == 0.9
 
 
-def test_the_minimum_detectable_effect_uses_the_t_law_of_the_interval(balanced):
+def test_the_minimum_detectable_effect_uses_the_t_distribution_of_the_interval(balanced):
     row = mixed_model(balanced).effects.iloc[0]
-    critical = stats.t.ppf(0.975, row["df"])
-    beyond = stats.nct.sf(critical, row["df"], row["mde"] / row["standard_error"])
-    below = stats.nct.cdf(-critical, row["df"], row["mde"] / row["standard_error"])
-    assert beyond + below == pytest.approx(0.8, abs=1e-6)
+    df, shift = row["df"], row["mde"] / row["standard_error"]
+    critical = stats.t.ppf(0.975, df)
+    detected = stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift)
+    assert detected == pytest.approx(0.8, abs=1e-6)
 
 
 def test_a_design_with_holes_is_that_of_statsmodels(holed):
+    system = 'C(system, Treatment("direct"))'
     kept = holed.dropna(subset="value")
-    known = mixedlm(
-        'value ~ C(system, Treatment("direct")) + language', kept, groups="question_id"
-    ).fit(reml=True)
+    known = mixedlm(f"value ~ {system} + language", kept, groups="question_id").fit(reml=True)
     result = mixed_model(holed)
     for _, row in result.effects.iterrows():
-        name = f'C(system, Treatment("direct"))[T.{row["system"]}]'
+        name = f"{system}[T.{row['system']}]"
         assert row["difference"] == pytest.approx(known.fe_params[name], abs=1e-4)
         assert row["standard_error"] == pytest.approx(known.bse_fe[name], rel=1e-3)
-    assert result.model.group_variance == pytest.approx(known.cov_re.iloc[0, 0], rel=1e-2)
-    share = known.cov_re.iloc[0, 0] / (known.cov_re.iloc[0, 0] + known.scale)
+    variance = known.cov_re.iloc[0, 0]
+    assert result.model.group_variance == pytest.approx(variance, rel=1e-2)
+    share = variance / (variance + known.scale)
     assert result.intraclass_correlation == pytest.approx(share, rel=1e-2)
     assert result.formula == "value ~ system + language + (1 | question_id)"
+    assert result.model.residuals.size == len(kept)
+    assert result.robust["n_dropped"].gt(0).all()
 
 
 def test_the_interaction_is_that_of_statsmodels_and_so_is_its_test(balanced, whole):
-    terms = 'value ~ C(system, Treatment("direct")) {} C(language, Treatment("en"))'
-    known = mixedlm(terms.format("*"), balanced, groups="question_id").fit(reml=True)
-    rows = whole.by_language.set_index(["language", "system"])
+    def fitted(sign, reml):
+        terms = f'C(system, Treatment("direct")) {sign} C(language, Treatment("en"))'
+        return mixedlm(f"value ~ {terms}", balanced, groups="question_id").fit(reml=reml)
+
+    known = fitted("*", reml=True).fe_params
+    rows = of_cells(whole.by_language)["difference"]
     for system in ("cross", "lbrag"):
-        in_english = known.fe_params[f'C(system, Treatment("direct"))[T.{system}]']
-        further = known.fe_params[
-            f'C(system, Treatment("direct"))[T.{system}]:C(language, Treatment("en"))[T.th]'
-        ]
-        assert rows.loc[("en", system), "difference"] == pytest.approx(in_english, abs=1e-5)
-        assert rows.loc[("th", system), "difference"] == pytest.approx(
-            in_english + further, abs=1e-5
-        )
-    alike, apart = (
-        mixedlm(terms.format(sign), balanced, groups="question_id").fit(reml=False) for sign in "+*"
-    )
-    statistic = 2 * (apart.llf - alike.llf)
-    assert whole.interaction_test.statistic == pytest.approx(statistic, abs=1e-3)
-    assert whole.interaction_test.p_value == pytest.approx(stats.chi2.sf(statistic, 4), abs=1e-4)
-    assert "4 df" in whole.interaction_test.method
+        name = f'C(system, Treatment("direct"))[T.{system}]'
+        further = known[f'{name}:C(language, Treatment("en"))[T.th]']
+        assert rows["en", system] == pytest.approx(known[name], abs=1e-5)
+        assert rows["th", system] == pytest.approx(known[name] + further, abs=1e-5)
+    test = whole.interaction_test
+    statistic = 2 * (fitted("*", reml=False).llf - fitted("+", reml=False).llf)
+    assert test.statistic == pytest.approx(statistic, abs=1e-3)
+    assert test.p_value == pytest.approx(stats.chi2.sf(statistic, 4), abs=1e-4)
+    assert "4 df" in test.method
     assert mixed_model(balanced).interaction_test.statistic == pytest.approx(statistic, abs=1e-3)
 
 
@@ -178,43 +166,34 @@ def test_an_interaction_that_is_there_is_found():
     assert result.by_language["p_adjusted"].lt(0.05).tolist() == [False, True]
 
 
-def test_holm_runs_over_systems_and_over_languages_apart(whole):
+def test_holm_is_over_systems_and_over_languages_separately(whole):
     for table, size in ((whole.effects, 2), (whole.by_language, 6)):
-        assert table["p_adjusted"].tolist() == pytest.approx(
-            multipletests(table["p_value"], method="holm")[1]
-        )
+        known = multipletests(table["p_value"], method="holm")[1]
+        assert table["p_adjusted"].tolist() == pytest.approx(known)
         assert set(table["family_size"]) == {size}
 
 
-def test_the_cluster_robust_comparison_stands_beside(balanced, whole):
+def test_the_cluster_robust_comparison_is_in_the_result(balanced, whole):
     known = compare(balanced, by=[], baseline="direct", cluster="question_id")
     pd.testing.assert_frame_equal(whole.robust, known)
-    half = (whole.robust["high"] - whole.robust["low"]) / 2 / stats.t.ppf(0.975, 8)
-    assert whole.error_ratios.tolist() == pytest.approx(
-        (half / whole.effects["standard_error"]).tolist()
-    )
+    errors = (known["high"] - known["low"]) / 2 / stats.t.ppf(0.975, 8)
+    ratios = errors / whole.effects["standard_error"]
+    assert whole.error_ratios.tolist() == pytest.approx(ratios.tolist())
 
 
 def test_the_order_of_rows_is_of_no_account(balanced, whole):
-    shuffled = mixed_model(
-        balanced.sample(frac=1, random_state=1), baseline="direct", interaction=True
-    )
-    for name, keys in (("effects", ["system"]), ("by_language", ["language", "system"])):
-        one, other = (
-            getattr(result, name).set_index(keys).sort_index() for result in (whole, shuffled)
-        )
-        columns = ["difference", "low", "high"]
-        assert one[columns].to_numpy() == pytest.approx(other[columns].to_numpy(), abs=1e-5)
+    rows = balanced.sample(frac=1, random_state=1)
+    shuffled = mixed_model(rows, baseline="direct", interaction=True)
+    columns = ["difference", "low", "high"]
+    one, other = (of_cells(each.by_language).sort_index()[columns] for each in (whole, shuffled))
+    pd.testing.assert_frame_equal(one, other, atol=1e-5)
 
 
 # ---- what may be doubted -------------------------------------------------------------------------
 
 
-def test_nothing_is_to_be_doubted_in_data_as_the_model_assumes_them():
+def test_problems_are_found_in_data_unlike_those_that_the_model_assumes():
     assert mixed_model(scored(drawn(5, (40, 2, 2)))).problems == ()
-
-
-def test_differences_that_vary_from_question_to_question_are_a_problem():
     languages = ["en", "de", "th", "zh"]
     result = mixed_model(scored(drawn(6, (30, 4, 2), differing=0.3), languages=languages))
     assert result.error_ratios["lbrag"] > 1.5
@@ -248,29 +227,19 @@ def test_a_search_that_fails_leaves_the_robust_comparison(balanced, monkeypatch,
 # ---- designs with holes --------------------------------------------------------------------------
 
 
-def test_missing_values_are_left_out(holed):
-    result = mixed_model(holed)
-    assert result.model.residuals.size == len(holed) - 4
-    assert result.robust["n_dropped"].gt(0).all()
-
-
 def test_a_language_with_one_question_and_an_empty_cell_have_a_defined_result(holed):
     result = mixed_model(holed, interaction=True)
-    rows = result.by_language.set_index(["language", "system"])
-    one = holed[(holed["language"] == "th")].set_index("system")["value"]
-    assert rows.loc[("th", "lbrag"), "difference"] == pytest.approx(
-        one["lbrag"] - one["direct"], abs=1e-10
-    )
-    assert math.isnan(rows.loc[("th", "cross"), "difference"])
-    assert rows.loc[("th", "cross"), "warning"] == "the scores of the two share no language"
+    rows, effects = of_cells(result.by_language), result.effects.set_index("system")
+    one = holed[holed["language"] == "th"].set_index("system")["value"]
+    thai = rows.loc["th"]
+    assert thai["difference"]["lbrag"] == pytest.approx(one["lbrag"] - one["direct"], abs=1e-10)
+    assert math.isnan(thai["difference"]["cross"])
+    assert thai["warning"]["cross"] == "the scores of the two share no language"
     assert set(result.by_language["family_size"]) == {5}  # the undefined one is no part of it
-    effects = result.effects.set_index("system")
-    assert effects.loc["lbrag", "difference"] == pytest.approx(
-        rows.xs("lbrag", level="system")["difference"].mean()
-    )
-    known = rows.xs("cross", level="system")["difference"].mean()  # of the two that are defined
-    assert effects.loc["cross", "difference"] == pytest.approx(known)
-    assert "average over 2 of 3 languages" in effects.loc["cross", "warning"]
+    for system, warning in (("lbrag", ""), ("cross", "average over 2 of 3 languages")):
+        mean = rows.xs(system, level="system")["difference"].mean()  # of those that are defined
+        assert effects.loc[system, "difference"] == pytest.approx(mean)
+        assert warning in effects.loc[system, "warning"]
     assert effects.loc["lbrag", "warning"] == ""
     assert "3 df" in result.interaction_test.method  # 8 cells that are filled; 5 columns of the sum
 
@@ -308,43 +277,34 @@ def test_one_language_has_no_term(balanced):
         assert found == result.effects["difference"].tolist()
 
 
+CONSTANT = np.arange(5).reshape(5, 1, 1) / 10 + np.array([0, 0.2])
+
+
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [
-        (
-            scored([[[0.1, 0.5], [0.3, 0.2]]]),
-            "4 values are too few to separate the spread between groups (1)",
-        ),
-        (scored(np.full((5, 2, 2), 0.5)), "no spread within groups"),
-        (
-            scored(np.arange(5).reshape(5, 1, 1) / 10 + np.array([0, 0.2]), languages=["en"]),
-            "no spread within groups",
-        ),
-        (
-            scored(drawn(9, (6, 1, 2)), languages=["en"]).iloc[[0, 3, 4, 7, 8, 11]],
-            "6 values are too few to separate the spread between groups (6)",
-        ),
+        (scored([[[0.1, 0.5], [0.3, 0.2]]]), "4 values are too few to separate .* groups \\(1\\)"),
+        (scored(CONSTANT), "no spread within groups"),
+        (scored(drawn(9, (6, 1, 2))).iloc[[0, 3, 4, 7, 8, 11]],
+         "6 values are too few to separate .* groups \\(6\\)"),
     ],
-)
+)  # fmt: skip
 def test_without_a_model_the_result_is_undefined_and_says_why(frame, reason):
     result = mixed_model(frame)
     assert math.isnan(result.effects["difference"].iloc[0])
-    assert reason in result.effects["warning"].iloc[0]
+    assert re.search(reason, result.effects["warning"].iloc[0])
     assert result.problems[0].startswith("there is no model: ")
 
 
 def test_questions_are_examples_where_they_have_no_name(balanced):
     result = mixed_model(balanced.drop(columns="question_id"))
-    assert result.group == "example_id"
-    assert result.model.n_groups == 27
+    assert (result.group, result.model.n_groups) == ("example_id", 27)
     named = balanced["question_id"].where(balanced["question_id"] != "q0")
-    assert (
-        mixed_model(balanced.assign(question_id=named)).model.n_groups == 8 + 3
-    )  # those without stand alone, by language
+    # Those without are on their own in each language.
+    assert mixed_model(balanced.assign(question_id=named)).model.n_groups == 8 + 3
     bare = balanced[["question_id", "language", "system", "metric", "value"]]
-    assert mixed_model(bare).effects["difference"].tolist() == pytest.approx(
-        mixed_model(balanced).effects["difference"].tolist()
-    )
+    wanted = mixed_model(balanced).effects["difference"].tolist()
+    assert mixed_model(bare).effects["difference"].tolist() == pytest.approx(wanted)
 
 
 def test_one_metric_is_chosen_of_several(balanced):

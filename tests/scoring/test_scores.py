@@ -63,24 +63,18 @@ def test_every_response_keeps_its_row_and_a_missing_one_never_becomes_0(kind):
     assert scores["value"].tolist() == pytest.approx(VALUES, nan_ok=True)
     assert scores["reason"][1:3].tolist() == ["the endpoint timed out", "no response"]
     assert scores["reason"][[0, 3, 4]].isna().all()
-    assert scores["evidence"].tolist() == [
-        "part 1: 'Oslo'",
-        "no response",
-        "no response",
-        "part 1: not found",
-        "refusal: 'insufficient information'",
-    ]
+    found, none = ["part 1: 'Oslo'"], ["no response"] * 2
+    refused = ["part 1: not found", "refusal: 'insufficient information'"]
+    assert scores["evidence"].tolist() == [*found, *none, *refused]
     pd.testing.assert_frame_equal(given, before)
 
 
 def test_long_columns_are_left_out_and_the_others_stay():
-    long = {"passages": [["p"]] * 5, "kinds": [["positive"]] * 5, "question": "q?"}
-    given = frame(**long, topic="sea")
+    given = frame(passages=[["p"]] * 5, kinds=[["positive"]] * 5, question="q?", topic="sea")
     given.attrs["source"] = {"name": "mine"}
     scores = score(given, "rgb.accuracy")
-    assert scores.columns.tolist() == (
-        "example_id system language noise_rate topic metric value reason signature".split()
-    )
+    columns = "example_id system language noise_rate topic metric value reason signature"
+    assert scores.columns.tolist() == columns.split()
     assert scores.attrs == given.attrs
 
 
@@ -222,13 +216,12 @@ def test_lists_that_pandas_read_as_texts_are_refused_and_load_responses_reads_th
 
 def asked_of_two(questions, others, **columns):
     """Two systems whose ids are the numbers of their rows."""
-    rows = [
-        (str(k), name, q)
+    parts = [
+        pd.DataFrame({"example_id": map(str, range(len(asked))), "system": name, "question": asked})
         for name, asked in (("a", questions), ("b", others))
-        for k, q in enumerate(asked)
     ]
-    frame = pd.DataFrame(rows, columns=["example_id", "system", "question"], dtype=object)
-    return frame.assign(references="Oslo", response="Oslo", language="en").assign(**columns)
+    both = pd.concat(parts, ignore_index=True)
+    return both.assign(references="Oslo", response="Oslo", language="en").assign(**columns)
 
 
 def test_systems_that_were_asked_in_another_order_are_not_paired_by_their_rows():
@@ -318,18 +311,13 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
 
 
 def test_a_metric_stays_within_its_bounds_and_leaves_the_missing_unscored(entry):
-    columns = {
-        name: pd.Series(values, dtype=object)
-        for name, values in CASES.items()
-        if name != "response"
-    }
-    scores = score(frame(CASES["response"], **columns), entry.name)
+    columns = {name: pd.Series(values, dtype=object) for name, values in CASES.items()}
+    scores = score(frame(**(columns | {"responses": columns.pop("response")})), entry.name)
     assert math.isnan(scores["value"].iloc[-1])
     said = scores[[bool(text) for text in CASES["response"]]]
     unscored = said["reason"].dropna()
-    assert set(unscored) <= {
-        entry.condition
-    }  # nothing else may leave a response that says something without a value
+    # Nothing else may leave a response that says something without a value.
+    assert set(unscored) <= {entry.condition}
     assert len(unscored) < 4
     assert scores["value"].dropna().between(*entry.bounds).all()
     assert not entry.binary or set(scores["value"].dropna()) <= {0.0, 1.0}
@@ -359,18 +347,13 @@ def test_no_metric_reads_the_reasoning_of_a_reply():
 
 def test_a_reply_whose_reasoning_was_set_apart_before_has_the_same_scores():
     once = reasoning_apart(replied())
-    assert once["response"].tolist() == [
-        "Howard Florey",
-        "Alexander Fleming",
-        "",
-        "Alexander Fleming",
-    ]
+    answers = ["Howard Florey", "Alexander Fleming", "", "Alexander Fleming"]
+    assert once["response"].tolist() == answers
     assert reasoning_apart(once) is once
     for options in ({}, {"protocol": "released"}, {"protocol": "flexible"}, {"variant": "lbrag"}):
         metrics = "rgb.accuracy" if "protocol" in options else OF_ANSWERS
-        pd.testing.assert_frame_equal(
-            score(once, metrics, **options), score(replied(), metrics, **options)
-        )
+        one, two = (score(replies, metrics, **options) for replies in (once, replied()))
+        pd.testing.assert_frame_equal(one, two)
 
 
 def test_published_code_reads_the_whole_reply():

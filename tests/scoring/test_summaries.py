@@ -71,19 +71,19 @@ def test_the_worst_case_is_beyond_the_bounds_if_values_are(values, worst):
 
 
 def test_cells_are_those_of_the_conditions_or_of_by():
+    cells = [("a", 0.0, [1.0, 1]), ("a", NAN, [1.0, 0]), ("b", 0.0, [0.0])]
+    topics = ["sea", "land"]
     parts = [
-        scored(values, system=system, noise_rate=rate, topic=["sea", "land"][: len(values)])
-        for system, rate, values in [("a", 0.0, [1.0, 1]), ("a", NAN, [1.0, 0]), ("b", 0.0, [0.0])]
+        scored(values, system=system, noise_rate=rate, topic=topics[: len(values)])
+        for system, rate, values in cells
     ]
     table = summarize(pd.concat(parts))
     assert table["mean"].tolist() == [1.0, 0.5, 0.0]
     assert table.columns[:3].tolist() == ["system", "noise_rate", "metric"]
     for by in ("topic", ["topic"]):
         table = summarize(pd.concat(parts), by=by, cluster="example_id")
-        assert table[["topic", "mean", "n"]].values.tolist() == [
-            ["sea", 2 / 3, 3],
-            ["land", 0.5, 2],
-        ]
+        found = table[["topic", "mean", "n"]].values.tolist()
+        assert found == [["sea", 2 / 3, 3], ["land", 0.5, 2]]
 
 
 @pytest.mark.parametrize("missing", [None, NAN, pd.NA], ids=repr)
