@@ -27,6 +27,7 @@ _HOMES = {
     "ragnb.datasets.studies": "load_study studies",
     "ragnb.datasets.tables": "read_table write_table",
     "ragnb.ensemble": "DataSplit MetricEnsemble",
+    "ragnb.figures.choose": "plot",
     "ragnb.llm.budget": "estimate",
     "ragnb.llm.client": "complete",
     "ragnb.llm.local": "serve",

@@ -31,6 +31,7 @@ def score(arguments: argparse.Namespace) -> str:
     )
     if arguments.out:
         ragnb.write_table(scores, arguments.out)
+    _draw(summary, arguments)
     return _table(summary, arguments)
 
 
@@ -50,6 +51,7 @@ def compare(arguments: argparse.Namespace) -> tuple[str, int]:
     names = ("baseline", "by", "cluster", "method", "unpaired", "correction")
     options = {name: getattr(arguments, name) for name in names}
     table = ragnb.compare(scores, **options, confidence_level=arguments.level)
+    _draw(table, arguments)
     losses = [] if smallest is None else _losses(table, scores, smallest)
     for loss in losses:
         print(spelled(loss), file=sys.stderr)
@@ -92,6 +94,7 @@ def report(arguments: argparse.Namespace) -> str:
     for name in tables if arguments.out else ():
         ragnb.write_table(tables[name], Path(arguments.out) / f"{name}.csv")
     tables.pop("scores", None)
+    _draw(made, arguments)
     return _report(made, tables, arguments)
 
 
@@ -199,6 +202,9 @@ _PRINTING: dict[str, dict[str, Any]] = _FORMAT | {
         "help": "confidence level of intervals (default: 0.95)",
     },
 }
+_FIGURE: dict[str, dict[str, Any]] = {
+    "--figure": {"metavar": "FILE", "help": "also draw the result: .png, .svg or .pdf"}
+}
 _OPTION = {"--option": _SETTINGS | {"help": "settings such as protocol=released; JSON or text"}}
 _SCORING: dict[str, dict[str, Any]] = {
     "-m --metrics": {
@@ -227,6 +233,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "metavar": "TABLE",
             "help": "write the score of each response as .jsonl, .jsonl.gz or .parquet",
         },
+        **_FIGURE,
         **_PRINTING,
     },
     compare: {
@@ -253,6 +260,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
             "help": "exit with 1 if a system is worse than the baseline by this much (default: 0) "
             "and the interval excludes 0",
         },
+        **_FIGURE,
         **_PRINTING,
     },
     report: {
@@ -264,6 +272,7 @@ COMMANDS: dict[Callable[..., Any], dict[str, dict[str, Any]]] = {
         },
         **_OPTION,
         "--out": {"metavar": "FOLDER", "help": "also write each table of the report as CSV"},
+        **_FIGURE,
         **_PRINTING,
     },
     audit: {
@@ -427,6 +436,13 @@ def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
 
 
 # ---- output ------------------------------------------------------------------------------------
+
+
+def _draw(result: Any, arguments: argparse.Namespace) -> None:
+    """Write the figure of a result, if one was asked for."""
+    if arguments.figure:
+        progress("drawing")
+        ragnb.figures.save_plot(result, arguments.figure)
 
 
 def _table(frame: Any, arguments: argparse.Namespace) -> str:

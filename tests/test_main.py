@@ -271,6 +271,16 @@ def rgb(folder):
 LINES = {"orient": "records", "lines": True}
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["score both.jsonl -m f1 em", "compare both.jsonl -m f1", "report rgb.jsonl --kind rgb"],
+)
+def test_a_command_draws_its_result(rgb, printed, command):
+    alone = printed(command)
+    assert printed(f"{command} --figure figures/mine.png") == alone
+    assert Path("figures/mine.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_report_of_rgb_is_printed_and_written(rgb, printed):
     out, _ = printed("report rgb.jsonl --kind rgb --option protocol=released --out tables")
     report = rgb_report(load_responses(rgb), "released")

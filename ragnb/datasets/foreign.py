@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from ragnb.datasets.files import existing_file, read_frame, stem
-from ragnb.datasets.predictions import NUMBERS, TRUTHS, load_responses
+from ragnb.datasets.formats import FORMATS, renamed
+from ragnb.datasets.predictions import NUMBERS, TRUTHS, checked_columns, load_responses
 from ragnb.errors import InputError
 from ragnb.records import COLUMNS, CONDITION, PAYLOAD, present, require_columns
 from ragnb.scoring.scores import TEXT
@@ -72,7 +73,8 @@ def load_scores(
     >>> load_scores(made, version="0.3")[["metric", "value", "signature"]].values.tolist()
     [['ragas.faithfulness', 0.75, 'foreign:ragas 0.3|faithfulness|definition unknown']]
     """
-    frame = _renamed(_table(source), columns or {})
+    table = _table(source)
+    frame = renamed(table, checked_columns(table, columns or {}))
     if "example_id" not in frame:
         raise InputError(
             "load_scores found no column named example_id, which pairs the systems; the columns are "
@@ -95,30 +97,23 @@ def load_scores(
     scores = scores.assign(**{name: pd.array(cells, TEXT) for name, cells in texts.items()})
     dropped = {*PAYLOAD, "column", "tool", "version"} - {"reason"}
     last = ("metric", "value", "reason", "evidence", "signature")
-    first = [name for name in scores if name not in dropped and name not in last]
+    single = [name for name in scores if not scores[name].map(_is_several).any()]
+    first = [name for name in single if name not in dropped and name not in last]
     return scores[[*first, *(name for name in last if name in scores)]]
+
+
+def _is_several(cell: Any) -> bool:
+    return isinstance(cell, list | dict)
 
 
 def _table(source: str | Path | pd.DataFrame) -> pd.DataFrame:
     """The table as it is, or the responses and scores of a tool's file."""
     if not isinstance(source, str | Path):
         require_columns(source, (), "load_scores")
-        return source
-    try:
-        return load_responses(source)
-    except InputError:
-        return read_frame(existing_file(source))
-
-
-def _renamed(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    missing = [theirs for theirs in columns.values() if theirs not in frame]
-    if missing:
-        raise InputError(
-            f"columns names {missing[0]!r}, but the columns are {', '.join(map(str, frame))}"
-        )
-    return frame.reset_index(drop=True).rename(
-        columns={theirs: ours for ours, theirs in columns.items()}
-    )
+    given: Any = source
+    content = read_frame(existing_file(given)) if isinstance(source, str | Path) else source
+    recognised = any(one.recognises(content) for one in FORMATS.values())
+    return load_responses(source) if recognised else content
 
 
 def _metric_columns(

@@ -147,7 +147,7 @@ def load_responses(
     if given.empty:
         raise InputError(f"{file.name if file else 'a frame'} must have at least one row, got none")
     frame, read_as = (given, None) if columns and not format else _read_as(given, file, format)
-    frame = renamed(frame, _checked_columns(frame, columns or {}))
+    frame = renamed(frame, checked_columns(frame, columns or {}))
     _require_texts(frame, given, file, columns or {})
     frame = frame.assign(**constants)
     for name in frame.columns.intersection(NUMBERS):
@@ -210,7 +210,7 @@ def _by_rows(content: pd.DataFrame) -> pd.DataFrame:
     return frame_of([*pd.DataFrame(columns).to_dict("records")])
 
 
-def _checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[str, str]:
+def checked_columns(frame: pd.DataFrame, columns: Mapping[str, str]) -> Mapping[str, str]:
     """The user's mapping, after a check that it names columns of the frame."""
     missing = [theirs for theirs in columns.values() if theirs not in frame]
     if missing:

@@ -1,5 +1,6 @@
 """Figures for papers from tidy frames. Every estimate has an interval, and the caption states n and its kind."""
 
+from ragnb.figures.choose import plot, save_plot
 from ragnb.figures.curves import plot_distribution, plot_noise_curve
 from ragnb.figures.differences import plot_differences, plot_power
 from ragnb.figures.efficiency import (
@@ -29,6 +30,7 @@ __all__ = [
     "WIDTHS",
     "interval_note",
     "paper_size",
+    "plot",
     "plot_acceptability",
     "plot_cost_effectiveness_plane",
     "plot_critical_difference",
@@ -42,5 +44,6 @@ __all__ = [
     "plot_rates",
     "plot_reliability",
     "save_figure",
+    "save_plot",
     "style",
 ]

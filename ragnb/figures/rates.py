@@ -71,7 +71,9 @@ def plot_rates(
             look: dict[str, Any] = {"color": to_hex(f"C{number}"), "label": plain(name)}
             look |= {"fmt": MARKERS[number % len(MARKERS)], "capsize": 2}
             ax.errorbar(group["mean"], heights, xerr=reach(group), **look)
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(rows) - 0.4), xlabel=plain(xlabel))
+        ax.set(ylim=(-0.6, len(rows) - 0.4), xlabel=plain(xlabel))
+        if rates["mean"].dropna().between(0, 1).all():
+            ax.set_xlim(-0.02, 1.02)
         ax.set_yticks(range(len(rows)), [plain(row) for row in rows])
         ax.grid(axis="y", visible=False)
         caption(ax, interval_note(rates))

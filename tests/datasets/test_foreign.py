@@ -1,6 +1,8 @@
 """Scores that another tool computed: their values, their signature, and what they are compared with."""
 
 import io
+import json
+import zipfile
 
 import pandas as pd
 import pytest
@@ -88,6 +90,28 @@ def test_scores_of_ragnb_in_a_file_keep_their_signatures(tmp_path):
     again = ragnb.load_scores(path)
     assert again["signature"].tolist() == scores["signature"].tolist()
     pd.testing.assert_series_equal(again["reason"], scores["reason"])
+
+
+@pytest.mark.data
+def test_files_that_tools_wrote_have_the_scores_that_these_tools_report(data_folder):
+    folder = data_folder / "interop"
+    checker = ragnb.load_scores(folder / "ragchecker_outputs.json")
+    reported = json.loads((folder / "ragchecker_outputs.json").read_text("utf-8"))["metrics"]
+    means = checker.groupby("metric")["value"].mean().mul(100).round(1)
+    wanted = {
+        f"ragchecker.{name}": mean for part in reported.values() for name, mean in part.items()
+    }
+    assert means.to_dict() == wanted
+    assert not {"response_claims", "passages"} & set(checker)
+    log = folder / "inspect_popularity.eval"
+    header = json.loads(zipfile.ZipFile(log).read("header.json"))
+    (accuracy,) = header["results"]["scores"]
+    scores = ragnb.load_scores(log)
+    assert scores["value"].mean() == accuracy["metrics"]["accuracy"]["value"]
+    assert scores["signature"][0].startswith("foreign:inspect_ai 0.3.58")
+    run = ragnb.load_scores(folder / "deepeval_test_run.json").set_index("metric")
+    assert run.loc["deepeval.Faithfulness", "value"] == 0.45
+    assert "two claims" in run.loc["deepeval.Faithfulness", "evidence"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,157 @@
+"""One call from a result to its figure."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from ragnb.errors import InputError
+from ragnb.figures.curves import plot_noise_curve
+from ragnb.figures.differences import plot_differences
+from ragnb.figures.rates import plot_rates
+from ragnb.figures.style import FORMATS, WIDTHS, plain, style
+from ragnb.records import CONDITION, require_columns
+from ragnb.reports.definitions import DefinitionComparison
+from ragnb.reports.multilingual import MultilingualReport
+from ragnb.reports.rgb import RgbReport
+from ragnb.scoring.summaries import summarize
+
+Result: TypeAlias = "pd.DataFrame | DefinitionComparison | MultilingualReport | RgbReport"
+_DIMENSIONS = ("metric", "definition", "protocol", *CONDITION)
+"""Columns that may distinguish the rows of a frame of summaries."""
+
+
+def plot(result: Result) -> Axes | np.ndarray:
+    """Draw a result with the figure that fits it.
+
+    Parameters
+    ----------
+    result
+        Scores of `ragnb.score` or `ragnb.load_scores`, which are summarized first; summaries of
+        `ragnb.summarize`; comparisons of `ragnb.compare`; or the result of `ragnb.rgb_report`,
+        `ragnb.multilingual_report` or `ragnb.compare_definitions`.
+
+    Returns
+    -------
+    Axes or ndarray of Axes
+        Comparisons become a forest plot of differences, with one panel for each metric. Summaries
+        at several noise rates become curves. All other summaries become means with their intervals,
+        by metric or condition and with one colour for each system. A metric with a mean outside
+        [0, 1] has a panel of its own. The functions of `ragnb.figures` draw the same figures with
+        more options, and `ragnb.figures.save_figure` saves a figure with its numbers.
+
+    Raises
+    ------
+    InputError
+        The frame is of another kind or empty, or `ragnb.summarize` refuses the scores.
+
+    >>> rows = {"system": ["a", "b"], "example_id": "q1", "metric": "m", "signature": "s"}
+    >>> plot(pd.DataFrame(rows | {"value": [0.25, 0.5]})).get_xlabel()
+    'mean of m'
+    """
+    if isinstance(result, DefinitionComparison):
+        result = result.rates
+    elif isinstance(result, MultilingualReport):
+        result = result.table
+    elif isinstance(result, RgbReport):
+        result = (
+            pd.concat(result.tables.values())
+            if result.noise_robustness.empty
+            else result.noise_robustness
+        )
+    require_columns(result, ["metric"], "plot")
+    if {"difference", "baseline"} <= {*result}:
+        return _panels(_by_metric(result, alone=True), _draw_differences, plot_differences)
+    if "value" in result and "mean" not in result:
+        result = summarize(result)
+    if "mean" not in result or result.empty:
+        raise InputError(
+            "plot needs scores, summaries or comparisons with at least one row, got a frame with "
+            f"{len(result)} rows and the columns {', '.join(map(str, result))}"
+        )
+    return _panels(_by_metric(result), _draw_summaries, _draw_summaries)
+
+
+def save_plot(result: Result, path: str | Path) -> Path:
+    """Draw a result and save the figure as ``.pdf``, ``.svg`` or ``.png``; return the path."""
+    path = as_figure_file(path)
+    drawn: Any = plot(result)
+    figure = np.ravel(drawn)[0].figure
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with style():
+        figure.savefig(path, dpi=200, bbox_inches="tight")
+    plt.close(figure)
+    return path
+
+
+def as_figure_file(path: str | Path) -> Path:
+    """Check the ending of the name of a figure."""
+    if Path(path).suffix.lower()[1:] not in FORMATS:
+        raise InputError(f"a figure must end in .{', .'.join(FORMATS)}, got {str(path)!r}")
+    return Path(path)
+
+
+def _by_metric(frame: pd.DataFrame, alone: bool = False) -> list[pd.DataFrame]:
+    """The rows of each panel: those of all shares together, and those of each other metric."""
+    groups = [group for _, group in frame.groupby("metric", sort=False)]
+    if alone:
+        return groups
+    shares = [group for group in groups if not (group["mean"].lt(0) | group["mean"].gt(1)).any()]
+    others = [group for group in groups if not any(group is share for share in shares)]
+    return [*([pd.concat(shares)] if shares else []), *others]
+
+
+def _panels(
+    frames: Sequence[pd.DataFrame], draw: Callable[..., Axes], draw_one: Callable[..., Axes]
+) -> Axes | np.ndarray:
+    """Draw frames below each other; a single one has the size of its own figure."""
+    if len(frames) == 1:
+        return draw_one(frames[0])
+    heights = [1.1 + 0.24 * len(frame) for frame in frames]
+    with style():
+        size = (WIDTHS["text"], sum(heights))
+        axes = plt.subplots(len(frames), figsize=size, height_ratios=heights)[1]
+    for frame, ax in zip(frames, axes, strict=True):
+        draw(frame, ax=ax)
+    for ax in axes[1:]:  # what the other lines explain holds for all panels
+        first = ax.get_title(loc="left").partition("\n")[0]
+        ax.set_title(first, loc="left", fontsize="small", color="0.35", x=0)
+    return np.asarray(axes)
+
+
+def _draw_differences(comparisons: pd.DataFrame, ax: Axes) -> Axes:
+    return plot_differences(comparisons, ax=ax)
+
+
+def _draw_summaries(summaries: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw means along noise rates, or row by row."""
+    metrics = summaries["metric"].unique()
+    found = [name for name in _DIMENSIONS if name in summaries]
+    dimensions = [name for name in found if summaries[name].nunique(dropna=False) > 1]
+    named = f"mean of {metrics[0]}" if len(metrics) == 1 else "mean"
+    if "noise_rate" in dimensions and summaries["noise_rate"].notna().all():
+        others = [name for name in dimensions if name != "noise_rate"] or found[:1]
+        frame, line = _joined(summaries, others)
+        ax = plot_noise_curve(frame, line=line, ax=ax)
+        ax.set_ylabel(plain(named))
+        return ax
+    several = len(dimensions) > 1
+    series = ("system" if "system" in dimensions else dimensions[-1]) if several else None
+    frame, label = _joined(summaries, [name for name in dimensions if name != series] or found[-1:])
+    return plot_rates(frame, label=label, series=series, xlabel=named, ax=ax)
+
+
+def _joined(frame: pd.DataFrame, names: list[str]) -> tuple[pd.DataFrame, str]:
+    """The frame with a column that joins the values of some columns, and its name."""
+    if len(names) == 1:
+        return frame, names[0]
+
+    def shown(row: dict[Any, Any]) -> str:
+        values = ((name, row[name]) for name in names)
+        return ", ".join(v if isinstance(v, str) else f"{name} {v:g}" for name, v in values)
+
+    return frame.assign(row=[shown(row) for row in frame.to_dict("records")]), "row"

@@ -1,0 +1,94 @@
+"""One call from a result to its figure: which figure, and what it shows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.errors import InputError
+from ragnb.figures import plot, save_plot
+
+
+def scores(metrics=("answer.f1", "answer.exact_match", "answer.contains"), **columns):
+    """Scores of two systems on eight questions."""
+    rows = [
+        {"example_id": f"q{n}", "system": system, "metric": metric, "value": (n + k) % 3 / 2}
+        for n in range(8)
+        for system in ("plain", "ours")
+        for k, metric in enumerate(metrics)
+    ]
+    return pd.DataFrame(rows).assign(signature="ragnb:0|metric:m", reason=None, **columns)
+
+
+def labels(ax):
+    return [tick.get_text() for tick in ax.get_yticklabels()][::-1]
+
+
+def drawn(ax):
+    return [container.lines[0].get_xdata().tolist() for container in ax.containers]
+
+
+def test_scores_of_two_systems_and_three_metrics_are_means_by_metric_and_system():
+    given = scores()
+    ax = plot(given)
+    assert labels(ax) == ["answer.f1", "answer.exact_match", "answer.contains"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["plain", "ours"]
+    means = ragnb.summarize(given)
+    for system, points in zip(("plain", "ours"), drawn(ax), strict=True):
+        assert points == means.loc[means["system"] == system, "mean"].tolist()
+    assert drawn(plot(means)) == drawn(ax)
+
+
+def test_comparisons_of_three_metrics_have_a_panel_for_each():
+    comparisons = ragnb.compare(scores(), baseline="plain")
+    axes = plot(comparisons)
+    assert len(axes) == 3
+    for ax, metric in zip(axes, comparisons["metric"], strict=True):
+        assert metric in ax.get_xlabel()
+    one = plot(comparisons[comparisons["metric"] == "answer.f1"])
+    assert one.get_xlabel() == "difference in answer.f1: first - second"
+
+
+def test_a_metric_that_is_no_share_has_a_panel_and_a_scale_of_its_own():
+    both = pd.concat([scores(("answer.f1",)), scores(("cost.translation_tokens",))])
+    both["value"] *= np.where(both["metric"] == "answer.f1", 1, 100)
+    shares, tokens = plot(both)
+    assert shares.get_xlim() == (-0.02, 1.02)
+    assert tokens.get_xlim()[1] > max(map(max, drawn(tokens)))
+    assert tokens.get_xlabel() == "mean of cost.translation_tokens"
+
+
+def test_several_noise_rates_become_curves():
+    rates = [scores(("rgb.accuracy",), noise_rate=rate) for rate in (0.0, 0.4, 0.8)]
+    ax = plot(pd.concat(rates))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("noise rate", "mean of rgb.accuracy")
+    assert len(ax.containers) == 2
+    languages = [frame.assign(language=code) for frame in rates for code in ("en", "zh")]
+    ax = plot(pd.concat(languages))
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["plain, en", "ours, en", "plain, zh", "ours, zh"]
+
+
+def test_definitions_and_reports_are_drawn():
+    said = ["Insufficient information. Oslo.", "Oslo", "Rome", "I cannot say."]
+    frame = pd.DataFrame({"example_id": list("abcd"), "response": said, "references": "Oslo"})
+    compared = ragnb.compare_definitions(frame.assign(system="ours"), "rgb.accuracy")
+    assert labels(plot(compared)) == ["paper", "released", "flexible"]
+    columns = {"language": "en", "task": "noise", "passage_num": 5, "system": "ours"}
+    noisy = [frame.assign(noise_rate=rate, **columns) for rate in (0.0, 0.8)]
+    assert plot(ragnb.rgb_report(pd.concat(noisy))).get_xlabel() == "noise rate"
+
+
+@pytest.mark.parametrize("name", ["mine.png", "new/mine.svg", "mine.pdf"])
+def test_a_figure_is_saved_in_the_format_of_its_name(tmp_path, name):
+    path = save_plot(scores(), tmp_path / name)
+    assert path.read_bytes()[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
+
+
+def test_what_cannot_be_drawn_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"a figure must end in \.pdf, \.svg, \.png, got 'a\.jpg'"):
+        save_plot(scores(), "a.jpg")
+    with pytest.raises(InputError, match="plot needs the columns metric"):
+        plot(pd.DataFrame({"response": ["a"]}))
+    with pytest.raises(InputError, match="plot needs scores, summaries or comparisons"):
+        plot(pd.DataFrame({"metric": ["a"]}))
