@@ -356,7 +356,9 @@ def _read_eval(path: Path) -> pd.DataFrame:
                 raise InputError(f"{path.name} must be a log of inspect_ai, got another archive")
             log = _member(path, file, header)
             return frame_of([log | {"samples": [_member(path, file, info) for info in samples]}])
-    except (zipfile.BadZipFile, OSError, ValueError, zlib.error) as error:
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, zlib.error) as error:
         raise InputError(
             f"{path.name} must be a whole log of inspect_ai ({error!s:.80}); copy it again, or write "
             "it as JSON with `inspect log convert`"

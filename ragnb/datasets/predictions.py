@@ -241,6 +241,8 @@ def _read_as(
         problem = f"there is no {error} in {called(file)}, which has {', '.join(map(str, given))}"
     except InputError as error:
         problem = str(error)
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        problem = f"{called(file)} has a value of a wrong type ({error!s:.80})"
     raise InputError(
         f"{problem}. It was read as {chosen.about}; if it is something else, name its columns: "
         "columns={...}, or --columns on the command line"

@@ -86,14 +86,10 @@ def _scores(tool: str, scores: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _frame(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as a frame without the columns that no row has a value for."""
+    """Rows as a frame without the columns that are empty, except responses and scores."""
     frame = frame_of([*rows])
-    empty = frame.columns[frame.isna().all()]
-    return frame.drop(columns=empty.difference(["question", "response", *_scored(empty)]))
-
-
-def _scored(names: Iterable[str]) -> list[str]:
-    return [name for name in names if "." in name]
+    kept = [name for name in frame if "." in name or name == "response"]
+    return frame.drop(columns=frame.columns[frame.isna().all()].difference(kept))
 
 
 def _named(*names: str, default: Any = None) -> Any:
@@ -169,7 +165,8 @@ class _DeepEvalRun(Record):
 
 
 def _is_deepeval(content: pd.DataFrame) -> bool:
-    return any(map(content.columns.__contains__, ("testCases", "testRunData", "actual_output")))
+    is_dataset = has("input", "actual_output")(content)
+    return is_dataset or "testCases" in content or "testRunData" in content
 
 
 @file_format("deepeval", "a test run or a dataset of DeepEval", _is_deepeval)
@@ -309,7 +306,7 @@ def _lm_eval_run(path: Path | None) -> tuple[str | None, str | None]:
 class _PromptfooResult(Record):
     test: int = Field(validation_alias="testIdx")
     vars: dict[str, Any]
-    provider: dict[str, Any]
+    provider: dict[str, Any] | str
     prompt: dict[str, Any]
     number_of_prompt: int = _named("promptIdx", default=0)
     response: dict[str, Any] | None = None
@@ -320,6 +317,7 @@ class _PromptfooResult(Record):
     def row(self) -> dict[str, Any]:
         """The row of this result; the test's variables have the names that its author chose."""
         found = {name: self.vars.get(likely(LIKELY[name], self.vars) or "") for name in LIKELY}
+        provider = {"id": self.provider} if isinstance(self.provider, str) else self.provider
         said = (self.response or {}).get("output")
         grading = self.grading or {}
         scores = {"score": self.score}
@@ -328,7 +326,7 @@ class _PromptfooResult(Record):
             scores[assertion.get("metric") or assertion.get("type") or "assertion"] = part["score"]
         return {
             "example_id": self.test,
-            "system": self.provider.get("label") or self.provider.get("id"),
+            "system": provider.get("label") or provider.get("id"),
             "question": found["question"] or self.prompt.get("raw"),
             "references": _either(found["references"]),
             "passages": _texts(found["passages"]),
@@ -349,13 +347,13 @@ class _PromptfooFile(Record):
 
 def _is_promptfoo(content: pd.DataFrame) -> bool:
     is_table = has("Status", "Score", "Grader Reason")(content)
-    return is_table or has("evalId", "results")(content) or has("testIdx", "provider")(content)
+    return is_table or has("results", "config")(content) or has("testIdx", "provider")(content)
 
 
 @file_format("promptfoo", "results of promptfoo", _is_promptfoo)
 def promptfoo(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read an evaluation as JSON, JSON Lines or CSV, one row per test, provider and prompt."""
-    if "evalId" in content:
+    if "results" in content:
         results = _document(_PromptfooFile, content, path).results.results
     else:
         lines = content if "testIdx" in content else frame_of([*_promptfoo_cells(content)])
@@ -462,10 +460,10 @@ def inspectorraget(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     return _frame(rows)
 
 
-def _number(numbers: Mapping[Any, Any], metric: str, grade: Any) -> Any:
-    """The number of a grade; a file that defines none has numbers as texts."""
+def _number(numbers: Mapping[Any, Any], metric: str, grade: Any) -> float:
+    """The number of a grade; it is nan if the grade is a text that the file gives no number."""
     known = present(numbers.get((metric, grade)))
-    return known if known is not None else float(grade)
+    return float(pd.to_numeric(grade if known is None else known, errors="coerce"))
 
 
 @file_format("mtrag", "responses of MTRAG", has("task_id", "input", "predictions"))

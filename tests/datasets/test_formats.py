@@ -275,6 +275,7 @@ BROKEN = {
     ("ragchecker_outputs.json", ('"query"', '"q"')): "no column named question; its columns are results",
     (FLASHRAG, 0.9): CUT,
     (FLASHRAG, ('"pred"', '"prediction"')): "read as intermediate data of FlashRAG, but no row has a response",
+    (LM_EVAL, ('"arguments": {"gen_args_0"', '"arguments": {"": 5, "gen_args_0"')): "has a value of a wrong type .*was read as samples of lm-evaluation",
     (LM_EVAL, 0.9): f"line 6: must be JSON .*{CUT}",
     (LM_EVAL, ('"doc_id"', '"id"')): "row 1: must have the key doc_id, got id, doc, target",
 }  # fmt: skip
