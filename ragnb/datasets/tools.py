@@ -506,7 +506,7 @@ def _is_open_rag_eval(content: pd.DataFrame) -> bool:
 
 @file_format("open_rag_eval", "a table of open-rag-eval", _is_open_rag_eval)
 def open_rag_eval(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read answers, whose rows are passages, or the results of an evaluator, by query and run."""
+    """Read answers with one row per passage, or the results of an evaluator, by query and run."""
     if "query_run" in content:
         frame = content.groupby(["query_id", "query_run"], sort=False, as_index=False).agg(
             query=("query", "first"), said=("generated_answer", "first"), passages=("passage", list)
