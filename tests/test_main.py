@@ -499,14 +499,15 @@ def test_ctrl_c_is_130_without_traceback():
 
 def test_progress_is_shown_on_a_terminal_only_and_wiped(folder):
     terminal, side = pty.openpty()
-    command = f"score {folder / 'tiny.jsonl'} --metrics answer.f1"
+    name = (folder / "tiny.jsonl").rename(folder / "\x1b[31mtiny.jsonl")
+    command = f"score '{name}' --metrics answer.f1"
     shown = {"capture_output": False, "stdout": subprocess.PIPE, "stderr": side, "cwd": "/"}
     environment = os.environ | {"PYTHONPATH": str(Path(ragnb.__file__).parents[1])}
     run(command, env=environment, **shown)
     os.close(side)
     seen = os.read(terminal, 10000).decode("utf-8")
     os.close(terminal)
-    assert "reading tiny.jsonl" in seen
+    assert "reading ⟨U+001B⟩[31mtiny.jsonl" in seen
     assert "scoring 8 responses under answer.f1" in seen
     assert seen.endswith("\r\x1b[K")
 

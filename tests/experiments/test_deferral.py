@@ -75,6 +75,7 @@ def test_what_gives_no_verdict_is_none_with_its_reason():
         "judge_reason",
         "judge_explanation",
         "judge_keys",
+        "judge_signature",
     ]
     assert found["verdict"].tolist() == [True, None, None, None, None]
     assert found["judge_reason"]["a"] is None

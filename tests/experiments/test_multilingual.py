@@ -182,6 +182,12 @@ def test_cross_shows_every_passage_in_the_question_s_language():
     assert keys[0][0] == keys[2][1]
 
 
+def test_a_translation_is_asked_for_once_however_often_the_questions_are():
+    with Model() as model:
+        assert len(model.run("cross", repeats=2)) == 6
+    assert sorted(model.asked) == sorted(["?"] * 6 + list(TRANSLATIONS))
+
+
 # ---- cost --------------------------------------------------------------------------------------------------------------
 
 

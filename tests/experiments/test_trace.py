@@ -184,6 +184,12 @@ def test_labels_that_leave_sentences_out_are_asked_for_again():
     assert "leaves out 'b'" in asked(judge, 1)[3]
 
 
+def test_labels_that_contradict_themselves_are_better_than_labels_with_a_gap():
+    row = only(label(replies(CONTRADICTORY, GAPPY)))
+    assert row["label_reason"] is None
+    assert row["label_contradiction"] == "overall_supported is true, yet no key supports 'b'"
+
+
 def test_only_the_faulty_are_asked_again():
     two = pd.concat([RESPONSES.assign(question=q) for q in ("One?", "Two?")], ignore_index=True)
 
