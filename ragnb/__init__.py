@@ -23,6 +23,7 @@ _HOMES = {
     "ragnb.datasets.foreign": "load_scores",
     "ragnb.datasets.multilingual": "load_multilingual",
     "ragnb.datasets.predictions": "load_responses",
+    "ragnb.datasets.runs": "load_run",
     "ragnb.datasets.published": "published",
     "ragnb.datasets.studies": "load_study studies",
     "ragnb.datasets.tables": "read_table write_table",

@@ -14,6 +14,7 @@ from ragnb.datasets.foreign import load_scores
 from ragnb.datasets.multilingual import load_multilingual
 from ragnb.datasets.predictions import load_responses
 from ragnb.datasets.published import PUBLISHED, published
+from ragnb.datasets.runs import load_run, write_qrels, write_run
 from ragnb.datasets.simulated import simulate_labelled
 from ragnb.datasets.tables import read_table, write_table
 
@@ -33,9 +34,12 @@ __all__ = [
     "load_responses",
     "load_rgb",
     "load_rgb_instructions",
+    "load_run",
     "load_scores",
     "published",
     "read_table",
     "simulate_labelled",
+    "write_qrels",
+    "write_run",
     "write_table",
 ]

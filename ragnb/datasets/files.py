@@ -34,12 +34,14 @@ STANDARD_INPUT = Path("stdin.jsonl")
 """Represents JSON Lines from standard input, which a user calls ``-``."""
 MOST_UNPACKED = 2**30
 """Most bytes that a compressed file may unpack to."""
-KINDS = ("jsonl", "json", "csv", "tsv", "parquet", "eval")
+KINDS = ("jsonl", "json", "csv", "tsv", "xlsx", "parquet", "arrow", "eval")
 """Kinds of tables, by the ending of the file's name; those of text may also end in ``.gz``."""
 ZSTANDARD = 93
 """Method of compression in archives that Python reads from 3.14 on."""
 SEPARATORS = (",", ";", "\t")
 """Spreadsheets write semicolons where the comma is the decimal mark. The first wins among equals."""
+SAVED_TO_DISK = "state.json"
+"""The file by which a folder of ``save_to_disk`` is recognised; it names the others."""
 FORMULA = re.compile(
     r"""[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"'‘’“”]*[=+\-@＝＋－＠]|'*[\t\r\n]"""
 )
@@ -82,11 +84,22 @@ _ALLOWED = {
 
 
 def existing_file(source: str | Path) -> Path:
-    """Path of a file that exists; ``~`` is the home folder, and ``-`` is standard input."""
+    """Path of a file that exists; ``~`` is the home folder, and ``-`` is standard input.
+
+    A folder that ``save_to_disk`` of Hugging Face datasets wrote counts as a file.
+    """
     if source == "-":
         return STANDARD_INPUT
     path = Path(os.path.expanduser(source))
     if os.path.isdir(path):
+        if (path / SAVED_TO_DISK).is_file():
+            return path
+        splits = sorted(state.parent.name for state in path.glob(f"*/{SAVED_TO_DISK}"))
+        if splits:
+            raise InputError(
+                f"{str(path)!r} has the splits {', '.join(splits)}; name one: "
+                f"{str(path / splits[0])!r}"
+            )
         raise InputError(f"{str(path)!r} is a folder; name a file inside it")
     if not os.path.isfile(path):
         raise InputError(f"the file {str(path)!r} does not exist")
@@ -159,7 +172,7 @@ def benchmark_frame(
 
 def kind_of(path: Path) -> str:
     """Kind of a table by its name."""
-    kind = Path(path.name.lower().removesuffix(".gz")).suffix[1:]
+    kind = "arrow" if path.is_dir() else Path(path.name.lower().removesuffix(".gz")).suffix[1:]
     if kind not in KINDS:
         raise InputError(
             f"the name of a table must end in .{', .'.join(KINDS)} (or one of these and .gz), got "
@@ -178,10 +191,15 @@ def read_records(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
 
 
 def read_frame(path: Path) -> pd.DataFrame:
-    """Read a table of any kind as a frame. A cell of a CSV file is a text, or missing if it is empty."""
+    """Read a table of any kind as a frame.
+
+    A cell of a CSV or Excel file is a text, or missing if it is empty.
+    """
     kind = kind_of(path)
-    if kind == "parquet":
-        return _read_parquet(path)
+    if kind in ("parquet", "arrow"):
+        return _read_arrow(path, kind)
+    if kind == "xlsx":
+        return _read_excel(path)
     if kind in ("csv", "tsv"):
         return _read_separated(path)
     if kind == "eval":
@@ -326,20 +344,53 @@ def unguarded(cell: Any) -> Any:
     return cell[1:] if is_guarded else cell
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_arrow(path: Path, kind: str) -> pd.DataFrame:
+    """Read a Parquet file, an Arrow file, or a folder of Arrow files that ``save_to_disk`` wrote."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path, partitioning=None)
+        if kind == "parquet":
+            table = pq.read_table(path, partitioning=None)
+        elif path.is_dir():
+            state = json.loads((path / SAVED_TO_DISK).read_text(encoding="utf-8"))
+            parts = [path / Path(part["filename"]).name for part in state["_data_files"]]
+            table = pa.concat_tables(map(_arrow_table, parts))
+        else:
+            table = _arrow_table(path)
         columns = table.to_pydict()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path.name} must be a whole Parquet file ({error!s:.80})") from error
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        format_name = {"parquet": "Parquet", "arrow": "Arrow"}[kind]
+        what = f"folder of {format_name} files" if path.is_dir() else f"{format_name} file"
+        raise InputError(f"{path.name} must be a whole {what} ({error!s:.80})") from error
     for field in table.schema:
         if pa.types.is_map(field.type):
             pairs = columns[field.name]
             columns[field.name] = [None if value is None else dict(value) for value in pairs]
     return pd.DataFrame({name: _column(values) for name, values in columns.items()})
+
+
+def _arrow_table(path: Path) -> Any:
+    """Read an Arrow file in the streaming format, as Hugging Face writes it, or in the file format."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        is_file_format = file.read(6) == b"ARROW1"
+        file.seek(0)
+        return (pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(file).read_all()
+
+
+def _read_excel(path: Path) -> pd.DataFrame:
+    """Read the first sheet of a workbook, with every cell as a text."""
+    try:
+        return pd.read_excel(path, dtype=str).astype(object)
+    except ImportError as error:
+        raise InputError(
+            f"{path.name} is an Excel file; to read it, run `pip install openpyxl`, or save it as "
+            '"CSV UTF-8"'
+        ) from error
+    except (zipfile.BadZipFile, OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path.name} must be a whole Excel file ({error!s:.80})") from error
 
 
 def _read_eval(path: Path) -> pd.DataFrame:

@@ -1,8 +1,10 @@
 """Responses that were made elsewhere, as the frame that `ragnb.score` takes."""
 
+import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ragnb.arguments import accepts
-from ragnb.datasets import releases, tools  # noqa: F401, because they fill FORMATS
+from ragnb.datasets import tools  # noqa: F401, because it fills FORMATS
 from ragnb.datasets.files import (
     existing_file,
     frame_of,
@@ -22,6 +24,7 @@ from ragnb.datasets.files import (
 )
 from ragnb.datasets.formats import FORMATS, LIKELY, Format, called, likely, renamed
 from ragnb.datasets.languages import identify_languages, summary_of
+from ragnb.datasets.releases import by_system, load_examples, with_examples
 from ragnb.errors import InputError
 from ragnb.metrics.rgb_protocols import answer_parts
 from ragnb.records import (
@@ -57,10 +60,12 @@ def _format_name(name: Any) -> str:
 
 @accepts(alternatives=(True, False), keep_empty=(True, False), format=_format_name)
 def load_responses(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | pd.DataFrame | Sequence[str | Path],
     columns: Mapping[str, str] | None = None,
     *,
     format: str | None = None,
+    examples: str | Path | pd.DataFrame | None = None,
+    systems: Sequence[str] | None = None,
     system: str | None = None,
     language: str | None = None,
     alternatives: bool | None = None,
@@ -74,9 +79,11 @@ def load_responses(
     source
         A file of JSON Lines (``.jsonl``), JSON (``.json``), Parquet or CSV (``.csv``, ``.tsv``; the
         separator may be a comma, a semicolon or a tab), all but Parquet also compressed (``.gz``);
-        ``"-"``, which reads lines of JSON from standard input; or a frame. In CSV, and in a frame
-        that was read from it, a list is written as JSON or as Python prints it,
-        ``["Oslo", "Kristiania"]``.
+        an Excel file (``.xlsx``, needs openpyxl); an Arrow file or a folder that ``save_to_disk`` of
+        Hugging Face datasets wrote; ``"-"``, which reads lines of JSON from standard input; or a
+        frame. A list of files, or a pattern such as ``"runs/*.jsonl"``, gives the rows of all of
+        them. In CSV, and in a frame that was read from it, a list is written as JSON or as Python
+        prints it, ``["Oslo", "Kristiania"]``.
     columns
         Name in ragnb -> name in the file: ``{"question": "q", "references": "gold", "response":
         "output"}``. By default, the file has ragnb's own names or one of the formats below. Other
@@ -86,10 +93,18 @@ def load_responses(
         The format in which another tool or a release wrote the file: ``"ragas"``, ``"deepeval"``,
         ``"inspect_ai"``, ``"lm_eval"``, ``"promptfoo"``, ``"inspectorraget"``, ``"mtrag"``,
         ``"ragchecker"``, ``"open_rag_eval"``, ``"every_eval_ever"``, ``"flashrag"``, ``"rgb"``,
-        ``"lbrag"`` or another name in ``ragnb.datasets.formats.FORMATS``. By default, it is
-        recognized by the content of the file unless ``columns`` is given. A line is printed that
-        says what was read; it is also in ``attrs["read_as"]``. With both, ``columns`` renames
-        columns after the format has been read.
+        ``"lbrag"``, ``"squad"``, ``"kilt"``, ``"wide"`` or another name in
+        ``ragnb.datasets.formats.FORMATS``. By default, it is recognized by the content of the
+        file unless ``columns`` is given. A line is printed that says what was read; it is also in
+        ``attrs["read_as"]``. With both, ``columns`` renames columns after the format has been
+        read.
+    examples
+        Questions and references of a file that has only ids and responses, such as predictions in
+        SQuAD's or KILT's format: the file of the dataset, or a frame. An example without a response
+        becomes a row without one.
+    systems
+        Columns with the responses of one system each: ``["baseline", "ours"]``. By default, if a
+        file has a question, a reference and otherwise only columns of texts, these are the systems.
     system
         Name of the system that responded. By default it is the system that the file names, in the
         column ``system`` or in its format, or else the name of the file.
@@ -128,31 +143,48 @@ def load_responses(
         the words of the file if it has some. An empty response is a response. If any response
         contains ``<think>…</think>``, the column ``reasoning`` contains it and ``response`` only
         the answer. Scores that a released code wrote are kept: RGB's labels as ``released_labels``
-        and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` etc., and
-        its ``translate_tokens`` also as ``translations``.
+        and ``released_fact_label``, LBRAG's values as ``released_em``, ``released_f1`` etc., its
+        ``translate_tokens`` also as ``translations``, and its ``semantic_score`` also as
+        ``judged_similarity``. The names of RGB's files give the model, the data, the noise rate,
+        the number of passages and the share of true passages.
 
     Raises
     ------
     InputError
         The file cannot be read, a column is missing, no question contains a letter by which its
         language could be identified, a response is not a text, a reference is not an answer, a cell
-        of CSV looks like a list but is none, or a column of numbers contains something else. The
-        message names the row. If columns are missing, it also contains the columns of the file and
-        the call that would probably work.
+        of CSV looks like a list but is none, a column of numbers contains something else, or two
+        files have the same system's response to a question. The message names the row. If columns
+        are missing, it also contains the columns of the file and the call that would probably work.
     """
+    files = _several(source)
+    if files is not None:
+        options = {"format": format, "examples": examples, "systems": systems, "system": system}
+        options |= {"language": language, "alternatives": alternatives, "keep_empty": keep_empty}
+        return _joined({one: load_responses(one, columns, **options, **constants) for one in files})
     if not isinstance(source, str | Path):
         require_columns(source, (), "load_responses")
-    file = None if isinstance(source, pd.DataFrame) else existing_file(source)
+    file = existing_file(source) if isinstance(source, str | Path) else None
     given: Any = source if file is None else _by_rows(read_frame(file))
     if given.empty:
         raise InputError(f"{file.name if file else 'a frame'} must have at least one row, got none")
-    frame, read_as = (given, None) if columns and not format else _read_as(given, file, format)
+    if systems:
+        given = by_system(given, systems, file)
+    is_named = (columns or systems) and not format
+    frame, read_as = (given, None) if is_named else _read_as(given, file, format)
     frame = renamed(frame, checked_columns(frame, columns or {}))
+    if examples is not None:
+        frame = with_examples(frame, load_examples(examples), file)
+    elif {*frame} <= {"example_id", "response", "retrieved"}:
+        raise InputError(
+            f"{called(file)} has responses and ids, but no questions; pass examples= the file of the "
+            "dataset, in the format of SQuAD or KILT or as a table"
+        )
     _require_texts(frame, given, file, columns or {})
     frame = frame.assign(**constants)
     for name in frame.columns.intersection(NUMBERS):
         frame[name] = _numbers(frame[name])
-    has_cells = file is None or kind_of(file) in ("csv", "tsv")
+    has_cells = file is None or kind_of(file) in ("csv", "tsv", "xlsx")
     if has_cells:
         frame = _unspelled(frame)
     if "released_translate_tokens" in frame:
@@ -197,6 +229,29 @@ def load_responses(
             f"{len(frame)} rows with {', '.join(shown)}"
         )
         tell(frame.attrs["read_as"])
+    return frame
+
+
+def _several(source: Any) -> list[str | Path] | None:
+    """The files of a list or a pattern; None if the source is a single file or a frame."""
+    if isinstance(source, list | tuple):
+        return [*source]
+    if isinstance(source, str | Path) and has_magic(str(source)) and not Path(source).exists():
+        return sorted(glob(os.path.expanduser(source))) or None
+    return None
+
+
+def _joined(frames: Mapping[str | Path, pd.DataFrame]) -> pd.DataFrame:
+    """Frames of several files as one; a system must not answer a question twice in a condition."""
+    frame = pd.concat(frames.values(), ignore_index=True)
+    names = [name for name in ("example_id", *CONDITION, "repeat") if name in frame]
+    twice = frame.duplicated(names)
+    if twice.any():
+        row = frame.loc[twice.idxmax()]
+        raise InputError(
+            f"the files have two responses of {row['system']} to {row['example_id']}; load each "
+            "with a system= of its own, and join the frames with pandas.concat"
+        )
     return frame
 
 
@@ -275,6 +330,11 @@ def _require_texts(
     raise InputError(
         f"{problem}Say which columns to use: load_responses({source}, {guesses}), or --columns "
         f"{pairs} on the command line."
+        + (
+            " If each system has a column: systems=[...]."
+            if guesses.get("response") == "..."
+            else ""
+        )
     )
 
 

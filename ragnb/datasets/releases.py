@@ -1,10 +1,19 @@
-"""Formats of responses that were published or that benchmarks' released code writes."""
+"""Formats of responses that benchmarks' released code and shared tasks define."""
 
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from pydantic import Field
 
-from ragnb.datasets.formats import file_format, has, renamed
+from ragnb.datasets.files import Record, checked, existing_file, read_frame
+from ragnb.datasets.formats import LIKELY, called, file_format, has, likely, renamed
+from ragnb.errors import InputError
+from ragnb.records import COLUMNS, PAYLOAD, PLAIN_TEXT, is_missing
+
+# ---- RGB ---------------------------------------------------------------------------------------
 
 RGB = {
     "example_id": "id",
@@ -17,6 +26,48 @@ RGB = {
     "released_fact_label": "factlabel",
 }
 """ragnb's name -> name in the prediction files of RGB's released code (chen700564/RGB)."""
+_RGB_NAME = re.compile(
+    r"prediction_(?P<dataset>(?P<language>en|zh)(?P<suffix>_[a-z]+)?)_(?P<system>.+)"
+    r"_temp(?P<temperature>[\d.]+)_noise(?P<noise_rate>[\d.]+)_passage(?P<passage_num>\d+)"
+    r"_correct(?P<correct_rate>\d(\.\d+)?)"
+)
+"""How evalue.py of the released code names its files."""
+_RGB_TASKS = {"_int": "integration", "_fact": "counterfactual"}
+
+
+def _is_rgb(content: pd.DataFrame) -> bool:
+    return has("prediction", "ans")(content) or has("all_rate", "nums")(content)
+
+
+@file_format("rgb", "predictions of RGB's released code", _is_rgb, alternatives=False)
+def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """Read a prediction file; its name states the model and the condition."""
+    if "prediction" not in content:
+        raise InputError(
+            f"{called(path)} has the rates that the released code counted, but no responses; load "
+            "the file of the same name without _result"
+        )
+    frame = renamed(content, RGB)
+    named = _RGB_NAME.match(path.name) if path else None
+    if not named:
+        return frame
+    told = named.groupdict()
+    rates = {name: float(told[name]) for name in ("temperature", "noise_rate", "correct_rate")}
+    if "evaluation" in frame and told["suffix"] != "_fact":  # reject_evalue.py
+        frame["judged_refusal"] = frame["evaluation"].str.contains("not addressed").astype(float)
+    return frame.assign(
+        example_id=[f"{told['dataset']}/{one}" for one in frame["example_id"]],
+        benchmark="rgb",
+        task=_RGB_TASKS.get(told["suffix"], "noise"),
+        system=told["system"],
+        language=told["language"],
+        passage_num=int(told["passage_num"]),
+        **rates,
+    )
+
+
+# ---- LBRAG -------------------------------------------------------------------------------------
+
 LBRAG = {
     "example_id": "sample_id",
     "language": "sample_lang",
@@ -31,18 +82,237 @@ LBRAG = {
 
 
 @file_format(
-    "rgb", "predictions of RGB's released code", has("prediction", "ans"), alternatives=False
-)
-def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read a prediction file of RGB's released code."""
-    return renamed(content, RGB)
-
-
-@file_format(
     "lbrag",
     "answers of an LBRAG run",
     has("sample_id", "sample_lang", "gold_answer", "pred_answer"),
 )
 def lbrag(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read the answers of a run of LBRAG."""
-    return renamed(content, LBRAG)
+    """Read the answers of a run; the similarity is what the run's own judge gave."""
+    frame = renamed(content, LBRAG)
+    if "released_semantic_score" in frame:
+        judged = frame["released_semantic_score"]
+        frame = frame.assign(
+            judged_similarity=judged, judge_signature="semantic_score of the LBRAG run"
+        )
+    return frame
+
+
+# ---- predictions that name questions by their ids: SQuAD and KILT ------------------------------
+
+
+def _is_squad(content: pd.DataFrame) -> bool:
+    """Whether a content is one JSON object with a text for each id."""
+    is_text = len(content) == 1 and all(isinstance(cell, str) for cell in content.iloc[0])
+    return is_text and not {*content} & {*LIKELY, "query", "prediction", "answer", "input"}
+
+
+@file_format("squad", "predictions in SQuAD's format", _is_squad, alternatives=True)
+def squad(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """Read a JSON object that maps the id of each question to the predicted answer."""
+    answers = content.iloc[0]
+    return pd.DataFrame({"example_id": [*answers.index], "response": [*answers]}, dtype=object)
+
+
+class _KiltOutput(Record):
+    answer: str | None = None
+    provenance: list[dict[str, Any]] | None = None
+
+
+class _Kilt(Record):
+    id: str | int
+    input: str | None = None
+    output: list[_KiltOutput]
+
+    def answers(self) -> list[str]:
+        return [one.answer for one in self.output if one.answer is not None]
+
+    def pages(self) -> list[str]:
+        found = [page for one in self.output for page in one.provenance or []]
+        known = (page.get("wikipedia_id", page.get("wikipedia_title")) for page in found)
+        return [*dict.fromkeys(str(page) for page in known if page is not None)]
+
+
+def _kilt(content: pd.DataFrame, path: Path | None) -> list[_Kilt]:
+    rows = content[[name for name in ("id", "input", "output") if name in content]]
+    return [
+        checked(
+            _Kilt,
+            {name: None if is_missing(cell) else cell for name, cell in row.items()},
+            f"{called(path)} row {n}",
+        )
+        for n, row in enumerate(rows.to_dict("records"), start=1)
+    ]
+
+
+def _is_kilt(content: pd.DataFrame) -> bool:
+    rows = content["output"] if has("id", "output")(content) else []
+    return any(isinstance(cell, list) for cell in rows)
+
+
+@file_format("kilt", "predictions in KILT's format", _is_kilt)
+def kilt(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """Read the first answer of each record, and the pages of its provenance as ``retrieved``."""
+    rows = []
+    for record in _kilt(content, path):
+        answers = record.answers()
+        row = {"example_id": str(record.id), "response": answers[0] if answers else None}
+        question = {"question": record.input} if record.input is not None else {}
+        rows.append(row | question | {"retrieved": record.pages()})
+    return pd.DataFrame(rows)
+
+
+# ---- the questions that predictions belong to --------------------------------------------------
+
+
+def load_examples(source: str | Path | pd.DataFrame) -> pd.DataFrame:
+    """Load questions and references, one row per question.
+
+    Parameters
+    ----------
+    source
+        A file of a dataset in the format of SQuAD or KILT; any table with an id, a question and
+        references under usual names; or a frame, such as `ragnb.load_rgb` returns it.
+
+    Raises
+    ------
+    InputError
+        The file has no ids or no questions.
+    """
+    path = None if isinstance(source, pd.DataFrame) else existing_file(source)
+    content = source if isinstance(source, pd.DataFrame) else read_frame(existing_file(source))
+    if "data" in content and len(content) == 1:
+        return pd.DataFrame(_squad_questions(content["data"].iloc[0], called(path)))
+    if _is_kilt(content):
+        return pd.DataFrame(
+            {
+                "example_id": str(record.id),
+                "question": record.input,
+                "references": [record.answers()] if record.answers() else None,
+                "relevant": record.pages(),
+            }
+            for record in _kilt(content, path)
+        )
+    names = {name: likely(LIKELY[name], content) for name in ("question", "references")}
+    names["example_id"] = likely("example_id id question_id qid", content)
+    missing = [name for name in ("example_id", "question") if names[name] is None]
+    if missing:
+        raise InputError(
+            f"{called(path)} must be a dataset in the format of SQuAD or KILT, or a table with ids "
+            f"and questions; found no column for {' or '.join(missing)} in "
+            f"{', '.join(map(str, content))}"
+        )
+    frame = renamed(content, {ours: theirs for ours, theirs in names.items() if theirs})
+    return frame.assign(example_id=frame["example_id"].astype(str))
+
+
+class _SquadAnswer(Record):
+    text: str
+
+
+class _SquadQuestion(Record):
+    id: str
+    question: str
+    answers: list[_SquadAnswer] = Field([])
+    is_impossible: bool = False
+
+
+class _SquadParagraph(Record):
+    context: str
+    qas: list[_SquadQuestion]
+
+
+class _SquadArticle(Record):
+    paragraphs: list[_SquadParagraph]
+
+
+def _squad_questions(articles: Sequence[Mapping[str, Any]], where: str) -> list[dict[str, Any]]:
+    rows = []
+    for n, article in enumerate(articles, start=1):
+        for paragraph in checked(_SquadArticle, article, f"{where} article {n}").paragraphs:
+            for asked in paragraph.qas:
+                answers = [*dict.fromkeys(answer.text for answer in asked.answers)]
+                row = {
+                    "example_id": asked.id,
+                    "question": asked.question,
+                    "references": [answers] if answers else None,
+                    "passages": [paragraph.context],
+                    "answerable": int(not asked.is_impossible),
+                }
+                rows.append(row)
+    return rows
+
+
+def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """Add the questions and references to responses; an example that has none gets a missing one.
+
+    Raises
+    ------
+    InputError
+        A response belongs to no example.
+    """
+    if "example_id" not in frame:
+        raise InputError(f"{called(path)} has no ids by which examples= could be added")
+    asked = ("question", "references")
+    own = frame.assign(example_id=frame["example_id"].astype(str))
+    own = own.drop(columns=own.columns.intersection(asked))
+    known = examples.drop(columns=own.columns.intersection(examples.columns).drop("example_id"))
+    strange = own.loc[~own["example_id"].isin(examples["example_id"]), "example_id"]
+    if len(strange):
+        raise InputError(
+            f"{called(path)} has responses to {len(strange)} of {len(own)} questions that are not "
+            f"among the examples, such as {strange.iloc[0]!r}; pass examples= the file of the same "
+            "dataset and split"
+        )
+    # Where several systems answered, nobody can say which of them left an example out.
+    return known.merge(own, on="example_id", how="right" if "system" in own else "left")
+
+
+# ---- one column per system ---------------------------------------------------------------------
+
+
+def by_system(content: pd.DataFrame, systems: Sequence[str], path: Path | None) -> pd.DataFrame:
+    """Convert a table with one column of responses per system to one row per response."""
+    missing = [name for name in systems if name not in content]
+    if missing:
+        raise InputError(
+            f"systems names {missing[0]!r}, but the columns of {called(path)} are "
+            f"{', '.join(map(str, content))}"
+        )
+    others = [name for name in content if name not in systems]
+    names = {name: likely(LIKELY[name], others) for name in ("question", "references")}
+    frame = renamed(content, {ours: theirs for ours, theirs in names.items() if theirs})
+    kept = [name for name in frame if name not in systems]
+    return frame.melt(id_vars=kept, value_vars=[*systems], var_name="system", value_name="response")
+
+
+def _systems(content: pd.DataFrame) -> list[str]:
+    """The columns of responses, if the other columns leave no doubt about them; else none."""
+    if not content.columns.is_unique:
+        return []
+    given = [name for name in content if isinstance(name, str)]
+    names = [likely(LIKELY[name], given) for name in ("question", "references", "passages")]
+    ids = likely("example_id id question_id qid", given)
+    rest = [name for name in given if name not in (*names, ids)]
+    known = {*COLUMNS, *PAYLOAD, *PLAIN_TEXT, *" ".join(LIKELY.values()).split()}
+    is_known = any(name.casefold() in known for name in rest)
+    is_asked = names[0] is not None and names[1] is not None
+    are_answers = len(rest) > 1 and all(_are_answers(content[name]) for name in rest)
+    return rest if is_asked and are_answers and not is_known else []
+
+
+def _are_answers(column: pd.Series) -> bool:
+    """Whether a column has texts that are no numbers, most of which differ, as categories do not."""
+    texts = column.dropna()
+    is_text = all(isinstance(text, str) for text in texts)
+    return bool(
+        len(texts)
+        and is_text
+        and texts.nunique() > len(column) / 2
+        and pd.to_numeric(texts, errors="coerce").isna().any()
+    )
+
+
+@file_format("wide", "a table with one column per system", lambda content: bool(_systems(content)))
+def wide(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
+    """Read a table with the question, the reference and one column of responses per system."""
+    return by_system(content, _systems(content), path)

@@ -18,7 +18,7 @@ import numpy as np
 from ragnb.errors import InputError, check_choice
 from ragnb.metrics.normalization import VARIANTS, check_text, code_form
 from ragnb.metrics.record import metric
-from ragnb.text import scripts
+from ragnb.text import script_of, scripts
 
 _WRITTEN_IN = {
     "Latin": "af az bs ca cs cy da de en eo es et eu fi fil fr ga gl ha hr ht hu id ig is it jv la lt lv mg ms mt nb nl nn "
@@ -348,15 +348,22 @@ def language_probabilities(texts: Sequence[str]) -> tuple[list[str], np.ndarray]
     'fr'
     """
     identifier = _identifier(None, probabilities=True)
-    codes = sorted(identifier.labels)
+    codes = identifier.nb_classes
     found = np.empty((len(texts), len(codes)), dtype=np.float32)
     for row, text in enumerate(texts):
-        found[row] = [probability for _, probability in sorted(identifier.rank(text))]
-        used = letters_by_script(text)
-        fits = [not LANGUAGE_SCRIPTS[code].isdisjoint(used) for code in codes]
-        if any(fits):
+        # The identifier's rank() has the same numbers, but takes twice as long to sort them.
+        found[row] = identifier._decide(text)
+        fits = _written_in(frozenset(map(script_of, set(text))))
+        if fits.any():
             found[row] *= fits
     return codes, found / found.sum(axis=1, keepdims=True)
+
+
+@lru_cache(maxsize=256)
+def _written_in(used: frozenset[str | None]) -> np.ndarray:
+    """Whether each language of the identifier is written in one of these scripts."""
+    codes = _identifier(None, probabilities=True).nb_classes
+    return np.array([not used.isdisjoint(LANGUAGE_SCRIPTS[code]) for code in codes])
 
 
 def _listed(candidates: Sequence[str]) -> Sequence[str]:

@@ -1,0 +1,167 @@
+"""Runs and judgements of retrieval in the formats of TREC."""
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+
+from ragnb.datasets.files import existing_file
+from ragnb.errors import InputError
+from ragnb.records import require_columns
+
+RUN = ("example_id", "q0", "passage", "rank", "score", "system")
+QRELS = ("example_id", "iteration", "passage", "grade")
+
+
+def load_run(
+    run: str | Path, qrels: str | Path | None = None, *, system: str | None = None
+) -> pd.DataFrame:
+    """Load a run of TREC and its relevance judgements, one row per system and question.
+
+    The frame has the columns that the metrics of retrieval need:
+    ``ragnb.score(ragnb.load_run("bm25.run", "qrels.txt"), "retrieval.ndcg@10")``.
+
+    Parameters
+    ----------
+    run
+        A file with the columns question, ``Q0``, passage, rank, score and name of the run, divided
+        by spaces or tabs.
+    qrels
+        A file with the columns question, iteration, passage and grade.
+    system
+        Name of the system, in place of the name in the run.
+
+    Returns
+    -------
+    DataFrame
+        ``example_id, system``; ``retrieved``, the ids of the passages by decreasing score, as
+        trec_eval ranks them: it ignores the column of ranks, reads scores in single precision, and
+        orders equal scores by decreasing id; ``passage_scores``; and ``relevant``, the grade of
+        each judged passage. A question that has judgements but is not in the run has None in
+        ``retrieved``, and one without judgements has None in ``relevant``.
+
+    Raises
+    ------
+    InputError
+        A line has another number of columns, a score or a grade is not a number, or the run and
+        the judgements have no question in common.
+    """
+    file = existing_file(run)
+    found = _table(file, RUN, "score")
+    if system:
+        found["system"] = system
+    order = found.assign(score=found["score"].astype("float32"))
+    found = found.loc[order.sort_values(["score", "passage"], ascending=False).index]
+    groups = found.groupby(["example_id", "system"], sort=False)
+    frame = groups.agg(retrieved=("passage", list), passage_scores=("score", list)).reset_index()
+    frame = frame.sort_values(["system", "example_id"], ignore_index=True)
+    if qrels is None:
+        return frame
+    judged = _table(existing_file(qrels), QRELS, "grade")
+    grades = {
+        example: dict(zip(rows["passage"], rows["grade"].astype(int).tolist(), strict=True))
+        for example, rows in judged.groupby("example_id", sort=False)
+    }
+    if not {*frame["example_id"]} & {*grades}:
+        raise InputError(
+            f"{file.name} and {Path(qrels).name} have no question in common: one has "
+            f"{frame['example_id'].iloc[0]!r}, the other {next(iter(grades))!r}"
+        )
+    asked = pd.MultiIndex.from_product([frame["system"].unique(), [*grades]])
+    done = pd.MultiIndex.from_frame(frame[["system", "example_id"]])
+    lacking = asked.difference(done, sort=False).to_frame(
+        index=False, name=["system", "example_id"]
+    )
+    frame = pd.concat([frame, lacking], ignore_index=True).astype(object)
+    frame["relevant"] = pd.Series(map(grades.get, frame["example_id"]), dtype=object)
+    return frame.where(frame.notna(), None)
+
+
+def write_run(responses: pd.DataFrame, path: str | Path) -> Path:
+    """Write the column ``retrieved`` of one system as a run of TREC.
+
+    The scores are those of the column ``passage_scores``, if they decrease strictly, and otherwise
+    the number of passages that follow, so that trec_eval has the same order.
+
+    Raises
+    ------
+    InputError
+        There are several systems, an id contains a space, or a column is missing.
+    """
+    require_columns(responses, ("example_id", "system", "retrieved"), "write_run")
+    systems = responses["system"].unique()
+    if len(systems) != 1:
+        raise InputError(f"a run has one system, got {', '.join(map(str, systems))}; write each")
+    name = "_".join(str(systems[0]).split())
+    lines = []
+    for row in responses.dropna(subset="retrieved").to_dict("records"):
+        passages = [str(passage) for passage in row["retrieved"]]
+        scores = row.get("passage_scores")
+        if not isinstance(scores, list) or any(b >= a for a, b in pairwise(scores)):
+            scores = range(len(passages), 0, -1)
+        for rank, (passage, score) in enumerate(zip(passages, scores, strict=True), start=1):
+            lines.append(_line(row["example_id"], "Q0", passage, rank, score, name))
+    return _written(lines, path)
+
+
+def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
+    """Write the column ``relevant`` as judgements of TREC; listed passages have grade 1.
+
+    Raises
+    ------
+    InputError
+        An id contains a space, or a column is missing.
+    """
+    require_columns(responses, ("example_id", "relevant"), "write_qrels")
+    lines = []
+    for row in responses.dropna(subset="relevant").drop_duplicates("example_id").to_dict("records"):
+        relevant = row["relevant"]
+        grades = relevant if isinstance(relevant, dict) else dict.fromkeys(relevant, 1)
+        lines += [_line(row["example_id"], 0, passage, grade) for passage, grade in grades.items()]
+    return _written(lines, path)
+
+
+def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
+    """Read the columns of a file, of which one has numbers."""
+    try:
+        frame = pd.read_csv(
+            path,
+            sep=r"\s+",
+            header=None,
+            dtype=str,
+            quoting=csv.QUOTE_NONE,
+            keep_default_na=False,
+            encoding="utf-8",
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path.name} must have the columns {', '.join(names)} ({error})"
+        ) from error
+    if frame.shape[1] != len(names):
+        raise InputError(
+            f"{path.name} must have the {len(names)} columns {', '.join(names)}, got "
+            f"{frame.shape[1]} in line 1; a run has 6 columns, and judgements have 4"
+        )
+    frame.columns = pd.Index(names)
+    frame[number] = pd.to_numeric(frame[number].str.strip(), errors="coerce")
+    odd = frame.isna().any(axis=1)
+    if odd.any():
+        raise InputError(
+            f"{path.name} line {odd.idxmax() + 1}: must have the columns {', '.join(names)}, with a "
+            f"number as the {number}"
+        )
+    return frame
+
+
+def _line(*cells: object) -> str:
+    for cell in cells:
+        if len(str(cell).split()) != 1:
+            raise InputError(f"an id in a file of TREC must not contain spaces, got {str(cell)!r}")
+    return " ".join(map(str, cells)) + "\n"
+
+
+def _written(lines: list[str], path: str | Path) -> Path:
+    path = Path(path).expanduser()
+    path.write_text("".join(lines), encoding="utf-8")
+    return path

@@ -1,0 +1,372 @@
+"""Files of released code, shared tasks and other libraries, and the messages about broken ones."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.datasets.files import read_frame
+from ragnb.datasets.predictions import load_responses
+from ragnb.datasets.runs import load_run, write_qrels, write_run
+from ragnb.errors import InputError
+
+MADE = Path(__file__).parent / "made_by"
+
+
+def written(path, content):
+    path.write_text(
+        content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), "utf-8"
+    )
+    return path
+
+
+def rows(*records):
+    return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+
+
+# ---- RGB ---------------------------------------------------------------------------------------
+
+
+def rgb_name(dataset="en", model="chatgpt", noise=0.0, passages=5, correct=0.0, end=""):
+    return f"prediction_{dataset}_{model}_temp0.7_noise{noise}_passage{passages}_correct{correct}{end}.json"
+
+
+def rgb_row(number, prediction="It is Oslo.", **keys):
+    row = {"id": number, "query": f"What is capital {number}?", "ans": ["Oslo"], "label": [1]}
+    return (
+        row
+        | {"prediction": prediction, "docs": ["Oslo."], "noise_rate": 0.0, "factlabel": 0}
+        | keys
+    )
+
+
+def test_rgb_files_of_one_model_are_one_system_with_several_conditions(tmp_path):
+    for noise, answer in ((0.0, "Oslo"), (0.8, "Bergen")):
+        for model in ("chatgpt", "Qwen-7B_Chat"):
+            content = rows(*(rgb_row(n, answer, noise_rate=noise) for n in range(3)))
+            written(tmp_path / rgb_name("en_refine", model, noise), content)
+    frame = load_responses(str(tmp_path / "prediction_*.json"))
+    assert len(frame) == 12
+    assert frame["example_id"].unique().tolist() == [f"en_refine/{n}" for n in range(3)]
+    assert set(frame["task"]) == {"noise"}
+    summary = ragnb.summarize(ragnb.score(frame, "rgb.accuracy"))
+    means = summary.set_index(["system", "noise_rate"])["mean"].to_dict()
+    assert means == {
+        ("chatgpt", 0.0): 1,
+        ("chatgpt", 0.8): 0,
+        ("Qwen-7B_Chat", 0.0): 1,
+        ("Qwen-7B_Chat", 0.8): 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (rgb_name("zh_int", "moss-moon", 0.4), ("moss-moon", "zh", "integration", 0.4, 5, 0.0)),
+        (rgb_name("en_fact", "a_b", 0.2, 10, 0.4), ("a_b", "en", "counterfactual", 0.2, 10, 0.4)),
+        (rgb_name("zh", "c", 1.0, 0), ("c", "zh", "noise", 1.0, 0, 0.0)),
+    ],
+)
+def test_the_name_of_an_rgb_file_states_the_condition(tmp_path, name, expected):
+    frame = load_responses(written(tmp_path / name, rows(rgb_row(1))))
+    columns = ["system", "language", "task", "noise_rate", "passage_num", "correct_rate"]
+    assert tuple(frame.iloc[0][columns]) == expected
+    assert frame["temperature"].tolist() == [0.7]
+
+
+def test_rejections_that_chatgpt_judged_are_the_judged_rejections(tmp_path):
+    judged = [
+        "No, the question is not addressed by the documents.",
+        "Yes, the question is addressed.",
+    ]
+    content = rows(*(rgb_row(n, evaluation=text) for n, text in enumerate(judged)))
+    frame = load_responses(written(tmp_path / rgb_name(noise=1.0, end="_chatgpt"), content))
+    assert frame["judged_refusal"].tolist() == [1, 0]
+
+
+@pytest.mark.data
+def test_rgb_predictions_have_the_ids_of_the_examples(tmp_path, data_folder):
+    """As evalue.py writes them for the published questions."""
+    source = (data_folder / "rgb/en_fact.json").read_text("utf-8").splitlines()
+    records = [json.loads(line) for line in source if line]
+    content = rows(*(rgb_row(one["id"], query=one["query"], ans=one["answer"]) for one in records))
+    frame = load_responses(written(tmp_path / rgb_name("en_fact"), content))
+    examples = ragnb.load_rgb(data_folder / "rgb/en_fact.json")
+    assert frame["example_id"].tolist() == examples["example_id"].tolist()
+    assert frame["references"].tolist() == examples["references"].tolist()
+
+
+# ---- LBRAG -------------------------------------------------------------------------------------
+
+
+def test_the_report_of_an_lbrag_run_has_its_own_semantic_score(tmp_path):
+    record = {
+        "sample_id": "q1", "sample_lang": "de", "system": "lbrag", "question": "Wie hoch ist der Berg?",
+        "gold_answer": "4429 m", "pred_answer": "4429 Meter", "translate_tokens": 20.0,
+    }  # fmt: skip
+    run = [record | {"semantic_score": 0.9}, record | {"sample_id": "q2", "semantic_score": 0.4}]
+    baseline = [one | {"system": "direct", "translate_tokens": 0.0} for one in run]
+    frame = load_responses(written(tmp_path / "run_answers.jsonl", rows(*run, *baseline)))
+    report = ragnb.multilingual_report(frame)
+    assert all("Sem=0.650" in line for line in report.lines() if "EM=" in line)
+    (signature,) = set(ragnb.score(frame, "semantic.judged_similarity")["signature"])
+    assert "judge:semantic_score of the LBRAG run" in signature
+
+
+# ---- SQuAD and KILT ----------------------------------------------------------------------------
+
+
+def squad(*questions):
+    asked = [
+        {
+            "id": name,
+            "question": text,
+            "answers": [{"text": one, "answer_start": 0} for one in gold],
+        }
+        for name, text, gold in questions
+    ]
+    return {
+        "version": "1.1",
+        "data": [{"title": "t", "paragraphs": [{"context": "c", "qas": asked}]}],
+    }
+
+
+def test_squad_predictions_are_joined_with_the_questions_of_the_data_set(tmp_path):
+    gold = squad(
+        ("b", "What is the capital of Norway?", ["Oslo", "the city of Oslo", "Oslo"]),
+        ("a", "When was it founded?", ["1048"]),
+        ("c", "Who founded it?", ["Harald"]),
+    )
+    predictions = written(tmp_path / "bert.json", {"a": "1048.", "b": "city of Oslo"})
+    frame = load_responses(predictions, examples=written(tmp_path / "dev.json", gold))
+    assert frame["example_id"].tolist() == ["b", "a", "c"]
+    assert frame["response"].tolist() == ["city of Oslo", "1048.", None]
+    assert frame["references"].tolist()[0] == [["Oslo", "the city of Oslo"]]
+    assert frame["reason"].tolist() == [None, None, "no response in the file"]
+    assert frame["passages"].tolist() == [["c"]] * 3
+    assert set(frame["system"]) == {"bert"}
+    values = ragnb.score(frame, "answer.f1")["value"].tolist()
+    assert values[:2] == [pytest.approx(6 / 7), 1]
+
+
+@pytest.mark.data
+def test_the_questions_of_xquad_load_as_examples(tmp_path, data_folder):
+    file = data_folder / "xquad/xquad.de.json"
+    paragraphs = [
+        p for one in json.loads(file.read_text("utf-8"))["data"] for p in one["paragraphs"]
+    ]
+    gold = {item["id"]: item["answers"][0]["text"] for p in paragraphs for item in p["qas"]}
+    frame = load_responses(written(tmp_path / "gold.json", gold), examples=file)
+    assert len(frame) == 1190
+    assert set(frame["language"]) == {"de"}
+    assert ragnb.score(frame, "answer.exact_match")["value"].eq(1).all()
+
+
+def test_kilt_predictions_have_answers_and_pages(tmp_path):
+    page = {"wikipedia_id": "7", "title": "Dune"}
+    guess = {"id": 1, "input": "Who wrote the novel?", "output": [
+        {"answer": "Herbert", "provenance": [{"wikipedia_id": "55"}, {"wikipedia_id": "7"}]}]}  # fmt: skip
+    gold = guess | {
+        "output": [{"answer": "F. Herbert", "provenance": [page]}, {"answer": "Herbert"}]
+    }
+    frame = load_responses(
+        written(tmp_path / "guess.jsonl", rows(guess)),
+        examples=written(tmp_path / "gold.jsonl", rows(gold)),
+    )
+    (row,) = frame.to_dict("records")
+    assert row["references"] == [["F. Herbert", "Herbert"]]
+    assert (row["response"], row["retrieved"], row["relevant"]) == ("Herbert", ["55", "7"], ["7"])
+
+
+# ---- other libraries ---------------------------------------------------------------------------
+
+
+def test_a_folder_of_save_to_disk_and_its_arrow_files_load():
+    expected = json.loads((MADE / "rows.json").read_text("utf-8"))
+    frame = load_responses(MADE / "hf_splits/test")
+    for name in ("question", "passages", "response"):
+        assert frame[name].tolist() == [row[name] for row in expected]
+    assert frame["language"].tolist() == ["en", "zh", "en"]
+    shards = sorted((MADE / "hf_splits/test").glob("*.arrow"))
+    assert [len(read_frame(shard)) for shard in shards] == [2, 1]
+
+
+def test_a_workbook_of_excel_loads_or_names_the_library_that_is_missing():
+    expected = json.loads((MADE / "rows.json").read_text("utf-8"))
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError:
+        with pytest.raises(
+            InputError, match="table.xlsx is an Excel file; .* `pip install openpyxl`"
+        ):
+            load_responses(MADE / "table.xlsx")
+        pytest.skip("openpyxl is not installed")
+    frame = load_responses(MADE / "table.xlsx")
+    assert frame["response"].tolist() == [row["response"] for row in expected]
+
+
+# ---- one column per system ---------------------------------------------------------------------
+
+WIDE = """question,gold,baseline,ours
+What is the capital of Norway?,Oslo,It is Bergen.,Oslo
+When was the union dissolved?,1905,In 1905.,I think 1905
+"""
+
+
+def test_a_table_with_one_column_per_system_compares_them(tmp_path, capsys):
+    frame = load_responses(written(tmp_path / "w.csv", WIDE))
+    assert "one column per system" in capsys.readouterr().err
+    found = ragnb.score(frame, "answer.contains").groupby("system")["value"].mean()
+    assert found.to_dict() == {"baseline": 0.5, "ours": 1}
+    assert ragnb.compare(ragnb.score(frame, "answer.contains"))["n_pairs"].tolist() == [2]
+
+
+def test_columns_that_may_be_something_else_need_to_be_named(tmp_path):
+    content = "\n".join(
+        f"{line},{end}" for line, end in zip(WIDE.split("\n"), ["topic", "a", "a"], strict=False)
+    )
+    file = written(tmp_path / "w.csv", content)
+    with pytest.raises(InputError, match=r"If each system has a column: systems=\[...\]"):
+        load_responses(file)
+    frame = load_responses(file, systems=["ours", "baseline"])
+    assert frame["system"].tolist() == ["ours", "ours", "baseline", "baseline"]
+    assert set(frame["topic"]) == {"a"}
+
+
+# ---- runs of TREC ------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_the_run_of_trec_eval_loads_and_is_written_again(tmp_path, data_folder):
+    folder = data_folder / "trec_eval"
+    frame = load_run(folder / "results.test", folder / "qrels.test")
+    assert frame[["example_id", "system"]].values.tolist() == [
+        [q, "STANDARD"] for q in ("301", "302", "303")
+    ]
+    written_out = [line.split() for line in (folder / "out.test.aq").read_text().splitlines()]
+    expected = {(name, topic): value for name, topic, value in written_out}
+    for row in frame.itertuples():
+        relevant = {passage for passage, grade in row.relevant.items() if grade > 0}
+        found = [passage in relevant for passage in row.retrieved]
+        assert len(found) == int(expected["num_ret", row.example_id])
+        assert len(relevant) == int(expected["num_rel", row.example_id])
+        assert sum(found) == int(expected["num_rel_ret", row.example_id])
+        precisions = [sum(found[: n + 1]) / (n + 1) for n, hit in enumerate(found) if hit]
+        assert f"{sum(precisions) / len(relevant):.4f}" == expected["map", row.example_id]
+        assert f"{1 / (found.index(True) + 1):.4f}" == expected["recip_rank", row.example_id]
+    write_run(frame, tmp_path / "a.run")
+    write_qrels(frame, tmp_path / "a.qrels")
+    again = load_run(tmp_path / "a.run", tmp_path / "a.qrels")
+    columns = ["example_id", "system", "retrieved", "relevant"]
+    pd.testing.assert_frame_equal(again[columns], frame[columns])
+
+
+def test_questions_of_one_file_only_have_nothing_in_the_other(tmp_path):
+    run = written(tmp_path / "r", "q1 Q0 d1 1 2.5 a\nq1 Q0 d3 2 2.5 a\nq2 Q0 d1 1 1 a\n")
+    qrels = written(tmp_path / "q", "q1 0 d1 2\nq3 0 d9 1\n")
+    frame = load_run(run, qrels, system="bm25").set_index("example_id")
+    assert frame.loc["q1", "retrieved"] == ["d3", "d1"]  # equal scores: by decreasing id
+    assert frame["retrieved"].tolist() == [["d3", "d1"], ["d1"], None]
+    assert frame["relevant"].tolist() == [{"d1": 2}, None, {"d9": 1}]
+    assert set(frame["system"]) == {"bm25"}
+
+
+# ---- broken twins ------------------------------------------------------------------------------
+
+
+def _cut(folder, source):
+    """A copy of a file without its last bytes."""
+    path = folder / source.name
+    path.write_bytes(source.read_bytes()[:-200])
+    return path
+
+
+def _folder(folder):
+    copy = folder / "data"
+    copy.mkdir()
+    (copy / "state.json").write_text('{"_data_files": [{"filename": "a.arrow"}]}')
+    return copy
+
+
+QUESTION = {"id": "a", "input": "Who?", "output": [{"answer": "Ann"}]}
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (
+            lambda d: load_responses(written(d / rgb_name(), rows(rgb_row(1))[:-30])),
+            r"correct0.0.json line 1: must be JSON",
+        ),
+        (
+            lambda d: load_responses(written(d / rgb_name(end="_result"), {"all_rate": 0.5, "nums": 2})),
+            "_result.json has the rates .* load the file of the same name without _result",
+        ),
+        (
+            lambda d: load_responses([written(d / f"{n}.jsonl", rows(rgb_row(1, system="a"))) for n in "ab"]),
+            "two responses of a to 1; load each with a system= of its own",
+        ),
+        (
+            lambda d: load_responses(written(d / "run.jsonl", rows({"sample_id": 1, "sample_lang": "de", "gold_answer": "a", "answer": "b"}))),
+            "run.jsonl has no column named .*; its columns are sample_id, sample_lang, gold_answer, answer",
+        ),
+        (
+            lambda d: load_responses(written(d / "p.json", {"a": "b"})),
+            "p.json has responses and ids, but no questions; pass examples= the file of the dataset",
+        ),
+        (
+            lambda d: load_responses(written(d / "p.json", {"z": "b"}), examples=written(d / "s.json", squad(("a", "Who?", ["b"])))),
+            "p.json has responses to 1 of 1 questions that are not among the examples, such as 'z'",
+        ),
+        (
+            lambda d: load_responses(written(d / "p.json", {"a": "b"}), examples=written(d / "s.json", {"data": [{"paragraphs": [{"context": "c"}]}]})),
+            r"s.json article 1, key paragraphs\[0\]: must have the key qas",
+        ),
+        (
+            lambda d: load_responses(written(d / "p.json", {"a": "b"}), examples=written(d / "s.csv", "a,b\n1,2\n")),
+            "s.csv must be a dataset in the format of SQuAD or KILT, or a table with ids",
+        ),
+        (
+            lambda d: load_responses(written(d / "k.jsonl", rows(QUESTION, {"id": 2, "input": "x", "output": [{"answer": 7}]}))),
+            r"k.jsonl row 2, key output\[0\].answer: must be a text, got 7",
+        ),
+        (
+            lambda d: load_responses(_cut(d, MADE / "hf_splits/test/data-00000-of-00002.arrow")),
+            "data-00000-of-00002.arrow must be a whole Arrow file",
+        ),
+        (lambda d: load_responses(_folder(d)), "data must be a whole folder of Arrow files"),
+        (
+            lambda d: load_responses(MADE / "hf_splits"),
+            "hf_splits' has the splits test; name one: '.*hf_splits/test'",
+        ),
+        (
+            lambda d: load_responses(written(d / "w.csv", WIDE), systems=["baseline", "our"]),
+            "systems names 'our', but the columns of w.csv are question, gold, baseline, ours",
+        ),
+        (
+            lambda d: load_run(written(d / "r", "q1 Q0 d1 1 2.5 a\nq1 Q0 d2 2")),
+            "r line 2: must have the columns example_id, q0, passage, rank, score, system",
+        ),
+        (
+            lambda d: load_run(written(d / "r", "q1 Q0 d1 1 high a\n")),
+            "r line 1: .* with a number as the score",
+        ),
+        (
+            lambda d: load_run(written(d / "r", "q1 0 d1 1\n")),
+            "r must have the 6 columns .* got 4 in line 1; a run has 6 columns, and judgements have 4",
+        ),
+        (
+            lambda d: load_run(written(d / "r", "1 Q0 d1 1 2.5 a\n"), written(d / "q", "q1 0 d1 1\n")),
+            "r and q have no question in common: one has '1', the other 'q1'",
+        ),
+        (
+            lambda d: write_run(pd.DataFrame({"example_id": ["a b"], "system": "s", "retrieved": [["d"]]}), d / "r"),
+            "an id in a file of TREC must not contain spaces, got 'a b'",
+        ),
+    ],
+)  # fmt: skip
+def test_a_broken_file_gets_one_sentence_with_its_name_and_place(tmp_path, broken, message):
+    with pytest.raises(InputError, match=message):
+        broken(tmp_path)
