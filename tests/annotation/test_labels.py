@@ -120,17 +120,6 @@ def test_verdicts_next_to_responses_are_scored(tmp_path):
     assert list(none) == [name for name in joined if name != "extra"]
 
 
-def test_trace_labels_are_scored_in_ragbench_columns(tmp_path):
-    joined = join_labels(
-        trace_examples(3), trace_log(tmp_path, 3, _0=TRACE, _1={"relevant": ["0a"]})
-    )
-    values = {name: ragnb.score(joined, f"trace.{name}")["value"].tolist() for name in MEASURES[:4]}
-    assert values["relevance"][:2] == [0.5, 0.25]
-    assert (values["utilization"][0], values["adherence"][0]) == (0.25, 1)
-    unlabelled = [values["relevance"][2], values["utilization"][1], *values["adherence"][1:]]
-    assert np.isnan(unlabelled).all()
-
-
 def test_what_does_not_fit_is_refused_unless_told(tmp_path):
     session, examples = verdict_log(tmp_path, "cir"), verdict_examples()
     fewer = examples.drop(index=[1, 2])

@@ -50,19 +50,6 @@ def sources(session):
 # ---- saying ------------------------------------------------------------------------------------------------------------
 
 
-def test_untouched_is_not_deliberately_empty(path):
-    session = opened(path)
-    assert RELEVANT not in session.labels.values
-    session.label("relevant", [])
-    assert session.labels.values == {RELEVANT: []}
-    assert RELEVANT not in session.missing()
-    session.label("relevant", None)
-    assert session.labels.values == {}
-    assert RELEVANT in session.missing()
-    lines = [event["set"][0]["value"] for event in read_log(path)[1] if event["action"] == "label"]
-    assert lines == [[], None]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -128,19 +115,6 @@ def test_accepted_changed_and_own_labels_are_told_apart(path):
         "suggested_by": "judge 7B",
     }
     assert session.suggestion() == {("support", "a"): "full"}, "of what is untouched only"
-
-
-def test_suggestions_are_no_labels_until_they_are_accepted(path):
-    session = opened(path, suggestions=SUGGESTED)
-    assert session.status(session.item) == "untouched"
-    session.label("overall", True)
-    assert session.accept()
-    assert session.suggestion() == {}
-    assert not session.accept()
-    assert set(sources(session).values()) == {"suggestion accepted"}
-    session.undo()
-    assert session.labels.values == {("overall", None): True}
-    assert sources(session) == {("overall", None): "suggestion accepted"}
 
 
 def test_the_blind_see_nothing_and_their_labels_say_nothing(path):

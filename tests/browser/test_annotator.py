@@ -12,12 +12,6 @@ def trace(book, who, items="trace_items()", more=""):
     return annotate(book, f"Annotator({items}, 'trace', {who!r}, '.'{more})", f"{who}.trace.jsonl")
 
 
-def verdict(book, who, more=""):
-    return annotate(
-        book, f"Annotator(verdict_items(), 'verdict', {who!r}, '.'{more})", f"{who}.verdict.jsonl"
-    )
-
-
 def test_the_mouse_clicks_drags_and_takes_a_range(book):
     screen = trace(book, "mouse")
     screen.click("Fact 1 of document 0")
@@ -67,21 +61,6 @@ def test_a_whole_trace_item_by_keys_alone(book):
     assert "1 of 3 labelled" in screen.root.locator(".count").first.inner_text()
     screen.press("x")
     assert screen.labels("q/2") == {"relevant": ["00"]}, "the keys go on on the next item"
-
-
-def test_a_whole_verdict_item_by_keys_alone_and_haste_harms_no_item(book):
-    screen = verdict(book, "haste")
-    for key in ("1", "Enter"):
-        book.keyboard.press(key)
-    screen.settle()
-    assert "Who wrote book 2" in screen.question
-    screen.press("3", "Enter", "2", "Enter")
-    assert [screen.labels(f"v/{k}") for k in (1, 2, 3)] == [
-        {"verdict": "correct"},
-        {"verdict": "refuse"},
-        {"verdict": "incorrect"},
-    ]
-    assert screen.message == "all items are labelled or skipped"
 
 
 def test_empty_is_not_untouched_and_undo_crosses_items(book):

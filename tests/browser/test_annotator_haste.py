@@ -183,16 +183,6 @@ def test_a_key_that_is_held_down_says_it_once(book):
     assert screen.actions() == ["label"]
 
 
-def test_items_are_passed_and_actions_undone_as_fast_as_keys_are_pressed(book):
-    screen = trace(book, "fast", "trace_items(9)")
-    screen.press("x", "n", "x", "n", "x")
-    for key in "nnnzzz":
-        book.keyboard.press(key)
-    screen.settle()
-    assert "Question 1" in screen.question
-    assert screen.actions()[-3:] == ["undo", "undo", "undo"]
-
-
 def test_a_button_that_opens_a_field_gives_it_the_focus(book):
     screen = trace(book, "open")
     for button, field in {
@@ -212,20 +202,6 @@ def test_a_search_goes_on_on_the_next_item(book):
     screen.press("Escape", "n", "/", "Enter")
     assert screen.root.locator(".sentence.hit").count() == 4
     assert "1 of 4" in screen.root.locator(".panel .count").all_inner_texts()
-
-
-def test_a_long_response_is_unfolded(book):
-    items = (
-        "trace_items(1).assign(response_sentences=[[[f's{i}', f'Said {i}.'] for i in range(300)]])"
-    )
-    screen = trace(book, "response", items)
-    lines = screen.root.locator(".part.response .sentence:visible")
-    assert lines.count() == 8
-    screen.root.locator(".part.response .more").click()
-    assert lines.count() == 300
-    screen.click("Said 299.")
-    screen.press("v", "1")
-    assert screen.labels("q/1") == {"supports299": "full"}
 
 
 def test_two_views_of_one_annotator_show_the_same_and_both_are_answered(book, one_tab):
