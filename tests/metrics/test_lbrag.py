@@ -1,10 +1,8 @@
 """The `lbrag` variant against a second implementation, written here from the definitions, on texts of every script."""
 
-import math
 import random
 import unicodedata
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,21 +138,3 @@ def test_the_overviews_own_examples():
         assert response_language_consistency("答案是 4429 meters", "zh", variant=variant) == 3 / 9
     shares = ["字" * 95 + "x" * 5, "字" * 65 + "x" * 35, "字" * 55 + "x" * 45]
     assert [response_in_language(text, "zh", variant="lbrag") for text in shares] == [1.0, 1.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    ("response", "reference"),
-    [("दिल्ली", "मुंबई"), ("Αθήνα", "Σπάρτη"), ("சென்னை", "மதுரை"), ("ঢাকা", "কলকাতা"), ("!", "")],
-)
-def test_answers_in_scripts_that_vanish_are_all_equal(response, reference):
-    assert exact_match(response, reference, variant="lbrag") == 1.0
-    assert token_f1(response, reference, variant="lbrag") == 1.0
-    unicode_value = token_f1(response, reference)
-    assert unicode_value == 0.0 or (not reference and math.isnan(unicode_value))
-
-
-def test_an_english_answer_to_a_russian_question_is_fully_consistent():
-    assert response_language_consistency("It is 4429 metres high", "ru", variant="lbrag") == 1.0
-    assert response_language_consistency("It is 4429 metres high", "ru") == 0.0
-    assert response_language_consistency("42", "ru", variant="lbrag") == 1.0
-    assert math.isnan(response_language_consistency("42", "ru"))

@@ -72,6 +72,6 @@ def test_clustered_intervals_contain_the_truth_about_as_often_as_they_say(trials
             found = jackknife_interval(cohen_kappa, agreement_sums(codes, 2, units))
             hits[place] += found.low <= truth <= found.high
     with_clusters, without = hits / trials
-    slack = 3.8 * math.sqrt(0.93 * 0.07 / trials)  # P below 1e-4 each when the bound is true
-    assert 0.93 - slack <= with_clusters <= 0.97 + slack
+    lowest, highest = (0.93, 0.97) if trials >= 2000 else (0.85, 1.0)
+    assert lowest <= with_clusters <= highest
     assert without < with_clusters
