@@ -122,6 +122,13 @@ def test_near_misses_are_read_and_counted(written, meant):
     assert repairs == {f"supporting_sentence_keys: {written!r} -> {meant!r}": 2}
 
 
+def test_a_near_miss_of_two_keys_stays_as_it_is():
+    record = {**RECORD, "all_utilized_sentence_keys": ["０ａ"]}
+    labels, repairs = repaired_labels(record, ["0a", "0A"], RESPONSE_KEYS)
+    assert labels["all_utilized_sentence_keys"] == ["０ａ"]
+    assert not repairs
+
+
 @pytest.mark.parametrize("written", ["None", "N/A", "", "unsupported"])
 def test_words_for_no_key_are_left_out_and_counted(written):
     assert mended_keys([written]) == ([], {f"supporting_sentence_keys: {written!r} -> no key": 1})
