@@ -29,6 +29,7 @@ FAMILIES = {
     "rgb": "RGB: noise, rejection, integration and counterfactual robustness",
     "trace": "TRACe: what was relevant, used and supported",
     "answer": "Answers compared with reference texts",
+    "retrieval": "Retrieval: the ranked list of passages",
     "language": "Language of the response",
     "cost": "Cost",
     "semantic": "Semantic similarity and judged correctness",

@@ -62,7 +62,8 @@ def _losses(table: Any, scores: Any, smallest: float) -> list[str]:
     """Sentences on the systems whose interval lies below 0 and whose loss is at least ``smallest``."""
     found = []
     for row in table.itertuples():
-        sign = 1 if ragnb.METRICS[row.metric].higher_is_better else -1
+        metric = ragnb.METRICS[row.metric.partition("@")[0]]
+        sign = 1 if metric.higher_is_better else -1
         if sign * row.difference <= -smallest and max(sign * row.low, sign * row.high) < 0:
             values = scores[scores["metric"] == row.metric]
             means = values.groupby(["example_id", "system"])["value"].mean().unstack()

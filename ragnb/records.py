@@ -42,6 +42,8 @@ COLUMNS: dict[str, str] = {
     "request_key": "hash of everything that can change a reply",
     "response": "the model's answer without its reasoning; None if there is no reply",
     "translations": "list of translated passages: {'text', 'token_count'} and further fields",
+    "retrieved": "ranked list of the ids of the retrieved passages, best first",
+    "relevant": "list of the ids of the relevant passages, or a mapping from ids to grades",
     "response_embedding": "vector that embeds the response",
     "reference_embedding": "vector that embeds the reference",
     # labels of sentences
@@ -108,7 +110,7 @@ PAYLOAD = PLAIN_TEXT | frozenset(
     "label_attempts label_keys label_repairs judge_keys "
     "judge_signature judged_statements judged_relevant_statements judged_passages judge_verdicts "
     "response_embedding reference_embedding "
-    "translations translation_keys passage_languages passage_ids passage_scores "
+    "retrieved relevant translations translation_keys passage_languages passage_ids passage_scores "
     "released_evidence parts history nuggets statements spans reference_spans".split()
 )
 """Columns that are too long to repeat with every score: long texts, lists and mappings."""

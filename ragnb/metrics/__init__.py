@@ -17,6 +17,7 @@ for _module in (
     "judged",
     "abstention",
     "parts",
+    "retrieval",
 ):
     import_module(f"ragnb.metrics.{_module}")
 
@@ -24,6 +25,7 @@ FAMILIES = (
     "rgb",
     "trace",
     "answer",
+    "retrieval",
     "language",
     "cost",
     "semantic",

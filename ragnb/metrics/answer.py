@@ -6,17 +6,18 @@ a string or a list of *aliases*; any one alias is sufficient. ``["a", "b"]`` mea
 order and joined by spaces. The value of a response is its highest value over all reference texts.
 
 A value is NaN if there is nothing to compare: no response (None), no reference (None), or both of
-them empty after normalisation. If only one of them is empty, the value is 0.
+them empty after normalisation. If only one of them is empty, the value is 0. The variants that
+reproduce other code give two empty texts the value that this code gives (`BOTH_EMPTY`).
 
 The functions use the whole response. `ragnb.score` passes them the answer without the reasoning
 (``<think>…</think>``). If you call a function yourself with the reply of a reasoning model, first
 extract the answer with `ragnb.text.split_reasoning`.
 
-Exact match and F1 differ from those of SQuAD. SQuAD removes *a, an, the* and deletes punctuation,
-so that "the cat" becomes "cat", "U.S." becomes "us", "10,000" becomes "10000" and "don't" becomes
-"dont". Here, articles are kept and punctuation separates words, in all languages. The two strings
-of each of these pairs are therefore different. To compare with published SQuAD results, use SQuAD's
-own script.
+To compare with published numbers, use the variant of the benchmark: ``"squad"``, ``"triviaqa"``,
+``"kilt"`` or ``"mlqa"``. The default, ``"unicode"``, treats all languages alike and differs from
+them. SQuAD removes *a, an, the* and deletes punctuation, so that "the cat" becomes "cat", "U.S."
+becomes "us", "10,000" becomes "10000" and "don't" becomes "dont". With ``"unicode"``, articles are
+kept and punctuation separates words. The two strings of each of these pairs are therefore different.
 
 All functions raise InputError for a response that is not a string, a malformed reference, and an
 unknown variant or language.
@@ -30,7 +31,7 @@ from typing import Any, TypeVar
 
 from ragnb.errors import InputError
 from ragnb.metrics.language import primary_code, scripts_of
-from ragnb.metrics.normalization import answer_tokens, check_text, normalized
+from ragnb.metrics.normalization import OFFICIAL, answer_tokens, check_text, normalized
 from ragnb.metrics.record import metric
 from ragnb.metrics.references import Reference, reference_parts, reference_texts
 
@@ -38,26 +39,41 @@ Prepared = TypeVar("Prepared", bound=Sized)
 Tokens = tuple[str, ...]
 
 _COLUMNS = {"response": "response", "reference": "references", "language": "language"}
-_LBRAG = "kanoes/LBRAG-NEW experiments/scripts/experiment.py"
-_SQUAD = (
-    "after Rajpurkar et al. 2016, arXiv 1606.05250, but different from SQuAD: articles are kept, and "
-    "punctuation separates words"
+_SOURCE = (
+    "Rajpurkar et al. 2016, arXiv 1606.05250 (variant squad); Joshi et al. 2017 (triviaqa); Petroni et "
+    "al. 2021 (kilt); Lewis et al. 2020 (mlqa); kanoes/LBRAG-NEW experiments/scripts/experiment.py "
+    "(lbrag). The default differs from all of them: articles are kept, and punctuation separates words"
 )
-_BOTH_EMPTY = "If response and reference are both empty after normalisation; never under lbrag, which gives 1."
+_BOTH_EMPTY = (
+    "If response and reference are both empty after normalisation, under unicode; the other variants "
+    "give 0 or 1, as the published code."
+)
 _BOTH_BLANK = "If response and reference are both blank."
 _SCRIPTS = (
     "Letters, marks and numbers of all scripts after NFKC and case folding. Punctuation separates "
     "words, and articles are kept"
 )
 _BLOCKS = "As in the published code, which deletes scripts outside a fixed list (Devanagari, Greek, Tamil, …)"
+_OFFICIAL = {
+    "squad": "Equal to SQuAD's evaluate-v2.0.py. Lower case; ASCII punctuation is deleted, and a, an "
+    "and the are removed. Words are separated by spaces, also in Chinese.",
+    "triviaqa": "Equal to TriviaQA's script: as squad, but punctuation is replaced by spaces.",
+    "kilt": "Equal to KILT's eval_downstream.py: as squad.",
+    "mlqa": "Equal to MLQA's script, in its languages en, es, hi, vi, de, ar and zh: all punctuation "
+    "is deleted, the articles of the language are removed, and Chinese characters are words.",
+}
 _TOKENS: Mapping[str, Mapping[Any, str]] = {
     "variant": {
         "unicode": f"{_SCRIPTS}. Tokens are grapheme clusters in scripts without spaces between "
         "words, and words otherwise.",
         "lbrag": f"{_BLOCKS}. Any two answers in Hindi therefore score 1. Tokens are characters in "
         "Japanese and Chinese, and words in all other languages, including Thai.",
+        "squad": f"{_OFFICIAL['squad']} Two empty texts score 1.",
+        **{name: f"{_OFFICIAL[name]} Two empty texts score 0." for name in OFFICIAL[1:]},
     }
 }
+BOTH_EMPTY = {"unicode": math.nan, "lbrag": 1.0, "squad": 1.0, **dict.fromkeys(OFFICIAL[1:], 0.0)}
+"""Value of a measure of tokens if there are none in either text. Exact match is 1, or NaN under unicode."""
 
 
 def _best(
@@ -65,13 +81,12 @@ def _best(
     response: str | None,
     reference: Reference | None,
     prepare: Callable[[str], Prepared],
-    variant: str = "unicode",
+    both_empty: float = math.nan,
 ) -> float:
     """Highest value of a measure over the reference texts, after preparing all texts."""
     if response is None or reference is None:
         return math.nan
     said = prepare(check_text(response, "response"))
-    both_empty = 1.0 if variant == "lbrag" else math.nan
     values = []
     for text in reference_texts(reference):
         wanted = prepare(text)
@@ -93,9 +108,10 @@ def _best(
             "unicode": f"{_SCRIPTS}.",
             "lbrag": f"{_BLOCKS}. Any two answers in Hindi are therefore equal. Two empty texts "
             "score 1.",
+            **{name: f"{text} Two empty texts score 1." for name, text in _OFFICIAL.items()},
         }
     },
-    source=f"{_SQUAD}; {_LBRAG}",
+    source=_SOURCE,
     binary=True,
     undefined=_BOTH_EMPTY,
 )
@@ -109,7 +125,7 @@ def exact_match(
     """1.0 if the response equals a reference text after normalisation, else 0.0 (EM).
 
     Higher is better. The value is NaN if there is no response or no reference. If both are empty
-    after normalisation, it is NaN with ``"unicode"`` and 1.0 with ``"lbrag"``.
+    after normalisation, it is NaN with ``"unicode"`` and 1.0 with the other variants.
 
     Parameters
     ----------
@@ -117,15 +133,16 @@ def exact_match(
         The response of the system.
     reference : str, list or None
         A string, or parts with aliases (see the top of the module).
-    variant : {"unicode", "lbrag"}
-        How both are normalised; see `ragnb.metrics.normalization.normalized`.
+    variant : {"unicode", "lbrag", "squad", "triviaqa", "kilt", "mlqa"}
+        How both are normalised; see `ragnb.metrics.normalization`.
     language : str, optional
-        Has no effect. All answer metrics have this parameter.
+        Language code, which ``"mlqa"`` needs. It has no effect on the other variants.
 
     Notes
     -----
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, except for the normalisation; ``"lbrag"``
-    is ``exact_match`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1. ``"squad"``, ``"triviaqa"``, ``"kilt"`` and
+    ``"mlqa"`` equal the evaluation scripts of these benchmarks. ``"lbrag"`` is ``exact_match`` of
+    kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     Examples
     --------
@@ -133,9 +150,12 @@ def exact_match(
     (1.0, 1.0)
     >>> exact_match("दिल्ली", "मुंबई"), exact_match("दिल्ली", "मुंबई", variant="lbrag")
     (0.0, 1.0)
+    >>> exact_match("The U.S.", "US"), exact_match("The U.S.", "US", variant="squad")
+    (0.0, 1.0)
     """
-    normalise = partial(normalized, variant=variant)
-    return _best(lambda a, b: float(a == b), response, reference, normalise, variant)
+    normalise = partial(normalized, variant=variant, language=language)
+    both_empty = math.nan if variant == "unicode" else 1.0
+    return _best(lambda a, b: float(a == b), response, reference, normalise, both_empty)
 
 
 @metric(
@@ -145,6 +165,7 @@ def exact_match(
         "variant": {
             "unicode": f"{_SCRIPTS}.",
             "lbrag": f"{_BLOCKS}. Nothing is left of a reference in Hindi.",
+            **_OFFICIAL,
         }
     },
     source="ours: the normalised reference is a substring",
@@ -178,11 +199,9 @@ def contains(
     """
     if response is None or reference is None:
         return math.nan
-    said = normalized(check_text(response, "response"), variant=variant)
-    parts = [
-        {normalized(alias, variant=variant) for alias in part} - {""}
-        for part in reference_parts(reference)
-    ]
+    normalise = partial(normalized, variant=variant, language=language)
+    said = normalise(check_text(response, "response"))
+    parts = [{normalise(alias) for alias in part} - {""} for part in reference_parts(reference)]
     if not all(parts):
         return math.nan
     return float(all(any(alias in said for alias in part) for part in parts))
@@ -206,7 +225,7 @@ def _f1(shared: int, said: Tokens, wanted: Tokens) -> float:
     return 2 * precision * recall / (precision + recall) if shared else 0.0
 
 
-@metric("answer.f1", _COLUMNS, options=_TOKENS, source=f"{_SQUAD}; {_LBRAG}", undefined=_BOTH_EMPTY)
+@metric("answer.f1", _COLUMNS, options=_TOKENS, source=_SOURCE, undefined=_BOTH_EMPTY)
 def token_f1(
     response: str | None,
     reference: Reference | None,
@@ -218,8 +237,8 @@ def token_f1(
 
     The value is in [0, 1]; higher is better. If there are several reference texts, it is the
     highest value over them. It is NaN if there is no response or no reference. If both are empty
-    after normalisation, it is NaN with ``"unicode"`` and 1.0 with ``"lbrag"``. If only one of them
-    is empty, it is 0.0.
+    after normalisation, the variant determines the value (`BOTH_EMPTY`); it is NaN with
+    ``"unicode"``. If only one of them is empty, it is 0.0.
 
     F1 = 2PR / (P + R), where P = overlap / tokens of the response and R = overlap / tokens of the
     reference. The overlap is the number of tokens that both share, counted with repetitions.
@@ -229,15 +248,16 @@ def token_f1(
     response, reference
         See `exact_match`.
     language : str, optional
-        Language code. It determines the tokens with ``"lbrag"`` and has no effect with
-        ``"unicode"``.
-    variant : {"unicode", "lbrag"}
-        Normalisation and tokens; see `ragnb.metrics.normalization.answer_tokens`.
+        Language code. It determines the tokens with ``"lbrag"`` and ``"mlqa"``, and has no effect
+        on the other variants.
+    variant : {"unicode", "lbrag", "squad", "triviaqa", "kilt", "mlqa"}
+        Normalisation and tokens; see `ragnb.metrics.normalization`.
 
     Notes
     -----
-    Source: Rajpurkar et al. (2016), SQuAD, section 6.1, except for the normalisation; ``"lbrag"``
-    is ``f1_score_lang`` of kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
+    Source: Rajpurkar et al. (2016), SQuAD, section 6.1. ``"squad"``, ``"triviaqa"``, ``"kilt"`` and
+    ``"mlqa"`` equal the evaluation scripts of these benchmarks. ``"lbrag"`` is ``f1_score_lang`` of
+    kanoes/LBRAG-NEW, experiments/scripts/experiment.py.
 
     Examples
     --------
@@ -247,10 +267,12 @@ def token_f1(
     0.8
     """
     tokenise = partial(answer_tokens, variant=variant, language=language)
-    return _best(lambda a, b: _f1(overlap(a, b), a, b), response, reference, tokenise, variant)
+    return _best(
+        lambda a, b: _f1(overlap(a, b), a, b), response, reference, tokenise, BOTH_EMPTY.get(variant, math.nan)
+    )
 
 
-@metric("answer.precision", _COLUMNS, options=_TOKENS, source=_SQUAD, undefined=_BOTH_EMPTY)
+@metric("answer.precision", _COLUMNS, options=_TOKENS, source=_SOURCE, undefined=_BOTH_EMPTY)
 def token_precision(
     response: str | None,
     reference: Reference | None,
@@ -266,7 +288,7 @@ def token_precision(
 
     Notes
     -----
-    Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
+    Source: Rajpurkar et al. (2016), arXiv 1606.05250; see `token_f1` for the variants.
 
     Examples
     --------
@@ -274,10 +296,12 @@ def token_precision(
     0.5
     """
     tokenise = partial(answer_tokens, variant=variant, language=language)
-    return _best(lambda a, b: overlap(a, b) / len(a), response, reference, tokenise, variant)
+    return _best(
+        lambda a, b: overlap(a, b) / len(a), response, reference, tokenise, BOTH_EMPTY.get(variant, math.nan)
+    )
 
 
-@metric("answer.recall", _COLUMNS, options=_TOKENS, source=_SQUAD, undefined=_BOTH_EMPTY)
+@metric("answer.recall", _COLUMNS, options=_TOKENS, source=_SOURCE, undefined=_BOTH_EMPTY)
 def token_recall(
     response: str | None,
     reference: Reference | None,
@@ -292,7 +316,7 @@ def token_recall(
 
     Notes
     -----
-    Source: Rajpurkar et al. (2016), arXiv 1606.05250, except for the normalisation.
+    Source: Rajpurkar et al. (2016), arXiv 1606.05250; see `token_f1` for the variants.
 
     Examples
     --------
@@ -300,7 +324,9 @@ def token_recall(
     0.5
     """
     tokenise = partial(answer_tokens, variant=variant, language=language)
-    return _best(lambda a, b: overlap(a, b) / len(b), response, reference, tokenise, variant)
+    return _best(
+        lambda a, b: overlap(a, b) / len(b), response, reference, tokenise, BOTH_EMPTY.get(variant, math.nan)
+    )
 
 
 @metric(
@@ -338,7 +364,11 @@ def rouge_l(
 
     tokenise = partial(answer_tokens, variant=variant, language=language)
     return _best(
-        lambda a, b: _f1(LCSseq.similarity(a, b), a, b), response, reference, tokenise, variant
+        lambda a, b: _f1(LCSseq.similarity(a, b), a, b),
+        response,
+        reference,
+        tokenise,
+        BOTH_EMPTY.get(variant, math.nan),
     )
 
 

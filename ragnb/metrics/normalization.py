@@ -5,10 +5,22 @@ kanoes/LBRAG-NEW, which deletes all characters outside a fixed list of Unicode b
 Greek, Tamil and Bengali, among others, are not in this list. All answers in Hindi are therefore
 equal under ``"lbrag"``.
 
+The variants ``"squad"``, ``"triviaqa"``, ``"kilt"`` and ``"mlqa"`` are those of the official
+evaluation scripts of these benchmarks, so that exact match and F1 equal published numbers.
+
+- ``"squad"`` and ``"kilt"``: lower case; ASCII punctuation is deleted; *a*, *an* and *the* are
+  removed. The two differ in the F1 of two empty texts only.
+- ``"triviaqa"``: the same, but punctuation is replaced by spaces, including the quotation marks
+  ‘ ’ ´ and `.
+- ``"mlqa"``: lower case; all Unicode punctuation is deleted; the articles of the language are
+  removed; Chinese characters are separate words. In Arabic, the script replaces the letters of the
+  article by a space wherever they occur, also within words.
+
 All functions raise InputError for an unknown variant and for a value that is not a string.
 """
 
 import re
+import string
 from functools import lru_cache
 
 import regex
@@ -17,6 +29,9 @@ from ragnb.errors import InputError, check_choice
 from ragnb.text import fold, tokens, visible
 
 VARIANTS = ("unicode", "lbrag")
+
+OFFICIAL = ("squad", "triviaqa", "kilt", "mlqa")
+"""Variants that equal the evaluation script of a benchmark."""
 
 LBRAG_KEPT = (
     r"0-9a-z\u00c0-\u024f\u0400-\u04ff\u0590-\u06ff\ufb50-\ufdff\ufe70-\ufeff"
@@ -27,28 +42,65 @@ LBRAG_KEPT = (
 LBRAG_CHARACTER_LANGUAGES = ("ja", "zh", "zh_cn", "zh_tw")
 """Languages whose tokens are characters under ``"lbrag"``; Thai and ``zh_hk`` are not included."""
 
+MLQA_ARTICLES = {
+    "en": r"\b(a|an|the)\b",
+    "es": r"\b(un|una|unos|unas|el|la|los|las)\b",
+    "vi": r"\b(của|là|cái|chiếc|những)\b",
+    "de": r"\b(ein|eine|einen|einem|eines|einer|der|die|das|den|dem|des)\b",
+    "ar": "ال",
+    "hi": None,
+    "zh": None,
+}
+"""Languages of MLQA -> what its script removes after punctuation."""
+
+_DELETED = str.maketrans("", "", string.punctuation)
+_SPACED = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
+_PUNCTUATION = regex.compile(r"[\p{P}$+<=>^`|~]+")
 _ASCII = re.compile("[a-z0-9]+")
 _KEPT = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _LBRAG_KEPT = regex.compile(f"[{LBRAG_KEPT}]+")
 
 
 @lru_cache(maxsize=32768)
-def normalized(text: str, *, variant: str = "unicode") -> str:
-    """Normalise a text for exact match: letters, marks and numbers, separated by single spaces.
+def normalized(text: str, *, variant: str = "unicode", language: str | None = None) -> str:
+    """Normalise a text for exact match: words separated by single spaces.
 
-    The variant ``"unicode"`` (the default) applies NFKC and case folding, keeps all scripts, and
-    deletes invisible joiners and direction marks. The variant ``"lbrag"`` converts the text to
-    lower case and keeps only the characters in `LBRAG_KEPT`.
+    The variant ``"unicode"`` (the default) applies NFKC and case folding, keeps the letters, marks
+    and numbers of all scripts, and deletes invisible joiners and direction marks. The variant
+    ``"lbrag"`` converts the text to lower case and keeps only the characters in `LBRAG_KEPT`. The
+    other variants are described at the top of the module. ``"mlqa"`` needs the language, one of
+    those in `MLQA_ARTICLES`.
 
     >>> normalized("  Ｔhe “Straße”, № 5!"), normalized("दिल्ली, 5.", variant="lbrag")
     ('the strasse no 5', '5')
+    >>> normalized("The U.S. dollar", variant="squad"), normalized("A-ha", variant="triviaqa")
+    ('us dollar', 'ha')
     """
-    check_choice(variant, VARIANTS, "variant")
+    check_choice(variant, (*VARIANTS, *OFFICIAL), "variant")
+    check_text(text, "text")
+    if variant in OFFICIAL:
+        return _official(text.lower(), variant, language)
     if variant == "lbrag":
-        return " ".join(_LBRAG_KEPT.findall(check_text(text, "text").lower()))
-    if check_text(text, "text").isascii():
+        return " ".join(_LBRAG_KEPT.findall(text.lower()))
+    if text.isascii():
         return " ".join(_ASCII.findall(text.lower()))
     return " ".join(_KEPT.findall(fold(visible(text))))
+
+
+def _official(text: str, variant: str, language: str | None) -> str:
+    articles = MLQA_ARTICLES["en"]
+    if variant == "mlqa":
+        code = (code_form(language) or "").partition("_")[0]
+        check_choice(code, tuple(MLQA_ARTICLES), "the language under variant 'mlqa'")
+        articles = MLQA_ARTICLES[code]
+        text = _PUNCTUATION.sub("", text)
+        if code == "zh":
+            text = re.sub("([\u4e00-\u9fa5])", r" \1 ", text)
+    else:
+        text = text.translate(_SPACED if variant == "triviaqa" else _DELETED)
+    if articles:
+        text = re.sub(articles, " ", text)
+    return " ".join(text.split())
 
 
 @lru_cache(maxsize=32768)
@@ -59,15 +111,16 @@ def answer_tokens(
 
     With ``variant="unicode"`` (the default), tokens are grapheme clusters in scripts without spaces
     between words, and words in all other scripts. With ``variant="lbrag"``, tokens are characters
-    if the language is one of `LBRAG_CHARACTER_LANGUAGES`, and words otherwise.
+    if the language is one of `LBRAG_CHARACTER_LANGUAGES`, and words otherwise. With the other
+    variants, they are the words of the normalised text.
 
     >>> answer_tokens("The peak: 4429米高"), answer_tokens("4429m", variant="lbrag", language="zh")
     (('the', 'peak', '4429', '米', '高'), ('4', '4', '2', '9', 'm'))
     """
-    plain = normalized(text, variant=variant)
+    plain = normalized(text, variant=variant, language=language)
     if variant == "unicode":
         return tuple(plain.split() if plain.isascii() else tokens(plain))
-    if code_form(language) in LBRAG_CHARACTER_LANGUAGES:
+    if variant == "lbrag" and code_form(language) in LBRAG_CHARACTER_LANGUAGES:
         return tuple(plain.replace(" ", ""))
     return tuple(plain.split())
 

@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -45,6 +45,12 @@ class Metric:
         Whether 0 and 1 are the only values. If so, the mean is reported with a Wilson interval.
     evidence
         Optional function of the same arguments that explains the value in words.
+    reason
+        Optional function of the same arguments that says in a few words why the value is NaN.
+    of_many
+        Optional function that computes the values of many responses at once: it takes a list of
+        mappings from the arguments in ``columns`` to their values, and the options. The function of
+        one response must give the same value.
     condition
         Reason, as a text, why the metric does not apply to some responses. These responses are not
         counted in n, in contrast to those that are ``undefined``.
@@ -71,6 +77,8 @@ class Metric:
     options: Mapping[str, Any] = field(default_factory=dict)
     binary: bool = False
     evidence: Callable[..., str] | None = None
+    reason: Callable[..., str] | None = None
+    of_many: Callable[..., Sequence[float]] | None = None
     condition: str = ""
     variants: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     undefined: str = ""

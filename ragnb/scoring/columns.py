@@ -34,10 +34,12 @@ def numbers(frame: pd.DataFrame, column: str, what: str) -> NDArray[np.float64]:
 def record_of(name: str, signature: str) -> Metric | None:
     """Return the record of a metric; None for your own metrics and those of other tools.
 
+    The name may end in a cut-off, as in ``"retrieval.recall@5"``.
+
     >>> record_of("answer.f1", "foreign:a tool|answer.f1|definition unknown") is None
     True
     """
-    return None if FOREIGN in signature else METRICS.get(name)
+    return None if FOREIGN in signature else METRICS.get(name.partition("@")[0])
 
 
 def signatures(scores: pd.DataFrame) -> list[str]:

@@ -4,6 +4,7 @@ import ast
 import inspect
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, partial
 from numbers import Real
@@ -49,17 +50,24 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def as_metrics(given: str | Metric | Sequence[str | Metric]) -> list[Metric]:
-    """Return the records of metrics that are given by name or as records."""
+    """Return the records of metrics that are given by name or as records.
+
+    A name may end in a cut-off, such as ``"retrieval.recall@5"``.
+    """
     listed = [given] if isinstance(given, str | Metric) else list(given)
     if not listed:
         raise InputError(f"must be at least one metric; use some of {', '.join(METRICS)}")
-    for metric in listed:
-        if not isinstance(metric, Metric) and metric not in METRICS:
-            raise InputError(
-                f"must be names of metrics or Metric records, got {metric!r}; "
-                f"{suggestion(str(metric), METRICS)}"
-            )
-    return [metric if isinstance(metric, Metric) else METRICS[metric] for metric in listed]
+    return [metric if isinstance(metric, Metric) else _named(metric) for metric in listed]
+
+
+def _named(given: object) -> Metric:
+    name, _, k = str(given).partition("@")
+    if name not in METRICS or (k and not (k.isdecimal() and "k" in METRICS[name].options)):
+        raise InputError(
+            f"must be names of metrics or Metric records, got {given!r}; {suggestion(name, METRICS)}"
+        )
+    record = METRICS[name]
+    return replace(record, options={**record.options, "k": int(k)}) if k else record
 
 
 @accepts(explain=(False, True))
@@ -81,7 +89,8 @@ def score(
         metric reads it, see `ragnb.text.split_reasoning`. Only ``protocol="released"`` reads it
         too, because the published code does.
     metrics
-        Names in `METRICS`, `Metric` records of your own, or several of them.
+        Names in `METRICS`, `Metric` records of your own, or several of them. The name of a metric of
+        ranked lists may end in its cut-off k: ``"retrieval.recall@5"``.
     explain
         Whether to add the column ``evidence``, which says what decided the value.
     **options
@@ -146,17 +155,19 @@ def _score_one(
         if metric.needs(argument, options)
     }
     require_columns(responses, needed.values(), f"the metric {metric.name}")
-    undefined = metric.condition or "the metric is undefined here"
+    undefined = metric.reason or (lambda **_: metric.condition or "the metric is undefined here")
     evidence_of = metric.evidence or (lambda **_: "")
     given = responses["reason"] if "reason" in responses else [None] * len(responses)
+    calls = _calls(responses, metric)
+    gaps = [_gap(call, needed) for call in calls]
+    found = iter(_values(metric, options, responses, calls, gaps))
     values, reasons, evidence = [], [], []
-    for row, (call, why) in enumerate(zip(_calls(responses, metric), given, strict=True)):
-        gap = next((column for name, column in needed.items() if call[name] is None), None)
+    for call, gap, why in zip(calls, gaps, given, strict=True):
         if gap:
             value, reason, words = math.nan, present(why) or f"no {gap}", f"no {gap}"
         else:
-            value = _value(metric, {**call, **options}, responses, row)
-            reason = undefined if math.isnan(value) else None
+            value = next(found)
+            reason = undefined(**call, **options) if math.isnan(value) else None
             words = evidence_of(**call, **options) if explain else ""
         values.append(value)
         reasons.append(reason)
@@ -164,7 +175,7 @@ def _score_one(
     made = {"evidence": pd.array(evidence, TEXT)} if explain else {}
     kept = responses[[name for name in responses.columns if name not in PAYLOAD]]
     return kept.assign(
-        metric=metric.name,
+        metric=f"{metric.name}@{options['k']}" if options.get("k") else metric.name,
         value=np.array(values, float),
         reason=pd.array(reasons, TEXT),
         **made,
@@ -188,7 +199,31 @@ def as_lists(value: Any) -> Any:
     """Return arrays of lists or texts, as Arrow and Parquet have them, as lists."""
     if isinstance(value, np.ndarray) and (value.dtype == object or not value.size):
         return [as_lists(part) for part in value]
-    return {name: as_lists(part) for name, part in value.items()} if type(value) is dict else value
+    if type(value) is dict and {np.ndarray, dict} & set(map(type, value.values())):
+        return {name: as_lists(part) for name, part in value.items()}
+    return value
+
+
+def _gap(call: Mapping[str, Any], needed: Mapping[str, str]) -> str | None:
+    """Return the first needed column that has no value; None if all have one."""
+    return next((column for name, column in needed.items() if call[name] is None), None)
+
+
+def _values(
+    metric: Metric,
+    options: Mapping[str, Any],
+    responses: pd.DataFrame,
+    calls: list[dict[str, Any]],
+    gaps: list[str | None],
+) -> Sequence[float]:
+    """Values of the responses without a gap, all at once if the metric can do that."""
+    rows = [row for row, gap in enumerate(gaps) if gap is None]
+    if metric.of_many:
+        try:
+            return metric.of_many([calls[row] for row in rows], **options)
+        except InputError:
+            pass  # one by one, so that the message names the row
+    return [_value(metric, {**calls[row], **options}, responses, row) for row in rows]
 
 
 def _value(metric: Metric, call: Mapping[str, Any], responses: pd.DataFrame, row: int) -> float:

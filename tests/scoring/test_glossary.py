@@ -79,7 +79,7 @@ def test_several_metrics_are_a_list_with_one_entry_per_metric():
     lines = repr(definitions("f1")).splitlines()
     heads = [line.partition(":")[0] for line in lines if line[0] != " "]
     assert heads == ["answer.f1", "answer.rouge_l"]
-    assert lines[1] == "  variant: unicode, lbrag"
+    assert lines[1] == "  variant: unicode, lbrag, squad, triviaqa, kilt, mlqa"
     assert Reader(definitions()._repr_html_()).elements.count("tr") == len(METRICS)
 
 
@@ -162,6 +162,8 @@ trace.adherence: refusal=1, empty response=1, empty context=0, unreadable judge=
 trace.supported_fraction: refusal=1, empty response=nan, empty context=0
 answer.f1: right answer=2/5, refusal=0, empty response=0, no reference=nan
 answer.recall: right answer=1, another language=0
+answer.f1 variant=squad: right answer=1/2, refusal=0, empty response=0
+retrieval.precision: right answer=1/2, empty context=0
 language.rlc: refusal=1, no sentence=nan, empty response=nan, another language=0
 language.rlc variant=lbrag: no sentence=0, empty response=1, another language=1
 cost.translation_tokens: right answer=7, empty context=0, no response=nan

@@ -1,0 +1,471 @@
+"""Retrieval metrics: how well a ranked list of passages covers the passages that are relevant.
+
+The values are those of trec_eval, computed by `ir_measures` with pytrec_eval. A response has two
+columns for them: ``retrieved``, the ids of its passages in the order of their ranks, and
+``relevant``, a list of the ids of the relevant passages or a mapping from ids to grades. Each metric
+gives one value per question. Its mean over questions has the usual name: the mean of the average
+precision is MAP, and the mean of the reciprocal rank is MRR.
+
+Tools differ in the following conventions.
+
+- *Cut-off.* ``k`` limits the list to its first k passages; by default the whole list counts.
+  ``"retrieval.recall@5"`` is a short form of ``"retrieval.recall"`` with ``k=5``.
+- *Grades.* A passage is relevant if its grade is at least ``min_grade``. Only nDCG uses the grades
+  themselves.
+- *Nothing relevant.* If no passage is relevant to a question, the value is NaN. With
+  ``when_none_relevant="zero"`` it is 0, as in trec_eval.
+- *Nothing retrieved.* An empty list scores 0, as with ``trec_eval -c``. A missing list (None) is
+  unscored. Without ``-c``, trec_eval leaves out such questions, which raises the mean.
+- *Unjudged passages.* A passage without a grade counts as not relevant. ``unjudged="removed"``
+  removes such passages from the list first, as ``trec_eval -J`` does.
+- *Ties.* A list has none. trec_eval orders passages with equal scores by id, in descending order.
+
+All functions raise InputError for an unknown option, an id that is retrieved twice, and a grade that
+is not a whole number.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from ragnb.errors import InputError, check_choice
+from ragnb.metrics.record import metric
+from ragnb.records import is_missing
+
+Retrieved = Sequence[str | int]
+Relevant = Iterable[str | int] | Mapping[str | int, int]
+
+GAINS = ("linear", "exponential")
+UNJUDGED = ("nonrelevant", "removed")
+NONE_RELEVANT = {"undefined": math.nan, "zero": 0.0}
+"""Value of ``when_none_relevant`` -> value of a question without relevant passages."""
+
+_SOURCE = "trec_eval 9, github.com/usnistgov/trec_eval, through ir_measures (MacAvaney et al. 2022)"
+_UNDEFINED = "If no passage is relevant to the question, unless when_none_relevant is zero. An empty list scores 0."
+_K: dict[str, Mapping[Any, str]] = {
+    "k": {None: "The whole list counts.", ...: "Only the first k passages count."}
+}
+_MIN_GRADE: dict[str, Mapping[Any, str]] = {
+    "min_grade": {
+        1: "A passage is relevant if its grade is at least 1.",
+        ...: "A passage is relevant if its grade is at least this number (trec_eval -l).",
+    }
+}
+_EDGES: dict[str, Mapping[Any, str]] = {
+    "unjudged": {
+        "nonrelevant": "A passage without a grade counts as not relevant.",
+        "removed": "Passages without a grade are removed from the list first (trec_eval -J).",
+    },
+    "when_none_relevant": {
+        "undefined": "The value is undefined if no passage is relevant to the question.",
+        "zero": "The value is 0 if no passage is relevant to the question, as in trec_eval.",
+    },
+}
+
+_GAIN: dict[str, Mapping[Any, str]] = {
+    "gain": {
+        "linear": "The gain of a passage is its grade, as in trec_eval.",
+        "exponential": "The gain of a passage is 2^grade - 1, as in many papers on learning to rank.",
+    }
+}
+
+Declared = TypeVar("Declared", bound=Callable[..., float])
+
+
+def _declared(
+    name: str, options: Mapping[str, Mapping[Any, str]], *, binary: bool = False
+) -> Callable[[Declared], Declared]:
+    """Declare a metric of this module; see `ragnb.metrics.record.metric`."""
+    return metric(
+        f"retrieval.{name}",
+        {"retrieved": "retrieved", "relevant": "relevant"},
+        source=_SOURCE,
+        options={**options, **_EDGES},
+        binary=binary,
+        undefined=_UNDEFINED,
+        reason=lambda **_: "no relevant passage",
+        of_many=partial(_values, name),
+    )
+
+
+# ---- all questions at once ---------------------------------------------------------------------
+
+
+def _values(
+    name: str,
+    calls: Sequence[Mapping[str, Any]],
+    *,
+    k: int | None = None,
+    min_grade: int = 1,
+    gain: str = "linear",
+    unjudged: str = "nonrelevant",
+    when_none_relevant: str = "undefined",
+) -> list[float]:
+    """Values of a metric for many questions, in one call of ir_measures."""
+    import ir_measures
+
+    check_choice(gain, GAINS, "gain")
+    check_choice(unjudged, UNJUDGED, "unjudged")
+    check_choice(when_none_relevant, tuple(NONE_RELEVANT), "when_none_relevant")
+    if k is not None and not (isinstance(k, int) and k >= 1):
+        raise InputError(f"k must be a whole number of at least 1, or None, got {k!r}")
+    values, judged, runs = [math.nan] * len(calls), {}, {}
+    longest = max(
+        (len(call["retrieved"]) for call in calls if call["retrieved"] is not None), default=0
+    )
+    scores = [-float(rank) for rank in range(min(longest, k or longest))]
+    for place, call in enumerate(calls):
+        if call["retrieved"] is None or call["relevant"] is None:
+            continue
+        grades = _grades(call["relevant"])
+        if unjudged == "removed" and not isinstance(call["relevant"], Mapping):
+            raise InputError(
+                "unjudged='removed' needs a mapping from ids to grades in relevant, with 0 for "
+                "passages that were judged as not relevant, got a list of relevant passages"
+            )
+        only = grades if unjudged == "removed" else None
+        ranks = _ranks(call["retrieved"], only, scores)
+        if max(grades.values(), default=0) < min_grade:
+            values[place] = NONE_RELEVANT[when_none_relevant]
+            continue
+        if gain == "exponential":
+            grades = {passage: 2 ** max(grade, 0) - 1 for passage, grade in grades.items()}
+        judged[str(place)], runs[str(place)] = grades, ranks
+    measures = [_measure(name, k, min_grade, longest)]
+    for found in ir_measures.iter_calc(measures, judged, runs):
+        values[int(found.query_id)] = found.value
+    return values
+
+
+def _one(
+    name: str, retrieved: Retrieved | None, relevant: Relevant | None, **options: Any
+) -> float:
+    return _values(name, [{"retrieved": retrieved, "relevant": relevant}], **options)[0]
+
+
+def _measure(name: str, k: int | None, min_grade: int, longest: int) -> Any:
+    """Return a measure of ir_measures. The lists that it gets are already cut at k."""
+    import ir_measures as ir
+
+    if name == "ndcg":
+        return ir.nDCG @ k if k else ir.nDCG
+    if name == "precision":
+        return ir.P(rel=min_grade) @ k if k else ir.SetP(rel=min_grade)
+    if name == "success":
+        return ir.Success(rel=min_grade) @ max(longest, 1)
+    names = {"recall": ir.SetR, "average_precision": ir.AP, "reciprocal_rank": ir.RR}
+    return names.get(name, ir.Rprec)(rel=min_grade)
+
+
+def _ranks(
+    retrieved: Any, only: Mapping[str, int] | None, scores: Sequence[float]
+) -> dict[str, float]:
+    """Return a score for each of the first retrieved ids, of those in `only` if it is given."""
+    if isinstance(retrieved, str | Mapping):
+        raise InputError(f"retrieved must be a list of ids, best first, got {retrieved!r:.80}")
+    ids = _texts(retrieved)
+    if only is not None:
+        ids = [passage for passage in ids if passage in only]
+    ids = ids[: len(scores)]
+    ranks = dict(zip(ids, scores, strict=False))
+    if len(ranks) < len(ids):
+        twice = next(passage for passage in ids if ids.count(passage) > 1)
+        raise InputError(f"retrieved must contain each id once, got {twice!r} more than once")
+    return ranks
+
+
+def _grades(relevant: Any) -> Mapping[str, int]:
+    """Return the grade of each judged passage. A list contains passages of grade 1."""
+    if isinstance(relevant, str):
+        raise InputError(
+            f"relevant must be a list of ids, or a mapping from ids to grades, got {relevant!r:.80}"
+        )
+    ids = _texts(relevant)
+    if not isinstance(relevant, Mapping):
+        return dict.fromkeys(ids, 1)
+    if ids is relevant and set(map(type, relevant.values())) <= {int}:
+        return relevant
+    # Parquet gives every mapping the keys of all mappings, and makes floats of the grades.
+    judged = zip(ids, relevant.values(), strict=True)
+    grades = {passage: grade for passage, grade in judged if not is_missing(grade)}
+    for passage, grade in grades.items():
+        if grade != int(grade):
+            raise InputError(f"a grade must be a whole number, got {grade!r} for {passage!r}")
+    return {passage: int(grade) for passage, grade in grades.items()}
+
+
+def _texts(ids: Any) -> Any:
+    """Return ids as texts: the same object if they are texts already."""
+    return ids if set(map(type, ids)) <= {str} else list(map(str, ids))
+
+
+# ---- the metrics -------------------------------------------------------------------------------
+
+
+@_declared("recall", _K | _MIN_GRADE)
+def recall(
+    retrieved: Retrieved | None,
+    relevant: Relevant | None,
+    *,
+    k: int | None = None,
+    min_grade: int = 1,
+    unjudged: str = "nonrelevant",
+    when_none_relevant: str = "undefined",
+) -> float:
+    """Recall: proportion of the relevant passages that were retrieved.
+
+    The value is in [0, 1]; higher is better. recall@k = relevant among the first k / all relevant.
+    Some papers on question answering use this name for `success`.
+
+    Parameters
+    ----------
+    retrieved : list or None
+        Ids of the retrieved passages, best first. An empty list scores 0.
+    relevant : list, mapping or None
+        Ids of the relevant passages, or a mapping from ids to grades.
+    k : int, optional
+        Cut-off; by default the whole list counts.
+    min_grade : int
+        Smallest grade of a relevant passage.
+    unjudged : {"nonrelevant", "removed"}
+        What happens to retrieved passages without a grade.
+    when_none_relevant : {"undefined", "zero"}
+        Value if no passage is relevant: NaN or 0.
+
+    Notes
+    -----
+    Source: ``recall_k`` and ``set_recall`` of trec_eval.
+
+    Examples
+    --------
+    >>> recall(["p3", "p1", "p7"], ["p1", "p2"]), recall(["p3", "p1", "p7"], ["p1", "p2"], k=1)
+    (0.5, 0.0)
+    """
+    return _one(
+        "recall",
+        retrieved,
+        relevant,
+        k=k,
+        min_grade=min_grade,
+        unjudged=unjudged,
+        when_none_relevant=when_none_relevant,
+    )
+
+
+@_declared("precision", _K | _MIN_GRADE)
+def precision(
+    retrieved: Retrieved | None,
+    relevant: Relevant | None,
+    *,
+    k: int | None = None,
+    min_grade: int = 1,
+    unjudged: str = "nonrelevant",
+    when_none_relevant: str = "undefined",
+) -> float:
+    """Precision: proportion of the retrieved passages that are relevant.
+
+    The value is in [0, 1]; higher is better. precision@k = relevant among the first k / k, even if
+    fewer than k passages were retrieved. Without k, the denominator is the number of retrieved
+    passages. The parameters are those of `recall`.
+
+    Notes
+    -----
+    Source: ``P_k`` and ``set_P`` of trec_eval.
+
+    Examples
+    --------
+    >>> precision(["p3", "p1"], ["p1", "p2"]), precision(["p3", "p1"], ["p1", "p2"], k=4)
+    (0.5, 0.25)
+    """
+    return _one(
+        "precision",
+        retrieved,
+        relevant,
+        k=k,
+        min_grade=min_grade,
+        unjudged=unjudged,
+        when_none_relevant=when_none_relevant,
+    )
+
+
+@_declared("ndcg", _K | _GAIN)
+def ndcg(
+    retrieved: Retrieved | None,
+    relevant: Relevant | None,
+    *,
+    k: int | None = None,
+    gain: str = "linear",
+    unjudged: str = "nonrelevant",
+    when_none_relevant: str = "undefined",
+) -> float:
+    """Normalised discounted cumulative gain of the ranked list (nDCG).
+
+    The value is in [0, 1]; higher is better. DCG@k = sum of gain(grade of rank i) / log2(i + 1) for
+    i = 1 to k, divided by the DCG@k of the ideal order of all judged passages.
+
+    Parameters
+    ----------
+    gain : {"linear", "exponential"}
+        Gain of a passage: its grade, or 2^grade - 1. If all grades are 0 or 1, both are equal.
+    retrieved, relevant, k, unjudged, when_none_relevant
+        See `recall`.
+
+    Notes
+    -----
+    Source: Järvelin and Kekäläinen (2002); ``ndcg`` and ``ndcg_cut_k`` of trec_eval. The
+    exponential gain is that of Burges et al. (2005).
+
+    Examples
+    --------
+    >>> round(ndcg(["p3", "p1"], {"p1": 2, "p3": 1}), 4)
+    0.8597
+    >>> round(ndcg(["p3", "p1"], {"p1": 2, "p3": 1}, gain="exponential"), 4)
+    0.7967
+    """
+    return _one(
+        "ndcg",
+        retrieved,
+        relevant,
+        k=k,
+        gain=gain,
+        unjudged=unjudged,
+        when_none_relevant=when_none_relevant,
+    )
+
+
+@_declared("average_precision", _K | _MIN_GRADE)
+def average_precision(
+    retrieved: Retrieved | None,
+    relevant: Relevant | None,
+    *,
+    k: int | None = None,
+    min_grade: int = 1,
+    unjudged: str = "nonrelevant",
+    when_none_relevant: str = "undefined",
+) -> float:
+    """Average precision (AP): mean of the precision at the rank of each relevant passage (mean: MAP).
+
+    The value is in [0, 1]; higher is better. AP = sum of precision@i over the ranks i of the
+    relevant passages among the first k / number of all relevant passages. The parameters are those
+    of `recall`.
+
+    Notes
+    -----
+    Source: ``map`` and ``map_cut_k`` of trec_eval.
+
+    Examples
+    --------
+    >>> average_precision(["p1", "p3", "p2"], ["p1", "p2"])  # (1/1 + 2/3) / 2
+    0.8333333333333333
+    """
+    return _one(
+        "average_precision",
+        retrieved,
+        relevant,
+        k=k,
+        min_grade=min_grade,
+        unjudged=unjudged,
+        when_none_relevant=when_none_relevant,
+    )
+
+
+@_declared("reciprocal_rank", _K | _MIN_GRADE)
+def reciprocal_rank(
+    retrieved: Retrieved | None,
+    relevant: Relevant | None,
+    *,
+    k: int | None = None,
+    min_grade: int = 1,
+    unjudged: str = "nonrelevant",
+    when_none_relevant: str = "undefined",
+) -> float:
+    """Reciprocal rank (RR) of the first relevant passage (mean: MRR).
+
+    The value is in [0, 1]; higher is better. It is 1 / rank of the first relevant passage, or 0 if
+    none is among the first k. The parameters are those of `recall`.
+
+    Notes
+    -----
+    Source: ``recip_rank`` of trec_eval.
+
+    Examples
+    --------
+    >>> reciprocal_rank(["p3", "p1"], ["p1"]), reciprocal_rank(["p3", "p1"], ["p1"], k=1)
+    (0.5, 0.0)
+    """
+    return _one(
+        "reciprocal_rank",
+        retrieved,
+        relevant,
+        k=k,
+        min_grade=min_grade,
+        unjudged=unjudged,
+        when_none_relevant=when_none_relevant,
+    )
+
+
+@_declared("success", _K | _MIN_GRADE, binary=True)
+def success(
+    retrieved: Retrieved | None,
+    relevant: Relevant | None,
+    *,
+    k: int | None = None,
+    min_grade: int = 1,
+    unjudged: str = "nonrelevant",
+    when_none_relevant: str = "undefined",
+) -> float:
+    """1.0 if any relevant passage was retrieved, else 0.0 (success; also called hit rate).
+
+    Higher is better. The parameters are those of `recall`.
+
+    Notes
+    -----
+    Source: ``success_k`` of trec_eval.
+
+    Examples
+    --------
+    >>> success(["p3", "p1"], ["p1", "p2"]), success(["p3", "p1"], ["p1", "p2"], k=1)
+    (1.0, 0.0)
+    """
+    return _one(
+        "success",
+        retrieved,
+        relevant,
+        k=k,
+        min_grade=min_grade,
+        unjudged=unjudged,
+        when_none_relevant=when_none_relevant,
+    )
+
+
+@_declared("r_precision", _MIN_GRADE)
+def r_precision(
+    retrieved: Retrieved | None,
+    relevant: Relevant | None,
+    *,
+    min_grade: int = 1,
+    unjudged: str = "nonrelevant",
+    when_none_relevant: str = "undefined",
+) -> float:
+    """R-precision: precision at rank R, where R is the number of relevant passages.
+
+    The value is in [0, 1]; higher is better. The parameters are those of `recall`; there is no k.
+
+    Notes
+    -----
+    Source: ``Rprec`` of trec_eval.
+
+    Examples
+    --------
+    >>> r_precision(["p3", "p1", "p2"], ["p1", "p2"])
+    0.5
+    """
+    return _one(
+        "r_precision",
+        retrieved,
+        relevant,
+        min_grade=min_grade,
+        unjudged=unjudged,
+        when_none_relevant=when_none_relevant,
+    )

@@ -1,0 +1,201 @@
+"""Retrieval metrics against trec_eval's own test, its conventions, and other tools."""
+
+import math
+from collections import defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.errors import InputError
+from ragnb.metrics import retrieval
+from ragnb.metrics.record import METRICS
+from ragnb.scoring.scores import score
+
+NAMES = [name for name in METRICS if name.startswith("retrieval.")]
+
+# ---- trec_eval's own test ----------------------------------------------------------------------
+
+PRINTED = {
+    "map": "retrieval.average_precision",
+    "Rprec": "retrieval.r_precision",
+    "recip_rank": "retrieval.reciprocal_rank",
+    "ndcg": "retrieval.ndcg",
+    "set_P": "retrieval.precision",
+    "set_recall": "retrieval.recall",
+}
+AT_K = {
+    "P": "retrieval.precision",
+    "recall": "retrieval.recall",
+    "ndcg_cut": "retrieval.ndcg",
+    "map_cut": "retrieval.average_precision",
+    "success": "retrieval.success",
+}
+
+
+def ours(name: str) -> str | None:
+    """Our name for a measure of trec_eval; None for those that ragnb does not have."""
+    before, _, k = name.rpartition("_")
+    return f"{AT_K[before]}@{k}" if before in AT_K else PRINTED.get(name)
+
+
+def trec_frame(folder, lines: list[str]) -> pd.DataFrame:
+    """One row per judged topic of trec_eval's test, with passages in the order that it gives them."""
+    judged, found = defaultdict(dict), defaultdict(list)
+    for line in (folder / "qrels.test").read_text().splitlines():
+        topic, _, passage, grade = line.split()
+        judged[topic][passage] = int(grade)
+    for line in lines:
+        topic, _, passage, _, value, _ = line.split()
+        found[topic].append((np.float32(value), passage))
+    rows = [
+        {
+            "example_id": topic,
+            "system": "s",
+            "retrieved": [passage for _, passage in sorted(found[topic], reverse=True)],
+            "relevant": grades,
+        }
+        for topic, grades in judged.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("file", "kept"),
+    [
+        ("out.test.aq", slice(None)),
+        # trec_eval -c of results.trunc: nothing of topic 302, and 84 lines of topic 303
+        ("out.test.aqc", [*range(500), *range(1000, 1084)]),
+    ],
+)
+def test_every_topic_and_all_topics_have_the_digits_that_trec_eval_prints(data_folder, file, kept):
+    folder = data_folder / "trec_eval"
+    lines = np.array((folder / "results.test").read_text().splitlines())[kept].tolist()
+    rows = map(str.split, (folder / file).read_text().splitlines())
+    printed = {(ours(name), topic): value for name, topic, value in rows if ours(name)}
+    scores = score(trec_frame(folder, lines), sorted({name for name, _ in printed}))
+    per_topic = scores.set_index(["metric", "example_id"])["value"]
+    means = ragnb.summarize(scores).set_index("metric")["mean"]
+    found = {key: f"{value:.4f}" for key, value in per_topic.items()}
+    found |= {(name, "all"): f"{value:.4f}" for name, value in means.items()}
+    assert found == printed
+    assert len(found) == 4 * 45
+
+
+# ---- conventions -------------------------------------------------------------------------------
+
+FRAME = pd.DataFrame(
+    {
+        "example_id": ["found", "missed", "nothing retrieved", "not run", "nothing relevant"],
+        "system": "s",
+        "retrieved": [["a", "b", "c"], ["x", "y"], [], None, ["a"]],
+        "relevant": [["a", "c"], ["z"], ["z"], ["z"], []],
+    }
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_not_found_is_0_and_what_cannot_be_measured_has_a_reason(name):
+    scores = score(FRAME, name)
+    assert scores["value"].iloc[0] > 0
+    assert scores["value"].iloc[1:3].tolist() == [0.0, 0.0]
+    assert scores["value"].iloc[3:].isna().all()
+    assert scores["reason"].iloc[3:].tolist() == ["no retrieved", "no relevant passage"]
+    zero = score(FRAME, name, when_none_relevant="zero")
+    assert zero["value"].iloc[4] == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_question_by_itself_has_the_value_that_it_has_in_a_frame(name):
+    random = np.random.default_rng(1)
+    options = [{"min_grade": 2}, {"unjudged": "removed"}, {"gain": "exponential"}, {"k": 3}]
+    rows = [
+        {
+            "example_id": str(row),
+            "retrieved": random.permutation(12)[: random.integers(13)].tolist(),
+            "relevant": {int(i): int(random.integers(4)) for i in random.permutation(12)[:5]},
+        }
+        for row in range(30)
+    ]
+    for chosen in [{}, *options]:
+        if set(chosen) <= set(METRICS[name].options):
+            values = score(pd.DataFrame(rows), name, **chosen)["value"]
+            alone = [METRICS[name].function(r["retrieved"], r["relevant"], **chosen) for r in rows]
+            assert values.tolist() == pytest.approx(alone, nan_ok=True, abs=0)
+
+
+def test_exponential_gain_is_that_of_scikit_learn():
+    """scikit-learn's ndcg_score takes the gains themselves."""
+    from sklearn.metrics import ndcg_score
+
+    random = np.random.default_rng(2)
+    for _ in range(20):
+        grades = random.integers(4, size=8)
+        grades[0] = 3
+        order = random.permutation(8)
+        ranks = np.argsort(order)
+        names = {str(place): int(grade) for place, grade in enumerate(grades)}
+        ranked = [str(place) for place in order]
+        for k in (None, 3):
+            value = retrieval.ndcg(ranked, names, k=k, gain="exponential")
+            assert value == pytest.approx(ndcg_score([2.0**grades - 1], [-ranks], k=k))
+
+
+def test_grades_below_the_smallest_are_not_relevant():
+    assert retrieval.recall(["a"], {"a": 1, "b": 2}, min_grade=2) == 0
+    assert retrieval.recall(["b"], {"a": 1, "b": 2}, min_grade=2) == 1
+    assert math.isnan(retrieval.recall(["b"], {"a": 1}, min_grade=2))
+
+
+def test_unjudged_passages_count_as_not_relevant_or_are_removed():
+    graded = {"a": 1, "b": 0}
+    assert retrieval.precision(["new", "a"], graded, k=1) == 0
+    assert retrieval.precision(["new", "a"], graded, k=1, unjudged="removed") == 1
+    assert retrieval.reciprocal_rank(["new", "b", "a"], graded, unjudged="removed") == 0.5
+
+
+def test_numbers_and_texts_name_the_same_passages():
+    assert retrieval.ndcg([3, 1], {"1": 2.0, "3": None}) == retrieval.ndcg(["3", "1"], {1: 2})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"retrieved": ["a", "b", "a"]}, "row 1 .*each id once, got 'a' more than once"),
+        ({"retrieved": "a b"}, "row 1 .*retrieved must be a list of ids"),
+        ({"relevant": "a"}, "row 1 .*relevant must be a list of ids"),
+        ({"relevant": {"a": 0.5}}, "row 1 .*a grade must be a whole number, got 0.5 for 'a'"),
+    ],
+)
+def test_a_message_names_the_row_and_what_is_wrong(change, message):
+    rows = FRAME.iloc[:2].to_dict("records")
+    with pytest.raises(InputError, match=message):
+        score(pd.DataFrame([rows[0], rows[1] | change]), "retrieval.recall")
+
+
+def test_options_are_checked():
+    for options in ({"k": 0}, {"k": 2.5}, {"gain": "log"}, {"unjudged": "kept"}):
+        with pytest.raises(InputError, match=str(next(iter(options)))):
+            score(FRAME, "retrieval.ndcg", **options)
+    with pytest.raises(InputError, match="needs a mapping from ids to grades"):
+        score(FRAME, "retrieval.ndcg", unjudged="removed")
+
+
+# ---- names with a cut-off ----------------------------------------------------------------------
+
+
+def test_the_cut_off_is_an_option_or_part_of_the_name():
+    named, chosen = score(FRAME, "retrieval.recall@1"), score(FRAME, "retrieval.recall", k=1)
+    pd.testing.assert_frame_equal(named, chosen)
+    assert named["metric"].unique().tolist() == ["retrieval.recall@1"]
+    assert "|metric:retrieval.recall|k:1|" in named["signature"][0]
+    several = ragnb.summarize(score(FRAME, ["retrieval.recall@1", "retrieval.recall@3"]))
+    assert several["mean"].tolist() == pytest.approx([0.5 / 3, 1 / 3])
+    assert "recall@1" in ragnb.tables.to_text(several)
+
+
+@pytest.mark.parametrize("name", ["retrieval.recall@0.5", "answer.f1@3", "retrieval.r_precision@3"])
+def test_a_name_with_a_wrong_cut_off_is_refused(name):
+    with pytest.raises(InputError, match=name):
+        score(FRAME, name)
