@@ -310,7 +310,8 @@ def test_the_report_of_rgb_in_other_formats(rgb, printed):
 def test_the_report_of_trace(data_folder, printed):
     path = data_folder / "ragbench" / "ragbench_test_5x10.jsonl"
     report = trace_report(load_ragbench(path))
-    tables = {"judges": report.judges, "comparisons": report.comparisons}
+    names = ("results", "judges", "comparisons")
+    tables = {name: getattr(report, name) for name in names}
     out, _ = printed(f"report {path} --kind trace")
     titled = [f"{name}\n\n{to_text(table)}" for name, table in tables.items()]
     assert out == "\n\n".join(titled) + "\n"

@@ -27,8 +27,10 @@ from ragnb.datasets.files import (
 )
 from ragnb.datasets.languages import common_language
 from ragnb.errors import InputError
+from ragnb.prompts.parsing import parse_reply
 from ragnb.prompts.template import Template
 from ragnb.records import RAGBENCH_RESPONSE, RGB_EXAMPLE
+from ragnb.text import keyed_response, keyed_sentences
 
 RGB_SAMPLES = {
     "sample-en": "rgb_sample_en.jsonl",
@@ -224,7 +226,7 @@ class SupportLabel(Record, extra="allow"):
     """Which sentences of the documents support one sentence of the response."""
 
     response_sentence_key: str
-    supporting_sentence_keys: Keys
+    supporting_sentence_keys: Keys | None = None
     fully_supported: Truth | None = None
 
 
@@ -251,22 +253,28 @@ _OPTIONAL: dict[str, Any] = {
 """Columns of RAGBench that a file may lack, and `overall_supported`, which is not published."""
 
 
-class _Labelled(Record, extra="allow"):
+class LabellingReply(Record, extra="allow"):
+    """The labels of one response, as RAGBench publishes them or as a judge's reply contains them."""
+
+    sentence_support_information: Annotated[list[SupportLabel], Listed]
+    all_relevant_sentence_keys: Keys
+    all_utilized_sentence_keys: Keys
+
+
+class _Labelled(LabellingReply):
     id: Identifier
     question: Text
     documents: Keys
     response: str
-    documents_sentences: Annotated[list[Sentences], Listed]
-    response_sentences: Sentences
-    sentence_support_information: Annotated[list[SupportLabel], Listed]
-    all_relevant_sentence_keys: Keys
-    all_utilized_sentence_keys: Keys
+    documents_sentences: Annotated[list[Sentences], Listed] | None = None
+    response_sentences: Sentences | None = None
 
 
 _DEFAULTS: dict[str, Any] = {name: (kind | None, None) for name, kind in _OPTIONAL.items()}
 RagbenchRecord = create_model("RagbenchRecord", __base__=_Labelled, **_DEFAULTS)
 """One labelled response."""
 FIELDS = tuple(RagbenchRecord.model_fields)
+_LABEL = "all_relevant_sentence_keys"
 
 
 def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.DataFrame:
@@ -279,6 +287,13 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
         (``.csv``, with lists as JSON or as Python prints them), a catalogue name
         (``"covidqa_test"``, ..., see `ragnb.datasets.catalogue`), or ``"sample-ragbench"``: a small
         multilingual sample that the authors of ragnb wrote and labelled.
+
+        Your own file needs only ``question``, ``documents``, ``response`` and the labels
+        ``all_relevant_sentence_keys``, ``all_utilized_sentence_keys`` and
+        ``sentence_support_information``. The labels may also be in one column that contains a
+        judge's reply, as JSON or as a text with JSON in it. Sentences that the file does not give
+        are split and keyed as for the judge (`ragnb.text.keyed_sentences`). Without an ``id``, the
+        number of the record is its id.
     language
         Language code of the questions. By default it is the record's own ``language``, or else
         ``"en"``.
@@ -304,14 +319,34 @@ def load_ragbench(source: str | Path, *, language: str | None = None) -> pd.Data
     path, name = locate(source, benchmark="ragbench", samples=RAGBENCH_SAMPLES)
     texts = {"response", *(name for name, kind in _OPTIONAL.items() if kind is str)}
     rows = []
-    for item, where in read_records(path):
+    for number, (item, where) in enumerate(read_records(path), start=1):
+        item = {"id": number, **_with_labels(item, where)}
         if kind_of(path) == "csv":  # an empty cell of a column of texts is an empty text
             item = {**item} | {key: "" for key in texts & item.keys() if item[key] is None}
         rows.append(_response(checked(RagbenchRecord, item, where).model_dump(), name, language))
     return benchmark_frame(rows, [*RAGBENCH_RESPONSE, *FIELDS], path, name, "ragbench")
 
 
+def _with_labels(item: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """Return a record with its labels, which may be in one column that contains a judge's reply."""
+    if _LABEL in item:
+        return item
+    for name, value in item.items():
+        if isinstance(value, Mapping) and _LABEL in value:
+            return {**item, **value}
+        if isinstance(value, str) and _LABEL in value:
+            reply = parse_reply(value, LabellingReply)
+            if reply.record is None:
+                raise InputError(f"{where}, key {name}: {reply.reason}")
+            return {**item, **reply.record.model_dump()}
+    return item
+
+
 def _response(fields: dict[str, Any], name: str, language: str | None) -> dict[str, Any]:
+    if fields["documents_sentences"] is None:
+        fields["documents_sentences"] = keyed_sentences(fields["documents"])
+    if fields["response_sentences"] is None:
+        fields["response_sentences"] = keyed_response(fields["response"])
     dataset_name = fields["dataset_name"] or name
     corpus, _, split = dataset_name.rpartition("_")
     is_published = split in RAGBENCH_SPLITS
@@ -323,7 +358,7 @@ def _response(fields: dict[str, Any], name: str, language: str | None) -> dict[s
         "task": corpus if is_published else dataset_name,
         "language": language or fields.get("language") or "en",
         "passages": fields["documents"],
-        "system": fields["generation_model_name"],
+        "system": fields["generation_model_name"] or fields.get("system") or name,
         "split": split if is_published else None,
     }
 

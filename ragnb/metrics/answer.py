@@ -268,7 +268,11 @@ def token_f1(
     """
     tokenise = partial(answer_tokens, variant=variant, language=language)
     return _best(
-        lambda a, b: _f1(overlap(a, b), a, b), response, reference, tokenise, BOTH_EMPTY.get(variant, math.nan)
+        lambda a, b: _f1(overlap(a, b), a, b),
+        response,
+        reference,
+        tokenise,
+        BOTH_EMPTY.get(variant, math.nan),
     )
 
 
@@ -297,7 +301,11 @@ def token_precision(
     """
     tokenise = partial(answer_tokens, variant=variant, language=language)
     return _best(
-        lambda a, b: overlap(a, b) / len(a), response, reference, tokenise, BOTH_EMPTY.get(variant, math.nan)
+        lambda a, b: overlap(a, b) / len(a),
+        response,
+        reference,
+        tokenise,
+        BOTH_EMPTY.get(variant, math.nan),
     )
 
 
@@ -325,7 +333,11 @@ def token_recall(
     """
     tokenise = partial(answer_tokens, variant=variant, language=language)
     return _best(
-        lambda a, b: overlap(a, b) / len(b), response, reference, tokenise, BOTH_EMPTY.get(variant, math.nan)
+        lambda a, b: overlap(a, b) / len(b),
+        response,
+        reference,
+        tokenise,
+        BOTH_EMPTY.get(variant, math.nan),
     )
 
 

@@ -7,19 +7,28 @@ from typing import Any
 from ragnb.errors import InputError, as_real, check_choice
 from ragnb.metrics.record import metric
 from ragnb.records import is_missing
+from ragnb.text import tokens
 
 VARIANTS = ("ratio", "lbrag")
+TOKENIZERS = (None, "unicode")
 
 
 @metric(
     "cost.translation_tokens",
     {"passages": "translations"},
+    options={
+        "tokenizer": {
+            None: "Each translated passage must have a recorded token_count.",
+            "unicode": "Passages without a recorded token_count are counted with ragnb.text.tokens: "
+            "words, and characters of scripts that are written without spaces.",
+        }
+    },
     higher_is_better=False,
     bounds=(0.0, math.inf),
     source="kanoes/LBRAG-NEW experiments/scripts/experiment.py",
     undefined="Never if the translations were recorded; 0 if no passage was translated.",
 )
-def translation_tokens(passages: Sequence[Any] | None) -> float:
+def translation_tokens(passages: Sequence[Any] | None, *, tokenizer: str | None = None) -> float:
     """Total number of tokens of the translated passages of one response.
 
     The value is at least 0; lower is better. It is 0.0 if no passage was translated, and NaN if the
@@ -31,7 +40,11 @@ def translation_tokens(passages: Sequence[Any] | None) -> float:
         One mapping or object per passage. The number of tokens of its translation is
         ``passage["token_count"]``, ``passage["metadata"]["token_count"]`` or the attribute of the
         same name. If a passage was not translated, its ``text`` (or ``translated_text``) is None
-        and it need not have a count. A translated passage without a count raises InputError.
+        and it need not have a count.
+    tokenizer : {None, "unicode"}
+        How a translated passage without a count is counted. By default it raises InputError.
+        ``"unicode"`` counts its text with `ragnb.text.tokens`, which is an approximation of the
+        tokens that a model was paid for.
 
     Notes
     -----
@@ -43,15 +56,20 @@ def translation_tokens(passages: Sequence[Any] | None) -> float:
     >>> translation_tokens([{"text": "…", "token_count": 12}, {"text": None},
     ...                     {"text": "…", "metadata": {"token_count": 5}}])
     17.0
+    >>> translation_tokens(["It rains in Oslo."], tokenizer="unicode")
+    4.0
     """
+    check_choice(tokenizer, TOKENIZERS, "tokenizer")
     if passages is None:
         return math.nan
     if not isinstance(passages, list | tuple):
         raise InputError(f"translations must be a list of passages, got {type(passages).__name__}")
-    return math.fsum(_token_count(passage, place) for place, passage in enumerate(passages, 1))
+    return math.fsum(
+        _token_count(passage, place, tokenizer) for place, passage in enumerate(passages, 1)
+    )
 
 
-def _token_count(passage: Any, place: int) -> float:
+def _token_count(passage: Any, place: int, tokenizer: str | None) -> float:
     for holder in (passage, _part(passage, "metadata")):
         count = _part(holder, "token_count")
         if count is not None:
@@ -62,9 +80,14 @@ def _token_count(passage: Any, place: int) -> float:
             return float(count)
     if None in (_part(passage, "text", ""), _part(passage, "translated_text", "")):
         return 0.0
+    text = passage if isinstance(passage, str) else _part(passage, "translated_text")
+    text = _part(passage, "text") if text is None else text
+    if tokenizer and isinstance(text, str):
+        return float(len(tokens(text)))
     raise InputError(
         f"passage {place} of translations has no token_count; give the number of tokens of its "
-        "translation, or text=None if it was not translated"
+        "translation, or text=None if it was not translated, or count its text with "
+        "tokenizer='unicode'"
     )
 
 

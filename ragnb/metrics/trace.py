@@ -33,6 +33,7 @@ from ragnb.metrics.trace_labels import (
     FIELDS,
     UNKNOWN_KEYS,
     VARIANTS,
+    Support,
     as_keys,
     label_issues,
     listed,
@@ -45,8 +46,6 @@ from ragnb.text import graphemes, tokens
 Keys = Sequence[str]
 Sentences = Sequence[Sequence[str]]
 """``[[key, text], ...]``."""
-Support = Sequence[Mapping[str, Any]]
-"""``[{"response_sentence_key", "supporting_sentence_keys", "fully_supported"}, ...]``."""
 
 LENGTHS: dict[str, Callable[[str], int]] = {
     "sentence": lambda text: 1,
@@ -110,6 +109,24 @@ _FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
 }
 
 
+def _why_undefined(
+    documents_sentences: Sequence[Sentences] | None = None,
+    support: Support | None = None,
+    unsupported_keys: Keys | None = None,
+    variant: str = "ragbench",
+    **_: Any,
+) -> str:
+    """Reason in words why a score has no value although no field is missing."""
+    if documents_sentences is not None and not sentence_pairs(documents_sentences):
+        return "the context has no sentence"
+    if support is not None:
+        labels = supported_sentences(support, unsupported_keys, variant=variant)
+        unknown = [repr(key) for key, value in labels if value is None]
+        if unknown:
+            return f"no label says whether a sentence is supported ({', '.join(unknown)})"
+    return "the metric is undefined here"
+
+
 # ---- the four scores ---------------------------------------------------------------------------
 
 
@@ -128,6 +145,7 @@ _FOUR_SCORES: Mapping[str, Mapping[Any, str]] = {
     undefined=_NO_CONTEXT,
     beyond=_MORE,
     optional_under=_LABELS_ONLY,
+    reason=_why_undefined,
 )
 def relevance(
     relevant_keys: Keys | None,
@@ -188,6 +206,7 @@ def relevance(
     undefined=_NO_CONTEXT,
     beyond=_MORE,
     optional_under=_LABELS_ONLY,
+    reason=_why_undefined,
 )
 def utilization(
     relevant_keys: Keys | None,
@@ -250,6 +269,7 @@ def utilization(
     undefined="If the context has no sentences, if the relevant sentences have a total length of 0, "
     "or if no sentence is relevant and when_none_relevant is undefined.",
     optional_under=_LABELS_ONLY,
+    reason=_why_undefined,
 )
 def completeness(
     relevant_keys: Keys | None,
@@ -313,6 +333,7 @@ def completeness(
     binary=True,
     undefined="If a sentence has no label and no other sentence is unsupported. The value is 1 for a "
     "response without sentences.",
+    reason=_why_undefined,
 )
 def adherence(
     support: Support | None, unsupported_keys: Keys | None = None, *, variant: str = "ragbench"
@@ -345,7 +366,7 @@ def adherence(
     >>> adherence(labels, []), adherence(labels, [], variant="guide"), adherence(labels, ["a"])
     (1.0, 0.0, 0.0)
     """
-    values = [value for _, value in _support_labels(support, unsupported_keys, variant)]
+    values = [value for _, value in supported_sentences(support, unsupported_keys, variant=variant)]
     if False in values:
         return 0.0
     return math.nan if None in values else 1.0
@@ -369,6 +390,7 @@ def adherence(
     undefined="If the response has no sentences (under guide, no labelled sentences), or if a "
     "sentence has no label.",
     optional_under={"response_sentences": {"variant": "guide"}},
+    reason=_why_undefined,
 )
 def supported_fraction(
     response_sentences: Sentences | None,
@@ -397,7 +419,7 @@ def supported_fraction(
     >>> supported_fraction([["a", "Yes."], ["b", "No."]], [], ["b"])
     0.5
     """
-    labels = _support_labels(support, unsupported_keys, variant)
+    labels = supported_sentences(support, unsupported_keys, variant=variant)
     values = [value for _, value in labels]
     if None in values:
         return math.nan
@@ -410,16 +432,56 @@ def supported_fraction(
     return _ratio(max(0, n - len(unsupported)), n)
 
 
-def _support_labels(
-    support: Support | None, unsupported_keys: Keys | None, variant: str
-) -> list[tuple[str, bool | None]]:
-    """Return the key of each sentence and whether it is supported; None if that is unknown."""
-    check_choice(variant, VARIANTS, "variant")
-    if variant == "ragbench" and unsupported_keys is not None:
-        return [(key, False) for key in as_keys(unsupported_keys)]
-    if support is None:
-        return [("", None)]
-    return supported_sentences(support, variant=variant)
+@metric(
+    "trace.average",
+    {**_USED, **_SUPPORT},
+    options=_FOUR_SCORES,
+    source="the visual guide to TRACe",
+    undefined=_ONE_UNDEFINED,
+    beyond=_MORE,
+    optional_under=_LABELS_ONLY,
+    reason=_why_undefined,
+)
+def average(
+    relevant_keys: Keys | None,
+    utilized_keys: Keys | None,
+    documents_sentences: Sequence[Sentences] | None,
+    support: Support | None,
+    unsupported_keys: Keys | None = None,
+    *,
+    variant: str = "ragbench",
+    length: str = "sentence",
+    unknown_keys: str = "count",
+    when_none_relevant: str | None = None,
+) -> float:
+    """Mean of relevance, utilization, completeness and adherence.
+
+    Higher is better. The value is in [0, 1] if the four scores are, and NaN if one of them is NaN.
+    The parameters are those of `completeness` and `adherence`. The mean hides which of the four is
+    low, so also report them one by one.
+
+    Notes
+    -----
+    Source: the visual guide to TRACe.
+
+    Examples
+    --------
+    >>> documents = [[["0a", "Oslo is a city."], ["0b", "It rains."]]]
+    >>> average(["0a", "0b"], ["0a", "0b"], documents, [], ["a"])
+    0.75
+    """
+    four = _four(
+        relevant_keys,
+        utilized_keys,
+        documents_sentences,
+        support,
+        unsupported_keys,
+        variant=variant,
+        length=length,
+        unknown_keys=unknown_keys,
+        when_none_relevant=when_none_relevant,
+    )
+    return sum(four) / len(four)
 
 
 @metric(
@@ -431,6 +493,7 @@ def _support_labels(
     undefined=_ONE_UNDEFINED,
     beyond=_MORE,
     optional_under=_LABELS_ONLY,
+    reason=_why_undefined,
 )
 def rmse_to_ideal(
     relevant_keys: Keys | None,
@@ -463,14 +526,18 @@ def rmse_to_ideal(
     >>> rmse_to_ideal(["0a", "0b"], ["0a", "0b"], documents, [], ["a"])
     0.5
     """
-    options = {"variant": variant, "length": length, "unknown_keys": unknown_keys}
-    used = relevant_keys, utilized_keys, documents_sentences
-    return distance_from_ideal(
-        relevance(relevant_keys, documents_sentences, **options),
-        utilization(*used, **options),
-        completeness(*used, when_none_relevant=when_none_relevant, **options),
-        adherence(support, unsupported_keys, variant=variant),
+    four = _four(
+        relevant_keys,
+        utilized_keys,
+        documents_sentences,
+        support,
+        unsupported_keys,
+        variant=variant,
+        length=length,
+        unknown_keys=unknown_keys,
+        when_none_relevant=when_none_relevant,
     )
+    return distance_from_ideal(*four)
 
 
 @metric(
@@ -481,6 +548,7 @@ def rmse_to_ideal(
     undefined=_ONE_UNDEFINED,
     beyond=_MORE.replace("more", "less"),
     optional_under=_LABELS_ONLY,
+    reason=_why_undefined,
 )
 def consistency(
     relevant_keys: Keys | None,
@@ -521,6 +589,28 @@ def consistency(
     )
 
 
+def _four(
+    relevant_keys: Keys | None,
+    utilized_keys: Keys | None,
+    documents_sentences: Sequence[Sentences] | None,
+    support: Support | None,
+    unsupported_keys: Keys | None,
+    *,
+    variant: str,
+    when_none_relevant: str | None,
+    **counted: str,
+) -> tuple[float, float, float, float]:
+    """Relevance, utilization, completeness and adherence."""
+    options: dict[str, Any] = {"variant": variant, **counted}
+    used = relevant_keys, utilized_keys, documents_sentences
+    return (
+        relevance(relevant_keys, documents_sentences, **options),
+        utilization(*used, **options),
+        completeness(*used, when_none_relevant=when_none_relevant, **options),
+        adherence(support, unsupported_keys, variant=variant),
+    )
+
+
 def distance_from_ideal(*scores: float) -> float:
     """Root mean square distance of scores from 1.
 
@@ -539,7 +629,9 @@ class TraceScores:
 
     Attributes
     ----------
-    relevance, utilization, completeness, adherence, supported_fraction, rmse_to_ideal, consistency
+    relevance, utilization, completeness, adherence, supported_fraction
+        See the functions of these names; NaN if undefined.
+    average, rmse_to_ideal, consistency
         See the functions of these names; NaN if undefined.
     issues
         One line of text per problem; empty if there are none.
@@ -550,6 +642,7 @@ class TraceScores:
     completeness: float
     adherence: float
     supported_fraction: float
+    average: float
     rmse_to_ideal: float
     consistency: float
     issues: tuple[str, ...] = ()
@@ -587,22 +680,26 @@ def trace_scores(
     >>> scores.relevance, scores.utilization, scores.completeness, scores.adherence, scores.issues
     (1.0, 0.5, 0.5, 1.0, ())
     """
-    options = {"variant": variant, "length": length, "unknown_keys": unknown_keys}
-    fields = (present(record.get(name)) for name in FIELDS)
-    documents, response, relevant, utilized, support, unsupported = fields
-    used = relevant, utilized, documents
-    four = (
-        relevance(relevant, documents, **options),
-        utilization(*used, **options),
-        completeness(*used, when_none_relevant=when_none_relevant, **options),
-        adherence(support, unsupported, variant=variant),
+    documents, response, relevant, utilized, support, unsupported = (
+        present(record.get(name)) for name in FIELDS
+    )
+    four = _four(
+        relevant,
+        utilized,
+        documents,
+        support,
+        unsupported,
+        variant=variant,
+        length=length,
+        unknown_keys=unknown_keys,
+        when_none_relevant=when_none_relevant,
     )
     fraction = supported_fraction(response, support, unsupported, variant=variant)
     distance = distance_from_ideal(*four)
     has_length = length == "sentence" or unknown_keys == "drop"
     unknown = UNKNOWN_KEYS[unknown_keys] if has_length else "length 0"
     issues = label_issues(record, variant=variant, unknown=unknown)
-    return TraceScores(*four, fraction, distance, 1 - distance, issues)
+    return TraceScores(*four, fraction, sum(four) / 4, distance, 1 - distance, issues)
 
 
 # ---- lengths -----------------------------------------------------------------------------------

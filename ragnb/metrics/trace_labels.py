@@ -30,20 +30,28 @@ SPECIAL_KEYS = {
 }
 """Supporting keys that do not refer to a sentence."""
 
+Support = Sequence[Mapping[str, Any]]
+"""``[{"response_sentence_key", "supporting_sentence_keys", "fully_supported"}, ...]``."""
+
 VARIANTS = ("ragbench", "guide")
 UNKNOWN_KEYS = {"count": "counted", "drop": "dropped"}
 """What happens to keys of unknown sentences -> the word for it in an issue."""
 
 
 def supported_sentences(
-    support: Sequence[Mapping[str, Any]], *, variant: str = "ragbench"
+    support: Support | None,
+    unsupported_keys: Sequence[str] | None = None,
+    *,
+    variant: str = "ragbench",
 ) -> list[tuple[str, bool | None]]:
     """Return the key of each labelled sentence and whether it is supported (None if unknown).
 
-    If the label has a list ``supporting_sentence_keys``, the sentence is supported under
-    ``"ragbench"`` if the list is not empty, and under ``"guide"`` if ``fully_supported`` is true.
-    If the label has no such list, ``fully_supported`` decides. If it has neither, it is not known
-    whether the sentence is supported.
+    Under ``"ragbench"``, a list of ``unsupported_keys`` decides, and only its sentences are
+    returned. Otherwise, if the label of a sentence has a list ``supporting_sentence_keys``, the
+    sentence is supported under ``"ragbench"`` if the list is not empty, and under ``"guide"`` if
+    ``fully_supported`` is true. If the label has no such list, ``fully_supported`` decides. If it
+    has neither, it is not known whether the sentence is supported. Without any labels, it is not
+    known for any sentence, and the key is empty.
 
     >>> supported_sentences([{"response_sentence_key": "a", "supporting_sentence_keys": []},
     ...                      {"response_sentence_key": "b", "fully_supported": True},
@@ -51,6 +59,10 @@ def supported_sentences(
     [('a', False), ('b', True), ('c', None)]
     """
     check_choice(variant, VARIANTS, "variant")
+    if variant == "ragbench" and unsupported_keys is not None:
+        return [(key, False) for key in as_keys(unsupported_keys)]
+    if support is None:
+        return [("", None)]
     found: list[tuple[str, bool | None]] = []
     for key, supporting, fully in _labels(support):
         if supporting is None:
@@ -60,9 +72,7 @@ def supported_sentences(
     return found
 
 
-def unsupported_sentences(
-    support: Sequence[Mapping[str, Any]], *, variant: str = "ragbench"
-) -> list[str]:
+def unsupported_sentences(support: Support, *, variant: str = "ragbench") -> list[str]:
     """Return the keys of the sentences that are not supported; see `supported_sentences`.
 
     Under ``"ragbench"`` they equal the published ``unsupported_response_sentence_keys`` in 50 of
@@ -112,7 +122,10 @@ def _pairs(sentences: Any, what: str) -> list[tuple[str, str]]:
 
 
 def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]:
-    """Yield response key, supporting keys and ``fully_supported`` of each label; None if absent."""
+    """Yield response key, supporting keys and ``fully_supported`` of each label; None if absent.
+
+    The visual guide to TRACe also writes ``key`` for the key of the response sentence.
+    """
     for label in listed(support, "sentence_support_information"):
         if not isinstance(label, Mapping):
             raise InputError(
@@ -120,7 +133,7 @@ def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]
             )
         supporting = present(label.get("supporting_sentence_keys"))
         yield (
-            str(label.get("response_sentence_key")),
+            str(label.get("response_sentence_key", label.get("key"))),
             None if supporting is None else as_keys(supporting),
             as_flag(label.get("fully_supported")),
         )
@@ -251,10 +264,8 @@ def _contradictions(
 def _overall_issues(
     overall: bool | None, support: Any, unsupported: list[str] | None, variant: str
 ) -> Iterator[str]:
-    if unsupported is None:
-        sentences = supported_sentences(support, variant=variant)
-    else:
-        sentences = [(key, False) for key in unsupported]
+    given = "guide" if variant == "guide" and unsupported is None else "ragbench"
+    sentences = supported_sentences(support, unsupported, variant=given)
     found = [key for key, supported in sentences if supported is False]
     is_known = found or all(supported for _, supported in sentences)
     if is_known and overall == bool(found):

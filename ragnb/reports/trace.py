@@ -1,4 +1,4 @@
-"""Comparison of judges with the labels of RAGBench, all judges on the same records."""
+"""TRACe scores of each system, and judges compared with the labels on the same records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,14 +11,32 @@ import pandas as pd
 from ragnb.arguments import Floats, accepts
 from ragnb.errors import InputError
 from ragnb.markup import Markup
+from ragnb.metrics.record import METRICS
+from ragnb.metrics.trace_labels import VARIANTS
 from ragnb.records import column_names, require_columns
 from ragnb.reports.frames import html_report
 from ragnb.results import Interval, SignificanceResult
 from ragnb.scoring.columns import numbers
+from ragnb.scoring.scores import score
+from ragnb.scoring.summaries import summarize
 from ragnb.stats.intervals import FEW_CLUSTERS, mean_interval
 from ragnb.stats.multiplicity import ADJUSTED, adjusted_columns
 from ragnb.stats.paired import paired_t_test
 from ragnb.stats.prediction import auroc, auroc_difference_interval, delong_test, rmse
+
+SCORES = tuple(
+    f"trace.{name}"
+    for name in (
+        "relevance",
+        "utilization",
+        "completeness",
+        "adherence",
+        "average",
+        "rmse_to_ideal",
+        "consistency",
+    )
+)
+"""The scores of a system, from the labels of the sentences."""
 
 LABELS = {
     "adherence": "adherence_score",
@@ -42,10 +60,13 @@ JUDGES = {
 
 @dataclass(frozen=True, slots=True)
 class TraceReport:
-    """Judges against labels.
+    """The scores of each system, and judges against labels.
 
     Attributes
     ----------
+    results
+        One row for each system and each of `SCORES`, as `ragnb.summarize` returns it. Empty if the
+        records have no labels of sentences.
     judges
         One row for each measure and judge: ``measure`` (``hallucination_auroc``, higher is better;
         ``relevance_rmse`` and so on, lower is better), ``judge, value, low, high, interval,
@@ -59,36 +80,49 @@ class TraceReport:
         squared errors.
     """
 
+    results: pd.DataFrame
     judges: pd.DataFrame
     comparisons: pd.DataFrame
 
     def _repr_html_(self) -> Markup:
-        tables = {"Judges against labels": self.judges, "Pairs of judges": self.comparisons}
+        tables = {
+            "Scores of each system": self.results,
+            "Judges against labels": self.judges,
+            "Pairs of judges": self.comparisons,
+        }
         return html_report(tables)
 
 
-@accepts(confidence_level="level")
+@accepts(confidence_level="level", variant=VARIANTS)
 def trace_report(
     records: pd.DataFrame,
     judges: Mapping[str, Mapping[str, str]] | None = None,
     *,
+    variant: str = "ragbench",
     labels: Mapping[str, str] = LABELS,
     cluster: str | None = None,
     confidence_level: float = 0.95,
 ) -> TraceReport:
-    """Compare judges' TRACe scores with the labels, and with each other.
+    """Report the TRACe scores of each system, and compare judges' scores with the labels.
 
-    Adherence is measured by the AUROC of *hallucination* (the label is "not adherent", the score
+    The scores of a system are computed from the labels of the sentences. They are relevance,
+    utilization, completeness and adherence, their average, their root mean square distance from the
+    ideal value 1, and the consistency.
+
+    A judge's adherence is measured by the AUROC of *hallucination* (the label is "not adherent", the score
     1 - predicted adherence), the other dimensions by the root mean squared error.
 
     Parameters
     ----------
     records
-        One row per record, with the columns of the labels and of the judges.
+        One row per record, with the labels of the sentences, or with the columns of the labels and
+        of the judges, or with all of them.
     judges
         Columns of predictions by judge and dimension: ``{"mine": {"adherence": "my_adherence",
         "relevance": "my_relevance"}}``. A judge need not have all four dimensions. By default the
-        three judges whose predictions RAGBench contains.
+        three judges whose predictions RAGBench contains, as far as the records have any.
+    variant
+        Definition of the scores of the systems; see `ragnb.metrics.trace`.
     labels
         Columns of the labels by dimension.
     cluster
@@ -110,7 +144,13 @@ def trace_report(
     reads the relevance columns, and it drops missing predictions judge by judge; this report does
     neither.
     """
-    judges = JUDGES if judges is None else judges
+    keys = column_names(cluster)
+    require_columns(records, keys, "trace_report")
+    results = _results(records, variant, cluster, confidence_level)
+    if judges is None:
+        judges = _with_values(records, labels)
+        if not judges:
+            return TraceReport(results, pd.DataFrame(), pd.DataFrame())
     named = [(dimension, column) for one in judges.values() for dimension, column in one.items()]
     unknown = sorted({dimension for dimension, _ in [*named, *labels.items()]} - set(LABELS))
     if unknown or not judges:
@@ -118,9 +158,8 @@ def trace_report(
         raise InputError(
             f"trace_report needs judges of {', '.join(LABELS)}, with a column for each; got {got}"
         )
-    columns = [*labels.values(), *(column for _, column in named)]
-    keys = column_names(cluster)
-    require_columns(records, [*columns, *keys], "trace_report")
+    columns = [name for dimension, column in named for name in (labels[dimension], column)]
+    require_columns(records, columns, "trace_report")
     values = {name: numbers(records, name, "trace_report") for name in columns}
     rows: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
@@ -163,7 +202,40 @@ def trace_report(
     comparisons = pd.DataFrame(pairs)
     if pairs:
         comparisons = comparisons.assign(**adjusted_columns(comparisons["p_value"]))
-    return TraceReport(pd.DataFrame(rows), comparisons)
+    return TraceReport(results, pd.DataFrame(rows), comparisons)
+
+
+def _results(
+    records: pd.DataFrame, variant: str, cluster: str | None, level: float
+) -> pd.DataFrame:
+    """Summarise the scores of each system; an empty frame without labels of sentences."""
+    options = {"variant": variant}
+    columns = {
+        column
+        for name in SCORES
+        for argument, column in METRICS[name].columns.items()
+        if METRICS[name].needs(argument, options)
+    }
+    if not columns <= set(records) or records[list(columns)].isna().all(axis=None):
+        return pd.DataFrame()
+    by = ["system"] if "system" in records else []
+    scores = score(records, SCORES, variant=variant)
+    return summarize(scores, by=by, cluster=cluster, confidence_level=level)
+
+
+def _with_values(records: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the judges of RAGBench, and their dimensions, that the records have with labels."""
+    judges = {}
+    for name, one in JUDGES.items():
+        pairs = {dimension: [column, labels[dimension]] for dimension, column in one.items()}
+        found = {
+            dimension: pair[0]
+            for dimension, pair in pairs.items()
+            if set(pair) <= set(records) and records[pair].notna().all(axis=1).any()
+        }
+        if found:
+            judges[name] = found
+    return judges
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ REQUIRED = {
     "summarize": "metric value signature",
     "compare": "example_id question_id system metric value signature",
     "rgb_report": "task language system noise_rate passage_num references response",
-    "trace_report": f"{RAGBENCH_SCORES} mine",
+    "trace_report": "relevance_score mine",
     "judge_report": "question_id language judged_correct label label_b",
     "multilingual_report": "example_id language system references response",
     "audit": EXAMPLE,
@@ -129,7 +129,7 @@ REQUIRED = {
     "load_responses": "question response",
     "load_responses, Parquet": "question response",
     "load_rgb": "id query answer positive negative",
-    "load_ragbench": "id question documents response documents_sentences response_sentences",
+    "load_ragbench": "question documents response",
     "load_multilingual": "id language question answers",
     "load_evouna": "question golden_answer answer_fid judge_gpt4",
 }

@@ -12,7 +12,9 @@ from statsmodels.stats.multitest import multipletests
 
 import ragnb
 from ragnb.errors import InputError
+from ragnb.metrics.trace import trace_scores
 from ragnb.reports import trace_report
+from ragnb.reports.trace import SCORES
 from ragnb.stats.prediction import auroc
 
 MINE = {
@@ -158,3 +160,55 @@ def test_the_datasets_own_judges_are_measured_on_real_records(data_folder):
     assert gpt["value"] == pytest.approx(
         known
     )  # not from the relevance columns, as the released helper has it
+
+
+# ---- scores of each system ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", ["ragbench", "guide"])
+def test_the_scores_of_each_system_are_means_over_its_records(variant):
+    sample = ragnb.load_ragbench("sample-ragbench")
+    report = trace_report(sample, variant=variant)
+    scores = [trace_scores(record, variant=variant) for record in sample.to_dict("records")]
+    values = pd.DataFrame(scores, index=sample["system"])
+    for row in report.results.itertuples():
+        of_system = values.loc[row.system, row.metric.removeprefix("trace.")]
+        assert row.mean == pytest.approx(of_system.mean())
+        assert row.n == row.n_scored == len(of_system)
+        assert row.low < row.mean <= row.high
+        assert f"variant:{variant}" in row.signature
+    assert set(report.results["metric"]) == set(SCORES)
+    assert set(report.results["system"]) == {"careful", "fluent"}
+
+
+def test_without_predictions_there_is_no_table_of_judges():
+    report = trace_report(ragnb.load_ragbench("sample-ragbench"))
+    assert len(report.judges) == len(report.comparisons) == 0
+    assert "Judges against labels" not in report._repr_html_()
+    assert "Scores of each system" in report._repr_html_()
+
+
+def test_without_labels_of_sentences_there_are_only_judges(records):
+    report = trace_report(records, MINE)
+    assert report.results.empty
+    assert len(report.judges) == 4
+
+
+def test_scores_of_systems_respect_the_clusters():
+    sample = ragnb.load_ragbench("sample-ragbench")
+    pooled = sample.assign(system="both")
+    with pytest.raises(InputError, match="cluster"):
+        trace_report(pooled)
+    few = trace_report(pooled, cluster="example_id").results
+    assert set(few["n"]) == {34}
+
+
+def test_of_published_records_only_the_judges_with_values_are_compared(data_folder):
+    records = ragnb.load_ragbench(data_folder / "ragbench" / "ragbench_test_5x10.jsonl")
+    report = trace_report(records.assign(trulens_groundedness=None))
+    judged = report.judges.groupby("measure")["judge"].agg(set)
+    assert judged["hallucination_auroc"] == {"gpt-3.5", "ragas"}
+    assert judged["relevance_rmse"] == {"gpt-3.5", "ragas", "trulens"}
+    means = report.results.query("metric == 'trace.relevance'").set_index("system")["mean"]
+    published = records.groupby("system")["relevance_score"].mean()
+    assert means.to_dict() == pytest.approx(published.to_dict())

@@ -45,7 +45,7 @@ def test_a_row_without_documents_is_scored_by_the_guide_and_has_a_reason_under_t
     assert score(frame, "trace.relevance", variant="guide")["value"].tolist()[:2] == [0.20, 0.20]
     scores = score(frame, "trace.relevance")
     assert scores["value"].tolist() == pytest.approx([4 / 6, math.nan, math.nan], nan_ok=True)
-    reasons = ["no documents_sentences", "the metric is undefined here"]
+    reasons = ["no documents_sentences", "the context has no sentence"]
     assert scores["reason"].tolist()[1:] == reasons
 
 
@@ -68,7 +68,7 @@ def test_flags_decide_without_supporting_keys_and_nothing_decides_without_either
     scores = score(pd.DataFrame(rows), f"trace.{metric}", variant=variant)
     assert scores["value"].tolist() == pytest.approx([1.0, share, math.nan], nan_ok=True)
     assert scores["reason"].isna().tolist() == [True, True, False]
-    assert scores["reason"][2] == "the metric is undefined here"
+    assert scores["reason"][2] == "no label says whether a sentence is supported ('b')"
 
 
 def test_what_completeness_is_where_nothing_is_relevant_enters_value_and_signature():

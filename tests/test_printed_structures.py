@@ -1,0 +1,241 @@
+"""Structures as the documents behind the metrics print them: ragnb reads each in one to three lines.
+
+Where a document's own number is wrong, the test shows where its number comes from.
+"""
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import ragnb
+from ragnb.errors import InputError
+from ragnb.metrics.answer import exact_match, token_f1
+from ragnb.metrics.cost import bridging_efficiency, translation_tokens
+from ragnb.metrics.language import response_in_language, response_language_consistency
+from ragnb.metrics.trace import distance_from_ideal, trace_scores
+from ragnb.text import keyed_response, keyed_sentences
+
+# ---- the visual guide to TRACe -----------------------------------------------------------------
+
+REPLY = """{
+  "all_relevant_sentence_keys": ["0a", "0b"],
+  "all_utilized_sentence_keys": ["0a", "0b"],
+  "sentence_support_information": [
+    {"response_sentence_key": "a", "fully_supported": true},
+    {"response_sentence_key": "b", "fully_supported": true},
+    {"response_sentence_key": "c", "fully_supported": false}
+  ]
+}"""
+
+EXTRACTED: dict[str, Any] = {
+    "all_relevant_sentence_keys": ["0b", "0c", "1a", "1b"],
+    "all_utilized_sentence_keys": ["0b", "0c", "1a"],
+    "sentence_support_information": [
+        {"key": "a", "fully_supported": True},
+        {"key": "b", "fully_supported": True},
+        {"key": "c", "fully_supported": False},
+    ],
+}
+
+INPUT: dict[str, Any] = {
+    "question": "What makes machine learning different from traditional programming?",
+    "documents": [
+        "Machine learning is a subset of AI. It learns patterns from data. "
+        "Traditional programming requires explicit instructions.",
+        "ML algorithms improve through experience. They adapt to new data. "
+        "Rule-based systems are rigid and hard to maintain.",
+    ],
+    "response": "Machine learning differs because it learns from data rather than requiring "
+    "explicit instructions. ML algorithms improve over time. It's the future of all computing.",
+}
+
+TRACE = ["trace.relevance", "trace.utilization", "trace.completeness", "trace.adherence"]
+
+
+def test_the_simplified_reply_of_a_labeller():
+    scores = trace_scores(json.loads(REPLY), variant="guide")
+    four = scores.relevance, scores.utilization, scores.completeness, scores.adherence
+    assert four == (0.10, 1.0, 1.0, 0.0)
+    assert scores.issues == ()
+
+
+def test_the_labels_of_the_walkthrough_as_a_frame():
+    frame = pd.DataFrame([EXTRACTED])
+    scores = ragnb.score(frame, [*TRACE, "trace.average"], variant="guide")
+    assert scores["value"].tolist() == [0.20, 0.75, 0.75, 0.0, 0.425]
+    assert trace_scores(EXTRACTED, variant="guide").issues == ()
+
+
+def test_the_distance_that_the_guide_prints_is_that_of_another_adherence():
+    """The guide prints 0.437 and 0.563. They belong to an adherence of 1; its own example has 0."""
+    scores = trace_scores(EXTRACTED, variant="guide")
+    assert (round(scores.rmse_to_ideal, 3), round(scores.consistency, 3)) == (0.664, 0.336)
+    assert round(distance_from_ideal(0.20, 0.75, 0.75, 1.0), 3) == 0.437
+
+
+@pytest.mark.parametrize("columns", ["labels in columns", "reply in one column", "reply as a text"])
+def test_question_documents_response_and_a_reply_are_a_file(tmp_path, columns):
+    support = [
+        {"response_sentence_key": label["key"], "fully_supported": label["fully_supported"]}
+        for label in EXTRACTED["sentence_support_information"]
+    ]
+    labels = EXTRACTED | {"sentence_support_information": support}
+    record = {
+        "labels in columns": INPUT | labels,
+        "reply in one column": INPUT | {"labels": labels},
+        "reply as a text": INPUT | {"reply": f"My labels:\n```json\n{json.dumps(labels)}\n```"},
+    }[columns]
+    (tmp_path / "mine.jsonl").write_text(json.dumps(record), "utf-8")
+    records = ragnb.load_ragbench(tmp_path / "mine.jsonl")
+    guide = ragnb.score(records, [*TRACE, "trace.average"], variant="guide")
+    benchmark = ragnb.score(records, TRACE)
+    assert guide["value"].tolist() == [0.20, 0.75, 0.75, 0.0, 0.425]
+    assert benchmark["value"].tolist() == [4 / 6, 3 / 6, 3 / 4, 0.0]
+    assert records["documents_sentences"][0][1][1] == ["1b", "They adapt to new data."]
+    assert records["response_sentences"][0][2] == ["c", "It's the future of all computing."]
+
+
+def test_a_reply_that_is_not_json_is_refused_with_its_place(tmp_path):
+    record = INPUT | {"reply": "all_relevant_sentence_keys: 0a and 0b"}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(record), "utf-8")
+    with pytest.raises(InputError, match=r"mine\.jsonl line 1, key reply: "):
+        ragnb.load_ragbench(tmp_path / "mine.jsonl")
+
+
+def test_documents_and_response_of_step_1_are_cut_as_printed():
+    document = "ML is AI. It learns from data. Algorithms improve through time."
+    response = "Machine learning is AI that learns from data. Deep learning uses neural networks."
+    assert [key for key, _ in keyed_sentences([document])[0]] == ["0a", "0b", "0c"]
+    assert keyed_response(response)[1] == ["b", "Deep learning uses neural networks."]
+
+
+@pytest.mark.parametrize(
+    ("relevant", "utilized", "support", "expected"),
+    [
+        ([], [], [], (0.0, 0.0, 1.0, 1.0)),
+        ([], ["0a"], [], (0.0, 0.0, 0.0, 1.0)),
+        (["0a"] * 25, ["0a"] * 30, [], (1.0, 1.0, 1.0, 1.0)),
+    ],
+)
+def test_the_pseudocode_decides_empty_labels_in_this_way(relevant, utilized, support, expected):
+    names = ("all_relevant_sentence_keys", "all_utilized_sentence_keys")
+    labels = {names[0]: relevant, names[1]: utilized, "sentence_support_information": support}
+    scores = ragnb.score(pd.DataFrame([labels]), TRACE, variant="guide")
+    assert tuple(scores["value"]) == expected
+
+
+# ---- adherence is 0 or 1 -----------------------------------------------------------------------
+
+
+def flags(*supported: bool | None) -> pd.DataFrame:
+    support = [
+        {"response_sentence_key": key, "fully_supported": value}
+        for key, value in zip("abcde", supported, strict=False)
+    ]
+    return pd.DataFrame([{"sentence_support_information": support}])
+
+
+@pytest.mark.parametrize("variant", ["ragbench", "guide"])
+@pytest.mark.parametrize(
+    ("supported", "adherence", "fraction"),
+    [
+        ((True, True, True), 1.0, 1.0),
+        ((True, True, False), 0.0, 2 / 3),
+        ((False, False, False), 0.0, 0.0),
+        ((True, False, False), 0.0, 1 / 3),
+        ((True, True, True, True, False), 0.0, 0.8),
+    ],
+)
+def test_sentences_with_flags_alone(variant, supported, adherence, fraction):
+    """0.333, 0.667 and 0.8, which the document calls wrong, are `trace.supported_fraction`."""
+    labels = flags(*supported)
+    assert ragnb.score(labels, "trace.adherence", variant=variant)["value"][0] == adherence
+    shares = ragnb.score(labels, "trace.supported_fraction", variant="guide")
+    assert shares["value"][0] == fraction
+
+
+def test_without_a_flag_adherence_is_undefined_and_says_why():
+    score = ragnb.score(flags(True, None), "trace.adherence").iloc[0]
+    assert math.isnan(score["value"])
+    assert score["reason"] == "no label says whether a sentence is supported ('b')"
+
+
+# ---- the seven multilingual metrics ------------------------------------------------------------
+
+
+@dataclass
+class EvidenceBlock:
+    """A retrieved passage as the experiments of LBRAG pass it on."""
+
+    text: str = "…"
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def test_the_tokens_of_evidence_blocks_are_counted_wherever_they_are_stored():
+    counts = [271, 20, 9]
+    nested = [{"text": "…", "metadata": {"token_count": count}} for count in counts]
+    objects = [EvidenceBlock(metadata={"token_count": count}) for count in counts]
+    direct = [{"text": "…", "token_count": count} for count in counts]
+    frame = pd.DataFrame({"translations": [nested, objects, direct]})
+    assert ragnb.score(frame, "cost.translation_tokens")["value"].tolist() == [300.0] * 3
+
+
+def test_a_passage_without_a_count_is_never_free():
+    frame = pd.DataFrame({"translations": [[], [EvidenceBlock(text="It rains in Oslo.")]]})
+    with pytest.raises(InputError, match=r"row 1: passage 1 of translations has no token_count"):
+        ragnb.score(frame, "cost.translation_tokens")
+    counted = ragnb.score(frame, "cost.translation_tokens", tokenizer="unicode")
+    assert counted["value"].tolist() == [0.0, 4.0]
+    assert "tokenizer:unicode" in counted["signature"][0]
+    assert translation_tokens(["Es regnet."], tokenizer="unicode") == 2
+
+
+def test_the_examples_of_exact_match_and_f1():
+    """The document prints F1 = 0.4 for the second pair; its own code gives 0.5."""
+    assert exact_match("4429m", "4429米", variant="lbrag") == 0
+    assert token_f1("4429m", "4429米", language="zh", variant="lbrag") == pytest.approx(0.8)
+    assert token_f1("大约11年左右", "11.0 年份", language="zh", variant="lbrag") == pytest.approx(
+        0.5
+    )
+
+
+def test_the_examples_of_response_language_consistency():
+    """The document prints about 0.6 for the mixed answer; by its formula it is 3 of 9 letters."""
+    mixed = response_language_consistency("答案是 4429 meters", "zh", variant="lbrag")
+    assert mixed == pytest.approx(1 / 3)
+    texts = {0.95: "语" * 19 + "a", 0.65: "语" * 13 + "a" * 7, 0.55: "语" * 11 + "a" * 9}
+    assert [response_language_consistency(text, "zh") for text in texts.values()] == list(texts)
+    assert [response_in_language(text, "zh") for text in texts.values()] == [1.0, 1.0, 0.0]
+
+
+METRICS_JSON = """{"metrics": {"lbrag": {"em": 0.0, "em_std": 0.0, "f1": 0.289, "f1_std": 0.341,
+  "rlc": 0.759, "rlc_std": 0.317, "rlc_ok": 0.8, "rlc_ok_std": 0.4, "cost": 29.8, "cost_std": 18.2,
+  "cnbe": 0.00237, "cnbe_std": 0.01157, "semantic_score": 0.7, "semantic_score_std": 0.422,
+  "n": 10.0}}}"""
+
+
+def test_metrics_json_is_a_table_of_systems_with_two_kinds_of_standard_deviation():
+    """With n = 10, a share of 0.8 has the deviation 0.4 with n, and 0.422 with n - 1."""
+    row = pd.DataFrame(json.loads(METRICS_JSON)["metrics"]).T.loc["lbrag"]
+    values = pd.Series([1.0] * 8 + [0.0] * 2)
+    assert (row["rlc_ok"], row["n"]) == (values.mean(), len(values))
+    assert row["rlc_ok_std"] == pytest.approx(values.std(ddof=0))
+    assert round(values.std(), 3) == 0.422
+
+
+def test_the_exact_match_of_the_console_needs_more_answers_than_metrics_json_says():
+    """EM = 0.100±0.302 is the sample standard deviation of 100 answers; of 10 it is 0.316."""
+    assert round(pd.Series([1.0] * 10 + [0.0] * 90).std(), 3) == 0.302
+    assert round(pd.Series([1.0] + [0.0] * 9).std(), 3) == 0.316
+
+
+def test_cnbe_of_the_printed_means_is_not_the_printed_mean_of_cnbe():
+    """The printed 0.00237 is a mean of ratios of items; the ratio of the printed means is close."""
+    row = json.loads(METRICS_JSON)["metrics"]["lbrag"]
+    assert bridging_efficiency(row["f1"], 0.218, row["cost"]) == pytest.approx(0.00238, abs=1e-5)
+    assert round(row["cnbe"] / 0.00017) == 14
+    assert bridging_efficiency(0.263, 0.218, 0, variant="lbrag") == 0.0
