@@ -45,8 +45,8 @@ _SOURCE = (
     "(lbrag). The default differs from all of them: articles are kept, and punctuation separates words"
 )
 _BOTH_EMPTY = (
-    "If response and reference are both empty after normalisation, under unicode; the other variants "
-    "give 0 or 1, as the published code."
+    "If response and reference are both empty after normalisation; never under lbrag, squad, "
+    "triviaqa, kilt and mlqa, which give the 0 or 1 of the published code."
 )
 _BOTH_BLANK = "If response and reference are both blank."
 _SCRIPTS = (

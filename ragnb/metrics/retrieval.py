@@ -42,7 +42,10 @@ NONE_RELEVANT = {"undefined": math.nan, "zero": 0.0}
 """Value of ``when_none_relevant`` -> value of a question without relevant passages."""
 
 _SOURCE = "trec_eval 9, github.com/usnistgov/trec_eval, through ir_measures (MacAvaney et al. 2022)"
-_UNDEFINED = "If no passage is relevant to the question, unless when_none_relevant is zero. An empty list scores 0."
+_UNDEFINED = (
+    "If no passage is relevant to the question, unless when_none_relevant is zero. An empty list of "
+    "retrieved passages scores 0."
+)
 _K: dict[str, Mapping[Any, str]] = {
     "k": {None: "The whole list counts.", ...: "Only the first k passages count."}
 }
@@ -216,7 +219,8 @@ def recall(
     """Recall: proportion of the relevant passages that were retrieved.
 
     The value is in [0, 1]; higher is better. recall@k = relevant among the first k / all relevant.
-    Some papers on question answering use this name for `success`.
+    It is NaN if no passage is relevant, and if the list of retrieved or of relevant passages is
+    missing (None). Some papers on question answering use this name for `success`.
 
     Parameters
     ----------
@@ -267,7 +271,7 @@ def precision(
 
     The value is in [0, 1]; higher is better. precision@k = relevant among the first k / k, even if
     fewer than k passages were retrieved. Without k, the denominator is the number of retrieved
-    passages. The parameters are those of `recall`.
+    passages. It is NaN in the same cases as `recall`, whose parameters it has.
 
     Notes
     -----
@@ -302,7 +306,8 @@ def ndcg(
     """Normalised discounted cumulative gain of the ranked list (nDCG).
 
     The value is in [0, 1]; higher is better. DCG@k = sum of gain(grade of rank i) / log2(i + 1) for
-    i = 1 to k, divided by the DCG@k of the ideal order of all judged passages.
+    i = 1 to k, divided by the DCG@k of the ideal order of all judged passages. It is NaN in the same
+    cases as `recall`.
 
     Parameters
     ----------
@@ -347,8 +352,8 @@ def average_precision(
     """Average precision (AP): mean of the precision at the rank of each relevant passage (mean: MAP).
 
     The value is in [0, 1]; higher is better. AP = sum of precision@i over the ranks i of the
-    relevant passages among the first k / number of all relevant passages. The parameters are those
-    of `recall`.
+    relevant passages among the first k / number of all relevant passages. It is NaN in the same
+    cases as `recall`, whose parameters it has.
 
     Notes
     -----
@@ -383,7 +388,7 @@ def reciprocal_rank(
     """Reciprocal rank (RR) of the first relevant passage (mean: MRR).
 
     The value is in [0, 1]; higher is better. It is 1 / rank of the first relevant passage, or 0 if
-    none is among the first k. The parameters are those of `recall`.
+    none is among the first k. It is NaN in the same cases as `recall`, whose parameters it has.
 
     Notes
     -----
@@ -417,7 +422,7 @@ def success(
 ) -> float:
     """1.0 if any relevant passage was retrieved, else 0.0 (success; also called hit rate).
 
-    Higher is better. The parameters are those of `recall`.
+    Higher is better. It is NaN in the same cases as `recall`, whose parameters it has.
 
     Notes
     -----
@@ -450,7 +455,8 @@ def r_precision(
 ) -> float:
     """R-precision: precision at rank R, where R is the number of relevant passages.
 
-    The value is in [0, 1]; higher is better. The parameters are those of `recall`; there is no k.
+    The value is in [0, 1]; higher is better. It is NaN in the same cases as `recall`, whose
+    parameters it has, except k.
 
     Notes
     -----

@@ -50,6 +50,8 @@ def _response(number: int, language: str, system: str) -> dict:
         "label": float(number % 2),
         "label_b": float(right),
         "translations": [{"text": "…", "token_count": 7}],
+        "retrieved": ["p2", "p1"],
+        "relevant": ["p1"],
         "response_embedding": [3.0, 4.0],
         "reference_embedding": [4.0, 3.0],
         **_SENTENCES,

@@ -158,8 +158,8 @@ def test_a_missing_column_is_named_with_file_and_place(kind, load):
         ({"documents": "one text"}, "documents: must be a list written as JSON or Python"),
         ({"documents_sentences": [["0a", "x"]]},
          r"documents_sentences\[0\]\[0\]: must be a list, got '0a'"),
-        ({"sentence_support_information": [{"response_sentence_key": "a"}]},
-         r"sentence_support_information\[0\]: must have the key supporting_sentence_keys, got"),
+        ({"sentence_support_information": [{"fully_supported": True}]},
+         r"sentence_support_information\[0\]: must have the key response_sentence_key, got"),
         ({"adherence_score": 0.667}, "adherence_score: must be true or false, got 0.667"),
     ],
 )  # fmt: skip

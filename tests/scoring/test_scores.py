@@ -291,6 +291,8 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
     "response_embedding": [[1.0, 0.0], [0.5, -0.5], [-1.0, 0.0], [3, 4], None],
     "reference_embedding": [[1.0, 0.0]] * 4 + [None],
     "translations": [[{"text": "Oslo", "token_count": 3}]] * 4 + [None],
+    "retrieved": [["p1", "p2"], [], ["p2", "p1"], [1, 2], None],
+    "relevant": [["p1"], ["p1"], {"p1": 2, "p2": 0}, {1: 1, 2: 3}, None],
     "documents_sentences": [[[["0a", "Oslo."], ["0b", "雨。"]]]] * 4 + [None],
     "response_sentences": [[["a", "Oslo."]]] * 4 + [None],
     "all_relevant_sentence_keys": [["0a"], [], ["0a", "0b"], ["0b"], None],

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ragnb.datasets.benchmarks import load_ragbench
 from ragnb.errors import InputError
 from ragnb.experiments.recorded import recorded_responses
+from ragnb.metrics.normalization import MLQA_ARTICLES
 from ragnb.scoring import METRICS, score
 
 TEXTS = any_text | st.sampled_from(
@@ -90,6 +91,8 @@ ONE = {
     "judged_similarity": 1.0,
     "verdict": True,
     "translations": [],
+    "retrieved": ["p2", "p1"],
+    "relevant": {"p1": 1},
     "response_embedding": [3.0, 4.0],
     "reference_embedding": [4.0, 3.0],
 }
@@ -122,6 +125,7 @@ UNDEFINED = {
         NOT_LABELLED,
         {**NOT_LABELLED, "variant": "guide"},
     ],
+    "trace.average": [NO_SENTENCE, NO_LENGTH],
     "trace.rmse_to_ideal": [NO_SENTENCE, NO_LENGTH],
     "trace.consistency": [NO_SENTENCE, NO_LENGTH],
     "answer.exact_match": [EMPTY, BLANK],
@@ -137,6 +141,7 @@ UNDEFINED = {
     "language.rlc_ok": [{"response": "42, 🙂"}],
     "language.rlc_lid": [{"response": "42, 🙂"}],
     "semantic.embedding_cosine": [{"response_embedding": [0, 0]}, {"reference_embedding": [0, 0]}],
+    **{name: [{"relevant": []}] for name in METRICS if name.startswith("retrieval.")},
 }
 """Metric → what makes it undefined, as changes to `ONE` or as options."""
 
@@ -287,9 +292,15 @@ def recorded():
 
 
 def scores_by_value(metric, responses):
-    """Scores of recorded responses under each value of each option of a metric."""
+    """Scores of recorded responses under each value of each option of a metric.
+
+    The script of MLQA refuses languages other than its own.
+    """
+    in_mlqa = responses["language"].isin(MLQA_ARTICLES)
     return {
-        (option, each): score(responses, metric.name, **{option: each})
+        (option, each): score(
+            responses[in_mlqa] if each == "mlqa" else responses, metric.name, **{option: each}
+        )
         for option, each in listed_values(metric)
     }
 
