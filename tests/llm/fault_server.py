@@ -2,7 +2,7 @@
 
 Each answer is decided by a function ``behave(call) -> Answer``; `Call` says what was asked and how often. The server counts
 what it was asked, which is what the promises of the runner are held against. Run as a script it serves in a process of its own
-and prints its address; ``GET /counts`` then tells what it was asked.
+and prints its address, for benchmarks.
 """
 
 import asyncio
@@ -107,10 +107,8 @@ class FaultServer:
         finally:
             writer.close()
 
-    async def _respond(self, verb: str, path: str, headers: dict, reader, writer) -> None:
+    async def _respond(self, path: str, headers: dict, reader, writer) -> None:
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        if verb == "GET" and path.endswith("/counts"):
-            return await _send(writer, 200, json.dumps(self.counts).encode(), {})
         call = self._note(path, headers, json.loads(body or b"{}"))
         self.open_now += 1
         self.most_open = max(self.most_open, self.open_now)
@@ -134,11 +132,11 @@ class _Dropped(Exception):
     pass
 
 
-async def _head(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str]] | None:
+async def _head(reader: asyncio.StreamReader) -> tuple[str, dict[str, str]] | None:
     lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    verb, path, _ = lines[0].split(" ", 2)
+    _, path, _ = lines[0].split(" ", 2)
     pairs = (line.split(":", 1) for line in lines[1:] if ":" in line)
-    return verb, path, {name.strip().lower(): value.strip() for name, value in pairs}
+    return path, {name.strip().lower(): value.strip() for name, value in pairs}
 
 
 async def _answer(writer: asyncio.StreamWriter, answer: Answer, call: Call) -> None:
