@@ -291,7 +291,10 @@ def _read_as(
     if chosen is None:
         return given, None
     try:
-        return chosen.read(given, file), chosen
+        frame = chosen.read(given, file)
+        if len(frame):
+            return frame, chosen
+        problem = f"{called(file)} has no responses"
     except KeyError as error:
         problem = f"there is no {error} in {called(file)}, which has {', '.join(map(str, given))}"
     except InputError as error:

@@ -26,17 +26,12 @@ M = TypeVar("M", bound=Record)
 # ---- what the formats have in common -----------------------------------------------------------
 
 
-def _document(model: type[M], content: pd.DataFrame, path: Path | None) -> M:
-    """The one JSON object of a file, checked."""
-    return checked(model, content.iloc[0].to_dict(), called(path))
-
-
-def _records(model: type[M], content: pd.DataFrame, path: Path | None) -> list[M]:
-    """The rows of a file, checked."""
-    rows = content.astype(object).where(content.notna(), None).to_dict("records")
+def _checked(model: type[M], items: Any, path: Path | None) -> list[M]:
+    """The items of a list, or the rows of a frame, checked."""
+    if isinstance(items, pd.DataFrame):
+        items = items.astype(object).where(items.notna(), None).to_dict("records")
     return [
-        checked(model, {str(name): value for name, value in row.items()}, f"{called(path)} row {n}")
-        for n, row in enumerate(rows, start=1)
+        checked(model, item, f"{called(path)} item {n}") for n, item in enumerate(items, start=1)
     ]
 
 
@@ -159,11 +154,6 @@ class _DeepEvalCase(Record):
         return own | {"passages": _texts(shown)}
 
 
-class _DeepEvalRun(Record):
-    cases: list[_DeepEvalCase] = Field(validation_alias="testCases", min_length=1)
-    identifier: str | None = None
-
-
 def _is_deepeval(content: pd.DataFrame) -> bool:
     is_dataset = has("input", "actual_output")(content)
     return is_dataset or "testCases" in content or "testRunData" in content
@@ -173,11 +163,11 @@ def _is_deepeval(content: pd.DataFrame) -> bool:
 def deepeval(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read the cases of a test run, in either of its wrappers, or of a dataset."""
     if "actual_output" in content:
-        return _frame(case.row() for case in _records(_DeepEvalCase, content, path))
-    if "testRunData" in content:
-        content = frame_of([*content["testRunData"]])
-    run = _document(_DeepEvalRun, content, path)
-    return _frame(case.row() | {"system": run.identifier} for case in run.cases)
+        return _frame(case.row() for case in _checked(_DeepEvalCase, content, path))
+    run = content.iloc[0].to_dict()
+    run = run.get("testRunData", run)
+    cases = _checked(_DeepEvalCase, run["testCases"], path)
+    return _frame(case.row() | {"system": run.get("identifier")} for case in cases)
 
 
 # ---- inspect_ai --------------------------------------------------------------------------------
@@ -198,17 +188,6 @@ class _InspectSample(Record):
     error: dict[str, Any] | None = None
 
 
-class _InspectEval(Record):
-    task: str
-    model: str
-    packages: dict[str, str] = Field({})
-
-
-class _InspectLog(Record):
-    eval: _InspectEval
-    samples: list[_InspectSample] = Field(min_length=1)
-
-
 _INSPECT_VALUES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 0, "false": 0}
 """Numbers that inspect_ai's own summaries use for its words."""
 
@@ -216,20 +195,21 @@ _INSPECT_VALUES = {"C": 1, "P": 0.5, "I": 0, "N": 0, "yes": 1, "true": 1, "no": 
 @file_format("inspect_ai", "a log of inspect_ai", has("eval", "samples"))
 def inspect_ai(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read the samples of a log, one row per sample and epoch."""
-    log = _document(_InspectLog, content, path)
-    repeats = len({sample.epoch for sample in log.samples}) > 1
+    about = content["eval"].iloc[0]
+    samples = _checked(_InspectSample, content["samples"].iloc[0], path)
+    repeats = len({sample.epoch for sample in samples}) > 1
     rows = []
-    for sample in log.samples:
+    for sample in samples:
         choices = sample.output.get("choices") or [{"message": {}}]
         row = _conversation(sample.input) | {
             "example_id": sample.id,
-            "task": log.eval.task,
-            "system": log.eval.model,
+            "task": about["task"],
+            "system": about["model"],
             "references": _either(sample.target),
             "response": _text(choices[0]["message"].get("content")),
             "reason": (sample.error or {}).get("message"),
             "repeat": sample.epoch - 1 if repeats else None,
-            "inspect_ai.version": log.eval.packages.get("inspect_ai"),
+            "inspect_ai.version": about.get("packages", {}).get("inspect_ai"),
         }
         for name, score in (sample.scores or {}).items():
             values = score.value if isinstance(score.value, dict) else {"": score.value}
@@ -278,7 +258,7 @@ def lm_eval(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
 
     The model's name is in the results beside the samples, if these are still there.
     """
-    samples = _records(_LmEvalSample, content, path)
+    samples = _checked(_LmEvalSample, content, path)
     filters = len({sample.filter for sample in samples}) > 1
     task, system = _lm_eval_run(path)
     rows: dict[Any, dict[str, Any]] = {}
@@ -337,14 +317,6 @@ class _PromptfooResult(Record):
         }
 
 
-class _PromptfooRun(Record):
-    results: list[_PromptfooResult] = Field(min_length=1)
-
-
-class _PromptfooFile(Record):
-    results: _PromptfooRun
-
-
 def _is_promptfoo(content: pd.DataFrame) -> bool:
     is_table = has("Status", "Score", "Grader Reason")(content)
     return is_table or has("results", "config")(content) or has("testIdx", "provider")(content)
@@ -354,10 +326,10 @@ def _is_promptfoo(content: pd.DataFrame) -> bool:
 def promptfoo(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read an evaluation as JSON, JSON Lines or CSV, one row per test, provider and prompt."""
     if "results" in content:
-        results = _document(_PromptfooFile, content, path).results.results
+        lines = content["results"].iloc[0]["results"]
     else:
-        lines = content if "testIdx" in content else frame_of([*_promptfoo_cells(content)])
-        results = _records(_PromptfooResult, lines, path)
+        lines = content if "testIdx" in content else [*_promptfoo_cells(content)]
+    results = _checked(_PromptfooResult, lines, path)
     prompts = {one.number_of_prompt for one in results}
     rows = [one.row() for one in results]
     if len(prompts) > len({row["system"] for row in rows}):
@@ -422,29 +394,22 @@ class _Evaluation(Record):
     contexts: list[dict[str, Any]] | None = None
 
 
-class _InspectorFile(Record):
-    metrics: list[dict[str, Any]] = Field([])
-    documents: list[dict[str, Any]] = Field([])
-    tasks: list[_Task]
-    evaluations: list[_Evaluation] = _named("evaluations", "results", default=...)
-
-
 @file_format("inspectorraget", "a file of InspectorRAGet", has("models", "metrics", "tasks"))
 def inspectorraget(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read evaluations; grades of people are in columns ``human_...``, by annotator and as a mean."""
-    file = _document(_InspectorFile, content, path)
-    documents = {one.get("document_id", one.get("documentId")): one for one in file.documents}
-    tasks = {task.task_id: task.row(documents) for task in file.tasks}
-    people = {one.get("name") for one in file.metrics if one.get("author") == "human"}
+    file = content.iloc[0].to_dict()
+    listed = file.get("documents", [])
+    documents = {one.get("document_id", one.get("documentId")): one for one in listed}
+    tasks = {one.task_id: one.row(documents) for one in _checked(_Task, file["tasks"], path)}
+    people = {metric["name"] for metric in file["metrics"] if metric.get("author") == "human"}
     numbers = {
-        (metric.get("name"), value.get("value")): value.get(
-            "numericValue", value.get("numeric_value")
-        )
-        for metric in file.metrics
-        for value in metric.get("values") or []
+        (metric["name"], one["value"]): one.get("numericValue", one.get("numeric_value"))
+        for metric in file["metrics"]
+        for one in metric.get("values") or []
     }
+    evaluations = file["results"] if "results" in file else file["evaluations"]
     rows = []
-    for one in file.evaluations:
+    for one in _checked(_Evaluation, evaluations, path):
         if one.task_id not in tasks:
             raise InputError(f"{called(path)} evaluates the task {one.task_id!r}, which it lacks")
         row = tasks[one.task_id] | _shown(one.contexts, documents)
@@ -471,7 +436,7 @@ def mtrag(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read responses of MTRAG, whose question is the last turn of a conversation."""
     return _frame(
         task.row({}) | {"response": _text(task.predictions[0]) if task.predictions else None}
-        for task in _records(_Task, content, path)
+        for task in _checked(_Task, content, path)
     )
 
 
@@ -565,7 +530,7 @@ class _EveryEvalSample(Record):
 def every_eval_ever(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     """Read samples; the response to several turns is the last message."""
     rows = []
-    for sample in _records(_EveryEvalSample, content, path):
+    for sample in _checked(_EveryEvalSample, content, path):
         said = sample.output["raw"] if sample.output else (sample.messages or [{}])[-1]
         rows.append(
             sample.model_dump(include={"example_id", "system", "task"})
@@ -600,5 +565,5 @@ def flashrag(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
             "system": system,
             **_scores("flashrag", item.output.get("metric_score")),
         }
-        for item in _records(_FlashRagItem, content, path)
+        for item in _checked(_FlashRagItem, content, path)
     )
