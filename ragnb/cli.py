@@ -163,6 +163,15 @@ _FILES: dict[str, dict[str, Any]] = {
         "metavar": "NAME",
         "help": "format of the files, such as ragas (default: recognized by their content)",
     },
+    "--examples": {
+        "metavar": "FILE",
+        "help": "questions and references of predictions that have only ids, as in SQuAD",
+    },
+    "--systems": {
+        "nargs": "+",
+        "metavar": "COLUMN",
+        "help": "columns with the responses of one system each",
+    },
     "--set": _SETTINGS | {"help": "columns with one value for all: task=noise passage_num=5"},
     "--system": {
         "nargs": "+",
@@ -426,6 +435,7 @@ def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
     if arguments.benchmark:
         given = own | {"columns": arguments.columns, "set": arguments.set, "system": system}
         given |= {"input-format": arguments.input_format}
+        given |= {"examples": arguments.examples, "systems": arguments.systems}
         if wrong := [name for name, value in given.items() if value]:
             raise InputError(
                 f"files of {arguments.benchmark} have fixed columns, so --{wrong[0]} cannot be used; leave it out"
@@ -433,6 +443,7 @@ def _read(arguments: argparse.Namespace, file: str, system: str | None) -> Any:
         return load(file)
     own |= {"columns": _once(arguments.columns) or None, "system": system}
     own |= {"format": arguments.input_format}
+    own |= {"examples": arguments.examples, "systems": arguments.systems}
     return load(file, **own, **_settings(arguments.set, load))
 
 

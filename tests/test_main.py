@@ -236,6 +236,20 @@ def test_files_in_another_order_are_paired_by_their_questions(folder, printed, r
     assert "example_id 0 belongs to 'q0' and to 'q39' (ids with several questions: 40)" in said
 
 
+def test_columns_of_systems_and_questions_of_a_dataset_are_named(folder, printed, capsys):
+    Path("wide.csv").write_text(
+        "question,gold,topic,old,new\nWho wrote it?,Ann,a,Bo,Ann\nWho read it?,Bo,a,Bo,Ann\n"
+    )
+    score_it = "--metrics answer.exact_match --by system --format json"
+    rows = json.loads(printed(f"score wide.csv --language en --systems old new {score_it}")[0])
+    assert {row["system"]: row["mean"] for row in rows} == {"old": 0.5, "new": 0.5}
+    Path("bert.json").write_text('{"b": "Bo", "a": "Bo"}')
+    Path("dev.csv").write_text("id,question,answers\na,Who wrote it?,Ann\nb,Who read it?,Bo\n")
+    assert main(shlex.split(f"score bert.json --examples dev.csv {score_it}")) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["system"], row["mean"], row["n"]) == ("bert", 0.5, 2)
+
+
 def test_files_of_one_name_in_two_folders_are_not_one_system(folder, printed, refused):
     Path("other").mkdir()
     other = Path("bad.jsonl").rename("other/good.jsonl")
