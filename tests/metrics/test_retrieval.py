@@ -1,13 +1,13 @@
 """Retrieval metrics against trec_eval's own test, its conventions, and other tools."""
 
 import math
-from collections import defaultdict
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import ragnb
+from ragnb.datasets.runs import load_run
 from ragnb.errors import InputError
 from ragnb.metrics import retrieval
 from ragnb.metrics.record import METRICS
@@ -40,27 +40,6 @@ def ours(name: str) -> str | None:
     return f"{AT_K[before]}@{k}" if before in AT_K else PRINTED.get(name)
 
 
-def trec_frame(folder, lines: list[str]) -> pd.DataFrame:
-    """One row per judged topic of trec_eval's test, with passages in the order that it gives them."""
-    judged, found = defaultdict(dict), defaultdict(list)
-    for line in (folder / "qrels.test").read_text().splitlines():
-        topic, _, passage, grade = line.split()
-        judged[topic][passage] = int(grade)
-    for line in lines:
-        topic, _, passage, _, value, _ = line.split()
-        found[topic].append((np.float32(value), passage))
-    rows = [
-        {
-            "example_id": topic,
-            "system": "s",
-            "retrieved": [passage for _, passage in sorted(found[topic], reverse=True)],
-            "relevant": grades,
-        }
-        for topic, grades in judged.items()
-    ]
-    return pd.DataFrame(rows)
-
-
 @pytest.mark.parametrize(
     ("file", "kept"),
     [
@@ -69,12 +48,17 @@ def trec_frame(folder, lines: list[str]) -> pd.DataFrame:
         ("out.test.aqc", [*range(500), *range(1000, 1084)]),
     ],
 )
-def test_every_topic_and_all_topics_have_the_digits_that_trec_eval_prints(data_folder, file, kept):
+def test_every_topic_and_all_topics_have_the_digits_that_trec_eval_prints(
+    data_folder, tmp_path, file, kept
+):
     folder = data_folder / "trec_eval"
-    lines = np.array((folder / "results.test").read_text().splitlines())[kept].tolist()
+    lines = np.array((folder / "results.test").read_text().splitlines())[kept]
+    (tmp_path / "results").write_text("\n".join(lines))
+    frame = load_run(tmp_path / "results", folder / "qrels.test")
+    frame["retrieved"] = [retrieved or [] for retrieved in frame["retrieved"]]
     rows = map(str.split, (folder / file).read_text().splitlines())
     printed = {(ours(name), topic): value for name, topic, value in rows if ours(name)}
-    scores = score(trec_frame(folder, lines), sorted({name for name, _ in printed}))
+    scores = score(frame, sorted({name for name, _ in printed}))
     per_topic = scores.set_index(["metric", "example_id"])["value"]
     means = ragnb.summarize(scores).set_index("metric")["mean"]
     found = {key: f"{value:.4f}" for key, value in per_topic.items()}
