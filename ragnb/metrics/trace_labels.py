@@ -72,7 +72,9 @@ def supported_sentences(
     return found
 
 
-def unsupported_sentences(support: Support, *, variant: str = "ragbench") -> list[str]:
+def unsupported_sentences(
+    support: Support, unsupported_keys: Sequence[str] | None = None, *, variant: str = "ragbench"
+) -> list[str]:
     """Return the keys of the sentences that are not supported; see `supported_sentences`.
 
     Under ``"ragbench"`` they equal the published ``unsupported_response_sentence_keys`` in 50 of
@@ -82,7 +84,8 @@ def unsupported_sentences(support: Support, *, variant: str = "ragbench") -> lis
     ...                        {"response_sentence_key": "b", "supporting_sentence_keys": []}])
     ['b']
     """
-    return [key for key, value in supported_sentences(support, variant=variant) if value is False]
+    labels = supported_sentences(support, unsupported_keys, variant=variant)
+    return [key for key, value in labels if value is False]
 
 
 # ---- types of fields ---------------------------------------------------------------------------
@@ -126,7 +129,7 @@ def _labels(support: Any) -> Iterator[tuple[str, list[str] | None, bool | None]]
 
     The visual guide to TRACe also writes ``key`` for the key of the response sentence.
     """
-    for label in listed(support, "sentence_support_information"):
+    for label in () if support is None else listed(support, "sentence_support_information"):
         if not isinstance(label, Mapping):
             raise InputError(
                 f"support information must be one mapping per sentence, got {label!r:.80}"
@@ -185,8 +188,7 @@ def _context_issues(fields: Mapping[str, Any], unknown: str) -> Iterator[str]:
             special = "is a special key and " if key in SPECIAL_KEYS else ""
             yield f"{name}: {key!r} {special}names no sentence ({unknown})"
         yield from _repeats(keys, name)
-    if fields["sentence_support_information"] is not None:
-        yield from _supporting_issues(fields["sentence_support_information"], known)
+    yield from _supporting_issues(fields["sentence_support_information"], known)
 
 
 def _supporting_issues(support: Any, known: list[str] | None) -> Iterator[str]:
@@ -199,9 +201,8 @@ def _supporting_issues(support: Any, known: list[str] | None) -> Iterator[str]:
         sentences = [sentence for key, sentence in rests_on if key == special]
         if sentences:
             yield f"sentence_support_information: special key {special!r} supports {_quoted(sentences)}"
-    missing = _missing((key for key, _ in rests_on if key not in SPECIAL_KEYS), known)
     for key, sentence in rests_on:
-        if key in missing:
+        if key not in SPECIAL_KEYS and _missing([key], known):
             yield (
                 f"sentence_support_information: {key!r}, which supports {sentence!r}, names no sentence"
             )
@@ -212,7 +213,7 @@ def _response_issues(
 ) -> Iterator[str]:
     support, response = fields["sentence_support_information"], fields["response_sentences"]
     given = fields["unsupported_response_sentence_keys"]
-    labels = [] if support is None else list(_labels(support))
+    labels = list(_labels(support))
     labelled = [key for key, _, _ in labels]
     known = None if response is None else [key for key, _ in _pairs(response, "response_sentences")]
     unsupported = None if given is None else as_keys(given)
@@ -232,8 +233,7 @@ def _response_issues(
     yield from _flag_issues(support, labels, variant)
     for key, supporting, fully in labels:
         yield from _contradictions(key, supporting, fully, unsupported)
-    if support is not None or unsupported is not None:
-        yield from _overall_issues(overall, support, unsupported, variant)
+    yield from _overall_issues(overall, support, unsupported, variant)
 
 
 def _flag_issues(

@@ -150,9 +150,8 @@ class LabelSet:
             "U": self._field("all_utilized_sentence_keys"),
         }
         self.support = self._field("sentence_support_information")
-        self.unsupported = self._field("unsupported_response_sentence_keys")
-        if present(record.get("unsupported_response_sentence_keys")) is None:
-            self.unsupported = unsupported_sentences(self.support)
+        listed_keys = present(record.get("unsupported_response_sentence_keys"))
+        self.unsupported = unsupported_sentences(self.support, listed_keys)
         explained = [("relevance", record.get("relevance_explanation"))]
         for label in self.support:
             explained.append((f"[{label.get('response_sentence_key')}]", label.get("explanation")))
