@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragnb.errors import check_choice
-from ragnb.metrics.judged import binary_verdict
+from ragnb.metrics.judged import binary_verdict, is_accepted
 from ragnb.metrics.record import metric
 from ragnb.text import fold
 
@@ -405,7 +405,7 @@ def is_aligned(
 def is_risk(
     response: str,
     answerable: float,
-    correct: float | None = None,
+    correct: bool | float | str | None = None,
     *,
     language: str = "en",
     judged: float | None = None,
@@ -423,8 +423,8 @@ def is_risk(
     response : str
     answerable : float
         1 if the question is answerable, else 0.
-    correct : float or None
-        1 if the response is correct, else 0.
+    correct : bool, float, str or None
+        Verdict on the response, as in `ragnb.metrics.judged.is_accepted`.
     language : str
         Language of the response, which selects phrases under ``rule="list"``.
     judged, label : float or None
@@ -446,4 +446,4 @@ def is_risk(
     )
     if refused:
         return math.nan
-    return 1 - binary_verdict(correct) if binary_verdict(answerable) else 1.0
+    return 1 - is_accepted(correct) if binary_verdict(answerable) else 1.0

@@ -18,6 +18,13 @@ _SENTENCES = {
     ],
     "unsupported_response_sentence_keys": [],
 }
+_PARTS = {
+    "parts": [{"text": "It is Oslo.", "label": "supported"}],
+    "nuggets": [{"text": "Oslo", "importance": "vital", "assignment": "support"}],
+    "statements": [{"text": "Oslo.", "supported": 1, "citations": [{"alone": 1, "rest": 0}]}],
+    "spans": [[0, 4]],
+    "reference_spans": [[0, 3]],
+}
 
 
 def _response(number: int, language: str, system: str) -> dict:
@@ -52,6 +59,8 @@ def _response(number: int, language: str, system: str) -> dict:
         "translations": [{"text": "…", "token_count": 7}],
         "retrieved": ["p2", "p1"],
         "relevant": ["p1"],
+        "answerable": float(number % 2),
+        **_PARTS,
         "response_embedding": [3.0, 4.0],
         "reference_embedding": [4.0, 3.0],
         **_SENTENCES,
