@@ -340,7 +340,7 @@ def test_sentences_lose_nothing_but_white_space_and_none_is_empty(text):
     assert all(sentence == sentence.strip() != "" for sentence in found)
 
 
-HUGE = 50_000
+HUGE = 200_000
 
 
 @pytest.mark.parametrize(

@@ -333,7 +333,7 @@ def test_a_long_row_of_anything_is_read_in_one_walk(unit):
         '{"verdict": "yes", "score": ' + text[:50_000] + "}",
         f"{text[:50_000]} {PLAIN}",
     ):
-        parse_reply(whole, Judgement)  # a reader that starts again at every brace would take hours
+        parse_reply(whole, Judgement)  # minutes, if it started again at every brace
 
 
 # ---- the rest ----------------------------------------------------------------------------------------------------------
