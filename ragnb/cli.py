@@ -400,7 +400,10 @@ def _metric(name: str) -> str:
     if "." in name:
         return name
     same = [known for known in ragnb.METRICS if known.partition(".")[2] == name.casefold()]
-    found = same or [metric.name for metric in ragnb.definitions(name).metrics]
+    meant = ragnb.definitions(name)
+    found = same or [metric.name for metric in meant.metrics]
+    if not found:
+        raise InputError(f"{name}: {meant.note}")
     if len(found) > 1:
         raise InputError(f"{name} can be {', '.join(found)}; use the full name")
     return found[0]

@@ -42,6 +42,8 @@ def test_the_blocks_that_run_are_found():
         "Compare two systems",
         "Label fifty answers",
         "Calibrate a judge",
+        "Scores of another tool",
+        "Compare definitions",
     ]
 
 

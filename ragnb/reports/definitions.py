@@ -103,7 +103,7 @@ def compare_definitions(
         The name of a metric that has several definitions, such as ``"rgb.accuracy"`` or
         ``"answer.f1"``.
     definitions
-        Values of the metric's first option (``protocol`` or ``variant``), such as
+        Values of the metric's first option with several names (``protocol`` or ``variant``), such as
         ``["paper", "flexible"]``; by default all of them. Or a mapping from a name to options:
         ``{"phrase": {"protocol": "paper"}, "judge": {"refusal": "judge"}}``.
     by
@@ -188,8 +188,12 @@ def _definitions(metric: Metric, chosen: Chosen | None) -> dict[str, dict[str, A
     if isinstance(chosen, Mapping):
         named = {str(name): dict(own) for name, own in chosen.items()}
     else:
-        option = next(iter(metric.variants), None)
-        known = [value for value in metric.variants.get(option or "", {}) if isinstance(value, str)]
+        values_of = {
+            option: [value for value in values if isinstance(value, str)]
+            for option, values in metric.variants.items()
+        }
+        option = next((name for name, values in values_of.items() if len(values) > 1), None)
+        known = values_of[option] if option else []
         values = column_names(chosen) or known
         if unknown := [value for value in values if value not in known]:
             raise InputError(

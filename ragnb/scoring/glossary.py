@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -18,6 +19,7 @@ import pandas as pd
 from ragnb.errors import InputError
 from ragnb.markup import Markup, tag
 from ragnb.metrics.record import METRICS, Metric
+from ragnb.prompts.judges import ASKED_FOR
 from ragnb.scoring.bridges import CNBE
 from ragnb.scoring.scores import score, suggestion
 
@@ -33,9 +35,12 @@ class Definitions:
     ----------
     metrics
         Their records.
+    note
+        What to know about the name that was asked for, such as why there is no such metric.
     """
 
     metrics: tuple[Metric, ...]
+    note: str = ""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -47,15 +52,17 @@ class Definitions:
         the value of its last row is ``"other"``, and that row has no signature.
         """
         rows = [row for metric in self.metrics for row in _rows(metric)]
+        if not rows:
+            return pd.DataFrame()
         kinds = {"default": bool, "higher_is_better": bool, "lowest": float, "highest": float}
         return pd.DataFrame(rows, dtype=object).astype(kinds)
 
     def __repr__(self) -> str:
-        if len(self.metrics) > 1:
+        note = [textwrap.fill(self.note, 110)] if self.note else []
+        if len(self.metrics) != 1:
             entries = map(_entry, self.metrics)
-            return "\n".join(
-                f"{name}: {text}\n  {listed}".rstrip() for name, text, listed in entries
-            )
+            listed = [f"{name}: {text}\n  {options}".rstrip() for name, text, options in entries]
+            return "\n".join(note + listed)
         lines = [f"{self.metrics[0].name}: {definition_of(self.metrics[0])}"]
         for name, text in _facts(self.metrics[0]):
             lead = f"  {name:22}  "
@@ -69,14 +76,17 @@ class Definitions:
                     break_on_hyphens=False,
                 )
             )
-        return "\n".join(lines)
+        return "\n".join(note + lines)
 
     def _repr_html_(self) -> Markup:
-        name, text, _ = _entry(self.metrics[0])
-        several = len(self.metrics) > 1
-        rows = map(_entry, self.metrics) if several else _facts(self.metrics[0])
+        alone = len(self.metrics) == 1
+        rows = _facts(self.metrics[0]) if alone else map(_entry, self.metrics)
         table = tag("table", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows))
-        return table if several else tag("div", tag("p", tag("b", name), ": ", text), table)
+        parts = [tag("p", self.note)] if self.note else []
+        if alone:
+            name, text, _ = _entry(self.metrics[0])
+            parts.append(tag("p", tag("b", name), ": ", text))
+        return tag("div", *parts, table)
 
 
 def definitions(metric: str | Metric | None = None) -> Definitions:
@@ -85,14 +95,16 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
     Parameters
     ----------
     metric
-        Full name (``"answer.f1"``), or a word of names (``"correction"``), a family (``"trace"``)
-        or an abbreviation of the field (``"EM"``), which may mean several metrics. Or a `Metric`
-        record of your own. By default all metrics that ship.
+        Full name (``"answer.f1"``), or a word of names (``"correction"``), a family (``"trace"``),
+        an abbreviation of the field (``"EM"``) or a name that other tools use
+        (``"groundedness"``), which may mean several metrics or none. Or a `Metric` record of your
+        own. By default all metrics that ship.
 
     Returns
     -------
     Definitions
-        Prints itself. ``frame`` has a row for each variant.
+        Prints itself. ``frame`` has a row for each variant. ``note`` says in which way tools differ
+        under a name, or why ragnb has no such metric.
 
     Raises
     ------
@@ -113,10 +125,14 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
         return Definitions(tuple(METRICS.values()))
     if isinstance(metric, Metric):
         return Definitions((metric,))
-    every = {CNBE.name: CNBE} | METRICS
-    every, name = METRICS | {CNBE.name: CNBE}, metric.casefold()
+    every = METRICS | {CNBE.name: CNBE}
+    name = metric.casefold().partition("@")[0]
     if name in every:
         return Definitions((every[name],))
+    name = re.sub(r"[\s_-]+", " ", name.strip())
+    for term in _terms():
+        if name in term["terms"]:
+            return Definitions(tuple(every[one] for one in term["metrics"]), term["note"])
     found = tuple(one for one in every.values() if name in _words(one))
     if not found:
         raise InputError(
@@ -162,11 +178,19 @@ def edge_cases(
 # ---- what is known about one metric ------------------------------------------------------------
 
 
+@cache
+def _terms() -> list[dict[str, Any]]:
+    """Names that people search for, the metrics that they may mean, and a note."""
+    file = resources.files("ragnb.scoring") / "data" / "terms.json"
+    return list(json.loads(file.read_text("utf-8")))
+
+
 def _words(metric: Metric) -> set[str]:
     """Return the short names of a metric: the words of its name, and names in its definition."""
     family, _, own = metric.name.partition(".")
     capitalised = re.findall(r"(?<=\W)[A-Z]\w*", definition_of(metric))
-    return {word.casefold() for word in (family, own, *own.split("_"), *capitalised)}
+    words = own.split("_")
+    return {word.casefold() for word in (family, own, " ".join(words), *words, *capitalised)}
 
 
 def definition_of(metric: Metric) -> str:
@@ -237,9 +261,16 @@ def _facts(metric: Metric) -> list[tuple[str, str]]:
         ("undefined", metric.undefined),
         ("no part of n", metric.condition),
         ("source", metric.source),
+        ("prompt", _prompt(metric)),
         ("signature", metric.signature({})),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _prompt(metric: Metric) -> str:
+    """What a judge is asked for a metric."""
+    asked = ASKED_FOR.get(metric.name)
+    return f"{asked.id}: {asked.system} {asked.user}" if asked else ""
 
 
 def _entry(metric: Metric) -> tuple[str, str, str]:

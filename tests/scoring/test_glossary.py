@@ -12,7 +12,8 @@ from hypothesis import given
 
 from ragnb.errors import InputError
 from ragnb.markup import escape
-from ragnb.scoring import METRICS, Metric, definitions, edge_cases, score
+from ragnb.prompts.judges import FAITHFULNESS
+from ragnb.scoring import METRICS, Metric, definitions, edge_cases, glossary, score
 from ragnb.version import __version__
 
 
@@ -193,3 +194,57 @@ def test_an_unscored_edge_says_what_is_missing_and_custom_metrics_have_edges_too
     assert table.loc["rgb.error_correction", "refusal"] == "nan: no error detected"
     assert table.loc["answer.f1", "no reference"] == "nan: no references"
     assert table.loc["own.length", "empty response"] == 0.0
+
+
+# ---- names that people search for --------------------------------------------------------------
+
+SEARCHED = {
+    "faithfulness": "judged.faithfulness",
+    "Groundedness": "trace.adherence",
+    "hallucination": "abstention.hallucination",
+    "citation": "parts.citation_recall",
+    "citation precision": "parts.citation_precision",
+    "context precision": "judged.context_precision",
+    "context_recall": "retrieval.recall",
+    "answer relevancy": "judged.answer_relevancy",
+    "answer-relevance": "judged.answer_relevancy",
+    "MRR": "retrieval.reciprocal_rank",
+    "nDCG": "retrieval.ndcg",
+    "nDCG@10": "retrieval.ndcg",
+    "recall@5": "retrieval.recall",
+    "hit rate": "retrieval.success",
+    "exact match": "answer.exact_match",
+    "win rate": "judged.preference",
+    "G-Eval": "judged.rubric",
+    "negative rejection": "rgb.rejection",
+}
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_a_name_of_the_field_leads_to_what_there_is(name):
+    assert SEARCHED[name] in [metric.name for metric in definitions(name).metrics]
+
+
+@pytest.mark.parametrize("name", ["METEOR", "perplexity"])
+def test_a_metric_that_is_not_there_is_answered_with_the_reason(name):
+    found = definitions(name)
+    assert found.metrics == ()
+    assert "ragnb does not compute" in found.note
+    assert " ".join(repr(found).split()) == found.note
+    assert found.note in Reader(found._repr_html_()).text
+    assert found.frame.empty
+
+
+def test_every_term_has_metrics_that_exist_or_a_note():
+    for term in glossary._terms():
+        assert all(name in METRICS for name in term["metrics"]), term
+        assert term["metrics"] or term["note"]
+        assert all(name == name.casefold() for name in term["terms"])
+    terms = [name for term in glossary._terms() for name in term["terms"]]
+    assert len(terms) == len(set(terms))
+
+
+def test_the_card_of_a_judged_metric_shows_the_prompt():
+    card = " ".join(repr(definitions("judged.faithfulness")).split())
+    assert FAITHFULNESS.id in card
+    assert "List every factual statement that the response makes" in card
