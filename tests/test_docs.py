@@ -40,8 +40,10 @@ def test_the_blocks_that_run_are_found():
         "Score a file",
         "Run a model",
         "Compare two systems",
+        "Score a ranked list of passages",
         "Label fifty answers",
         "Calibrate a judge",
+        "Answers that people labelled",
         "Scores of another tool",
         "Compare definitions",
     ]

@@ -112,7 +112,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
         If a name means no metric; the message contains the nearest that does.
 
     >>> [metric.name for metric in definitions("F1").metrics]
-    ['answer.f1', 'answer.rouge_l']
+    ['answer.f1', 'answer.rouge_l', 'parts.span_f1']
     >>> definitions("language.rlc_lid")  # doctest: +ELLIPSIS
     language.rlc_lid: ... (RLC_LID).
       better                  higher

@@ -28,7 +28,7 @@ def own(function=len, name="own.words", source="here", **more):
     ("name", "meant"),
     [
         ("Answer.F1", ["answer.f1"]),
-        ("f1", ["answer.f1", "answer.rouge_l"]),
+        ("f1", ["answer.f1", "answer.rouge_l", "parts.span_f1"]),
         ("CR", ["rgb.error_correction", "rgb.judged_error_correction"]),
         ("correction", ["rgb.error_correction", "rgb.judged_error_correction"]),
         ("trace", [name for name in METRICS if name.startswith("trace.")]),
@@ -79,7 +79,7 @@ def test_text_and_html_say_all_of_every_metric(name):
 def test_several_metrics_are_a_list_with_one_entry_per_metric():
     lines = repr(definitions("f1")).splitlines()
     heads = [line.partition(":")[0] for line in lines if line[0] != " "]
-    assert heads == ["answer.f1", "answer.rouge_l"]
+    assert heads == ["answer.f1", "answer.rouge_l", "parts.span_f1"]
     assert lines[1] == "  variant: unicode, lbrag, squad, triviaqa, kilt, mlqa"
     assert Reader(definitions()._repr_html_()).elements.count("tr") == len(METRICS)
 
