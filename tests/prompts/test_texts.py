@@ -27,22 +27,24 @@ from ragnb.prompts.template import Template, load_family
 SIX = ["en", "de", "ru", "zh", "ar", "hi"]
 IDS = """
 answer.judge_bare_correctness:1:d9931705 answer.judge_correctness:1:6f0f8826
-answer.judge_similarity:1:9be29933 multilingual.answer:1:3d9b8043
-multilingual.closed_book:1:b78a269c multilingual.few_shot.ar:1:19d8a78e
-multilingual.few_shot.de:1:b23ee7ab multilingual.few_shot.en:1:bb6fe48a
-multilingual.few_shot.hi:1:166b87b1 multilingual.few_shot.ru:1:631b68b4
-multilingual.few_shot.zh:1:e46c9cb3 multilingual.few_shot_closed_book.ar:1:91617a25
-multilingual.few_shot_closed_book.de:1:4192eae7 multilingual.few_shot_closed_book.en:1:9a136ec9
-multilingual.few_shot_closed_book.hi:1:cc02b87a multilingual.few_shot_closed_book.ru:1:36ff3094
-multilingual.few_shot_closed_book.zh:1:37b04cc0 multilingual.few_shot_translate.ar.en:1:d1116ed1
-multilingual.few_shot_translate.de.en:1:ce464907 multilingual.few_shot_translate.en.de:1:29a270b9
-multilingual.few_shot_translate.hi.zh:1:83182595 multilingual.few_shot_translate.ru.hi:1:e04916c3
-multilingual.few_shot_translate.zh.ru:1:4fce2b2a multilingual.translate:1:0e9a5dd2
-rgb.answer.en:1:a169cd4b rgb.answer.zh:1:6351d773 rgb.closed_book.en:1:ad107025
-rgb.closed_book.zh:1:f9389073 rgb.few_shot.en:2:1306622f rgb.few_shot.zh:2:c42f84c4
-rgb.few_shot_closed_book.en:1:ee88c6b7 rgb.few_shot_closed_book.zh:1:e3a20586
-rgb.judge_detection:1:58a244ea rgb.judge_refusal:1:3bbbe046 rgb.plain.en:1:d4c590b8
-rgb.plain.zh:1:ee5af590 trace.ask_again:1:0d5e3641 trace.labels:1:86eeaa45
+answer.judge_faithfulness:1:c9003206 answer.judge_preference:1:eea9845f
+answer.judge_relevancy:1:31a04385 answer.judge_rubric:1:972f8cc2
+answer.judge_similarity:1:9be29933 context.judge_precision:1:f43fa505
+multilingual.answer:1:3d9b8043 multilingual.closed_book:1:b78a269c
+multilingual.few_shot.ar:1:19d8a78e multilingual.few_shot.de:1:b23ee7ab
+multilingual.few_shot.en:1:bb6fe48a multilingual.few_shot.hi:1:166b87b1
+multilingual.few_shot.ru:1:631b68b4 multilingual.few_shot.zh:1:e46c9cb3
+multilingual.few_shot_closed_book.ar:1:91617a25 multilingual.few_shot_closed_book.de:1:4192eae7
+multilingual.few_shot_closed_book.en:1:9a136ec9 multilingual.few_shot_closed_book.hi:1:cc02b87a
+multilingual.few_shot_closed_book.ru:1:36ff3094 multilingual.few_shot_closed_book.zh:1:37b04cc0
+multilingual.few_shot_translate.ar.en:1:d1116ed1 multilingual.few_shot_translate.de.en:1:ce464907
+multilingual.few_shot_translate.en.de:1:29a270b9 multilingual.few_shot_translate.hi.zh:1:83182595
+multilingual.few_shot_translate.ru.hi:1:e04916c3 multilingual.few_shot_translate.zh.ru:1:4fce2b2a
+multilingual.translate:1:0e9a5dd2 rgb.answer.en:1:a169cd4b rgb.answer.zh:1:6351d773
+rgb.closed_book.en:1:ad107025 rgb.closed_book.zh:1:f9389073 rgb.few_shot.en:2:1306622f
+rgb.few_shot.zh:2:c42f84c4 rgb.few_shot_closed_book.en:1:ee88c6b7
+rgb.few_shot_closed_book.zh:1:e3a20586 rgb.judge_detection:1:58a244ea rgb.judge_refusal:1:3bbbe046
+rgb.plain.en:1:d4c590b8 rgb.plain.zh:1:ee5af590 trace.ask_again:1:0d5e3641 trace.labels:1:86eeaa45
 """.split()
 
 
