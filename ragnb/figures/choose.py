@@ -117,9 +117,10 @@ def _panels(
         axes = plt.subplots(len(frames), figsize=size, height_ratios=heights)[1]
     for frame, ax in zip(frames, axes, strict=True):
         draw(frame, ax=ax)
-    for ax in axes[1:]:  # what the other lines explain holds for all panels
-        first = ax.get_title(loc="left").partition("\n")[0]
-        ax.set_title(first, loc="left", fontsize="small", color="0.35", x=0)
+    with style():
+        for ax in axes[1:]:  # what the other lines explain holds for all panels
+            first = ax.get_title(loc="left").partition("\n")[0]
+            ax.set_title(first, loc="left", fontsize="small", color="0.35", x=0)
     return np.asarray(axes)
 
 
