@@ -6,15 +6,13 @@ import pandas as pd
 
 def scored(systems, metric="own.f1", ids=None, **columns):
     """Scores of one metric, from ``{system: values}``."""
-    parts = [
-        pd.DataFrame({"example_id": ids or [f"q{k}" for k in range(len(values))], "value": values})
-        .assign(system=system)
-        .assign(metric=metric, signature=f"v|metric:{metric}")
-        .assign(**columns)
-        for system, values in systems.items()
-    ]
-    frame = pd.concat(parts, ignore_index=True)
-    return frame[["example_id", "system", *columns, "metric", "value", "signature"]]
+    signature = f"v|metric:{metric}"
+    parts = []
+    for system, values in systems.items():
+        names = ids or [f"q{k}" for k in range(len(values))]
+        identity = pd.DataFrame({"example_id": names, "system": system}).assign(**columns)
+        parts.append(identity.assign(metric=metric, value=values, signature=signature))
+    return pd.concat(parts, ignore_index=True)
 
 
 def with_costs(systems, variant="unicode", **columns):

@@ -238,7 +238,8 @@ def judge_report(
     n, n_labelled = len(labels), int((~np.isnan(labels)).sum())
     counts = {"label": label, "n": n, "n_labelled": n_labelled, "n_left_out": n - n_labelled}
     sizes = _lengths(judged.frame)
-    curves = [row for judge in judges for row in _curve(judged, judge)]
+    errors = [_calibration(judged, judge) for judge in judges]
+    curves = [row for error in errors for row in _curve(judged, error)]
     ceilings = [row for judge in judges for row in _ceiling(judged, judge)]
     return JudgeReport(
         label=label,
@@ -249,7 +250,7 @@ def judge_report(
         ceiling=as_frame(ceilings, _CEILING),
         bias=_bias(judged, None if by is None else groups, sizes),
         length=as_frame(list(_length(judged, sizes)), _LENGTH),
-        calibration=as_frame([_calibration(judged, judge) for judge in judges], _ERRORS),
+        calibration=as_frame(errors, _ERRORS),
         curve=as_frame(curves, _CURVE),
         worst=_worst(judged),
     )
@@ -490,13 +491,13 @@ def _bias(judged: _Judged, by: Sequence[str] | None, sizes: Floats) -> pd.DataFr
     groups = _groups(judged, by, sizes)
     for (judge, scores), (name, group) in product(judged.scores.items(), groups.items()):
         rows = group.index[~np.isnan(judged.labels[group.index])]
+        if rows.empty:
+            continue
         shared = pd.DataFrame({"example_id": rows, "group": group[rows], "metric": judged.label})
         shared["unit"] = rows if judged.units is None else judged.units[rows]
         shared["signature"] = judged.named(judge)["signature"]
         sides = {judge: scores, judged.label: judged.labels}
         both = [shared.assign(system=side, value=sides[side][rows]) for side in sides]
-        if rows.empty:
-            continue
         table = compare(
             pd.concat(both, ignore_index=True),
             baseline=judged.label,
@@ -549,10 +550,9 @@ def _calibration(judged: _Judged, judge: str) -> dict[str, Any]:
     }
 
 
-def _curve(judged: _Judged, judge: str) -> Iterator[dict[str, Any]]:
-    """Yield one row for each bin of a judge's scores."""
-    labels, scores, units = judged.scored(judge)
-    errors = _calibration(judged, judge)
+def _curve(judged: _Judged, errors: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield one row for each bin of a judge's scores, next to its errors of calibration."""
+    labels, scores, units = judged.scored(errors["judge"])
     for found in reliability_curve(labels, scores, confidence_level=judged.level):
         inside = (scores >= found.low) & ((scores < found.high) | (found.high == 1))
         observed = share(labels[inside], None if units is None else units[inside], judged.level)

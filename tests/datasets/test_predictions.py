@@ -25,10 +25,7 @@ RELEASED = [  # of the form that the released code writes; texts are ours
 
 def lines(tmp_path, records, name="prediction_model.json"):
     path = tmp_path / name
-    path.write_text(
-        "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records),
-        encoding="utf-8",
-    )
+    path.write_text("\n".join(map(json.dumps, records)))
     return path
 
 
@@ -48,29 +45,19 @@ def test_prediction_files_of_the_released_code_load_as_they_are(tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "jsonl.gz", "parquet", "frame"])
 def test_any_table_with_question_answer_and_response_loads_by_a_short_dictionary(tmp_path, ending):
-    table = pd.DataFrame(
-        {
-            "q": ["首都？", "城市？"],
-            "gold": ["北京", "上海"],
-            "output": ["北京。", None],
-            "topic": ["a", "b"],
-        }
-    )
-    if ending == "frame":
-        source = table
-    else:
+    columns = {"q": ["首都？", "城市？"], "gold": ["北京", "上海"], "output": ["北京。", None]}
+    source = table = pd.DataFrame(columns | {"topic": ["a", "b"]})
+    if ending != "frame":
         source = tmp_path / f"mine.{ending}"
         table.to_csv(source, index=False) if ending == "csv" else write_table(table, source)
-    frame = load_responses(
-        source, {"question": "q", "references": "gold", "response": "output"}, system="mine"
-    )
+    names = {"question": "q", "references": "gold", "response": "output"}
+    frame = load_responses(source, names, system="mine")
     assert frame["language"].tolist() == ["zh", "zh"]
     assert frame["system"].tolist() == ["mine", "mine"]
     assert frame["topic"].tolist() == ["a", "b"]
     assert frame["response"][1] is None
     scores = score(frame, "rgb.accuracy")
-    assert scores["value"][0] == 1.0
-    assert math.isnan(scores["value"][1])
+    assert scores["value"].tolist() == pytest.approx([1.0, math.nan], nan_ok=True)
     assert scores["reason"][1] == "no response in the file"
 
 
@@ -116,40 +103,26 @@ def test_refusals_are_loaded_and_scored_without_references(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("records", "columns", "message"),
+    ("record", "columns", "message"),
     [
-        (
-            [{"prompt": "a", "response": "b", "gold": "c"}],
-            None,
-            r"prediction_model.json has no column named question or references; its columns are prompt, response, gold. "
-            r"Say which columns to use: load_responses\('.*', \{'question': 'prompt', 'references': 'gold'\}\), or "
-            "--columns question=prompt references=gold on the command line",
-        ),
-        (
-            [{"q": "a", "gold": "c"}],
-            {"question": "q", "example_id": "q", "references": "gold"},
-            "has no column named response; its columns are q, gold. Say .*--columns question=q .*references=gold response=...",
-        ),
-        (
-            [{"q": 1}],
-            {"question": "q", "response": "r"},
-            "columns names 'r', but the columns are q",
-        ),
-        (
-            [{"question": "a", "references": [], "response": "b"}],
-            None,
-            "row 0: a reference answer must have a part",
-        ),
-        (
-            [{"question": "a", "references": "c", "response": 5}],
-            None,
-            "row 0: a response must be a text, got 5",
-        ),
+        ({"prompt": "a", "response": "b", "gold": "c"}, None,
+         "prediction_model.json has no column named question or references; its columns are "
+         "prompt, response, gold. Say which columns to use: load_responses\\('.*', "
+         "\\{'question': 'prompt', 'references': 'gold'\\}\\), or --columns question=prompt "
+         "references=gold on the command line"),
+        ({"q": "a", "gold": "c"}, {"question": "q", "example_id": "q", "references": "gold"},
+         "has no column named response; its columns are q, gold. Say .*--columns question=q "
+         ".*references=gold response=..."),
+        ({"q": 1}, {"question": "q", "response": "r"}, "names 'r', but the columns are q"),
+        ({"question": "a", "references": [], "response": "b"}, None,
+         "row 0: a reference answer must have a part"),
+        ({"question": "a", "references": "c", "response": 5}, None,
+         "row 0: a response must be a text, got 5"),
     ],
-)
-def test_bad_tables_say_what_they_need(tmp_path, records, columns, message):
+)  # fmt: skip
+def test_bad_tables_say_what_they_need(tmp_path, record, columns, message):
     with pytest.raises(InputError, match=message):
-        load_responses(lines(tmp_path, records), columns)
+        load_responses(lines(tmp_path, [record]), columns)
 
 
 def test_numbers_in_csv_are_numbers(tmp_path):
@@ -334,30 +307,20 @@ def test_files_that_tell_empty_from_missing_need_no_word_on_it(tmp_path, ending)
 
 @pytest.mark.parametrize("ending", ["jsonl", "json", "csv"])
 def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path, ending):
-    replies = [
-        "<think>Florey? Alexander Fleming? no</think>Howard Florey",
-        "<think>Florey?</think>\nAlexander Fleming",
-    ]
-    made = pd.DataFrame(
-        {
-            "question": "Who?",
-            "references": "Alexander Fleming",
-            "response": [*replies, "<think>Alexander", "Fleming"],
-        }
-    )
+    wrong = "<think>Florey? Alexander Fleming? no</think>Howard Florey"
+    replies = [wrong, "<think>Florey?</think>\nAlexander Fleming", "<think>Alexander", "Fleming"]
+    questions = {"question": "Who?", "references": "Alexander Fleming"}
+    made = pd.DataFrame(questions | {"response": replies})
     path = tmp_path / f"m.{ending}"
     if ending == "json":
         path.write_text(made.to_json(orient="records"), encoding="utf-8")
     else:
         write_table(made, path)
+    reasoning = ["<think>Florey?</think>", "<think>Alexander", None]
     for source in (path, made):
         frame = load_responses(source, language="en")
         assert frame["response"].tolist() == ["Howard Florey", "Alexander Fleming", "", "Fleming"]
-        assert frame["reasoning"].tolist()[1:] == [
-            "<think>Florey?</think>",
-            "<think>Alexander",
-            None,
-        ]
+        assert frame["reasoning"].tolist()[1:] == reasoning
         assert frame["reason"].isna().all()
         values = score(frame, ["answer.contains", "answer.exact_match", "rgb.accuracy"])["value"]
         assert values.tolist() == [0, 1, 0, 0] * 3

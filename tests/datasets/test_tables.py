@@ -63,22 +63,18 @@ def test_examples_contexts_responses_and_scores_survive_the_disk(
 @pytest.mark.parametrize(
     "values",
     [
-        [1, 2],
+        [2**53 + 1, 0],
         [0.1 + 0.2, -0.0],
         [1.5, math.nan],
-        [True, False],
         [True, None],
-        ["a", None],
         [None, None],
         [[], ["a"]],
         [[["a", "b"], ["c"]], [[]]],
         [[1, 2], None],
-        [{"a": 1}, {"a": 2}],
         [{"a": {"b": [1]}}, None],
         ["\x00\x1b", "\ufeff"],
         ["e\u0301", "é"],
         ["null", "NaN"],
-        [2**53 + 1, 0],
     ],
     ids=repr,
 )

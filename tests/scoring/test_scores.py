@@ -179,30 +179,6 @@ def test_an_error_inside_a_custom_metric_is_shown_as_it_is():
         score(frame(), own(lambda response: response + 1))
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("documents_sentences", [[["0a", "Oslo.", "!"]]]),
-        ("documents_sentences", ["Oslo."]),
-        ("all_relevant_sentence_keys", "0a"),
-        ("response_sentences", "Oslo."),
-    ],
-)
-def test_labels_of_another_shape_are_refused_by_the_metrics_that_read_them(field, value):
-    ends = ("sentences", "keys", "information")
-    labels = {name: values[:2] for name, values in CASES.items() if name.endswith(ends)}
-    labels[field] = [labels[field][0], value]
-    labels = {name: pd.Series(values, dtype=object) for name, values in labels.items()}
-    refused = set()
-    for name in [name for name in METRICS if name.startswith("trace.")]:
-        try:
-            score(frame(CASES["response"][:2], **labels), name)
-        except InputError as error:
-            refused.add(str(error).partition(" (")[0])
-    assert refused
-    assert refused <= {f"{name}, row 1" for name in METRICS}
-
-
 @pytest.mark.parametrize("spelled", ["['Oslo', 'Kristiania']", '[["Oslo", "Kristiania"]]'])
 def test_lists_that_pandas_read_as_texts_are_refused_and_load_responses_reads_them(spelled):
     """Otherwise the whole list would be one answer that no response gives."""

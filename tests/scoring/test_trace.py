@@ -69,17 +69,3 @@ def test_flags_decide_without_supporting_keys_and_nothing_decides_without_either
     assert scores["value"].tolist() == pytest.approx([1.0, share, math.nan], nan_ok=True)
     assert scores["reason"].isna().tolist() == [True, True, False]
     assert scores["reason"][2] == "no label says whether a sentence is supported ('b')"
-
-
-def test_what_completeness_is_where_nothing_is_relevant_enters_value_and_signature():
-    none = {"all_relevant_sentence_keys": [], "documents_sentences": [[["0b", "Text."]]]}
-    frame = pd.DataFrame([WALKTHROUGH | none])
-    by_default = score(frame, "trace.completeness", variant="guide").iloc[0]
-    assert by_default["value"] == 0.0
-    assert "when_none_relevant" not in by_default["signature"]
-    metrics = ["trace.completeness", "trace.consistency"]
-    for choice, value in [("one", 1.0), ("zero", 0.0), ("undefined", math.nan)]:
-        scores = score(frame, metrics, variant="guide", when_none_relevant=choice)
-        assert scores["value"][0] == pytest.approx(value, nan_ok=True)
-        assert math.isnan(scores["value"][1]) == math.isnan(value)
-        assert scores["signature"].str.contains(f"|when_none_relevant:{choice}", regex=False).all()
