@@ -321,7 +321,7 @@ def test_html_is_well_formed_and_hostile_names_stay_text(by_hand):
 def test_sentences_say_what_a_paper_says(report):
     text = str(report)
     for said in ("Bias of score by language", "Holm over 4)", "annotators among themselves 0.",
-                 "expected calibration error", "if it were calibrated", "clusters: example_id",
+                 "expected calibration error", "for a calibrated judge", "clusters: example_id",
                  "label_a - label_b: percent agreement"):  # fmt: skip
         assert said in text
     assert NO_CEILING not in text

@@ -202,7 +202,7 @@ def test_what_makes_no_sense_is_refused_when_the_view_is_made(changes, message):
         ("the Ｕ.S. of\n A", "US of a", {"protocol": "flexible"}, [("Ｕ.S. of", "part 1")]),
         ("a Well-Known, place", "well known place", {"protocol": "flexible"}, []),
         ("The wellknown — the  place!", "Well-Known place", {"protocol": "flexible"}, [("wellknown — the  place", "part 1")]),
-        ("five, four; three in two", "one two three four five", {"protocol": "flexible"},
+        ("fivefold: five, four; three in two", "one two three four five", {"protocol": "flexible"},
          [(word, "part 1") for word in ("five", "four", "three", "two")]),
         ("so $+ it is", "$+", {"protocol": "flexible"}, [("$+", "part 1")]),
         ("बड़ा दिल्ली", "दिल्ली", {"language": "hi", "protocol": "flexible"}, [("दिल्ली", "part 1")]),
