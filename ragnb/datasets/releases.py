@@ -36,7 +36,8 @@ _RGB_TASKS = {"_int": "integration", "_fact": "counterfactual"}
 
 
 def _is_rgb(content: pd.DataFrame) -> bool:
-    return has("prediction", "ans")(content) or has("all_rate", "nums")(content)
+    known = (("prediction", "ans"), ("query", "prediction", "docs"), ("all_rate", "nums"))
+    return any(has(*names)(content) for names in known)
 
 
 @file_format("rgb", "predictions of RGB's released code", _is_rgb, alternatives=False)

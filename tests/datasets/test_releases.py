@@ -86,6 +86,13 @@ def test_rejections_that_chatgpt_judged_are_the_judged_rejections(tmp_path):
     assert frame["judged_refusal"].tolist() == [1, 0]
 
 
+def test_rejections_need_no_references(tmp_path):
+    row = rgb_row(1, "I can not answer because of the insufficient information in documents.")
+    del row["ans"]
+    frame = load_responses(written(tmp_path / rgb_name(noise=1.0), rows(row)))
+    assert ragnb.score(frame, "rgb.rejection")["value"].tolist() == [1]
+
+
 @pytest.mark.data
 def test_rgb_predictions_have_the_ids_of_the_examples(tmp_path, data_folder):
     """As evalue.py writes them for the published questions."""
