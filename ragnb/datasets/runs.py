@@ -51,18 +51,24 @@ def load_run(
     found = _table(file, RUN, "score")
     if system:
         found["system"] = system
-    order = found.assign(score=found["score"].astype("float32"))
-    found = found.loc[order.sort_values(["score", "passage"], ascending=False).index]
-    groups = found.groupby(["example_id", "system"], sort=False)
-    frame = groups.agg(retrieved=("passage", list), passage_scores=("score", list)).reset_index()
-    frame = frame.sort_values(["system", "example_id"], ignore_index=True)
+    found["single"] = found["score"].astype("float32")
+    columns = found[["system", "example_id", "single", "passage", "score"]]
+    ranked: dict[tuple[str, str], list[tuple[float, str, float]]] = {}
+    for name, example, *place in columns.itertuples(index=False, name=None):
+        ranked.setdefault((name, example), []).append(tuple(place))
+    rows = []
+    for (name, example), places in sorted(ranked.items()):
+        _, passages, scores = zip(*sorted(places, reverse=True), strict=True)
+        row = {"example_id": example, "system": name}
+        rows.append(row | {"retrieved": [*passages], "passage_scores": [*scores]})
+    frame = pd.DataFrame(rows)
     if qrels is None:
         return frame
     judged = _table(existing_file(qrels), QRELS, "grade")
-    grades = {
-        example: dict(zip(rows["passage"], rows["grade"].astype(int).tolist(), strict=True))
-        for example, rows in judged.groupby("example_id", sort=False)
-    }
+    grades: dict[str, dict[str, int]] = {}
+    columns = judged[["example_id", "passage", "grade"]]
+    for example, passage, grade in columns.itertuples(index=False, name=None):
+        grades.setdefault(example, {})[passage] = int(grade)
     if not {*frame["example_id"]} & {*grades}:
         raise InputError(
             f"{file.name} and {Path(qrels).name} have no question in common: one has "
