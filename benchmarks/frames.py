@@ -1,100 +1,78 @@
-"""Made-up frames as large as people have them: every column that some metric reads, from a seeded generator."""
+"""Files and frames: loading, viewing, and scoring with pandas, Dask and Spark.
 
-import random
+The frames of Dask and Spark are scored from Parquet files to Parquet files with two processes.
+Every way gives the same means. Starting Spark is not counted.
+"""
 
-import numpy as np
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import dask
+import dask.dataframe as dd
 import pandas as pd
+from pyspark.sql import SparkSession
 
-from ragnb.metrics.trace_labels import FIELDS
+import ragnb
+from benchmarks.timing import measure, responses
 
-WORDS = "the a of in river city hill north south old new bridge king queen year war peace red blue Oslo Bergen".split()
-HAN = [chr(code) for code in range(0x4E00, 0x4E00 + 60)]
-SYSTEMS = ["plain", "reranked", "filtered", "long", "short"]
-JUDGED = {"judged_refusal": 0.1, "judged_detection": 0.2, "judged_correct": 0.6, "verdict": 0.6}
-"""Columns of verdicts, and the share of them that says yes."""
+METRICS = ["answer.f1", "answer.exact_match"]
 
 
-def conditions(n_questions: int, **columns: list) -> pd.DataFrame:
-    """A row for every question under every combination of values, questions innermost; an example has one language."""
-    questions = [f"q/{number}" for number in range(n_questions)]
-    names = [*columns, "question_id"]
-    frame = pd.MultiIndex.from_product([*columns.values(), questions], names=names).to_frame(
-        index=False
-    )
-    of_language = "/" + frame["language"] if "language" in columns else ""
-    return frame.assign(example_id=frame["question_id"] + of_language)
-
-
-def texts(rng: np.random.Generator, languages: pd.Series, size: int) -> list[str]:
-    """A text of so many words, or of as many Chinese characters, in each language."""
-    drawn = {
-        False: rng.choice(WORDS, (len(languages), size)),
-        True: rng.choice(HAN, (len(languages), size)),
+def spark_session() -> SparkSession:
+    """Start Spark on two cores, without its web page."""
+    os.environ.update(PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "2g",
     }
-    return [
-        ("" if language == "zh" else " ").join(drawn[language == "zh"][row])
-        for row, language in enumerate(languages)
-    ]
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
 
 
-def answered(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `conditions` with a response and references; the better a system, the oftener it repeats the reference."""
-    rng = np.random.default_rng(len(frame))
-    languages = frame["language"] if "language" in frame else pd.Series(["en"] * len(frame))
-    wanted, said = texts(rng, languages, 3), texts(rng, languages, 12)
-    right = rng.random(len(frame)) < 0.5 + 0.05 * frame["system"].map(SYSTEMS.index)
-    return frame.assign(
-        language=languages,
-        response=[
-            f"{told} {word}" if good else told
-            for told, word, good in zip(said, wanted, right, strict=True)
-        ],
-        references=[[[word]] for word in wanted],
-        false_answers=[[word] for word in texts(rng, languages, 2)],
-    )
+def rows() -> list[dict]:
+    """Time loading and viewing 10,000 responses, and scoring 100,000."""
+    frame = responses(10_000)
+    plain = frame[["example_id", "system", "language", "question", "references", "response"]]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ragnb.write_table(plain, folder / "r.jsonl")
+        ragnb.write_table(plain, folder / "r.parquet")
+        found = []
+        for kind in ("jsonl", "parquet"):
+            ways = {"ragnb": lambda kind=kind: ragnb.load_responses(folder / f"r.{kind}")}
+            found += measure(f"`load_responses`, {kind}", len(frame), ways)
+        found += measure("`view`", len(frame), {"ragnb": lambda: ragnb.view(frame)})
 
+        source = folder / "many"
+        source.mkdir()
+        many = responses(100_000)[list(plain.columns)]
+        for k in range(4):
+            many.iloc[k::4].to_parquet(source / f"{k}.parquet", index=False)
+        session = spark_session()
 
-def with_all_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `answered` with labels of sentences, verdicts, translations, embeddings: whatever a metric reads."""
-    rng, draw = np.random.default_rng(1), random.Random(1)
-    verdicts = {
-        name: (rng.random(len(frame)) < share).astype(float) for name, share in JUDGED.items()
-    }
-    vectors = {
-        name: list(rng.normal(size=(len(frame), 64)))
-        for name in ("response_embedding", "reference_embedding")
-    }
-    records = pd.DataFrame(
-        [record(draw, number) for number in range(len(frame))], index=frame.index
-    )
-    tokens = rng.integers(20, 90, (len(frame), 3)).tolist()
-    return pd.concat([frame, records], axis=1).assign(
-        noise_rate=frame.get("noise_rate", 0.4),
-        judged_similarity=rng.random(len(frame)),
-        translations=[[{"text": "...", "token_count": count} for count in row] for row in tokens],
-        **verdicts,
-        **vectors,
-    )
+        def with_pandas():
+            scores = ragnb.score(pd.read_parquet(source), METRICS)
+            scores.to_parquet(folder / "pandas.parquet")
 
+        def with_dask():
+            with dask.config.set(scheduler="processes", num_workers=2):
+                ragnb.score(dd.read_parquet(source), METRICS).to_parquet(folder / "dask.parquet")
 
-def record(rng: random.Random, number: int) -> dict:
-    documents = [
-        [[f"{d}{s}", f"Sentence {s} of document {d}, record {number}."] for s in "abcde"]
-        for d in range(5)
-    ]
-    known = [key for document in documents for key, _ in document]
-    relevant, utilized = (sorted(rng.sample(known, rng.randint(0, most))) for most in (10, 8))
-    unsupported = [key for key in "abcd" if rng.random() < 0.1]
-    labels = [
-        {
-            "response_sentence_key": key,
-            "explanation": "because",
-            "supporting_sentence_keys": [] if key in unsupported else relevant[:2] or ["general"],
-            "fully_supported": key not in unsupported,
-        }
-        for key in "abcd"
-    ]
-    sentences = [[key, f"Response sentence {key}."] for key in "abcd"]
-    return dict(
-        zip(FIELDS, (documents, sentences, relevant, utilized, labels, unsupported), strict=True)
-    )
+        def with_spark():
+            scores = ragnb.score(session.read.parquet(str(source)), METRICS)
+            scores.write.mode("overwrite").parquet(str(folder / "spark.parquet"))
+
+        ways = {"pandas": with_pandas, "Dask, 2 processes": with_dask, "Spark, 2 cores": with_spark}
+        found += measure("`score` of files, 2 metrics", len(many), ways)
+        means = [
+            pd.read_parquet(folder / f"{kind}.parquet").groupby("metric")["value"].mean().round(9)
+            for kind in ("pandas", "dask", "spark")
+        ]
+        assert all(means[0].to_dict() == other.to_dict() for other in means)
+        session.stop()
+    return found

@@ -1,104 +1,45 @@
-"""What a benchmark says of itself, and where its numbers are kept until `benchmarks.results` makes a page of them.
+"""Time several ways of doing one task."""
 
-`task` names what is done and on how many; tests of one task and one n are compared with each other. `ours` and `peer` say
-who does it. In these names ``{parameter}`` stands for the value of a test's parameter.
-"""
-
-import json
-import os
-import platform
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from statistics import median
 
-import pytest
+import pandas as pd
 
-HERE = Path(__file__).parent
-RUN = HERE.parent / ".benchmarks"
-"""Folder of what one run measured."""
+import ragnb
 
-LONG = HERE / "long.json"
-"""What takes too long for every run: kept from the last time that it was asked for, with its own date."""
-
-BESIDE = (
-    "ragnb",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "scipy",
-    "scikit-learn",
-    "statsmodels",
-    "sacrebleu",
-    "matplotlib",
-    "openai",
-)
-"""Distributions whose versions decide how fast ragnb is; those of the peers are added."""
+ROOT = Path(__file__).parents[1]
 
 
-def task(name: str, n: int | None = None) -> Any:
-    """What is done, and on how many; `n` is by default the test's parameter of that name."""
-    return pytest.mark.task(name, n)
+def responses(n: int) -> pd.DataFrame:
+    """EVOUNA's answers of two systems (docs/answers.csv), repeated with new ids to n rows."""
+    answers = ragnb.load_responses(ROOT / "docs" / "answers.csv", language="en")
+    copies = range(-(-n // len(answers)))
+    parts = [answers.assign(example_id=answers["example_id"].astype(str) + f"/{k}") for k in copies]
+    return pd.concat(parts, ignore_index=True).head(n)
 
 
-def ours(name: str = "") -> Any:
-    """A way of ragnb."""
-    return pytest.mark.who(f"ragnb {name}".strip(), None)
+def seconds_of(function: Callable[[], object]) -> float:
+    """Wall time of one call."""
+    started = time.perf_counter()
+    function()
+    return time.perf_counter() - started
 
 
-def peer(name: str, distribution: str | None = None) -> Any:
-    """Somebody else's way, and the distribution that it needs, without which it is skipped and said to be missing."""
-    return pytest.mark.who(name, distribution)
+def measure(task: str, n: int, ways: Mapping[str, Callable[[], object]]) -> list[dict]:
+    """Return one row per way, with its median time; the first way is the one of ragnb.
 
-
-def installed(distribution: str) -> str | None:
-    """Its version, or None."""
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None
-
-
-def versions(distributions: Any) -> dict[str, str]:
-    """Versions of those that are installed."""
-    return {name: found for name in distributions if (found := installed(name))}
-
-
-def surroundings() -> dict[str, Any]:
-    """When and on what something is measured; nothing that names the machine."""
-    memory = (
-        os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
-    )
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "cpu": _cpu(),
-        "cores": os.cpu_count(),
-        "memory": round(memory / 2**30),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
-    }
-
-
-def _cpu() -> str:
-    told = Path("/proc/cpuinfo")
-    lines = told.read_text().splitlines() if told.exists() else []
-    return next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")),
-        platform.processor(),
-    )
-
-
-def keep(name: str, content: dict[str, Any]) -> None:
-    """Keep what this run measured."""
-    RUN.mkdir(exist_ok=True)
-    (RUN / f"{name}.json").write_text(
-        json.dumps({"of": surroundings(), **content}, indent=1), encoding="utf-8"
-    )
-
-
-def keep_long(name: str, content: dict[str, Any]) -> None:
-    """Keep what is seldom measured, in the place of what was measured before."""
-    kept = json.loads(LONG.read_text(encoding="utf-8")) if LONG.exists() else {}
-    kept[name] = {"of": surroundings(), **content}
-    LONG.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    Each way is called until a second has passed, at most 1,000 times. The first call is a warm-up
+    and does not count, unless it took more than five seconds.
+    """
+    rows: list[dict] = []
+    for name, function in ways.items():
+        first = seconds_of(function)
+        times = [first] if first > 5 else []
+        while sum(times) < 1 and len(times) < 1000:
+            times.append(seconds_of(function))
+        row = {"task": task, "n": n, "way": name, "seconds": median(times), "calls": len(times)}
+        rows.append(row | {"ratio": row["seconds"] / rows[0]["seconds"] if rows else None})
+        print(f"{task}, n = {n:,}, {name}: {row['seconds']:.3g} s ({len(times)} calls)", flush=True)
+    return rows

@@ -21,7 +21,7 @@ CONTENTS = {
         "docs/contributing",
     ],
     "Notebooks": [f"notebooks/{path.stem}" for path in NOTEBOOKS],
-    "Figures and numbers": ["docs/gallery", "benchmarks/RESULTS", "CHANGELOG"],
+    "Figures and numbers": ["docs/gallery", "benchmarks/RESULTS", "CHANGELOG", "ragnb/NOTICE"],
 }
 """The table of contents: the pages under each caption, in order."""
 
@@ -34,6 +34,7 @@ include_patterns = [
     "benchmarks/*.md",
     "docs/*.md",
     "notebooks/*.ipynb",
+    "ragnb/NOTICE.md",
 ]
 exclude_patterns = [".*", "build"]
 extensions = ["myst_nb"]

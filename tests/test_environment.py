@@ -19,7 +19,6 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = PYPROJECT["project"]
 APART = {
     "scale": PROJECT["optional-dependencies"]["scale"],
-    "bench": PROJECT["optional-dependencies"]["bench"],
     "site": PYPROJECT["dependency-groups"]["site"],
 }
 """What has a lock of its own."""
@@ -127,7 +126,7 @@ def test_the_contents_of_the_site_list_every_page_and_notebook_once(conf):
     listed = [page for pages in conf["CONTENTS"].values() for page in pages]
     files = [*(ROOT / "docs").glob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]
     pages = {path.relative_to(ROOT).with_suffix("").as_posix() for path in files}
-    assert sorted(listed) == sorted(pages | {"benchmarks/RESULTS", "CHANGELOG"})
+    assert sorted(listed) == sorted(pages | {"benchmarks/RESULTS", "CHANGELOG", "ragnb/NOTICE"})
 
 
 def test_the_gallery_has_every_picture_with_a_description(conf):

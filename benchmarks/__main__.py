@@ -1,0 +1,93 @@
+"""Run all benchmarks and write RESULTS.md: ``python -m benchmarks``, or some: ``... stats runner``."""
+
+import importlib
+import os
+import platform
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+SCRIPTS = ("scoring", "stats", "conformal", "runner", "frames")
+PACKAGES = (
+    "ragnb numpy pandas pyarrow scipy scikit-learn statsmodels ppi-python mapie crepes openai dask "
+    "pyspark"
+)
+PAGE = Path(__file__).parent / "RESULTS.md"
+
+EARLIER = """\
+## Earlier measurements
+
+These were measured with ragnb 0.1.0 on a quiet machine on 2026-11-22 (2 cores, 24 GiB). They take
+long or need a browser, so `make bench` does not repeat them.
+
+| what | result |
+|---|---|
+| `make figures` | 83 s |
+| `score` of 3 metrics, 1,000,000 rows, pandas | 86 s, 1.9 GB |
+| the same, pandas file by file | 104 s, 0.4 GB (10,000,000 rows: 959 s, 1.5 GB) |
+| the same, Dask with processes | 108 s, 2.5 GB |
+| the same, Spark on 2 cores | 89 s, 1.5 GB |
+| BCa interval, n = 300 and 10,000 | ragnb 0.36 and 2.3 ms, scipy 34 ms and 2.5 s |
+| sign-flip test, n = 300 and 10,000 | ragnb 2.2 and 5.1 ms, scipy 174 ms and 8.3 s |
+| 2,000 requests answered after 0.2 s, 64 at a time | ragnb 9.1 s, bare loop 8.5 s |
+| annotator in JupyterLab, key to painted screen with 304 sentences | 77 ms |
+| annotator, click to saved on disk | 9 ms |
+| annotator with 5,000 items, cell run to first item shown | 950 ms |
+"""
+
+
+def _time(seconds: float) -> str:
+    if seconds >= 1:
+        return f"{seconds:.1f} s"
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} µs"
+
+
+def _machine() -> str:
+    """Describe date, machine, load and versions."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    load = os.getloadavg()[0]
+    busy = load > 1.5
+    note = " **Other programs used the machine, so compare ways and not times.**" if busy else ""
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES.split())
+    return (
+        f"{datetime.now(UTC):%Y-%m-%d}: {names[0] if names else platform.machine()}, "
+        f"{os.cpu_count()} cores, Python {platform.python_version()}, load average {load:.1f} at "
+        f"the start.{note}\n\n{packages}."
+    )
+
+
+def _page(machine: str, rows: list[dict]) -> str:
+    lines = [
+        "# Speed",
+        "",
+        "`make bench` writes this page. Times are wall times: the median of as many calls as fit "
+        "into a second. The last column is the time of the other package divided by that of ragnb, "
+        "measured in the same run. Above 1, ragnb is faster. The scripts in `benchmarks/` say what "
+        "is computed.",
+        "",
+        machine,
+        "",
+        "| task | n | way | time | calls | time / ragnb |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        ratio = "" if row["ratio"] is None else f"{row['ratio']:.3g}"
+        cells = [row["task"], f"{row['n']:,}", row["way"], _time(row["seconds"])]
+        lines.append(f"| {' | '.join([*cells, str(row['calls']), ratio])} |")
+    return "\n".join(lines) + "\n\n" + EARLIER
+
+
+def main(names: list[str]) -> None:
+    """Run some of the scripts, or all of them and write the page."""
+    machine = "" if names else _machine()
+    modules = [importlib.import_module(f"benchmarks.{name}") for name in names or SCRIPTS]
+    rows = [row for module in modules for row in module.rows()]
+    if not names:
+        PAGE.write_text(_page(machine, rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
