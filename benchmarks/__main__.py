@@ -50,7 +50,11 @@ def _machine() -> str:
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     load = os.getloadavg()[0]
     busy = load > 1.5
-    note = " **Other programs used the machine, so compare ways and not times.**" if busy else ""
+    note = (
+        " **Other programs used the machine, so times are too long, above all those of long calls.**"
+        if busy
+        else ""
+    )
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES.split())
     return (
         f"{datetime.now(UTC):%Y-%m-%d}: {names[0] if names else platform.machine()}, "
@@ -64,19 +68,20 @@ def _page(machine: str, rows: list[dict]) -> str:
         "# Speed",
         "",
         "`make bench` writes this page. Times are wall times: the median of as many calls as fit "
-        "into a second. The last column is the time of the other package divided by that of ragnb, "
-        "measured in the same run. Above 1, ragnb is faster. The scripts in `benchmarks/` say what "
+        "into a second. The last column is the time divided by that of the first way of the same "
+        "task, which is ragnb, measured in the same run. Above 1, ragnb is faster. The scripts in `benchmarks/` say what "
         "is computed.",
         "",
         machine,
         "",
-        "| task | n | way | time | calls | time / ragnb |",
+        "| task | n | way | time | calls | time / first |",
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
-        ratio = "" if row["ratio"] is None else f"{row['ratio']:.3g}"
+        ratio = row["ratio"]
+        shown = "" if ratio is None else f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
         cells = [row["task"], f"{row['n']:,}", row["way"], _time(row["seconds"])]
-        lines.append(f"| {' | '.join([*cells, str(row['calls']), ratio])} |")
+        lines.append(f"| {' | '.join([*cells, str(row['calls']), shown])} |")
     return "\n".join(lines) + "\n\n" + EARLIER
 
 

@@ -54,8 +54,8 @@ def metrics_page() -> str:
         "undefined, and never 0 instead.",
         "## Signatures",
         "A signature names everything that defines a number: the version of ragnb, the metric, the "
-        f"value of each option and the language. `{_signature()}` is token F1 with the "
-        "normalisation for Unicode, on English text. Two numbers are comparable only if their "
+        f"value of each option and the language. `{_signature()}` is the default "
+        "token F1 on English text. Two numbers are comparable only if their "
         "signatures are equal. Tables print the signatures below; put them under your own tables.",
     ]
     for family, title in FAMILIES.items():
