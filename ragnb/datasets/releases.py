@@ -52,17 +52,17 @@ def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
     named = _RGB_NAME.match(path.name) if path else None
     if not named:
         return frame
-    told = named.groupdict()
-    rates = {name: float(told[name]) for name in ("temperature", "noise_rate", "correct_rate")}
-    if "evaluation" in frame and told["suffix"] != "_fact":  # reject_evalue.py
+    condition = named.groupdict()
+    rates = {name: float(condition[name]) for name in ("temperature", "noise_rate", "correct_rate")}
+    if "evaluation" in frame and condition["suffix"] != "_fact":  # reject_evalue.py
         frame["judged_refusal"] = frame["evaluation"].str.contains("not addressed").astype(float)
     return frame.assign(
-        example_id=[f"{told['dataset']}/{one}" for one in frame["example_id"]],
+        example_id=[f"{condition['dataset']}/{one}" for one in frame["example_id"]],
         benchmark="rgb",
-        task=_RGB_TASKS.get(told["suffix"], "noise"),
-        system=told["system"],
-        language=told["language"],
-        passage_num=int(told["passage_num"]),
+        task=_RGB_TASKS.get(condition["suffix"], "noise"),
+        system=condition["system"],
+        language=condition["language"],
+        passage_num=int(condition["passage_num"]),
         **rates,
     )
 
@@ -302,7 +302,7 @@ def _systems(content: pd.DataFrame) -> list[str]:
 
 
 def _are_answers(column: pd.Series) -> bool:
-    """Whether a column has texts that are no numbers, most of which differ, as categories do not."""
+    """Whether a column has texts that are no numbers and mostly differ, unlike categories."""
     texts = column.dropna()
     is_text = all(isinstance(text, str) for text in texts)
     return bool(

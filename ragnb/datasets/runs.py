@@ -129,7 +129,7 @@ def write_qrels(responses: pd.DataFrame, path: str | Path) -> Path:
 
 
 def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
-    """Read the columns of a file, of which one has numbers."""
+    """Read the columns of a file. One of them has numbers."""
     try:
         frame = pd.read_csv(
             path,
