@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[1]
 THING = "row|line|column|curve|label|file|question|response|item|system|name|passage|annotator"
 AVOIDED = re.compile(
     rf"\b(mend\w*|told|whose rows?|tells? (\w+ ){{1,2}}apart|by itself|by lot|of which|it got"
-    r"|(stands?|stood) (in(?! the response\.)|beside|under|for|with)|of one's own|escalation curve|(says?|said) of"
+    r"|(stands?|stood) (in(?! the response\.)|beside|under|with)|of one's own|escalation curve|(says?|said) of"
     rf"|(?<!makes )(a|one) ({THING}) an? \w+)\b",
     re.IGNORECASE,
 )
