@@ -2,6 +2,7 @@
 
 import multiprocessing
 import resource
+import signal
 
 import pandas as pd
 from asking import chat
@@ -42,7 +43,8 @@ def kill(process):
 
 
 def run(n, base_url, folder, concurrency, out="out.json"):
-    """Ask a model."""
+    """Ask a model. Ctrl-C interrupts it even if the tests run in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options = {"max_concurrency": concurrency, "progress": False, "base_url": base_url}
     replies = complete(chat(n), model="m", store=folder / "s.sqlite", **options)
     replies["response"].to_json(folder / out, orient="values")

@@ -31,7 +31,7 @@ SHORT = {"temperature": 0.0, "max_tokens": 12}
 def endpoint():
     """The server, which leaves no process."""
     before = children(os.getpid())
-    with ragnb.serve(context_tokens=2048) as endpoint:
+    with ragnb.serve(context_tokens=2048, threads=1) as endpoint:
         (server,) = children(os.getpid()) - before
         yield endpoint
     assert not alive(server)

