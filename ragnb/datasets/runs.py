@@ -135,7 +135,7 @@ def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
             path,
             sep=r"\s+",
             header=None,
-            dtype=str,
+            dtype=object,
             quoting=csv.QUOTE_NONE,
             keep_default_na=False,
             encoding="utf-8",
@@ -150,7 +150,7 @@ def _table(path: Path, names: tuple[str, ...], number: str) -> pd.DataFrame:
             f"{frame.shape[1]} in line 1; a run has 6 columns, and judgements have 4"
         )
     frame.columns = pd.Index(names)
-    frame[number] = pd.to_numeric(frame[number].str.strip(), errors="coerce")
+    frame[number] = pd.to_numeric(frame[number], errors="coerce")
     odd = frame.isna().any(axis=1)
     if odd.any():
         raise InputError(
