@@ -12,6 +12,8 @@ from ragnb.text import scripts
 
 SURE = 0.8
 """Smallest probability at which a language counts as identified."""
+FEW = 30
+"""Files with fewer distinct questions are taken to have one language per script if in doubt."""
 
 
 def identify_languages(questions: pd.Series) -> pd.DataFrame:
@@ -20,7 +22,9 @@ def identify_languages(questions: pd.Series) -> pd.DataFrame:
     The identifier gives p(language | question) for each question alone. The probability in the
     file is proportional to p(language | question) x s(language), where s is the sum of these
     probabilities over the other distinct questions, plus 1 spread evenly over all languages. The
-    most probable language is identified if its probability is at least 0.8.
+    most probable language is identified if its probability is at least 0.8. Otherwise it is a guess,
+    which is the most probable language of the question, or of the file if that has fewer than 30
+    distinct questions.
 
     On XQuAD's 1,190 questions in each of Arabic, German, English, Hindi, Russian, Thai and Chinese,
     99.9 % are right in a file of all seven languages, and 100 % in a file of one. Without the other
@@ -61,9 +65,14 @@ def identify_languages(questions: pd.Series) -> pd.DataFrame:
     together = alone * (alone.sum(axis=0) - alone + 1 / len(codes))
     together /= together.sum(axis=1, keepdims=True)
     best = together.argmax(axis=1)
+    unsure = together.max(axis=1) < SURE
+    if len(distinct) < FEW:
+        weights = together[~unsure].sum(axis=0) if not unsure.all() else together.sum(axis=0)
+        fitting = weights * (alone[unsure] > 0)
+        best[unsure] = np.where(fitting.any(axis=1), fitting.argmax(axis=1), best[unsure])
     is_clear = (alone.argmax(axis=1) == best) & (alone.max(axis=1) >= SURE)
     origins = np.where(is_clear, "question", "file")
-    origins[together.max(axis=1) < SURE] = "unsure"
+    origins[unsure] = "unsure"
     found = {"language": np.array(codes, dtype=object)[best], "language_from": origins}
     return pd.DataFrame({name: values[rows] for name, values in found.items()}, questions.index)
 

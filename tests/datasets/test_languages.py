@@ -113,3 +113,8 @@ def test_the_questions_of_evouna_are_english(data_folder):
     rows = json.loads((data_folder / "evouna/NQ.json").read_text("utf-8"))
     found = identify_languages(pd.Series([row["question"] for row in rows]))
     assert set(found["language"]) == {"en"}
+
+
+def test_a_small_file_of_short_questions_has_one_language():
+    asked = ["Capital of Norway?", "Capital of Peru?", "2+2?", "Author of Emma?", "Largest planet?"]
+    assert set(identify_languages(pd.Series(asked))["language"]) == {"en"}
