@@ -147,7 +147,7 @@ def refusal_evidence(
     language: str = "en",
     rule: str = "start",
     phrases: Phrases = None,
-    **_: object,
+    **options: Any,
 ) -> str:
     """Explain which phrase made the response a refusal.
 
@@ -181,6 +181,25 @@ def is_refused(
         return binary_verdict(judged if rule == "judge" else label)
     phrase = refusal_phrase(response, language=language, rule=rule, phrases=phrases)
     return float(phrase is not None)
+
+
+ANSWERABLE, UNANSWERABLE = "the question is answerable", "the question is not answerable"
+REFUSED, NO_VERDICT = "the response is a refusal", "no verdict on the refusal"
+
+
+def _no_hallucination(answerable: float, **call: Any) -> str:
+    return ANSWERABLE if answerable else NO_VERDICT
+
+
+def _no_over_refusal(answerable: float, **call: Any) -> str:
+    return NO_VERDICT if answerable else UNANSWERABLE
+
+
+def _no_risk(response: str, answerable: float, correct: Any = None, **call: Any) -> str:
+    refused = is_refused(response, **call)
+    if math.isnan(refused):
+        return NO_VERDICT
+    return REFUSED if refused else "no verdict on the answer"
 
 
 @metric(
@@ -240,7 +259,8 @@ def is_answered(
     higher_is_better=False,
     binary=True,
     evidence=refusal_evidence,
-    condition="the question is answerable",
+    condition=ANSWERABLE,
+    reason=_no_hallucination,
     undefined="If the question is answerable.",
 )
 def is_hallucination(
@@ -294,7 +314,8 @@ def is_hallucination(
     higher_is_better=False,
     binary=True,
     evidence=refusal_evidence,
-    condition="the question is not answerable",
+    condition=UNANSWERABLE,
+    reason=_no_over_refusal,
     undefined="If the question is not answerable.",
 )
 def is_over_refusal(
@@ -362,7 +383,8 @@ def is_aligned(
     """1.0 if an answerable question is answered or an unanswerable one refused, else 0.0.
 
     Higher is better. The mean is the *alignment*, the accuracy of the decision whether to answer.
-    Whether the answer is correct is not considered.
+    Whether the answer is correct is not considered. The value is NaN if a verdict that the rule
+    requires is missing.
 
     Parameters
     ----------
@@ -388,7 +410,7 @@ def is_aligned(
     refused = is_refused(
         response, language=language, judged=judged, label=label, rule=rule, phrases=phrases
     )
-    return float(binary_verdict(answerable) != refused)
+    return math.nan if math.isnan(refused) else float(binary_verdict(answerable) != refused)
 
 
 @metric(
@@ -399,7 +421,8 @@ def is_aligned(
     higher_is_better=False,
     binary=True,
     evidence=refusal_evidence,
-    condition="the response is a refusal",
+    condition=REFUSED,
+    reason=_no_risk,
     undefined="If the response is a refusal, or an answer to an answerable question that nobody judged.",
 )
 def is_risk(

@@ -225,7 +225,9 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     (0.8333, 0.5)
     """
     check_choice(variant, ("ranked", "share"), "variant")
-    useful = np.array([binary_verdict(verdict) for verdict in verdicts or ()])
+    useful = np.array(
+        [binary_verdict(verdict) for verdict in (() if verdicts is None else verdicts)]
+    )
     if variant == "share" or not useful.any():
         return float(useful.mean()) if useful.size else math.nan
     precision = useful.cumsum() / np.arange(1, useful.size + 1)

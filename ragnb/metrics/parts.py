@@ -44,7 +44,7 @@ def _share(count: float, total: float) -> float:
     return count / total if total else math.nan
 
 
-def parts_evidence(parts: Sequence[Part], **_: object) -> str:
+def parts_evidence(parts: Sequence[Part], **options: Any) -> str:
     """Count the labels, and name the parts that are not supported.
 
     >>> parts_evidence([{"text": "It is red.", "label": "supported"},
@@ -301,13 +301,14 @@ def citation_precision(statements: Sequence[Part]) -> float:
         }
     },
     source="Niu et al. 2024 (RAGTruth), arXiv 2401.00396, by response",
-    undefined="If nothing is marked in either; for precision, in the spans; for recall, in the "
+    undefined="If nothing is marked in either; precision also without spans, recall without a "
     "reference.",
 )
 def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: str = "f1") -> float:
     """Overlap in characters of the marked spans with those of a reference, such as a person's.
 
-    The value is in [0, 1]; higher is better.
+    The value is in [0, 1]; higher is better. It is NaN if nothing is marked in either; precision is
+    also NaN if ``spans`` is empty, and recall if the reference is.
 
     Parameters
     ----------

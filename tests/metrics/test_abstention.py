@@ -108,3 +108,16 @@ def test_custom_phrases_replace_the_agreed_one():
 
 def test_risk_counts_answers_to_unanswerable_questions_as_wrong():
     assert [is_risk("Oslo", known, right) for known, right in ((1, 1), (1, 0), (0, 1))] == [0, 1, 1]
+
+
+def test_without_the_verdict_that_a_rule_needs_there_is_no_value_and_a_reason():
+    frame = pd.DataFrame({"response": ["Oslo"] * 2, "answerable": [1, 0], "verdict": [None, True]})
+    frame = frame.assign(judged_refusal=None)
+    metrics = [f"abstention.{name}" for name in (*RATES, "risk")]
+    judged = ragnb.score(frame, metrics, rule="judge")
+    assert judged["value"].isna().all()
+    reasons = judged.set_index("metric")["reason"]
+    assert reasons["abstention.over_refusal"].tolist()[0] == "no verdict on the refusal"
+    by_phrase = ragnb.score(frame, "abstention.risk")
+    assert by_phrase["reason"].tolist()[0] == "no verdict on the answer"
+    assert by_phrase["value"].tolist()[1] == 1

@@ -267,6 +267,21 @@ CASES = {  # a value of every column that some metric takes; None last: a respon
     "response_embedding": [[1.0, 0.0], [0.5, -0.5], [-1.0, 0.0], [3, 4], None],
     "reference_embedding": [[1.0, 0.0]] * 4 + [None],
     "translations": [[{"text": "Oslo", "token_count": 3}]] * 4 + [None],
+    "answerable": [1, 0, 0, True, None],
+    "parts": [[{"text": "", "label": one}] for one in ("supported", "irrelevant", "contradicted")]
+    + [[{"text": "", "label": "not supported"}], None],
+    "nuggets": [
+        [{"text": "", "importance": "vital", "assignment": one}]
+        for one in ("support", "partial_support", "not_support", "support")
+    ]
+    + [None],
+    "statements": [
+        [{"text": "", "supported": one, "citations": [{"alone": one, "rest": 0}]}]
+        for one in (1, 0, True, 0.0)
+    ]
+    + [None],
+    "spans": [[[0, 2]], [], [[0, 4], [1, 3]], [[5, 6]], None],
+    "reference_spans": [[[0, 1]]] * 4 + [None],
     "retrieved": [["p1", "p2"], [], ["p2", "p1"], [1, 2], None],
     "relevant": [["p1"], ["p1"], {"p1": 2, "p2": 0}, {1: 1, 2: 3}, None],
     "documents_sentences": [[[["0a", "Oslo."], ["0b", "雨。"]]]] * 4 + [None],

@@ -69,6 +69,9 @@ VALUES = {
     "unsupported_response_sentence_keys": st.none() | KEYS,
     "response_embedding": st.just([3.0, 4.0]),
     "reference_embedding": st.just([4.0, 3.0]),
+    "answerable": YES_OR_NO,
+    "judged_rubric": st.sampled_from([1, 2, 3.0, 4, 5]),
+    "judged_preference": st.sampled_from([0, 0.25, 0.5, 0.75, 1]),
 }
 """What a column may hold where it holds something."""
 
@@ -93,10 +96,24 @@ ONE = {
     "translations": [],
     "retrieved": ["p2", "p1"],
     "relevant": {"p1": 1},
+    "answerable": 1,
+    "parts": [{"text": "Oslo", "label": "supported"}],
+    "nuggets": [{"text": "Oslo", "importance": "vital", "assignment": "support"}],
+    "statements": [{"text": "Oslo", "supported": 1, "citations": [{"alone": 1, "rest": 0}]}],
+    "spans": [[0, 2]],
+    "reference_spans": [[0, 4]],
+    "judged_statements": [{"statement": "Oslo", "supported": True}],
+    "judged_relevant_statements": [{"statement": "Oslo", "relevant": True}],
+    "judged_passages": [1, 0],
+    "judged_rubric": 4,
+    "judged_preference": 0.5,
     "response_embedding": [3.0, 4.0],
     "reference_embedding": [4.0, 3.0],
 }
 """A value of every column that some metric needs; every metric has a value for them."""
+
+OWN = {"abstention.hallucination": {"answerable": 0}, "abstention.risk": {"judged_refusal": 0}}
+"""Changes to `ONE` for metrics that are defined for a part of the responses only."""
 
 EMPTY = {"response": "…", "references": "!"}
 BLANK = {"response": " ", "references": ""}
@@ -142,6 +159,26 @@ UNDEFINED = {
     "language.rlc_lid": [{"response": "42, 🙂"}],
     "semantic.embedding_cosine": [{"response_embedding": [0, 0]}, {"reference_embedding": [0, 0]}],
     **{name: [{"relevant": []}] for name in METRICS if name.startswith("retrieval.")},
+    "abstention.hallucination": [{"answerable": 1}],
+    "abstention.over_refusal": [{"answerable": 0}],
+    "abstention.risk": [{"response": "I don't know"}, {"verdict": None}],
+    "parts.supported": [
+        {"parts": []},
+        {"parts": [{"text": "", "label": "irrelevant"}], "irrelevant": "left_out"},
+    ],
+    "parts.contradicted": [{"parts": []}],
+    "parts.all_supported": [{"parts": []}],
+    "parts.nuggets": [{"nuggets": []}],
+    "parts.citation_recall": [{"statements": []}],
+    "parts.citation_precision": [{"statements": [{"supported": 0, "citations": []}]}],
+    "parts.span_f1": [
+        {"spans": [], "reference_spans": []},
+        {"spans": [], "measure": "precision"},
+        {"reference_spans": [], "measure": "recall"},
+    ],
+    "judged.faithfulness": [{"judged_statements": []}],
+    "judged.answer_relevancy": [{"judged_relevant_statements": []}],
+    "judged.context_precision": [{"judged_passages": []}],
 }
 """Metric → what makes it undefined, as changes to `ONE` or as options."""
 
@@ -169,7 +206,8 @@ def value(metric, changes=(), **options):
     """A metric's value of `ONE` after changes, which may be options too."""
     changes = {**dict(changes), **options}
     chosen = {name: changes[name] for name in changes if name in metric.options}
-    given = {**ONE, **{name: each for name, each in changes.items() if name not in chosen}}
+    given = {**ONE, **OWN.get(metric.name, {})}
+    given |= {name: each for name, each in changes.items() if name not in chosen}
     columns = {
         argument: given[column] for argument, column in metric.columns.items() if column in given
     }
