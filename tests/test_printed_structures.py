@@ -16,6 +16,7 @@ from ragnb.errors import InputError
 from ragnb.metrics.answer import exact_match, token_f1
 from ragnb.metrics.cost import bridging_efficiency, translation_tokens
 from ragnb.metrics.language import response_in_language, response_language_consistency
+from ragnb.metrics.rgb import answer_labels
 from ragnb.metrics.trace import distance_from_ideal, trace_scores
 from ragnb.text import keyed_response, keyed_sentences
 
@@ -239,3 +240,31 @@ def test_cnbe_of_the_printed_means_is_not_the_printed_mean_of_cnbe():
     assert bridging_efficiency(row["f1"], 0.218, row["cost"]) == pytest.approx(0.00238, abs=1e-5)
     assert round(row["cnbe"] / 0.00017) == 14
     assert bridging_efficiency(0.263, 0.218, 0, variant="lbrag") == 0.0
+
+
+# ---- two implementations of RGB ----------------------------------------------------------------
+
+
+def printed_rule(labels: list[int], noise_rate: float) -> bool:
+    """The rule that the comparison prints for the released code, as it stands."""
+    return (noise_rate == 1 and labels[0] == -1) or (0 not in labels and 1 in labels)
+
+
+def test_labels_of_a_released_prediction_file_give_the_accuracy_of_the_printed_rule(tmp_path):
+    """The comparison explains 0 as found and 1 as incorrect. Its own rule has them the other way."""
+    refusal = "I can not answer the question because of the insufficient information in documents."
+    said = {"It is Oslo.": [1], "Bergen": [0], refusal: [-1]}
+    lines = [
+        {"id": n, "query": "?", "ans": "Oslo", "prediction": text, "label": label, "noise_rate": 1}
+        for n, (text, label) in enumerate(said.items())
+    ]
+    path = tmp_path / "prediction_en_tiny_temp0.2_noise1_passage5_correct0.0.json"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    responses = ragnb.load_responses(path)
+    values = ragnb.score(responses, "rgb.accuracy", protocol="released")["value"]
+    assert responses["released_labels"].tolist() == list(said.values())
+    assert values.tolist() == [printed_rule(label, 1) for label in said.values()] == [1, 0, 1]
+    assert answer_labels("It is Oslo.", "Oslo", protocol="released") == [1]
+    compared = ragnb.compare_definitions(responses, "rgb.rejection")
+    rates = compared.rates.set_index("definition")["mean"]
+    assert rates.round(3).to_dict() == {"paper": 0.333, "released": 0.667, "flexible": 0.333}
