@@ -110,7 +110,10 @@ def join_reasoning(reasoning: str, answer: str) -> str:
 
 
 def strip_reasoning(text: str) -> str:
-    """Remove from a text all passages that `split_reasoning` counts as reasoning.
+    """Remove all reasoning passages, including their tags, from a text.
+
+    The passages are those described in `split_reasoning`, but a JSON object is treated like any
+    other text. Spaces and line breaks around the passages are kept.
 
     >>> strip_reasoning("<think>Paris or Lyon?</think>Paris.")
     'Paris.'

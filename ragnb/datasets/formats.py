@@ -55,7 +55,7 @@ LIKELY = {
 }
 """Column that is wanted -> names that it often has in other files, most likely first."""
 FORMATS: dict[str, Format] = {}
-"""Name -> format. Where a content has several formats, the first one is used."""
+"""Name -> format. If the content of a file matches several formats, the first one is used."""
 
 
 def file_format(
@@ -71,7 +71,7 @@ def file_format(
 
 
 def has(*names: str) -> Recognises:
-    """Return a function that tells whether a content has all of these columns.
+    """Return a function that checks whether the content of a file has all of the given columns.
 
     >>> has("query", "ans")(pd.DataFrame({"query": ["Who?"], "ans": ["Ann"], "docs": [[]]}))
     True
@@ -80,7 +80,9 @@ def has(*names: str) -> Recognises:
 
 
 def likely(words: str, names: Iterable[str]) -> str | None:
-    """Return the name that is one of these words, the first words first; None if there is none.
+    """Return the first of the given words that is among the names; None if there is none.
+
+    The words are in lower case, separated by spaces. The letter case of the names is ignored.
 
     >>> likely(LIKELY["response"], ["id", "Prediction", "gold"])
     'Prediction'
@@ -90,12 +92,12 @@ def likely(words: str, names: Iterable[str]) -> str | None:
 
 
 def called(path: Path | None) -> str:
-    """Return what messages call a content."""
+    """Return how messages refer to the content: by the name of its file, or as "the frame"."""
     return path.name if path else "the frame"
 
 
 def renamed(content: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """The frame under ragnb's names; a column that had such a name becomes ``other_...``.
+    """Rename columns to ragnb's names; an unrelated column with such a name becomes ``other_...``.
 
     Parameters
     ----------

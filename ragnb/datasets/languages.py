@@ -92,7 +92,7 @@ def common_language(questions: Sequence[str]) -> str:
 
 
 def summary_of(identified: pd.DataFrame) -> str:
-    """Count the languages of `identify_languages`, the most frequent first.
+    """Describe the languages that `identify_languages` found in one line, the most frequent first.
 
     >>> summary_of(pd.DataFrame({"language": ["en", "en", "de"], "language_from": "question"}))
     'language identified from the questions: en 2, de 1'

@@ -42,7 +42,7 @@ def _is_rgb(content: pd.DataFrame) -> bool:
 
 @file_format("rgb", "predictions of RGB's released code", _is_rgb, alternatives=False)
 def rgb(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read a prediction file; its name states the model and the condition."""
+    """Read a prediction file, with the model and the experimental condition from its name."""
     if "prediction" not in content:
         raise InputError(
             f"{called(path)} has the rates that the released code counted, but no responses; load "
@@ -88,7 +88,7 @@ LBRAG = {
     has("sample_id", "sample_lang", "gold_answer", "pred_answer"),
 )
 def lbrag(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read the answers of a run; the similarity is what the run's own judge gave."""
+    """Read the answers of a run, with the similarity scores of the run's own judge."""
     frame = renamed(content, LBRAG)
     if "released_semantic_score" in frame:
         judged = frame["released_semantic_score"]
@@ -244,7 +244,10 @@ def _squad_questions(articles: Sequence[Mapping[str, Any]], where: str) -> list[
 
 
 def with_examples(frame: pd.DataFrame, examples: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Add the questions and references to responses; an example that has none gets a missing one.
+    """Add the questions and references of the examples to the responses.
+
+    If there is no column ``system``, an example without a response gets a row in which the response
+    is missing.
 
     Raises
     ------

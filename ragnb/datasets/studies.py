@@ -92,7 +92,7 @@ def load_study(name: str, frame: str = "responses") -> pd.DataFrame:
 
 
 def one_row_per_part(responses: pd.DataFrame) -> pd.DataFrame:
-    """Repeat each response for each of its parts, so that a part is the unit of a share.
+    """Convert one row per response to one row per part, for shares that are pooled over parts.
 
     Returns
     -------

@@ -111,7 +111,7 @@ def _is_ragas(content: pd.DataFrame) -> bool:
 
 @file_format("ragas", "a dataset or a result of ragas", _is_ragas, alternatives=True)
 def ragas(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read a table of ragas; all other columns of numbers are scores."""
+    """Read a table of ragas; numeric columns that are not fields of ragas are read as scores."""
     old = "ground_truths" if "ground_truths" in content else "ground_truth"
     names = RAGAS if "user_input" in content else RAGAS_01 | {"references": old}
     frame = renamed(content, names)
@@ -161,7 +161,7 @@ def _is_deepeval(content: pd.DataFrame) -> bool:
 
 @file_format("deepeval", "a test run or a dataset of DeepEval", _is_deepeval)
 def deepeval(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read the cases of a test run, in either of its wrappers, or of a dataset."""
+    """Read the test cases of a dataset, or of a test run in either of its two file layouts."""
     if "actual_output" in content:
         return _frame(case.row() for case in _checked(_DeepEvalCase, content, path))
     run = content.iloc[0].to_dict()
@@ -254,7 +254,7 @@ class _LmEvalSample(Record):
 
 @file_format("lm_eval", "samples of lm-evaluation-harness", has("doc", "target", "resps"))
 def lm_eval(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read samples, one row per document; several filters are several columns of scores.
+    """Read samples, one row per document; each filter has its own columns of scores.
 
     The model's name is in the results beside the samples, if these are still there.
     """
@@ -528,7 +528,7 @@ class _EveryEvalSample(Record):
     "every_eval_ever", "samples of every_eval_ever", has("schema_version", "sample_id", "input")
 )
 def every_eval_ever(content: pd.DataFrame, path: Path | None) -> pd.DataFrame:
-    """Read samples; the response to several turns is the last message."""
+    """Read samples; in a conversation of several turns, the response is the last message."""
     rows = []
     for sample in _checked(_EveryEvalSample, content, path):
         said = sample.output["raw"] if sample.output else (sample.messages or [{}])[-1]

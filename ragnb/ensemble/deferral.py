@@ -145,10 +145,10 @@ def compare_deferral(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Compare the deferral of selected items with deferring none, all or randomly chosen items.
+    """Compare deferring a given selection of items with deferring none, all or random items.
 
-    The difference is the accuracy of `policy` minus that of `baseline`, so it is positive if the
-    policy is better.
+    Each row of the result compares the accuracy of two policies. The difference is the accuracy of
+    ``policy`` minus that of ``baseline``, so it is positive if the policy is better.
 
     Parameters
     ----------
@@ -166,6 +166,8 @@ def compare_deferral(
         p_value, p_adjusted, correction, family_size, duality, n_pairs, n_clusters, share,
         baseline_share, n_missing, warning``. Tests are two-sided. Holm's correction is over the
         four rows. ``duality`` is "dual" if the interval inverts the test, else "not dual".
+        ``share`` and ``baseline_share`` are the proportions of items that the two policies defer.
+        ``n_missing`` is the number of items that the policy defers and that have no verdict.
 
     Notes
     -----

@@ -95,7 +95,12 @@ def fit_classifier(
     class_weight: str | Mapping[int, float] | None = "balanced",
     random_state: int | None = None,
 ) -> Any:
-    """Fit a classifier to the training data; the parameters are those of `MetricEnsemble`."""
+    """Fit a classifier to the training data and return it.
+
+    By default, this is a logistic regression whose penalty has the highest cross-validated AUROC. A
+    given classifier is cloned, so the original remains unfitted. The parameters are those of
+    `MetricEnsemble`.
+    """
     from sklearn.base import clone
 
     if classifier is None:

@@ -70,6 +70,9 @@ def feature_report(
 ) -> pd.DataFrame:
     """AUROC, accuracy and correlation of each metric and of the ensemble, with importances.
 
+    The ensemble is evaluated by cross-validation with at most five folds. There are fewer if the
+    rarer label occurs in fewer than five groups.
+
     Parameters
     ----------
     X, y, groups
@@ -86,13 +89,14 @@ def feature_report(
 
         - ``auc, auc_low, auc_high``: area under the ROC curve with a 95 % interval (DeLong's, or
           cluster-robust if responses share a group). It is below 0.5 for metrics that are lower for
-          label 1. For the ensemble, it is the area of the held-out probabilities.
-        - ``accuracy``: accuracy on the held-out folds, of a decision tree with a single threshold.
-          For the ensemble, it is that of the more probable label.
+          label 1. For the ensemble, it is the area of the held-out probabilities, pooled over the
+          folds. Its interval does not include the variability of the training data.
+        - ``accuracy``: mean accuracy on the held-out folds of a decision tree with a single
+          threshold. For the ensemble, it is the accuracy of the more probable label.
         - ``correlation``: Pearson correlation with the label.
         - ``importance``: mean decrease of the ensemble's held-out AUROC when the metric is
-          permuted, over five permutations in each of five folds. Metrics with the same information
-          share their importance.
+          permuted, over five permutations in each fold. Metrics with the same information share
+          their importance.
         - ``note``: why numbers are missing, for example because a metric is constant.
     """
     from sklearn.inspection import permutation_importance

@@ -292,7 +292,7 @@ def judge_pairs(
 ) -> pd.DataFrame:
     """Ask a model whether it prefers each response to that of the baseline to the same question.
 
-    Each pair is shown twice, in either order, because many judges prefer the first or the second.
+    Each pair is shown twice, once in each order, because many judges favour a position.
     The result is ready for ``ragnb.score(..., "judged.preference")``, whose mean is a win rate.
 
     Parameters

@@ -409,14 +409,25 @@ def chrf(
 ) -> float:
     """F2 of character n-grams, n = 1 to 6 (chrF); with word_order=2 also of word n-grams (chrF++).
 
-    The value is sacreBLEU's score divided by 100, so it is in [0, 1]; higher is better. It is the
-    highest value over the reference texts. It is NaN if there is no response or no reference, or if
-    both are blank. Because the metric does not use tokens, `language` has no effect. Letter case
-    matters.
+    F2 = 5PR / (4P + R), which emphasises recall. P and R are precision and recall, averaged over
+    the orders n. The value is sacreBLEU's score divided by 100, so it is in [0, 1]; higher is
+    better. It is the highest value over the reference texts. It is NaN if there is no response or
+    no reference, or if both are blank. The metric is case-sensitive. The character n-grams ignore
+    spaces.
+
+    Parameters
+    ----------
+    response, reference
+        See `exact_match`.
+    language : str, optional
+        No effect, because the metric does not use tokens.
+    word_order : int
+        Largest order of the word n-grams: 0 for chrF, and 2 for chrF++.
 
     Notes
     -----
-    Source: Popović (2015), chrF; computed by sacreBLEU's ``sentence_chrf``.
+    Source: Popović (2015), chrF; Popović (2017), chrF++; computed by sacreBLEU's
+    ``sentence_chrf``.
 
     Examples
     --------

@@ -117,21 +117,24 @@ _VERDICTS: Mapping[str, Mapping[Any, str]] = {
 def judged_faithfulness(
     statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
 ) -> float:
-    """Share of a response's statements that its passages support, by a judge (groundedness).
+    """Share of a response's statements that a judge finds supported by the passages (groundedness).
 
     The value is in [0, 1]; higher is better. The verdicts come from
     ``ragnb.experiments.judges.judge_responses(..., "faithfulness")`` with the prompt
-    `ragnb.prompts.judges.FAITHFULNESS`. The value is NaN if there are no verdicts, or if the judge
-    finds no statement. Other tools decide that case differently: ragas leaves it undefined,
-    DeepEval counts 1 and RAGChecker 0. The judge's name and the prompt are in the signature.
+    `ragnb.prompts.judges.FAITHFULNESS`. The judge's name and the prompt are in the signature.
+
+    The value is NaN if there are no verdicts, if one of them is missing, or if the judge finds no
+    statement, as in a refusal. Tools differ in the value of a response without statements: in ragas
+    it is undefined, in DeepEval 1 and in RAGChecker 0.
 
     Parameters
     ----------
-    statements
-        ``[{"statement": ..., "supported": ...}, ...]``.
-    variant
-        ``"share"``, or ``"all"``: 1 if all statements are supported, else 0, as in TRACe's
-        adherence.
+    statements : sequence of {"statement", "supported"}, or None
+        The statements that the judge finds in the response. ``supported`` is true if the passages
+        support the statement.
+    variant : {"share", "all"}
+        ``"share"`` is the share of supported statements. ``"all"`` is 1 if all statements are
+        supported, else 0, as in TRACe's adherence.
 
     Notes
     -----
@@ -158,7 +161,7 @@ def judged_faithfulness(
 def judged_answer_relevancy(
     statements: Sequence[Mapping[str, Any]] | None, *, variant: str = "share"
 ) -> float:
-    """Share of a response's statements that help to answer the question, by a judge.
+    """Share of a response's statements that, according to a judge, help to answer the question.
 
     The value is in [0, 1]; higher is better. The verdicts come from
     ``ragnb.experiments.judges.judge_responses(..., "answer_relevancy")`` with the prompt
@@ -199,23 +202,27 @@ def judged_answer_relevancy(
     undefined="If there is no passage.",
 )
 def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str = "ranked") -> float:
-    """Average precision of the retrieved passages, by a judge who knows the reference.
+    """Average precision of the retrieved passages, according to a judge who is given the reference.
 
     The value is in [0, 1]; higher is better. It rewards useful passages at the top of the ranking.
     The verdicts come from ``ragnb.experiments.judges.judge_responses(..., "context_precision")``
-    with the prompt `ragnb.prompts.judges.PRECISION`. The value is NaN if there are no verdicts or
-    no passages.
+    with the prompt `ragnb.prompts.judges.PRECISION`. The value is 0 if no passage is useful. It is
+    NaN if there are no passages, or if a verdict is missing.
 
     Parameters
     ----------
-    verdicts
-        1 for a useful passage and 0 for any other, in the order of the ranking.
-    variant
-        ``"ranked"`` or ``"share"``.
+    verdicts : sequence of float, or None
+        1 for a passage that is useful for finding the reference answer, and 0 for any other, in the
+        order of the ranking.
+    variant : {"ranked", "share"}
+        ``"ranked"`` is average precision. ``"share"`` is the share of useful passages, whatever
+        their order.
 
     Notes
     -----
-    With r useful passages, the value is 1/r Σ precision@k over the ranks k of the useful ones.
+    With r useful passages among those retrieved, average precision is 1/r Σ precision@k over the
+    ranks k of these passages. Unlike `ragnb.metrics.retrieval.average_precision`, it does not
+    penalise useful passages that were not retrieved.
 
     Source: the documentation of ragas, context precision.
 
@@ -228,7 +235,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     useful = np.array(
         [binary_verdict(verdict) for verdict in (() if verdicts is None else verdicts)]
     )
-    if variant == "share" or not useful.any():
+    if variant == "share" or not useful.any() or np.isnan(useful).any():
         return float(useful.mean()) if useful.size else math.nan
     precision = useful.cumsum() / np.arange(1, useful.size + 1)
     return float(precision[useful == 1].mean())
@@ -242,7 +249,7 @@ def judged_context_precision(verdicts: Sequence[float] | None, *, variant: str =
     undefined="Never if there is a score.",
 )
 def judged_rubric(score: float | None) -> float:
-    """Judge's score of a response by your own rubric, from 1 (worst) to 5 (best).
+    """Judge's score for a response according to your own rubric, from 1 (worst) to 5 (best).
 
     Higher is better. The score comes from ``ragnb.experiments.judges.judge_responses(..., "rubric",
     rubric="...")`` with the prompt `ragnb.prompts.judges.RUBRIC`. The value is NaN if there is no
@@ -271,13 +278,18 @@ def judged_rubric(score: float | None) -> float:
     undefined="Never if there are two verdicts.",
 )
 def judged_preference(preference: float | None) -> float:
-    """Preference of a judge for a response over that of the baseline (win rate).
+    """Judge's preference for a response over the response of the baseline (mean: win rate).
 
     The value is in [0, 1]; higher is better, and 0.5 is a tie. It comes from
-    ``ragnb.experiments.judges.judge_pairs``, which shows both responses to the judge twice, in
-    either order. It is the mean of both verdicts, in which the response wins (1), ties (0.5) or
-    loses (0). A judge that always prefers the first response therefore gets 0.5. The value is NaN
-    if one of the verdicts is missing.
+    ``ragnb.experiments.judges.judge_pairs``, which shows the two responses to the judge once in
+    each order. Each verdict is 1 if the response wins, 0.5 for a tie and 0 if it loses, and the
+    value is the mean of the two verdicts. A judge that always prefers the response shown first
+    therefore gives 0.5 to every response. The value is NaN if one of the verdicts is missing.
+
+    Parameters
+    ----------
+    preference : float or None
+        Mean of the two verdicts: 0, 0.25, 0.5, 0.75 or 1.
 
     Notes
     -----
@@ -300,7 +312,7 @@ def _share(verdicts: Sequence[Any], variant: str) -> float:
     values = [binary_verdict(verdict) for verdict in verdicts]
     if not values:
         return math.nan
-    return float(all(values)) if variant == "all" else float(np.mean(values))
+    return float(np.min(values) if variant == "all" else np.mean(values))
 
 
 @metric(

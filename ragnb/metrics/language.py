@@ -85,7 +85,9 @@ def known_code(language: str | None) -> str:
 
 
 def primary_code(language: str) -> str:
-    """Return the first part of a known language code: ``zh`` for ``zh_tw``.
+    """Return a known language code without its region: ``zh`` for ``zh_tw``.
+
+    An unknown code raises InputError.
 
     >>> primary_code("zh_tw")
     'zh'
@@ -229,7 +231,10 @@ def response_in_language(
 
 
 def lbrag_counts(character: str) -> bool:
-    """Return whether RLC counts a character with ``"lbrag"``."""
+    """Return whether the variant ``"lbrag"`` of RLC counts a character.
+
+    It counts all characters except spaces, digits and those in `LBRAG_UNCOUNTED`.
+    """
     return not (character.isspace() or character.isdigit() or character in LBRAG_UNCOUNTED)
 
 

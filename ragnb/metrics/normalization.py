@@ -137,7 +137,10 @@ def code_form(language: str | None) -> str | None:
 
 
 def check_text(value: object, what: str) -> str:
-    """Return `value` if it is a string; otherwise raise InputError."""
+    """Return `value` if it is a string; otherwise raise InputError.
+
+    `what` is the name of the value in the error message.
+    """
     if not isinstance(value, str):
         raise InputError(f"{what} must be a string, or None if there is none, got {value!r:.80}")
     return value

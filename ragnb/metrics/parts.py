@@ -184,9 +184,10 @@ _CREDIT = {
     undefined="If there is no nugget of this importance.",
 )
 def nugget_recall(nuggets: Sequence[Part], *, credit: str = "strict", over: str = "vital") -> float:
-    """Share of the nuggets of a question, the facts that an answer should state, in the response.
+    """Share of a question's nuggets that the response supports.
 
-    The value is in [0, 1]; higher is better. It is NaN if there is no nugget.
+    A nugget is a fact that an answer should state. The value is in [0, 1]; higher is better. It is
+    NaN if there is no nugget of the chosen importance.
 
     Parameters
     ----------
@@ -230,14 +231,15 @@ def citation_recall(statements: Sequence[Part]) -> float:
     """Share of the statements of a response that their citations support.
 
     The value is in [0, 1]; higher is better. A statement without citations counts as 0. The value
-    is NaN if there are no statements. Support is the judgement of a person or a model: words in
-    common are not support.
+    is NaN if there are no statements, or if the verdict on a statement with citations is missing.
+    A person or a model must judge whether the citations support a statement; the metric does not
+    compare the texts.
 
     Parameters
     ----------
     statements : sequence of {"text", "supported", "citations"}
-        ``supported``: 1 if all citations together support the statement, else 0. ``citations``: a
-        list, see `citation_precision`.
+        ``supported`` is 1 if all citations of the statement together support it, else 0.
+        ``citations`` is the list of its citations, see `citation_precision`.
 
     Notes
     -----
@@ -259,15 +261,18 @@ def citation_recall(statements: Sequence[Part]) -> float:
 def citation_precision(statements: Sequence[Part]) -> float:
     """Share of the citations of a response that are needed to support their statement.
 
-    The value is in [0, 1]; higher is better. A citation counts if its statement is supported and
-    the citation supports it alone, or if the other citations do not support it without this one.
-    The value is NaN if there are no citations.
+    The value is in [0, 1]; higher is better. A citation counts if two conditions are met. First,
+    all citations of the statement together support it. Second, this citation supports it alone, or
+    the other citations do not support it without this one. The value is NaN if there are no
+    citations, or if a required verdict is missing.
 
     Parameters
     ----------
     statements : sequence of {"text", "supported", "citations"}
-        ``citations``: a list of ``{"alone", "rest"}``, where ``alone`` is 1 if the citation
-        supports the statement alone and ``rest`` is 1 if the other citations do without it.
+        ``supported``: see `citation_recall`. ``citations`` is a list of ``{"alone", "rest"}``:
+        ``alone`` is 1 if the citation supports the statement alone, and ``rest`` is 1 if the other
+        citations support it without this one. Without ``rest``, 0 is assumed, as for a single
+        citation.
 
     Notes
     -----
@@ -279,12 +284,17 @@ def citation_precision(statements: Sequence[Part]) -> float:
     >>> citation_precision([{"supported": 1, "citations": both}])
     0.5
     """
-    useful = [
-        bool(each["supported"] and (citation["alone"] or not citation.get("rest", 0)))
-        for each in statements
-        for citation in each["citations"]
-    ]
-    return _share(sum(useful), len(useful))
+    needed = [_is_needed(each, citation) for each in statements for citation in each["citations"]]
+    return _share(sum(needed), len(needed))
+
+
+def _is_needed(statement: Part, citation: Part) -> float:
+    """1.0 if a citation is needed to support its statement, else 0.0; NaN without the verdict."""
+    supported = binary_verdict(statement["supported"])
+    if supported != 1:
+        return supported
+    alone, rest = binary_verdict(citation["alone"]), binary_verdict(citation.get("rest"))
+    return 1.0 - (rest == 1) if alone == 0 else alone
 
 
 # ---- spans ---------------------------------------------------------------------------------------
@@ -305,10 +315,11 @@ def citation_precision(statements: Sequence[Part]) -> float:
     "reference.",
 )
 def span_overlap(spans: Sequence[Span], reference: Sequence[Span], *, measure: str = "f1") -> float:
-    """Overlap in characters of the marked spans with those of a reference, such as a person's.
+    """Character-level F1, precision or recall of marked spans against reference spans.
 
-    The value is in [0, 1]; higher is better. It is NaN if nothing is marked in either; precision is
-    also NaN if ``spans`` is empty, and recall if the reference is.
+    The value is in [0, 1]; higher is better. It is NaN if its denominator is 0: for F1, if no
+    character is marked in either; for precision, if none is marked in `spans`; for recall, if none
+    is marked in `reference`.
 
     Parameters
     ----------

@@ -690,15 +690,24 @@ def judged_error_correction(
     language: str = "en",
     protocol: str = "paper",
 ) -> float:
-    """1.0 if a response is correct, given that a judge found it to report the errors (CR over ED*).
+    """1.0 if a response found by a judge to report the errors is correct, else 0.0 (CR over ED*).
 
     Higher is better. The mean is the error correction rate (CR) among the responses that report the
-    errors according to a judge (ED*). The value is NaN if there is no response, if there is no
-    verdict, or if the judge decided that the response does not report the errors. In table 7 of the
-    paper, the denominators of this rate are 3, 4 and 7. A response that the protocol recognises as
-    a refusal is counted as incorrect. The published code counts it as correct, but only when it
-    computes CR without a judge. `judged_detection` is 1 if the judge decided that the response
-    reports the errors, and 0 otherwise.
+    errors according to a judge (ED*). The number of values is its denominator, which can be very
+    small: in table 7 of the paper, it is 3, 4 and 7. The value is NaN if there is no response, if
+    there is no verdict, or if the judge decided that the response does not report the errors.
+
+    A refusal counts as incorrect with ``"paper"`` and ``"released"``. With ``"flexible"``, only the
+    parts of the answer matter. The published code counts refusals as correct in the CR that it
+    computes without a judge, see `corrects_error`.
+
+    Parameters
+    ----------
+    response, answer, language, protocol
+        See `is_correct`.
+    judged_detection : float or None
+        1 if the judge decided that the response reports the errors, else 0; None if there is no
+        verdict.
 
     Notes
     -----

@@ -133,7 +133,8 @@ class Protocol(NamedTuple):
         Phrases that mark a refusal, and phrases that report an error in the documents, normalised
         for the protocol.
     denials
-        Whether ``not X`` and ``X is wrong`` also report an error, where X is a false answer.
+        Whether the phrases ``not X`` and ``X is wrong``, where X is a false answer, also count as a
+        report of an error.
     """
 
     name: str
@@ -354,6 +355,9 @@ Part = tuple[Alias, ...]
 
 def answer_parts(answer: Answer) -> list[list[str]]:
     """Convert a reference answer to a list of parts, with each part a list of aliases.
+
+    All parts are required in a response, and one alias of each part is sufficient. A missing or
+    blank alias, an empty part, and an answer without parts raise InputError.
 
     >>> answer_parts("Tampa"), answer_parts(["a", "b"]), answer_parts([["a", "b"]])
     ([['Tampa']], [['a'], ['b']], [['a', 'b']])

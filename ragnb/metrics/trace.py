@@ -283,14 +283,25 @@ def completeness(
 ) -> float:
     """Completeness: proportion of the relevant sentences that the response uses.
 
-    The value is in [0, 1]; higher is better. It is NaN if the context has no sentences or is None
-    although it is required, and if the relevant or the utilized keys are None. It is also NaN if
-    the relevant sentences have a total length of 0, because all their keys are unknown and the
-    length is in tokens or characters. With ``when_none_relevant="undefined"``, it is NaN if no
-    sentence is relevant.
+    Completeness is Len(R and U) / Len(R), where each key counts once. The value is in [0, 1], and
+    higher is better.
 
-    Completeness is Len(R and U) / Len(R), where each key counts once. See the top of the module for
-    an empty R. The parameters are those of `utilization`.
+    The value is NaN in each of these cases:
+
+    - The relevant or the utilized keys are None.
+    - The context has no sentences, or it is None. With ``"guide"``, it may be None; see the top of
+      the module.
+    - The relevant sentences have a total length of 0. This happens if the length is in tokens or
+      characters and no relevant key is in the context.
+    - No sentence is relevant, and `when_none_relevant` is ``"undefined"``.
+
+    Parameters
+    ----------
+    relevant_keys, utilized_keys, documents_sentences, variant, length, unknown_keys
+        See `relevance` and `utilization`.
+    when_none_relevant : {None, "one", "zero", "undefined"}
+        Value if no sentence is relevant: 1, 0 or NaN. By default it depends on the variant: with
+        ``"ragbench"`` it is 1; with ``"guide"`` it is 1 if no sentence is utilized, else 0.
 
     Notes
     -----

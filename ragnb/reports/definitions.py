@@ -93,7 +93,7 @@ def compare_definitions(
     confidence_level: float = 0.95,
     **options: Any,
 ) -> DefinitionComparison:
-    """Score the same responses under several definitions of one metric, and compare these.
+    """Score the same responses under several definitions of one metric, and compare the values.
 
     Parameters
     ----------

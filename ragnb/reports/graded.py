@@ -1,4 +1,4 @@
-"""Judges that give grades or scores, compared with the grades of people."""
+"""Agreement of judges' grades or scores with the grades of people."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,6 +1,7 @@
-"""From responses to numbers, frame in, frame out: `score`, `summarize`, `compare`, `definitions`.
+"""Score responses, summarise the scores and compare systems: `score`, `summarize`, `compare`.
 
-Per-example values come first and are kept. Every aggregate is computed from them.
+These functions take and return data frames. `score` returns one value per response and metric, and
+all aggregates are computed from these values. `definitions` describes the metrics.
 """
 
 from ragnb.metrics.record import METRICS, Metric

@@ -49,7 +49,7 @@ CNBE = Metric(
 
 
 def known_metric(name: str, signature: str = "") -> Metric | None:
-    """Return the record of a metric that ships, including `CNBE`; None for any other."""
+    """Return the record of a built-in metric, including `CNBE`; None for any other metric."""
     return CNBE if name == CNBE.name else record_of(name, signature)
 
 
@@ -57,7 +57,7 @@ def known_metric(name: str, signature: str = "") -> Metric | None:
 def bridging(
     scores: pd.DataFrame, *, baseline: str = "direct", variant: str = "ratio"
 ) -> pd.DataFrame:
-    """Token F1 gained over the baseline per translated token, for every response (CNBE).
+    """Compute the token F1 gained over the baseline per translated token, for each response (CNBE).
 
     Higher is better, and the value is unbounded. It is nan if an F1 is unscored or the cost is
     unknown. If nothing was translated, and for the baseline itself, it is nan under ``ratio`` and

@@ -1,4 +1,4 @@
-"""Columns of a frame as they are computed with."""
+"""Helper functions for the columns of data frames of scores."""
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,7 @@ def record_of(name: str, signature: str) -> Metric | None:
 
 
 def signatures(scores: pd.DataFrame) -> list[str]:
-    """Return the different signatures of some scores, in order; a missing one is called None.
+    """Return the distinct signatures of scores in sorted order, with 'None' for a missing one.
 
     >>> signatures(pd.DataFrame({"signature": ["v:1", None, "v:1", float("nan")]}))
     ['None', 'v:1']

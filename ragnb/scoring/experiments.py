@@ -1,4 +1,4 @@
-"""The longer signature: which experiment a response comes from."""
+"""Signatures of experiments, which describe how the responses were generated."""
 
 import json
 from typing import Any

@@ -1,6 +1,6 @@
-"""What the name of a metric may mean: its definitions side by side, and its values at the edges.
+"""Definitions of metrics side by side, and the values of metrics on edge cases.
 
-The same name hides several definitions, and the definition moves the number.
+The same name is used for several definitions, which can give different values.
 """
 
 import inspect
@@ -29,7 +29,7 @@ OTHER = "other"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Definitions:
-    """What is known about metrics. It prints as a card of one, or as a table of several.
+    """Definitions of one or several metrics. One metric prints as a card, several as a table.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Definitions:
 
 
 def definitions(metric: str | Metric | None = None) -> Definitions:
-    """What the name of a metric may mean: its definition, options, undefined cases and source.
+    """Look up what a metric's name means: its definition, options, undefined cases and source.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def definitions(metric: str | Metric | None = None) -> Definitions:
         Full name (``"answer.f1"``), or a word of names (``"correction"``), a family (``"trace"``),
         an abbreviation of the field (``"EM"``) or a name that other tools use
         (``"groundedness"``), which may mean several metrics or none. Or a `Metric` record of your
-        own. By default all metrics that ship.
+        own. By default all built-in metrics.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def _words(metric: Metric) -> set[str]:
 
 
 def definition_of(metric: Metric) -> str:
-    """Return a metric in one line: the first line of the docstring of its function."""
+    """Return the definition of a metric in one line: the first line of its function's docstring."""
     first = (inspect.getdoc(metric.function) or "").partition("\n")[0]
     return first.replace("`", "") or "(its function has no docstring)"
 

@@ -26,7 +26,7 @@ _POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class MixedModelResult:
-    """Differences between systems from a mixed model, with what may be doubted.
+    """Differences between systems from a mixed model, with diagnostics.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from ragnb.records import PAYLOAD
 def by_partition(
     responses: Any, scoring: Callable[[pd.DataFrame], pd.DataFrame], read: Collection[str]
 ) -> Any:
-    """Score a Dask or Spark frame: a frame of the same kind that is computed when it is needed.
+    """Score a Dask or Spark frame lazily, and return a frame of the same kind.
 
     Parameters
     ----------

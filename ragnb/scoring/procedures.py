@@ -1,6 +1,6 @@
-"""How two systems can be compared: each procedure is a test, an interval, an effect size and a detectable difference.
+"""Procedures for comparing two systems: a test, an interval, an effect size and a detectable difference.
 
-A test and an interval are *dual* when they are one statistic: p is below 0.05 exactly when the 95 % interval leaves out 0.
+A test and an interval are *dual* if one inverts the other: p is below 0.05 if and only if the 95 % interval excludes 0.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class Pairs:
 
     @property
     def differences(self) -> NDArray[np.float64]:
-        """Their differences, without those that are rounding error."""
+        """The differences first - second; those within rounding error are exactly 0."""
         return paired_differences(self.first, self.second)
 
     @property

@@ -1,4 +1,4 @@
-"""From responses to per-example values: one row per response and metric."""
+"""Score responses: one row per response and metric."""
 
 import ast
 import inspect
@@ -37,7 +37,7 @@ TEXT = pd.Series(["text"]).dtype
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the nearest known name as a question, or else all known names.
+    """Suggest the most similar known name; if there is none, list all known names.
 
     >>> suggestion("answer.f2", ["answer.f1", "rgb.accuracy"])
     "did you mean 'answer.f1'?"
@@ -78,7 +78,7 @@ def score(
     explain: bool = False,
     **options: Any,
 ) -> pd.DataFrame:
-    """Score every response under every metric: one row for each pair.
+    """Score each response with each metric, and return one row for each pair.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From per-example values to means, with their intervals and what is missing."""
+"""Means of per-example values, with their intervals and the numbers of missing values."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ def summarize(
     interval: str = "auto",
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Mean of each metric in each cell of the experiment, with its interval and what is missing.
+    """Mean of each metric per cell of the experiment, with interval and counts of missing values.
 
     Parameters
     ----------

@@ -130,11 +130,13 @@ def fleiss_kappa(sums: Floats) -> Floats:
 
 
 def gwet_ac1(sums: Floats) -> Floats:
-    """Gwet's AC1: chance-corrected agreement that is robust to a skewed distribution of categories.
+    """Gwet's AC1: agreement beyond chance that is less affected by skewed categories than kappa.
 
     AC1 = (p_o - p_e) / (1 - p_e), where p_o is the observed agreement, p_e = sum_k pi_k (1 - pi_k)
-    / (q - 1), pi_k is the proportion of ratings in category k, averaged over items, and q is the
-    number of categories. It is in [-1, 1]. Items with a single rating contribute to pi_k only.
+    / (q - 1) the agreement expected by chance, pi_k the proportion of ratings in category k,
+    averaged over items, and q the number of categories, at least 2. It is in [-1, 1]. It is 0 if
+    the agreement is as expected by chance, and NaN if no item has two ratings. Items with a single
+    rating contribute to pi_k only. `sums` is the result of `agreement_sums`, added up over clusters.
 
     References
     ----------
@@ -199,7 +201,7 @@ def graded_sums(codes: Integers, n_grades: int, clusters: Integers | None = None
 
 
 def ordinal_alpha(sums: Floats) -> Floats:
-    """Krippendorff's alpha for ordinal data, which weighs a disagreement by the grades in between.
+    """Krippendorff's alpha for ordinal data, which weights disagreements by the ratings in between.
 
     alpha = 1 - (N - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck, where o is the coincidence matrix,
     n_c its row sums, N their sum, and d_ck = (n_c / 2 + n_c+1 + ... + n_k-1 + n_k / 2)^2. Alpha is

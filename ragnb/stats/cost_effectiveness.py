@@ -38,8 +38,8 @@ from ragnb.stats.paired import paired_t_test
 class FiellerSet(Interval):
     """A ratio of means with Fieller's confidence set.
 
-    ``low`` and ``high`` are the limits of the set if it is bounded. They are infinite if it is
-    unbounded, and NaN if it is undefined.
+    The attributes `low` and `high` are the limits of the set if it is bounded. They are -inf and
+    inf if it is unbounded, and NaN if it is undefined.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class FiellerSet(Interval):
         ``"whole line"``; or ``"undefined"``.
     limits : tuple of float
         The two ratios, in ascending order, at which the p-value of the two-sided t-test equals 1 -
-        `confidence_level`. One of them may be infinite. NaN if there are none.
+        `confidence_level`. One of them may be infinite. Both are NaN if there are no such ratios.
     """
 
     kind: str

@@ -317,7 +317,7 @@ def spread_problem(values: Floats, unit: str = "values") -> str:
 
 
 def t_half_width(values: Floats, confidence_level: float) -> float:
-    """Half-width of the t interval for the mean of independent values."""
+    """Half-width of the t interval for the mean of two or more independent values."""
     quantile = stdtrit(values.size - 1, (1 + confidence_level) / 2)
     return float(quantile * values.std(ddof=1)) / sqrt(values.size)
 

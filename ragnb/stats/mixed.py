@@ -99,9 +99,10 @@ def random_intercept(
 ) -> RandomIntercept:
     """Fit a linear mixed model with fixed effects and a normal random intercept for each group.
 
-    Instead of a fit, the result has a `problem` if there are too few values to separate the
-    variance between groups from the variance within them, if the fixed effects leave no variance
-    within groups, or if the optimiser does not converge.
+    If the model cannot be fitted, the attribute `problem` of the result states why, and all
+    estimates are NaN. This happens if there are too few values to separate the variance between
+    groups from the variance within them, if the fixed effects leave no variance within groups, or
+    if the optimiser does not converge.
 
     Parameters
     ----------
@@ -121,8 +122,9 @@ def random_intercept(
     -----
     Let X be the design and Z the indicators of the groups. A contrast that varies within groups has
     n - rank[X Z] degrees of freedom, and any other contrast rank[X Z] - rank[X] (containment
-    method). The resulting t tests are exact in balanced designs, where they are those of the
-    analysis of variance.
+    method). With REML in a balanced design, the resulting t tests are those of the analysis of
+    variance, which are exact, unless the variance between groups is estimated as 0
+    (`RandomIntercept.at_zero`).
 
     References
     ----------

@@ -82,12 +82,12 @@ def sign_flip_test(
     null: float = 0.0,
     alternative: str = "two-sided",
 ) -> SignificanceResult:
-    """Exact sign-flip test that paired differences are distributed symmetrically about `null`.
+    """Exact sign-flip test of whether paired differences are symmetric about `null`.
 
     The test is also known as Fisher's randomisation test for paired data. Its statistic is the mean
-    difference, so it is sensitive to a mean other than `null`. The p-value is in (0, 1]. With m
-    differences that are not equal to `null`, it is at least 2^(1-m) if two-sided and 2^-m if
-    one-sided. It is 1 if all differences equal `null`, and NaN if there are no items.
+    difference, so it has power if the mean differs from `null`. The p-value is in (0, 1]. With m
+    differences (or cluster sums) that are not equal to `null`, it is at least 2^(1-m) if two-sided
+    and 2^-m if one-sided. It is 1 if all differences equal `null`, and NaN if there are no items.
     `sign_flip_interval` inverts the two-sided test without clusters.
 
     Parameters
@@ -378,7 +378,7 @@ def tost(
 def wilcoxon_test(
     first: Floats, second: Floats | None = None, *, alternative: str = "two-sided"
 ) -> SignificanceResult:
-    """Wilcoxon signed-rank test that paired differences are distributed symmetrically about 0.
+    """Wilcoxon signed-rank test of whether paired differences are symmetric about 0.
 
     The test is exact for up to about 1,000 pairs, even with ties. The p-value is in (0, 1]. It is 1
     if all differences are zero, and NaN if there are no items. The statistic is the sum of the

@@ -173,10 +173,10 @@ def mcnemar_power(
 
 
 def critical_counts(discordant: Integers, method: str, confidence_level: float) -> Integers:
-    """Largest smaller count, for each number of discordant items, at which the test rejects.
+    """Critical values of the McNemar test, one for each number of discordant items.
 
-    The smaller count is the smaller of the two discordant counts. The result is -1 if the test
-    never rejects.
+    The test rejects if the smaller of the two discordant counts is at most the critical value. The
+    critical value is -1 if the test never rejects.
 
     Examples
     --------

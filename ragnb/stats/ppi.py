@@ -359,14 +359,15 @@ def labels_needed(
 ) -> LabelPlan:
     """Number of labels needed for a given half-width of the interval, with and without the judge.
 
-    A plan is only as accurate as its pilot data: 30 labels estimate a correlation of 0.7 to within
-    about 0.2.
+    The result is a `LabelPlan`. A number of labels in it is NaN if no number is sufficient. A plan
+    is only as accurate as its pilot data: with 30 labels, the 95 % margin of error of a correlation
+    of 0.7 is about 0.2.
 
     Parameters
     ----------
     pilot_labels, pilot_judged : array_like of shape (m,)
         Labels and verdicts on a small random sample of items. If all labels are 0 or 1, the plan is
-        for a rate.
+        for the interval of a rate, and otherwise for that of a mean.
     n_judged : int
         Number of items for which there will be a verdict, including those to be labelled.
     half_width : float
@@ -378,9 +379,10 @@ def labels_needed(
     -----
     The result is the smallest n for which the interval of `ppi_mean` is narrow enough, given the
     mean, variances and covariance of the pilot data, N = n_judged - n unlabelled items, and n - 2
-    degrees of freedom (n - 1 for labels alone). For labels other than 0/1 labels, the half-width is
-    t s sqrt((1 - r^2 N / n_judged) / n) if λ is not clipped. Here s is the standard deviation of
-    the labels, r their correlation with the verdicts, and t the quantile of the t distribution.
+    degrees of freedom (n - 1 for labels alone). For a mean, the half-width is
+    t s sqrt((1 - r^2 N / n_judged) / n), unless λ is clipped. Here s is the standard deviation of
+    the labels, r their correlation with the verdicts, and t the (1 + `confidence_level`) / 2
+    quantile of the t distribution.
 
     Examples
     --------

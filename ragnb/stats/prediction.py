@@ -127,9 +127,21 @@ def auroc_difference_interval(
 ) -> Interval:
     """DeLong's interval for the difference of two areas under the ROC curve on the same items.
 
-    The difference is the area of `first` minus that of `second`. The limits are NaN if
-    `delong_test` is undefined. They are truncated to [-1, 1].
+    The difference is the area of `first` minus that of `second`. It is NaN if one of the classes
+    has no items. The limits are NaN whenever `delong_test` is undefined. Otherwise, they are
+    truncated to [-1, 1].
 
+    Parameters
+    ----------
+    labels : array_like of shape (n,)
+        True labels, 0 or 1.
+    first, second : array_like of shape (n,)
+        Two scores of the same items. The area is below 0.5 if a score is lower for label 1.
+    confidence_level : float, default 0.95
+        Nominal coverage. The interval is asymptotic, so it is approximate for small classes.
+
+    Examples
+    --------
     >>> print(auroc_difference_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [2, 4, 5, 1, 3, 6]))
     0.444 [-0.043, 0.931] (95% DeLong, n = 6)
     """

@@ -37,14 +37,18 @@ def kendall_tau_b(reference: ArrayLike, other: ArrayLike) -> float:
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     """AP rank correlation of two lists of scores, one score per system.
 
-    Like Kendall's tau, but a mistake among the systems that `other` ranks first counts more. It is
-    in [-1, 1], not symmetric, and NaN if `other` ties all systems. A tie counts as half right.
+    It is a version of Kendall's tau that gives more weight to errors at the top of the ranking by
+    `other`. It is in [-1, 1], and 1 if both rank the systems alike without ties. It is not
+    symmetric: exchanging `reference` and `other` can change the value. A pair that is tied in
+    `reference` counts as half correct. The value is therefore 0 if `reference` ties all systems. It
+    is NaN if `other` does.
 
     Notes
     -----
-    tau_AP = 2 mean_i C(i) - 1, where i runs over the systems but the first in the ranking by
-    `other`, and C(i) is the share of the systems ranked above i that the reference, too, ranks
-    above i.
+    tau_AP = 2 mean_i C(i) - 1, where i runs over all systems except the first in the ranking by
+    `other`. C(i) is the proportion of the systems that `other` ranks above i for which `reference`
+    agrees. A system that `other` ties with i counts as half above i, so systems that are tied for
+    first place are included.
 
     References
     ----------
@@ -53,7 +57,7 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
 
     Examples
     --------
-    The same mistake, the exchange of two neighbours, costs more at the top:
+    Exchanging two neighbours lowers the value more at the top than at the bottom:
 
     >>> round(tau_ap([4, 3, 2, 1], [3, 4, 2, 1]), 3), round(tau_ap([4, 3, 2, 1], [4, 3, 1, 2]), 3)
     (0.333, 0.778)

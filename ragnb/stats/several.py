@@ -52,10 +52,11 @@ class RankComparison:
     average_ranks : tuple of float
         Rank of each system within an item, averaged over items; 1 is the best.
     p_values : tuple of tuple of float
-        Symmetric table with one row and one column per system, corrected over all pairs; 1 on the
-        diagonal, and NaN where the test is undefined.
+        Symmetric table of p-values with one row and one column per system, corrected for the number
+        of pairs. It is 1 on the diagonal, and NaN where the test is undefined.
     confidence_level : float
-        Two systems differ significantly if their p-value is below 1 - `confidence_level`.
+        One minus the significance level. Two systems differ significantly if their p-value is below
+        1 - `confidence_level`.
     method : str
         Name of the test and of the correction.
     n : int
@@ -134,8 +135,9 @@ def average_ranks(scores: ArrayLike) -> Floats:
 
 @accepts(scores=as_systems, method=("F", "chi2"))
 def friedman_test(scores: Floats, *, method: str = "F") -> SignificanceResult:
-    """Friedman test that, within each item, all rankings of the systems are equally likely.
+    """Friedman test of whether several systems differ, based on their ranks within each item.
 
+    The null hypothesis is that, within each item, all rankings of the systems are equally likely.
     The test is corrected for ties and requires independent items. It is an omnibus test without a
     direction. The p-value is 1 if all systems are tied on every item, and NaN if there are fewer
     than two items. With ``method="F"``, it is Iman and Davenport's test, which holds its nominal
@@ -283,10 +285,10 @@ def simultaneous_intervals(
 ) -> tuple[Interval, ...]:
     """Simultaneous max-T bootstrap confidence intervals for several means.
 
-    With the given confidence, all intervals contain their means at the same time. They are wider
-    than pointwise intervals. They are narrower than Bonferroni intervals if the columns are
-    correlated. A constant column has NaN limits and is left out of the maximum. For a single
-    column, the interval is approximately the t interval.
+    The confidence level is the nominal probability that all intervals contain their means at the
+    same time. The intervals are wider than pointwise intervals. If the columns are correlated, they
+    are narrower than Bonferroni intervals. A constant column has NaN limits and is left out of the
+    maximum. For a single column, the interval is approximately the t interval.
 
     Parameters
     ----------
@@ -297,15 +299,15 @@ def simultaneous_intervals(
     clusters : array_like of shape (n,), optional
         Key of the cluster of each item, such as its question. Whole clusters are then resampled.
     confidence_level : float, default 0.95
-        Nominal probability that all intervals contain their means.
+        Nominal simultaneous coverage.
     n_resamples : int, default 10_000
         Number of resamples.
 
     Notes
     -----
     The units are the n items or, if given, the n clusters. Let d_ij be the deviation of unit i from
-    the mean of column j, and S*_j the sum of these deviations over a bootstrap resample of the
-    units. Then c is the `confidence_level` quantile, over resamples, of max_j abs(S*_j) /
+    the mean of column j, and let S*_j be the sum of these deviations over a bootstrap resample of
+    the units. Then c is the `confidence_level` quantile, over resamples, of max_j abs(S*_j) /
     sqrt(sum_i d_ij^2). The limits are mean -+ t se with se = sqrt(sum_i d_ij^2 / (n (n - 1))) and t
     = F^-1(Phi(c)), where F is the distribution function of t with n - 1 degrees of freedom and Phi
     that of the standard normal distribution. Using t instead of c accounts for the estimated

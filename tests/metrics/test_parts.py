@@ -3,6 +3,8 @@
 Claims and facts are tested on published labels in ``tests/datasets/test_studies.py``.
 """
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,6 +64,22 @@ def test_citations_follow_the_definition_of_alce():
     assert citation_precision(statements) == pytest.approx(3 / 4)
     unsupported = [{"supported": 0, "citations": [{"alone": 0, "rest": 0}]}]
     assert citation_precision(unsupported) == 0
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_citation_without_a_required_verdict_is_not_scored(missing):
+    def precision(supported, alone, rest):
+        return citation_precision(
+            [{"supported": supported, "citations": [{"alone": alone, "rest": rest}]}]
+        )
+
+    assert math.isnan(precision(missing, 1, 0))
+    assert math.isnan(precision(1, missing, 0))
+    assert precision(0, missing, missing) == 0
+    assert precision(1, 1, missing) == 1
+    assert precision(1, 0, missing) == 1  # as for a single citation
+    with pytest.raises(InputError, match="a verdict must be 0, 1 or None"):
+        precision("no", 1, 0)
 
 
 @given(

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cosine
 
 from ragnb.errors import InputError
-from ragnb.metrics.judged import embedding_cosine, judged_correctness, judged_similarity
+from ragnb.metrics.judged import (
+    embedding_cosine,
+    judged_answer_relevancy,
+    judged_context_precision,
+    judged_correctness,
+    judged_faithfulness,
+    judged_similarity,
+)
 from ragnb.scoring import score, summarize
 
 vectors = st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3).filter(
@@ -42,6 +49,17 @@ def test_what_is_no_pair_of_vectors_is_refused(a, b):
 @pytest.mark.parametrize("missing", [None, math.nan])
 def test_without_a_judgement_there_is_no_value(metric, missing):
     assert math.isnan(metric(missing))
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_missing_verdict_on_a_statement_or_passage_leaves_no_value(missing):
+    for variant in ("share", "all"):
+        statements = [{"supported": 1, "relevant": 1}, {"supported": missing, "relevant": missing}]
+        assert math.isnan(judged_faithfulness(statements, variant=variant))
+        assert math.isnan(judged_answer_relevancy(statements, variant=variant))
+    for variant in ("ranked", "share"):
+        assert math.isnan(judged_context_precision([1, missing], variant=variant))
+        assert math.isnan(judged_context_precision([missing], variant=variant))
 
 
 @given(st.floats() | st.integers())
