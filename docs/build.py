@@ -39,6 +39,12 @@ FAMILIES = {
     "parts": "Claims, facts, sentences, citations, nuggets and spans",
 }
 
+INTRODUCTIONS = {
+    "rgb": "RGB's prompt asks for an agreed sentence if the passages do not contain the answer, and for "
+    "another one if they contain errors. The key phrase of the first is *insufficient information*, and "
+    "that of the second is *factual errors*."
+}
+
 
 # ---- metrics.md ----------------------------------------------------------------------------------
 
@@ -53,13 +59,15 @@ def metrics_page() -> str:
         "lists them all. The first value of an option is the default. A metric is NaN where it is "
         "undefined, and never 0 instead.",
         "## Signatures",
-        "A signature names everything that defines a number: the version of ragnb, the metric, the "
+        "A signature names the definition of a number: the version of ragnb, the metric, the "
         f"value of each option and the language. `{_signature()}` is the default "
         "token F1 on English text. Two numbers are comparable only if their "
-        "signatures are equal. Tables print the signatures below; put them under your own tables.",
+        "signatures are equal. A signature does not name the data. Tables end with the signatures of "
+        "their numbers; put them under your own tables as well.",
     ]
     for family, title in FAMILIES.items():
         parts.append(f"## {title}")
+        parts += [INTRODUCTIONS[family]] if family in INTRODUCTIONS else []
         parts += [_entry(name) for name in METRICS if name.partition(".")[0] == family]
     return "\n\n".join(parts) + "\n"
 

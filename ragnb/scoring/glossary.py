@@ -211,7 +211,7 @@ def _range(metric: Metric) -> str:
 def _needs(metric: Metric) -> str:
     needed = {column: metric.needs(argument) for argument, column in metric.columns.items()}
     optional = [column for column in needed if not needed[column]]
-    helped = f"; if there: {', '.join(optional)}" if optional else ""
+    helped = f"; optional: {', '.join(optional)}" if optional else ""
     return ", ".join(column for column in needed if needed[column]) + helped
 
 
