@@ -44,6 +44,8 @@ NUMBERS = (
     "released_translate_tokens released_semantic_score".split()
 )
 """Columns that hold numbers; in CSV everything is text."""
+VERDICTS = ("answerable", "error_detected", "refusal", "verdict")
+"""Columns of yes and no; in CSV these are texts, such as ``1`` or ``True``."""
 LISTS = (PAYLOAD - PLAIN_TEXT) | {"released_labels"}
 """Columns that may hold lists; in CSV these are written as JSON or as Python prints them."""
 TRUTHS = dict.fromkeys(("true", "True", "TRUE", "1", "1.0"), 1) | dict.fromkeys(
@@ -382,8 +384,8 @@ def _unspelled(frame: pd.DataFrame) -> pd.DataFrame:
     for name in frame.columns.intersection([*LISTS]):
         cells = [spelled_list(cell, row, name) for row, cell in enumerate(frame[name])]
         frame[name] = pd.Series(cells, dtype=object)
-    if "verdict" in frame:
-        frame["verdict"] = _truths(frame["verdict"])
+    for name in frame.columns.intersection(VERDICTS):
+        frame[name] = _truths(frame[name])
     return frame
 
 

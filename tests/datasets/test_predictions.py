@@ -327,3 +327,10 @@ def test_reasoning_in_a_response_gets_a_column_of_its_own(tmp_path, ending):
     assert "reasoning" not in load_responses(made.tail(1), language="en")
     again = load_responses(frame)  # a frame that was split before
     assert again["reasoning"].tolist() == frame["reasoning"].tolist()
+
+
+def test_a_csv_file_says_which_questions_are_answerable(tmp_path):
+    text = "question,response,answerable,refusal\nWho painted it?,I don't know.,0,True\n"
+    (tmp_path / "mine.csv").write_text(text)
+    row = load_responses(tmp_path / "mine.csv", language="en").iloc[0]
+    assert (row["answerable"], row["refusal"]) == (0, 1)
