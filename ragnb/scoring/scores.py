@@ -273,11 +273,11 @@ def _refuse_other_questions(responses: pd.DataFrame) -> None:
     """
     if not {"example_id", "question", "system"} <= set(responses):
         return
+    if responses["system"].nunique() < 2:
+        return
     spaced = responses["question"].dropna().astype(str).str.split().str.join(" ")
     asked = responses.assign(question=spaced)
     asked = asked[asked["question"].notna() & asked["question"].ne("")]
-    if asked["system"].nunique() < 2:
-        return
     keys = [name for name in ("example_id", "benchmark", "task", "language") if name in asked]
     several = asked.groupby(keys, dropna=False)["question"].transform("nunique").gt(1)
     if several.any():
