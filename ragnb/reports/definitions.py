@@ -44,6 +44,8 @@ class DefinitionComparison:
         ``NAME: evidence``, which says what decided the value, if the metric has evidence.
     scores
         The values behind it, as `ragnb.score` returns them, with the column ``definition``.
+    left_out
+        Name of each definition that cannot score these responses -> why.
     """
 
     metric: str
@@ -52,6 +54,7 @@ class DefinitionComparison:
     differences: pd.DataFrame
     differing: pd.DataFrame
     scores: pd.DataFrame
+    left_out: Mapping[str, str]
 
     def _shown(self) -> tuple[dict[str, pd.DataFrame], list[str]]:
         compared = ["definition", "baseline", "n_pairs", "n_dropped", "difference", "low", "high"]
@@ -73,7 +76,8 @@ class DefinitionComparison:
             f"{len(self.differing)} of {n} responses have different values; {level} "
             "intervals. Differences are of the responses that both definitions score."
         )
-        return tables, [line]
+        gaps = [f"Left out: {why}" for why in self.left_out.values()]
+        return tables, [line, *gaps]
 
     def __repr__(self) -> str:
         return text_report(*self._shown())
@@ -104,7 +108,8 @@ def compare_definitions(
         ``"answer.f1"``.
     definitions
         Values of the metric's first option with several names (``protocol`` or ``variant``), such as
-        ``["paper", "flexible"]``; by default all of them. Or a mapping from a name to options:
+        ``["paper", "flexible"]``; by default all of them, except those that cannot score these
+        responses, such as ``"mlqa"`` in other languages than its own. Or a mapping from a name to options:
         ``{"phrase": {"protocol": "paper"}, "judge": {"refusal": "judge"}}``.
     by
         Columns that divide the responses into cells, such as ``["system", "noise_rate"]``. By
@@ -145,10 +150,17 @@ def compare_definitions(
     frame["system"] = frame.get("system", "responses")
     if "example_id" not in frame:
         frame["example_id"] = frame["response_number"]
-    each = {
-        name: score(frame, record, explain=True, **{**options, **own}).assign(definition=name)
-        for name, own in named.items()
-    }
+    each: dict[str, pd.DataFrame] = {}
+    left_out: dict[str, str] = {}
+    for name, own in named.items():
+        try:
+            scores = score(frame, record, explain=True, **{**options, **own})
+        except InputError as error:
+            if definitions is not None or len(named) - len(left_out) <= 2:
+                raise
+            left_out[name] = str(error)
+        else:
+            each[name] = scores.assign(definition=name)
     scores = pd.concat(each.values()).sort_index(kind="stable").reset_index(drop=True)
     if by is None:
         by = [name for name in CONDITION if name in frame and frame[name].nunique(dropna=False) > 1]
@@ -175,11 +187,12 @@ def compare_definitions(
     beside = responses.reset_index(drop=True).drop(columns=list(values), errors="ignore")
     return DefinitionComparison(
         metric=record.name,
-        definitions=named,
+        definitions={name: named[name] for name in each},
         rates=rates,
         differences=_differences(scores, cells, unit, confidence_level),
         differing=beside.assign(**values, **evidence)[differs].reset_index(drop=True),
         scores=scores,
+        left_out=left_out,
     )
 
 

@@ -103,3 +103,14 @@ def test_what_cannot_be_compared_is_refused(rejections):
         compare_definitions(rejections, "annotator.verdict")
     with pytest.raises(InputError, match="did you mean 'rgb.rejection'"):
         compare_definitions(rejections, "rgb.rejections")
+
+
+def test_a_definition_that_cannot_score_the_responses_is_left_out_unless_it_is_named():
+    frame = pd.DataFrame({"example_id": ["a"], "language": "ru", "response": "Осло."})
+    frame = frame.assign(references="Осло")
+    compared = compare_definitions(frame, "answer.f1")
+    assert list(compared.left_out) == ["mlqa"]
+    assert "mlqa" not in compared.definitions
+    assert "Left out: answer.f1, row 0 (a): the language under variant 'mlqa'" in repr(compared)
+    with pytest.raises(InputError, match="the language under variant 'mlqa'"):
+        compare_definitions(frame, "answer.f1", ["squad", "mlqa"])
